@@ -23,9 +23,9 @@ pub(crate) fn all(root: &Path) -> Result<Vec<(String, String)>> {
     for path in candidates(root)? {
         let text = std::fs::read_to_string(&path)?;
         let pieces = pieces(&text);
-        if pieces.iter().any(|piece| matches!(piece, Piece::Example { .. })) {
+        if pieces.iter().any(|piece| matches!(piece, PagePiece::Example { .. })) {
             let name = relative(root, &path);
-            let scratch = Scratch::new(root, &name)?;
+            let scratch = PagesScratch::new(root, &name)?;
             files.push((name.clone(), carried_out(&pieces, &scratch).context(name)?));
             files.extend(pictures(root, &path, &text, &scratch)?);
         }
@@ -48,14 +48,14 @@ fn candidates(root: &Path) -> Result<Vec<PathBuf>> {
 
 /// A part of a page.
 #[derive(Debug, PartialEq, Eq)]
-enum Piece<'a> {
+enum PagePiece<'a> {
     /// What is kept as it is.
     Text(&'a str),
     /// A command as it is written, and what is shown under it.
     Example { command: Vec<&'a str>, shown: Vec<&'a str> },
 }
 
-fn pieces(page: &str) -> Vec<Piece<'_>> {
+fn pieces(page: &str) -> Vec<PagePiece<'_>> {
     let mut pieces = Vec::new();
     let mut lines = page.lines().peekable();
     let mut fenced = false;
@@ -64,7 +64,7 @@ fn pieces(page: &str) -> Vec<Piece<'_>> {
             fenced = !fenced;
         }
         if !fenced || !line.starts_with("$ ") {
-            pieces.push(Piece::Text(line));
+            pieces.push(PagePiece::Text(line));
             continue;
         }
         let mut command = vec![line];
@@ -75,13 +75,13 @@ fn pieces(page: &str) -> Vec<Piece<'_>> {
         while let Some(line) = lines.next_if(|line| !line.starts_with("$ ") && !line.starts_with("```")) {
             shown.push(line);
         }
-        pieces.push(Piece::Example { command, shown });
+        pieces.push(PagePiece::Example { command, shown });
     }
     pieces
 }
 
 /// The page with what its commands print.
-fn carried_out(pieces: &[Piece], scratch: &Scratch) -> Result<String> {
+fn carried_out(pieces: &[PagePiece], scratch: &PagesScratch) -> Result<String> {
     let mut page = String::new();
     let mut add = |line: &str| {
         page.push_str(line);
@@ -89,8 +89,8 @@ fn carried_out(pieces: &[Piece], scratch: &Scratch) -> Result<String> {
     };
     for piece in pieces {
         match piece {
-            Piece::Text(line) => add(line),
-            Piece::Example { command, shown } => {
+            PagePiece::Text(line) => add(line),
+            PagePiece::Example { command, shown } => {
                 command.iter().for_each(|line| add(line));
                 let printed = scratch.run(&command.join("\n")[2..])?;
                 let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
@@ -121,7 +121,7 @@ fn agrees(shown: &[&str], printed: &[&str]) -> bool {
 }
 
 /// The pictures that a page shows, as its commands wrote them.
-fn pictures(root: &Path, page: &Path, text: &str, scratch: &Scratch) -> Result<Vec<(String, String)>> {
+fn pictures(root: &Path, page: &Path, text: &str, scratch: &PagesScratch) -> Result<Vec<(String, String)>> {
     let folder = page.parent().context("a page lies in a folder")?.join("pictures");
     let mut found: Vec<(String, String)> = Vec::new();
     for part in text.split("](pictures/").skip(1) {
@@ -150,9 +150,9 @@ pub(crate) fn scratch_folder(name: &str) -> Result<PathBuf> {
 }
 
 /// A folder of a page's own.
-struct Scratch(PathBuf);
+struct PagesScratch(PathBuf);
 
-impl Scratch {
+impl PagesScratch {
     fn new(root: &Path, page: &str) -> Result<Self> {
         let folder = scratch_folder(&page.replace('/', "-"))?;
         for name in ["examples", "models"] {
@@ -192,12 +192,12 @@ mod tests {
         let page = "$ no\n```text\n$ a \\\n  b\none\n\n$ c\n```\ntail";
         let found = pieces(page);
         let expected = [
-            Piece::Text("$ no"),
-            Piece::Text("```text"),
-            Piece::Example { command: vec!["$ a \\", "  b"], shown: vec!["one", ""] },
-            Piece::Example { command: vec!["$ c"], shown: vec![] },
-            Piece::Text("```"),
-            Piece::Text("tail"),
+            PagePiece::Text("$ no"),
+            PagePiece::Text("```text"),
+            PagePiece::Example { command: vec!["$ a \\", "  b"], shown: vec!["one", ""] },
+            PagePiece::Example { command: vec!["$ c"], shown: vec![] },
+            PagePiece::Text("```"),
+            PagePiece::Text("tail"),
         ];
         assert_eq!(found, expected);
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_page_is_made_anew_where_its_command_prints_something_else() {
         let root = crate::tidy::root().expect("the project is there");
-        let scratch = Scratch::new(&root, "a-page-of-a-test").expect("the build can be written to");
+        let scratch = PagesScratch::new(&root, "a-page-of-a-test").expect("the build can be written to");
         let page = "```text\n$ printf 'one\\ntwo\\n'\nold\n```\n";
         let made = carried_out(&pieces(page), &scratch).expect("printf is there");
         assert_eq!(made, "```text\n$ printf 'one\\ntwo\\n'\none\ntwo\n```\n");

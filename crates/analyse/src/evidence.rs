@@ -10,9 +10,9 @@ pub struct Evidence {
     /// Its value.
     pub value: f64,
     /// The unit of the value.
-    pub unit: Unit,
+    pub unit: EvidenceUnit,
     /// Where it was read.
-    pub source: Source,
+    pub source: EvidenceSource,
 }
 
 /// What a figure is.
@@ -212,7 +212,7 @@ pub enum Quantity {
 impl Quantity {
     /// The unit of its values.
     #[must_use]
-    pub const fn unit(self) -> Unit {
+    pub const fn unit(self) -> EvidenceUnit {
         match self {
             Self::InFlightAsked
             | Self::InFlightPossible
@@ -232,7 +232,7 @@ impl Quantity {
             | Self::BlocksWritten
             | Self::BlocksChecked
             | Self::RunsFound
-            | Self::Errors => Unit::Count,
+            | Self::Errors => EvidenceUnit::Count,
             Self::Iops
             | Self::RateAsked
             | Self::RateReached
@@ -247,13 +247,13 @@ impl Quantity {
             | Self::SteadyIops
             | Self::ProbeIops
             | Self::AgainIops
-            | Self::CreditsSpent => Unit::PerSecond,
+            | Self::CreditsSpent => EvidenceUnit::PerSecond,
             Self::ByteRateAsked
             | Self::ByteRateReached
             | Self::ByteCreditsSpent
             | Self::BytesPerSecondTold
             | Self::CapBytesPerSecond
-            | Self::BytesPerSecondMade => Unit::BytesPerSecond,
+            | Self::BytesPerSecondMade => EvidenceUnit::BytesPerSecond,
             Self::ServiceMean
             | Self::SyncMean
             | Self::ServiceP50
@@ -274,7 +274,7 @@ impl Quantity {
             | Self::ChangedAt
             | Self::WarmupTime
             | Self::ProbeServiceMean
-            | Self::Runtime => Unit::Nanoseconds,
+            | Self::Runtime => EvidenceUnit::Nanoseconds,
             Self::ServiceVariation
             | Self::IntervalVariation
             | Self::CpuShare
@@ -290,7 +290,7 @@ impl Quantity {
             | Self::AboveNominal
             | Self::Apart
             | Self::Tolerance
-            | Self::Utilisation => Unit::Share,
+            | Self::Utilisation => EvidenceUnit::Share,
             Self::JobBytes
             | Self::SumTold
             | Self::SumMade
@@ -302,9 +302,9 @@ impl Quantity {
             | Self::DeviceBytes
             | Self::FileBytes
             | Self::WrittenBytes
-            | Self::ByteCreditsLeft => Unit::Bytes,
-            Self::UnitFactor | Self::ProbeGain | Self::KneeFactor | Self::ChangeFactor => Unit::Factor,
-            Self::FirstError => Unit::ErrorNumber,
+            | Self::ByteCreditsLeft => EvidenceUnit::Bytes,
+            Self::UnitFactor | Self::ProbeGain | Self::KneeFactor | Self::ChangeFactor => EvidenceUnit::Factor,
+            Self::FirstError => EvidenceUnit::ErrorNumber,
         }
     }
 }
@@ -312,7 +312,7 @@ impl Quantity {
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum EvidenceUnit {
     /// A number of things.
     Count,
     /// Operations per second.
@@ -334,7 +334,7 @@ pub enum Unit {
 /// Where a figure was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum EvidenceSource {
     /// The job's options.
     Job,
     /// Counters and sums of the run.

@@ -17,7 +17,7 @@ pub enum CapKind {
 
 /// One cap on a load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cap {
+pub struct ExpectedCap {
     /// As the catalogue names it.
     pub name: String,
     /// What it is.
@@ -35,7 +35,7 @@ pub struct Cap {
 /// Measurements within this fraction of a cap have reached it, whatever the provider tolerates.
 pub(crate) const REACHED: f64 = 0.03;
 
-impl Cap {
+impl ExpectedCap {
     /// The most operations per second that still count as this cap.
     #[must_use]
     pub fn admits(&self) -> f64 {
@@ -50,7 +50,7 @@ impl Cap {
 
 /// What a load gets: a point of the curve of operations per second against depth.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Point {
+pub struct ExpectedPoint {
     /// Operations in flight.
     pub in_flight: f64,
     /// Operations a second.
@@ -75,7 +75,7 @@ pub struct Expectation<'a> {
     /// Its size in bytes.
     pub bytes: u64,
     /// What caps the load in the long run, the lowest first.
-    pub caps: Vec<Cap>,
+    pub caps: Vec<ExpectedCap>,
     /// Operations a second while credits last; the lowest cap where there are none.
     pub burst_iops: f64,
     /// How long credits last at that pace, in seconds, from a full bucket.
@@ -91,13 +91,13 @@ pub struct Expectation<'a> {
     /// What these figures rest on besides, in words: limits that are not known, assumptions.
     pub notes: Vec<String>,
     /// What the volume gives with so many in flight.
-    pub at: &'a dyn Fn(f64) -> Option<Point>,
+    pub at: &'a dyn Fn(f64) -> Option<ExpectedPoint>,
 }
 
 impl Expectation<'_> {
     /// The lowest cap.
     #[must_use]
-    pub fn binding(&self) -> Option<&Cap> {
+    pub fn binding(&self) -> Option<&ExpectedCap> {
         self.caps.first()
     }
 

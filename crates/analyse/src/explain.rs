@@ -4,7 +4,7 @@ use record::Run;
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::{Code, Evidence, Expectation, Finding, Known, Observation, Quantity, rules, verdict};
+use crate::{Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, rules, verdict};
 
 /// What was found about one job, one device or one claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -143,7 +143,7 @@ fn figures(seen: &Observation) -> Vec<Evidence> {
         (Quantity::InFlightPossible, seen.depth),
         (Quantity::BusyShare, seen.busy),
     ];
-    let evidence = |(quantity, known): (Quantity, Option<Known>)| {
+    let evidence = |(quantity, known): (Quantity, Option<KnownFigure>)| {
         let known = known?;
         Some(Evidence { quantity, value: known.value(), unit: quantity.unit(), source: known.source })
     };

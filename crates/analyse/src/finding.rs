@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Database, Evidence, Point, Quantity, Source};
+use crate::{Code, Database, Evidence, EvidenceSource, ExpectedPoint, Quantity};
 
 /// One thing that was found about a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Finding {
     pub remedy: Option<Remedy>,
     /// What would be measured then, where a model can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counterfactual: Option<Point>,
+    pub counterfactual: Option<ExpectedPoint>,
 }
 
 impl Finding {
@@ -28,7 +28,7 @@ impl Finding {
         Self { code, severity, subject: None, evidence: Vec::new(), remedy: None, counterfactual: None }
     }
 
-    pub(crate) fn with(mut self, quantity: Quantity, value: f64, source: Source) -> Self {
+    pub(crate) fn with(mut self, quantity: Quantity, value: f64, source: EvidenceSource) -> Self {
         self.evidence.push(Evidence { quantity, value, unit: quantity.unit(), source });
         self
     }
@@ -38,7 +38,7 @@ impl Finding {
         self
     }
 
-    pub(crate) fn with_known(self, quantity: Quantity, value: Option<f64>, source: Source) -> Self {
+    pub(crate) fn with_known(self, quantity: Quantity, value: Option<f64>, source: EvidenceSource) -> Self {
         match value {
             Some(value) => self.with(quantity, value, source),
             None => self,
@@ -46,14 +46,14 @@ impl Finding {
     }
 
     /// A figure, if it is known, with who told it.
-    pub(crate) fn with_told(self, quantity: Quantity, told: Option<(f64, Source)>) -> Self {
+    pub(crate) fn with_told(self, quantity: Quantity, told: Option<(f64, EvidenceSource)>) -> Self {
         match told {
             Some((value, source)) => self.with(quantity, value, source),
             None => self,
         }
     }
 
-    pub(crate) fn counterfactual(mut self, point: Option<Point>) -> Self {
+    pub(crate) fn counterfactual(mut self, point: Option<ExpectedPoint>) -> Self {
         self.counterfactual = point;
         self
     }

@@ -32,10 +32,10 @@ mod verdict;
 
 pub use code::Code;
 pub use database::Database;
-pub use evidence::{Evidence, Quantity, Source, Unit};
-pub use expectation::{Cap, CapKind, Expectation, Larger, Point};
+pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
+pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger};
 pub use explain::{Explanation, explain_job, explain_observation, explain_together};
 pub use finding::{Finding, Remedy, Severity};
-pub use observation::{Known, Observation};
+pub use observation::{KnownFigure, Observation};
 pub use repeats::{JobSpread, Spread, repeats};
 pub use verdict::{Verdict, analyse, distrusted};

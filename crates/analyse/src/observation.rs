@@ -4,11 +4,11 @@ use record::{
     Claim, Claimed, ClaimedKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Kind, Measured, Run,
 };
 
-use crate::{Database, Source};
+use crate::{Database, EvidenceSource};
 
 /// A figure as exactly as it is known: printed and quoted figures are rounded, and some are given as ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Known {
+pub struct KnownFigure {
     /// It is at least this.
     pub low: f64,
     /// It is at most this.
@@ -16,25 +16,25 @@ pub struct Known {
     /// What it is taken for: of a product that is the product of these, and not the middle of the two ends.
     pub middle: f64,
     /// Who told it.
-    pub source: Source,
+    pub source: EvidenceSource,
 }
 
-impl Known {
+impl KnownFigure {
     /// A figure that was counted.
     #[must_use]
-    pub const fn exact(value: f64, source: Source) -> Self {
+    pub const fn exact(value: f64, source: EvidenceSource) -> Self {
         Self { low: value, high: value, middle: value, source }
     }
 
     /// A figure that was printed, with `step` the unit of its last digit.
     #[must_use]
-    pub fn printed(value: f64, step: f64, source: Source) -> Self {
+    pub fn printed(value: f64, step: f64, source: EvidenceSource) -> Self {
         Self { middle: value, ..Self::between((value - step / 2.0).max(0.0), value + step / 2.0, source) }
     }
 
     /// Anything between two figures.
     #[must_use]
-    pub const fn between(low: f64, high: f64, source: Source) -> Self {
+    pub const fn between(low: f64, high: f64, source: EvidenceSource) -> Self {
         Self { low, high, middle: (low + high) / 2.0, source }
     }
 
@@ -48,14 +48,14 @@ impl Known {
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         let middle = self.middle * other.middle;
-        Self { middle, ..Self::between(self.low * other.low, self.high * other.high, Source::LittlesLaw) }
+        Self { middle, ..Self::between(self.low * other.low, self.high * other.high, EvidenceSource::LittlesLaw) }
     }
 
     /// The quotient of two, from Little's law.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         let (low, high) = (self.low / other.high.max(1e-12), self.high / other.low.max(1e-12));
-        Self { middle: self.middle / other.middle.max(1e-12), ..Self::between(low, high, Source::LittlesLaw) }
+        Self { middle: self.middle / other.middle.max(1e-12), ..Self::between(low, high, EvidenceSource::LittlesLaw) }
     }
 
     /// The sum of two of one source.
@@ -79,23 +79,23 @@ impl Known {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// Operations completed per second, all kinds.
-    pub iops: Option<Known>,
+    pub iops: Option<KnownFigure>,
     /// The share of reads among them, from 0 to 1.
     pub read_share: Option<f64>,
     /// Bytes per second, all kinds.
-    pub bytes_per_second: Option<Known>,
+    pub bytes_per_second: Option<KnownFigure>,
     /// Bytes of one operation as it was asked for.
-    pub block_bytes: Option<Known>,
+    pub block_bytes: Option<KnownFigure>,
     /// Bytes of one request as the device saw it.
-    pub request_bytes: Option<Known>,
+    pub request_bytes: Option<KnownFigure>,
     /// Mean time of an operation in nanoseconds, from its start: the time that Little's law goes by.
-    pub latency_ns: Option<Known>,
+    pub latency_ns: Option<KnownFigure>,
     /// Whether anything is known of how single operations differ from that mean.
     pub spread: bool,
     /// Deviation over mean of the times of operations.
     pub variation: Option<f64>,
     /// Operations that could be in flight: depth times workers.
-    pub depth: Option<Known>,
+    pub depth: Option<KnownFigure>,
     /// Whether the engine can have more than one in flight for each worker.
     pub queues: Option<bool>,
     /// How many workers that is spread over.
@@ -103,13 +103,13 @@ pub struct Observation {
     /// Whether the next operation waited for nothing but a place in the queue, so that `depth` should be in flight.
     pub closed: bool,
     /// Operations that were in flight on average, as a device counted them (`aqu-sz`).
-    pub in_flight: Option<Known>,
+    pub in_flight: Option<KnownFigure>,
     /// The share of time in which the device had at least one.
-    pub busy: Option<Known>,
+    pub busy: Option<KnownFigure>,
     /// Whether offsets are random.
     pub random: Option<bool>,
     /// Processors of the machine.
-    pub cpus: Option<Known>,
+    pub cpus: Option<KnownFigure>,
     /// How long was measured, in seconds.
     pub seconds: Option<f64>,
     /// Bytes of the region in use.
@@ -138,8 +138,8 @@ impl Observation {
     pub fn of(run: &Run, job: &JobResult) -> Self {
         let (declared, result) = (&job.declared, &job.result);
         // Text for people is as exact as its digits, but what is computed here comes from its counts.
-        let source = if job.quotes.is_empty() { Source::Counters } else { Source::Printed };
-        let counted = |value: f64| (value > 0.0).then(|| Known::exact(value, source));
+        let source = if job.quotes.is_empty() { EvidenceSource::Counters } else { EvidenceSource::Printed };
+        let counted = |value: f64| (value > 0.0).then(|| KnownFigure::exact(value, source));
         let (iops, reads) = (result.iops(), result.read.ios as f64);
         let series = result.series.paced();
         Self {
@@ -155,7 +155,7 @@ impl Observation {
             }),
             variation: main(result).service.variation(),
             depth: (declared.in_flight_possible > 0)
-                .then(|| Known::exact(declared.in_flight_possible as f64, Source::Job)),
+                .then(|| KnownFigure::exact(declared.in_flight_possible as f64, EvidenceSource::Job)),
             queues: Some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),
             closed: is_closed(declared, result),
@@ -189,7 +189,7 @@ impl Observation {
         let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
         let step = 0.1_f64.powi(device.decimals as i32);
         let told = |value: Option<f64>, step: f64| {
-            value.filter(|value| *value > 0.0).map(|value| Known::printed(value, step, Source::Iostat))
+            value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, EvidenceSource::Iostat))
         };
         let (iops, reads) = (device.iops(), device.read.per_second.unwrap_or(0.0));
         let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
@@ -201,7 +201,7 @@ impl Observation {
             latency_ns: told(mean_await_ns(&device), 1e6 * step),
             in_flight: told(device.in_flight, step),
             busy: told(device.util, step / 100.0),
-            cpus: iostat.cpus.map(|cpus| Known::exact(f64::from(cpus), Source::Iostat)),
+            cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), EvidenceSource::Iostat)),
             seconds,
             device: true,
             paces: if since_boot { Vec::new() } else { reports.iter().map(|(_, device)| device.iops()).collect() },
@@ -216,18 +216,19 @@ impl Observation {
     #[must_use]
     pub fn of_claim(claim: &Claim) -> Self {
         let told = |claimed: &Option<Claimed>| {
-            claimed.as_ref().map(|claimed| Known {
+            claimed.as_ref().map(|claimed| KnownFigure {
                 middle: claimed.value(),
-                ..Known::between(claimed.low(), claimed.high(), Source::Claim)
+                ..KnownFigure::between(claimed.low(), claimed.high(), EvidenceSource::Claim)
             })
         };
         let (block, bytes) = (told(&claim.block_bytes), told(&claim.bytes_per_second));
-        let made = bytes.zip(block).map(|(bytes, block)| Known { source: Source::Claim, ..bytes.over(&block) });
+        let made =
+            bytes.zip(block).map(|(bytes, block)| KnownFigure { source: EvidenceSource::Claim, ..bytes.over(&block) });
         let (depth, jobs) = (told(&claim.depth), told(&claim.jobs));
-        let one = Known::exact(1.0, Source::Claim);
+        let one = KnownFigure::exact(1.0, EvidenceSource::Claim);
         let in_all = depth.map(|depth| {
             let jobs = jobs.unwrap_or(one);
-            Known { source: Source::Claim, ..depth.times(&jobs) }
+            KnownFigure { source: EvidenceSource::Claim, ..depth.times(&jobs) }
         });
         let columns = Columns::of(claim);
         Self {
@@ -263,8 +264,8 @@ impl Observation {
     pub fn together(all: &[Self]) -> Self {
         // One that did nothing had no part in it.
         let all: Vec<&Self> = all.iter().filter(|one| one.iops.is_some()).collect();
-        let sum = |of: fn(&Self) -> Option<Known>| -> Option<Known> {
-            let known: Vec<Known> = all.iter().map(|one| of(one)).collect::<Option<_>>()?;
+        let sum = |of: fn(&Self) -> Option<KnownFigure>| -> Option<KnownFigure> {
+            let known: Vec<KnownFigure> = all.iter().map(|one| of(one)).collect::<Option<_>>()?;
             known.into_iter().reduce(|a, b| a.plus(&b))
         };
         let iops = sum(|one| one.iops);
@@ -284,7 +285,8 @@ impl Observation {
             read_share: share(|one| one.read_share),
             bytes_per_second: sum(|one| one.bytes_per_second),
             block_bytes: block.filter(|_| all.iter().all(|one| one.block_bytes == block)),
-            latency_ns: mean_ns.map(|mean| Known { source: iops.map_or(mean.source, |iops| iops.source), ..mean }),
+            latency_ns: mean_ns
+                .map(|mean| KnownFigure { source: iops.map_or(mean.source, |iops| iops.source), ..mean }),
             depth: sum(|one| one.depth),
             queues: alike(|one| one.queues),
             workers: all.iter().map(|one| one.workers).sum(),
@@ -317,27 +319,27 @@ impl Observation {
 
     /// Bytes of an operation on average: of those that `iops` counts, which are requests where a device counted them.
     #[must_use]
-    pub fn mean_bytes(&self) -> Option<Known> {
+    pub fn mean_bytes(&self) -> Option<KnownFigure> {
         let moved = || Some(self.bytes_per_second?.over(&self.iops?));
         self.request_bytes.or(self.block_bytes).or_else(moved)
     }
 
     /// Operations in flight as Little's law has it: operations per second × time of one.
     #[must_use]
-    pub fn implied_in_flight(&self) -> Option<Known> {
+    pub fn implied_in_flight(&self) -> Option<KnownFigure> {
         Some(self.iops?.times(&self.latency_ns?.scaled(1e-9)))
     }
 
     /// Whether the counters of a device are all that tells how many were in flight: no job and no claim names a depth.
     #[must_use]
     pub fn is_counted(&self) -> bool {
-        let counted = |known: Option<Known>| known.is_some_and(|known| known.source == Source::Iostat);
+        let counted = |known: Option<KnownFigure>| known.is_some_and(|known| known.source == EvidenceSource::Iostat);
         self.depth.is_none() && (counted(self.in_flight) || counted(self.iops))
     }
 
     /// Operations in flight, from the best source: the device, Little's law, what was asked for.
     #[must_use]
-    pub fn in_flight(&self) -> Option<Known> {
+    pub fn in_flight(&self) -> Option<KnownFigure> {
         self.in_flight.or_else(|| self.implied_in_flight()).or(self.depth)
     }
 }
@@ -368,13 +370,13 @@ fn reads(rw: &str) -> Option<f64> {
 
 /// What the columns of `iostat` in a claim make together.
 struct Columns {
-    iops: Option<Known>,
+    iops: Option<KnownFigure>,
     read_share: Option<f64>,
-    bytes_per_second: Option<Known>,
-    request_bytes: Option<Known>,
-    await_ns: Option<Known>,
-    in_flight: Option<Known>,
-    busy: Option<Known>,
+    bytes_per_second: Option<KnownFigure>,
+    request_bytes: Option<KnownFigure>,
+    await_ns: Option<KnownFigure>,
+    in_flight: Option<KnownFigure>,
+    busy: Option<KnownFigure>,
 }
 
 impl Columns {
@@ -394,7 +396,7 @@ impl Columns {
         let bytes_per_second = above_zero(sum(|kind| kind.bytes_per_second));
         let iops = above_zero(iops);
         let sizes = above_zero(column(claim.request_bytes)).or_else(|| mean(|kind| kind.request_bytes));
-        let made = || Some(Known { source: Source::Iostat, ..bytes_per_second?.over(&iops?) });
+        let made = || Some(KnownFigure { source: EvidenceSource::Iostat, ..bytes_per_second?.over(&iops?) });
         Self {
             iops,
             read_share,
@@ -413,23 +415,27 @@ impl Columns {
     }
 }
 
-fn column(claimed: Option<Claimed>) -> Option<Known> {
-    claimed.map(|claimed| Known {
+fn column(claimed: Option<Claimed>) -> Option<KnownFigure> {
+    claimed.map(|claimed| KnownFigure {
         middle: claimed.value(),
-        ..Known::between(claimed.low(), claimed.high(), Source::Iostat)
+        ..KnownFigure::between(claimed.low(), claimed.high(), EvidenceSource::Iostat)
     })
 }
 
-fn above_zero(known: Option<Known>) -> Option<Known> {
+fn above_zero(known: Option<KnownFigure>) -> Option<KnownFigure> {
     known.filter(|known| known.middle > 0.0)
 }
 
 /// The mean over reads and writes; anything between the two where the fraction of reads is unknown.
-fn mean_of_kinds(reads: Option<Known>, writes: Option<Known>, read_share: Option<f64>) -> Option<Known> {
+fn mean_of_kinds(
+    reads: Option<KnownFigure>,
+    writes: Option<KnownFigure>,
+    read_share: Option<f64>,
+) -> Option<KnownFigure> {
     match (reads, writes, read_share) {
         (Some(reads), Some(writes), Some(share)) => Some(reads.scaled(share).plus(&writes.scaled(1.0 - share))),
         (Some(reads), Some(writes), None) => {
-            Some(Known::between(reads.low.min(writes.low), reads.high.max(writes.high), reads.source))
+            Some(KnownFigure::between(reads.low.min(writes.low), reads.high.max(writes.high), reads.source))
         }
         // One kind stands for all only where the other had no requests.
         (reads, None, share) => reads.filter(|_| share.is_none_or(|share| share == 1.0)),
@@ -489,12 +495,12 @@ fn main(result: &Measured) -> &record::DirectionResult {
 }
 
 /// The block size, where all operations have the same.
-fn block_bytes(declared: &Declared, result: &Measured) -> Option<Known> {
+fn block_bytes(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
     let used: Vec<_> =
         Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0).map(|kind| declared.sizes(kind)).collect();
     let first = *used.first()?;
     let one = first.min > 0 && used.iter().all(|sizes| sizes.min == first.min && sizes.max == first.min);
-    one.then(|| Known::exact(f64::from(first.min), Source::Job))
+    one.then(|| KnownFigure::exact(f64::from(first.min), EvidenceSource::Job))
 }
 
 /// The mean of total latencies; of service times where those were not kept.

@@ -1,6 +1,6 @@
 //! Several runs of the same jobs: how much their figures differ by themselves.
 
-use record::{Figure, FigureQuantity, JobResult, Outcome, Run};
+use record::{Figure, FigureQuantity, JobResult, Run, RunOutcome};
 use serde::Serialize;
 
 /// The figures of one job in all runs.
@@ -48,7 +48,7 @@ const QUANTITIES: [FigureQuantity; 5] = [
 #[must_use]
 pub fn repeats(runs: &[&Run]) -> Vec<JobSpread> {
     let Some(first) = runs.first() else { return Vec::new() };
-    let is_whole = |run: &Run| run.outcome != Outcome::Interrupted;
+    let is_whole = |run: &Run| run.outcome != RunOutcome::Interrupted;
     let any_whole = runs.iter().any(|run| is_whole(run));
     let of = |place: usize, name: &str| -> Vec<Option<&JobResult>> {
         let said = runs.iter().map(|&run| (!any_whole || is_whole(run)).then_some(run));
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use record::{DirectionResult, Measured};
 
-    fn run(reads: u64, outcome: Outcome) -> Run {
+    fn run(reads: u64, outcome: RunOutcome) -> Run {
         let read = DirectionResult { ios: reads, bytes: reads * 4096, runtime_ns: 1_000_000_000, ..Default::default() };
         let result = Measured { read, ..Measured::default() };
         let job = JobResult { name: "a".to_owned(), result, ..JobResult::default() };
@@ -101,14 +101,14 @@ mod tests {
             assert!(spreads[0].figures.iter().all(|spread| spread.figure.kind.is_some()), "{spreads:?}");
             spreads[0].figures[0].clone()
         };
-        let whole = Outcome::Completed;
+        let whole = RunOutcome::Completed;
         let three = iops(&[run(30, whole), run(10, whole), run(20, whole)]);
         assert_eq!((three.median, three.min, three.max, three.range()), (20.0, 10.0, 30.0, 1.0));
         assert_eq!(three.values, [30.0, 10.0, 20.0].map(Some));
         assert_eq!(iops(&[run(30, whole), run(10, whole)]).median, 20.0);
-        let cut = iops(&[run(30, whole), run(2, Outcome::Interrupted)]);
+        let cut = iops(&[run(30, whole), run(2, RunOutcome::Interrupted)]);
         assert_eq!((cut.median, cut.values), (30.0, vec![Some(30.0), None]));
-        assert_eq!(iops(&[run(2, Outcome::Interrupted)]).median, 2.0, "better than nothing");
+        assert_eq!(iops(&[run(2, RunOutcome::Interrupted)]).median, 2.0, "better than nothing");
         assert!(repeats(&[]).is_empty());
     }
 }

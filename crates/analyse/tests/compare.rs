@@ -6,10 +6,11 @@ mod loads;
 
 use analyse::Code;
 use analyse::compare::{
-    Aspect, Basis, Caution, Comparison, FigureComparison, Judgement, More, Options, Side, Told, compare,
+    Aspect, Basis, Caution, Comparison, ComparisonSettings, FigureComparison, Judgement, MismatchValue, More, Side,
+    compare,
 };
 use loads::{SECOND_NS, Wander, latency, queue_full};
-use record::{Interval, Model, ModelCredits, ModelStage, Run};
+use record::{IntervalRecord, ModelCredits, ModelRecord, ModelStage, Run};
 use units::random::Random;
 
 /// What a run's seconds are like.
@@ -29,10 +30,15 @@ fn run(course: Course, random: &mut Random) -> Run {
     let mut course = Wander::new(phi, random);
     let mut second = || {
         let ios = (iops * (1.0 + noise * course.next(random))).max(1.0) as u64;
-        Interval { ios: [ios, 0, 0], bytes: [ios * 4096, 0, 0], service_ns: 32 * SECOND_NS, ..Interval::default() }
+        IntervalRecord {
+            ios: [ios, 0, 0],
+            bytes: [ios * 4096, 0, 0],
+            service_ns: 32 * SECOND_NS,
+            ..IntervalRecord::default()
+        }
     };
     // One more, for the last is taken for cut short.
-    let intervals: Vec<Interval> = (0..=seconds).map(|_| second()).collect();
+    let intervals: Vec<IntervalRecord> = (0..=seconds).map(|_| second()).collect();
     let mut run = queue_full(32, 1_000_000);
     let result = &mut run.jobs[0].result;
     result.runtime_ns = intervals.len() as u64 * SECOND_NS;
@@ -47,7 +53,7 @@ fn run(course: Course, random: &mut Random) -> Run {
 }
 
 fn compared(baseline: &Run, candidate: &Run) -> Comparison {
-    compare(&[baseline], &[candidate], &Options::default())
+    compare(&[baseline], &[candidate], &ComparisonSettings::default())
 }
 
 fn row(comparison: &Comparison, name: &str) -> FigureComparison {
@@ -155,7 +161,8 @@ fn percentiles_are_told_by_repeats_alone() {
     let repeats =
         |iops, random: &mut Random| -> Vec<Run> { (0..5).map(|_| run(Course { iops, ..EVEN }, random)).collect() };
     let (a, b) = (repeats(10_000.0, &mut random), repeats(8_000.0, &mut random));
-    let comparison = compare(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>(), &Options::default());
+    let comparison =
+        compare(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>(), &ComparisonSettings::default());
     let p99 = row(&comparison, "read.latency_p99");
     assert_eq!((judged(&p99), p99.basis), ("worse", Some(Basis::Repeats { runs: 5 })));
     assert_eq!(judged(&row(&comparison, "read.iops")), "worse");
@@ -168,7 +175,7 @@ fn runs_that_differ_among_themselves_hide_what_seconds_would_show() {
     let mut repeats = |levels: [f64; 3]| levels.map(|iops| run(Course { iops, ..EVEN }, &mut random));
     let (a, b) = (repeats([9_000.0, 10_000.0, 11_000.0]), repeats([9_400.0, 10_400.0, 11_400.0]));
     assert_eq!(judged(&row(&compared(&a[0], &b[0]), "read.iops")), "better");
-    let comparison = compare(&[&a[0], &a[1], &a[2]], &[&b[0], &b[1], &b[2]], &Options::default());
+    let comparison = compare(&[&a[0], &a[1], &a[2]], &[&b[0], &b[1], &b[2]], &ComparisonSettings::default());
     let iops = row(&comparison, "read.iops");
     assert!(matches!(iops.judgement, Judgement::Undecided { more: Some(More::Repeats(1..)) }), "{iops:?}");
     let few = Caution::FewRepeats { side: Side::Candidate, runs: 3 };
@@ -218,14 +225,14 @@ fn what_was_done_differently_is_told_with_both_sides() {
     job.declared.direct = false;
     job.declared.size = Some(1 << 30);
     job.result.runtime_ns /= 3;
-    other.model = Some(Model::default());
+    other.model = Some(ModelRecord::default());
     let comparison = compared(&baseline, &other);
     assert!(!comparison.is_comparable());
     let blocking: Vec<Aspect> = comparison.mismatches.iter().filter(|one| one.blocking).map(|one| one.aspect).collect();
     let expected = [Aspect::Simulated, Aspect::Rw, Aspect::Depth, Aspect::Direct, Aspect::Size, Aspect::Runtime];
     assert_eq!(blocking, expected);
     let size = &comparison.mismatches[4];
-    assert_eq!((&size.baseline, &size.candidate), (&Told::Nothing, &Told::Bytes(1 << 30)));
+    assert_eq!((&size.baseline, &size.candidate), (&MismatchValue::Nothing, &MismatchValue::Bytes(1 << 30)));
 }
 
 #[test]
@@ -246,7 +253,7 @@ fn jobs_are_matched_by_name_and_then_by_place() {
     renamed.jobs[0].name = "slow".to_owned();
     let comparison = compared(&baseline, &renamed);
     let lonely: Vec<_> = comparison.mismatches.iter().map(|one| (one.aspect, one.candidate.clone())).collect();
-    assert_eq!(lonely, [(Aspect::Job, Told::Nothing)]);
+    assert_eq!(lonely, [(Aspect::Job, MismatchValue::Nothing)]);
     assert_eq!(comparison.jobs[0].job, "slow");
 }
 
@@ -257,7 +264,7 @@ fn credits_that_ran_out_on_one_side_and_unsteady_runs_are_told() {
     let mut spent = baseline.clone();
     let credits = ModelCredits { empty_at_ns: Some(SECOND_NS), ..ModelCredits::default() };
     let stage = ModelStage { credits: Some(credits), ..ModelStage::default() };
-    spent.model = Some(Model { stages: vec![stage], ..Model::default() });
+    spent.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() });
     let cautions = compared(&baseline, &spent).jobs.remove(0).cautions;
     assert!(cautions.contains(&Caution::CreditsRanOut { side: Side::Candidate }), "{cautions:?}");
     assert!(compared(&spent, &spent).jobs[0].cautions.is_empty());
@@ -300,6 +307,6 @@ fn the_latency_of_one_kind_of_a_mix_is_told_by_repeats_alone() {
 #[test]
 fn nothing_to_compare_is_no_comparison() {
     let empty = Run::default();
-    assert_eq!(compare(&[], &[], &Options::default()), Comparison::default());
+    assert_eq!(compare(&[], &[], &ComparisonSettings::default()), Comparison::default());
     assert!(compared(&empty, &empty).jobs.is_empty());
 }

@@ -4,7 +4,7 @@ mod loads;
 
 use analyse::{Code, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job};
 use loads::{SECOND_NS, file, latency, queue_full};
-use record::{DirectionResult, DiskUse, LatencyStats, Outcome, PerKind, Run, TargetKind};
+use record::{DeclaredPerKind, DirectionResult, DiskUse, LatencyStats, Run, RunOutcome, TargetKind};
 
 fn verdict(run: &Run) -> Verdict {
     analyse(run).remove(0)
@@ -166,7 +166,7 @@ fn without_a_device_the_generator_was_measured() {
 #[test]
 fn a_rate_is_kept_or_needs_a_deeper_queue() {
     let mut run = queue_full(8, 1_000_000);
-    run.jobs[0].declared.rate_iops = PerKind { read: Some(8_000), ..PerKind::default() };
+    run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(8_000), ..DeclaredPerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
     run.jobs[0].declared.rate_iops.read = Some(20_000);
     let headline = verdict(&run).headline;
@@ -179,7 +179,7 @@ fn a_rate_is_kept_or_needs_a_deeper_queue() {
 #[test]
 fn a_rate_in_bytes_counts_bytes() {
     let mut run = queue_full(8, 1_000_000);
-    run.jobs[0].declared.rate_bytes = PerKind { read: Some(8_000 * 4096), ..PerKind::default() };
+    run.jobs[0].declared.rate_bytes = DeclaredPerKind { read: Some(8_000 * 4096), ..DeclaredPerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
     run.jobs[0].declared.in_flight_possible = 64;
     run.jobs[0].declared.rate_bytes.read = Some(9_000 * 4096);
@@ -189,7 +189,7 @@ fn a_rate_in_bytes_counts_bytes() {
 #[test]
 fn a_late_generator_is_not_to_be_trusted() {
     let mut run = queue_full(8, 1_000_000);
-    run.jobs[0].declared.rate_iops = PerKind { read: Some(8_000), ..PerKind::default() };
+    run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(8_000), ..DeclaredPerKind::default() };
     run.jobs[0].result.read.response = latency(1000, 1_000_000, 0);
     for (late_ns, severity) in [(5_000, None), (200_000, Some(Severity::Warning)), (600_000, Some(Severity::Distrust))]
     {
@@ -320,7 +320,7 @@ fn a_slow_decline_is_told() {
 fn short_and_interrupted_runs_are_told() {
     let mut run = queue_full(32, 1_000_000);
     assert_eq!((finding(&run, Code::ShortRun), finding(&run, Code::Interrupted)), (None, None));
-    run.outcome = Outcome::Interrupted;
+    run.outcome = RunOutcome::Interrupted;
     run.jobs[0].result.runtime_ns = SECOND_NS;
     assert_eq!(finding(&run, Code::ShortRun).unwrap().remedy, Some(Remedy::RunLonger { runtime_s: 30 }));
     assert_eq!(finding(&run, Code::Interrupted).unwrap().severity, Severity::Info);
@@ -355,7 +355,8 @@ fn bursting(empty_at_ns: Option<u64>) -> record::Run {
     // Neither held more than half back, both together nearly all.
     let (bucket, burst) = if empty_at_ns.is_some() { (490_000, 480_000) } else { (0, 900_000) };
     let base = record::ModelStage { utilisation: 10.0, credits: Some(credits), ..held("volume IOPS", bucket) };
-    run.model = Some(record::Model { stages: vec![base, held("burst IOPS", burst)], ..record::Model::default() });
+    run.model =
+        Some(record::ModelRecord { stages: vec![base, held("burst IOPS", burst)], ..record::ModelRecord::default() });
     run
 }
 
@@ -374,7 +375,7 @@ fn a_limit_that_is_used_up_at_the_knee_is_the_limit() {
     let of = |utilisation: f64| {
         let mut run = queue_full(2, 1_000_000);
         let stage = record::ModelStage { requests: 1000, utilisation, ..record::ModelStage::default() };
-        run.model = Some(record::Model { stages: vec![stage], ..record::Model::default() });
+        run.model = Some(record::ModelRecord { stages: vec![stage], ..record::ModelRecord::default() });
         verdict(&run).headline.code
     };
     assert_eq!((of(0.99), of(0.9)), (Code::ModelHeldBack, Code::ModelNotReached));

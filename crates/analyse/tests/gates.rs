@@ -2,24 +2,24 @@
 
 mod loads;
 
-use analyse::compare::{Options, compare};
-use analyse::gate::{Bench, Expectation, Fault, Judged, Outcome, Unknown};
+use analyse::compare::{ComparisonSettings, compare};
+use analyse::gate::{Assertion, AssertionError, GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 use analyse::{Code, Severity, analyse};
 use loads::{latency, queue_full};
 use record::Run;
 use units::random::Random;
 
-fn parsed(text: &str) -> Expectation {
-    Expectation::parse(text).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
+fn parsed(text: &str) -> Assertion {
+    Assertion::parse(text).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
 }
 
-fn fault(text: &str) -> Fault {
-    Expectation::parse(text).expect_err(text)
+fn fault(text: &str) -> AssertionError {
+    Assertion::parse(text).expect_err(text)
 }
 
-fn judged(text: &str, run: &Run, baseline: Option<&Run>) -> Judged {
+fn judged(text: &str, run: &Run, baseline: Option<&Run>) -> JudgedAssertion {
     let (verdicts, baseline) = (analyse(run), baseline.into_iter().collect::<Vec<_>>());
-    parsed(text).judge(&Bench { runs: &[(run, &verdicts)], baseline: &baseline, comparison: None })
+    parsed(text).judge(&GateInputs { runs: &[(run, &verdicts)], baseline: &baseline, comparison: None })
 }
 
 #[test]
@@ -85,28 +85,31 @@ fn faults_are_told_with_their_place_and_what_to_write() {
 fn a_run_is_held_against_values_with_its_margin() {
     let run = queue_full(32, 1_000_000);
     let passed = judged("read.iops>=30k", &run, None);
-    assert_eq!((passed.outcome, passed.measured, passed.bound), (Outcome::Passed, Some(32_000.0), Some(30_000.0)));
+    assert_eq!((passed.outcome, passed.measured, passed.bound), (GateOutcome::Passed, Some(32_000.0), Some(30_000.0)));
     assert!((passed.margin_percent.unwrap() - 100.0 / 15.0).abs() < 1e-9, "{passed:?}");
     let failed = judged("read.lat.p99<=500us", &run, None);
-    assert_eq!(failed.outcome, Outcome::Failed);
+    assert_eq!(failed.outcome, GateOutcome::Failed);
     assert!((failed.margin_percent.unwrap() + 100.0).abs() < 1.0, "{failed:?}");
     let bound = "read.bytes_per_second";
     let bytes = judged("read.bw>125MiB", &run, None);
-    assert_eq!(bytes.outcome, Outcome::Failed, "{bound} is exactly that: {bytes:?}");
-    assert_eq!(judged("read.bw==125MiB/s", &run, None).outcome, Outcome::Passed);
-    assert_eq!(judged("read.bw!=125MiB/s", &run, None).outcome, Outcome::Failed);
-    assert_eq!(judged("read.bw<1GB", &run, None).outcome, Outcome::Passed);
+    assert_eq!(bytes.outcome, GateOutcome::Failed, "{bound} is exactly that: {bytes:?}");
+    assert_eq!(judged("read.bw==125MiB/s", &run, None).outcome, GateOutcome::Passed);
+    assert_eq!(judged("read.bw!=125MiB/s", &run, None).outcome, GateOutcome::Failed);
+    assert_eq!(judged("read.bw<1GB", &run, None).outcome, GateOutcome::Passed);
 }
 
 #[test]
 fn a_run_is_held_against_its_baseline() {
     let (run, baseline) = (queue_full(32, 1_000_000), queue_full(32, 980_000));
     let passed = judged("read.iops>=0.97*baseline", &run, Some(&baseline));
-    assert_eq!(passed.outcome, Outcome::Passed, "{passed:?}");
-    assert_eq!(judged("read.iops>=99%*baseline", &run, Some(&baseline)).outcome, Outcome::Failed);
-    assert_eq!(judged("read.iops>=baseline", &run, None).outcome, Outcome::Unknown(Unknown::NoBaseline));
+    assert_eq!(passed.outcome, GateOutcome::Passed, "{passed:?}");
+    assert_eq!(judged("read.iops>=99%*baseline", &run, Some(&baseline)).outcome, GateOutcome::Failed);
+    assert_eq!(judged("read.iops>=baseline", &run, None).outcome, GateOutcome::Unknown(UnknownReason::NoBaseline));
     let empty = Run::default();
-    assert_eq!(judged("read.iops>=baseline", &run, Some(&empty)).outcome, Outcome::Unknown(Unknown::NotInBaseline));
+    assert_eq!(
+        judged("read.iops>=baseline", &run, Some(&empty)).outcome,
+        GateOutcome::Unknown(UnknownReason::NotInBaseline)
+    );
 }
 
 /// A run of so many seconds whose throughput wanders by a tenth.
@@ -115,7 +118,7 @@ fn wandering(iops: f64, seconds: usize, random: &mut Random) -> Run {
     let (mut course, result) = (loads::Wander::new(0.3, random), &mut run.jobs[0].result);
     let ios: Vec<u64> = (0..seconds).map(|_| (iops * (1.0 + 0.1 * course.next(random))) as u64).collect();
     result.series.intervals =
-        ios.iter().map(|&ios| record::Interval { ios: [ios, 0, 0], ..Default::default() }).collect();
+        ios.iter().map(|&ios| record::IntervalRecord { ios: [ios, 0, 0], ..Default::default() }).collect();
     result.runtime_ns = seconds as u64 * loads::SECOND_NS;
     (result.read.ios, result.read.runtime_ns) = (ios.iter().sum(), result.runtime_ns);
     run
@@ -126,27 +129,31 @@ fn a_share_of_the_baseline_fails_only_where_chance_does_not_explain_it() {
     let seed = 92;
     let mut random = Random::new(seed, 0);
     let judge = |text: &str, run: &Run, baseline: &Run| {
-        let (verdicts, comparison) = (analyse(run), compare(&[baseline], &[run], &Options::default()));
-        parsed(text).judge(&Bench { runs: &[(run, &verdicts)], baseline: &[baseline], comparison: Some(&comparison) })
+        let (verdicts, comparison) = (analyse(run), compare(&[baseline], &[run], &ComparisonSettings::default()));
+        parsed(text).judge(&GateInputs {
+            runs: &[(run, &verdicts)],
+            baseline: &[baseline],
+            comparison: Some(&comparison),
+        })
     };
     let mut counts = [0; 3];
     for _ in 0..300 {
         let (run, baseline) = (wandering(10_000.0, 60, &mut random), wandering(10_000.0, 60, &mut random));
         let judged = judge("read.iops>=99%", &run, &baseline);
         match judged.outcome {
-            Outcome::Passed => counts[0] += 1,
-            Outcome::WithinNoise => counts[1] += 1,
+            GateOutcome::Passed => counts[0] += 1,
+            GateOutcome::WithinNoise => counts[1] += 1,
             _ => counts[2] += 1,
         }
-        assert!(judged.more.is_none() || judged.outcome == Outcome::WithinNoise, "seed {seed}: {judged:?}");
+        assert!(judged.more.is_none() || judged.outcome == GateOutcome::WithinNoise, "seed {seed}: {judged:?}");
     }
     // 1 % below is seen by the figures alone in about a third of equal pairs.
     assert!(counts[1] > 60 && counts[2] <= 10, "seed {seed}: {counts:?}");
     let (slow, baseline) = (wandering(9_000.0, 60, &mut random), wandering(10_000.0, 60, &mut random));
-    assert_eq!(judge("read.iops>=97%", &slow, &baseline).outcome, Outcome::Failed);
-    assert_eq!(judge("all.iops>=97%", &slow, &baseline).outcome, Outcome::Failed);
-    assert_eq!(judge("read.iops<=97%", &slow, &baseline).outcome, Outcome::Passed);
-    assert_eq!(judge("read.iops==baseline", &slow, &slow).outcome, Outcome::Passed);
+    assert_eq!(judge("read.iops>=97%", &slow, &baseline).outcome, GateOutcome::Failed);
+    assert_eq!(judge("all.iops>=97%", &slow, &baseline).outcome, GateOutcome::Failed);
+    assert_eq!(judge("read.iops<=97%", &slow, &baseline).outcome, GateOutcome::Passed);
+    assert_eq!(judge("read.iops==baseline", &slow, &slow).outcome, GateOutcome::Passed);
 }
 
 #[test]
@@ -156,7 +163,7 @@ fn repeats_are_judged_by_their_mean_and_by_the_run_with_most_findings() {
     (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
     let verdicts = [analyse(&fast), analyse(&slow)];
     let runs: Vec<(&Run, &[analyse::Verdict])> = vec![(&fast, &verdicts[0]), (&slow, &verdicts[1])];
-    let bench = Bench { runs: &runs, baseline: &[&fast, &slow], comparison: None };
+    let bench = GateInputs { runs: &runs, baseline: &[&fast, &slow], comparison: None };
     assert_eq!(parsed("read.iops>0").judge(&bench).measured, Some(21_000.0));
     assert_eq!(parsed("read.iops>=baseline").judge(&bench).bound, Some(21_000.0));
     let one = parsed("findings.engine_not_asynchronous==1").judge(&bench);
@@ -166,10 +173,10 @@ fn repeats_are_judged_by_their_mean_and_by_the_run_with_most_findings() {
 #[test]
 fn what_cannot_be_told_is_no_pass() {
     let run = queue_full(32, 1_000_000);
-    assert_eq!(judged("write.iops<=1", &run, None).outcome, Outcome::Unknown(Unknown::NotMeasured));
-    assert_eq!(judged("job(other).read.iops<=1", &run, None).outcome, Outcome::Unknown(Unknown::NoSuchJob));
+    assert_eq!(judged("write.iops<=1", &run, None).outcome, GateOutcome::Unknown(UnknownReason::NotMeasured));
+    assert_eq!(judged("job(other).read.iops<=1", &run, None).outcome, GateOutcome::Unknown(UnknownReason::NoSuchJob));
     let nothing = judged("job(other).findings.warnings==0", &run, None);
-    assert_eq!((nothing.outcome, nothing.measured), (Outcome::Unknown(Unknown::NoSuchJob), None));
+    assert_eq!((nothing.outcome, nothing.measured), (GateOutcome::Unknown(UnknownReason::NoSuchJob), None));
 }
 
 #[test]
@@ -186,13 +193,13 @@ fn a_job_is_held_by_itself() {
 #[test]
 fn findings_are_counted_by_severity_and_by_name() {
     let mut run = queue_full(1, 100_000);
-    assert_eq!(judged("findings.warnings==0", &run, None).outcome, Outcome::Passed);
+    assert_eq!(judged("findings.warnings==0", &run, None).outcome, GateOutcome::Passed);
     let declared = &mut run.jobs[0].declared;
     (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
     let warned = judged("findings.warnings==0", &run, None);
-    assert_eq!((warned.outcome, warned.measured, warned.margin_percent), (Outcome::Failed, Some(1.0), None));
-    assert_eq!(judged("findings.engine_not_asynchronous==1", &run, None).outcome, Outcome::Passed);
-    assert_eq!(judged("findings.distrusts==0", &run, None).outcome, Outcome::Passed);
+    assert_eq!((warned.outcome, warned.measured, warned.margin_percent), (GateOutcome::Failed, Some(1.0), None));
+    assert_eq!(judged("findings.engine_not_asynchronous==1", &run, None).outcome, GateOutcome::Passed);
+    assert_eq!(judged("findings.distrusts==0", &run, None).outcome, GateOutcome::Passed);
     // Distrust is worse than a warning, and counts as one.
     run.jobs[0].result.errors = 1;
     run.jobs[0].result.read.latency = latency(1, 1, 0);
@@ -260,9 +267,9 @@ fn whatever_is_written_is_read_or_refused_at_a_place_and_read_again_as_it_was() 
     for turn in 0..20_000 {
         let count = 1 + random.below(9);
         let text: String = (0..count).map(|_| PIECES[random.below(PIECES.len() as u64) as usize]).collect();
-        match Expectation::parse(&text) {
+        match Assertion::parse(&text) {
             Ok(expectation) => {
-                let again = Expectation::parse(&expectation.to_string());
+                let again = Assertion::parse(&expectation.to_string());
                 assert_eq!(again, Ok(expectation), "seed {seed}, turn {turn}: `{text}`");
                 read += 1;
             }

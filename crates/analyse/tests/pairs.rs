@@ -3,12 +3,13 @@
 mod loads;
 
 use analyse::{
-    Cap, CapKind, Code, Expectation, Explanation, Finding, Known, Larger, Observation, Point, Remedy, Source,
-    explain_job, explain_observation, explain_together,
+    CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure, Larger,
+    Observation, Remedy, explain_job, explain_observation, explain_together,
 };
 use loads::{SECOND_NS, file, latency, queue_full};
 use record::{
-    DiskUse, Kind, LatencyStats, Model, ModelStage, Outcome, PerKind, Quote, Quoted, Run, Unchecked, Verified,
+    DeclaredPerKind, DiskUse, Kind, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, Run, RunOutcome, Unchecked,
+    Verified,
 };
 
 /// What is found in a run.
@@ -35,7 +36,7 @@ fn against(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expect
 
 /// The same as findings.
 fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectation<'_>)) -> Vec<Finding> {
-    let told = |value: f64| Some(Known::exact(value, Source::Claim));
+    let told = |value: f64| Some(KnownFigure::exact(value, EvidenceSource::Claim));
     let mut observation = Observation {
         iops: told(10_000.0),
         read_share: Some(1.0),
@@ -54,9 +55,9 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
     change(&mut observation);
     let gives = |in_flight: f64| {
         let iops = (in_flight / 1.6e-3).min(10_000.0);
-        Some(Point { in_flight, iops, latency_ns: in_flight / iops * 1e9 })
+        Some(ExpectedPoint { in_flight, iops, latency_ns: in_flight / iops * 1e9 })
     };
-    let cap = |name: &str, kind, iops| Cap {
+    let cap = |name: &str, kind, iops| ExpectedCap {
         name: name.to_owned(),
         kind,
         iops,
@@ -88,14 +89,14 @@ fn bursts(volume: &mut Expectation<'_>, burst_iops: f64) {
     volume.caps[1].iops = burst_iops;
 }
 
-fn exactly(value: f64) -> Option<Known> {
-    Some(Known::exact(value, Source::Claim))
+fn exactly(value: f64) -> Option<KnownFigure> {
+    Some(KnownFigure::exact(value, EvidenceSource::Claim))
 }
 
 /// A run of which a model says how much of its operations a stage held back.
 fn modelled(delayed: u64) -> Vec<Code> {
     let stage = ModelStage { requests: 1000, delayed, decided: delayed, utilisation: 0.5, ..ModelStage::default() };
-    changed(|run| run.model = Some(Model { stages: vec![stage], ..Model::default() }))
+    changed(|run| run.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() }))
 }
 
 /// What is found where the operations of each second are these.
@@ -109,7 +110,7 @@ fn seconds(ios: impl Fn(u64) -> u64) -> Vec<Code> {
 /// What is found in a run at a rate.
 fn paced(rate: u64, possible: u64) -> Vec<Code> {
     changed(|run| {
-        run.jobs[0].declared.rate_iops = PerKind { read: Some(rate), ..PerKind::default() };
+        run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate), ..DeclaredPerKind::default() };
         run.jobs[0].declared.in_flight_possible = possible;
     })
 }
@@ -147,7 +148,7 @@ fn written(bytes: u64) -> Vec<Code> {
 
 fn late(late_ns: u64) -> Vec<Code> {
     changed(|run| {
-        run.jobs[0].declared.rate_iops = PerKind { read: Some(32_000), ..PerKind::default() };
+        run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(32_000), ..DeclaredPerKind::default() };
         run.jobs[0].result.read.response = latency(1000, 1_000_000, 0);
         run.jobs[0].result.lateness = latency(1000, late_ns, 0);
     })
@@ -238,7 +239,7 @@ fn trust(code: Code) -> Pair {
             let of_secs = |secs: u64| changed(|run| run.jobs[0].result.runtime_ns = secs * SECOND_NS);
             (of_secs(4), of_secs(5))
         }
-        Code::Interrupted => (changed(|run| run.outcome = Outcome::Interrupted), changed(|_| ())),
+        Code::Interrupted => (changed(|run| run.outcome = RunOutcome::Interrupted), changed(|_| ())),
         Code::NoDevice => (changed(|run| run.jobs[0].declared.device = false), changed(|_| ())),
         Code::LimitUnknown => {
             (changed(|run| run.jobs[0].result.read.service = LatencyStats::default()), changed(|_| ()))
@@ -407,7 +408,7 @@ fn with_probe(iodepth: u32, gain: f64, again: Option<f64>) -> Vec<Code> {
     let mut run = queue_full(32, 1_000_000);
     let (iops, service_mean_ns) = (run.jobs[0].result.iops(), 1_000_000.0);
     let again_iops = again.map(|again| iops * again);
-    let probe = record::Probe { iodepth, runtime_ns: SECOND_NS, iops: iops * gain, service_mean_ns, again_iops };
+    let probe = record::ProbeRecord { iodepth, runtime_ns: SECOND_NS, iops: iops * gain, service_mean_ns, again_iops };
     run.jobs[0].probe = Some(probe);
     of(&run)
 }
@@ -468,14 +469,14 @@ fn more_workers_than_reach_the_limit_are_to_be_fewer() {
 fn what_reaches_the_limit_is_not_below_it() {
     let found = against(
         |seen| (seen.iops, seen.latency_ns) = (exactly(9_990.0), exactly(6_400_000.0)),
-        |volume| volume.at = &|in_flight| Some(Point { in_flight, iops: 12_000.0, latency_ns: 5_300_000.0 }),
+        |volume| volume.at = &|in_flight| Some(ExpectedPoint { in_flight, iops: 12_000.0, latency_ns: 5_300_000.0 }),
     );
     assert!(found.contains(&Code::VolumeIopsCap) && !found.contains(&Code::BelowExpectation), "{found:?}");
 }
 
 #[test]
 fn a_product_of_told_figures_is_the_product_that_is_shown() {
-    let told = |value: f64, step: f64| Known::printed(value, step, Source::Claim);
+    let told = |value: f64, step: f64| KnownFigure::printed(value, step, EvidenceSource::Claim);
     let in_flight = told(5_000.0, 1_000.0).times(&told(1e6, 1e6).scaled(1e-9));
     assert!((in_flight.value() - 5.0).abs() < 1e-9, "5k IOPS x 1 ms, and not 5.25: {in_flight:?}");
     assert!((in_flight.low - 2.25).abs() < 1e-9 && (in_flight.high - 8.25).abs() < 1e-9, "{in_flight:?}");
@@ -603,7 +604,7 @@ fn no_depth_is_advised_to_a_modelled_job_that_idles() {
     let codes = |thinktime_ns: u64| {
         let stage = ModelStage { requests: 1000, utilisation: 0.02, ..ModelStage::default() };
         changed(|run| {
-            run.model = Some(Model { stages: vec![stage], ..Model::default() });
+            run.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() });
             run.jobs[0].declared.thinktime_ns = thinktime_ns;
             run.jobs[0].result.runtime_ns *= 6;
         })
@@ -635,8 +636,8 @@ fn jobs_on_one_volume_are_held_against_it_together() {
     assert!((together.iops.unwrap().value() - iops).abs() < 1e-6 && together.workers == Some(4));
     assert!((together.latency_ns.unwrap().value() / 1_600_000.0 - 1.0).abs() < 1e-6, "{together:?}");
     assert_eq!((together.depth.unwrap().value(), together.block_bytes), (16.0, seen[0].block_bytes));
-    let gives = |in_flight: f64| Some(Point { in_flight, iops, latency_ns: in_flight / iops * 1e9 });
-    let cap = Cap {
+    let gives = |in_flight: f64| Some(ExpectedPoint { in_flight, iops, latency_ns: in_flight / iops * 1e9 });
+    let cap = ExpectedCap {
         name: "volume IOPS".to_owned(),
         kind: CapKind::VolumeIops,
         iops,

@@ -4,9 +4,9 @@
 
 mod loads;
 
-use analyse::compare::{Basis, FigureComparison, Judgement, More, Options, compare};
+use analyse::compare::{Basis, ComparisonSettings, FigureComparison, Judgement, More, compare};
 use loads::{SECOND_NS, Wander, meter_bucket, queue_full};
-use record::{Block, LatencyStats, PerKind, Run};
+use record::{DeclaredPerKind, LatencyBlock, LatencyStats, Run};
 use units::random::Random;
 
 /// What a run's seconds are like.
@@ -48,10 +48,10 @@ fn run(course: Course, shape: &[(f64, f64, bool)], random: &mut Random) -> Run {
             }
         }
         buckets.sort_unstable();
-        let latency = PerKind { read: buckets, ..PerKind::default() };
-        Block { end_ns: (second as u64 + 1) * SECOND_NS, latency }
+        let latency = DeclaredPerKind { read: buckets, ..DeclaredPerKind::default() };
+        LatencyBlock { end_ns: (second as u64 + 1) * SECOND_NS, latency }
     };
-    let blocks: Vec<Block> = (0..course.seconds).map(&mut block).collect();
+    let blocks: Vec<LatencyBlock> = (0..course.seconds).map(&mut block).collect();
     let mut run = queue_full(32, 1_000_000);
     let result = &mut run.jobs[0].result;
     let buckets: Vec<(usize, u64)> = all.into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
@@ -64,7 +64,7 @@ fn run(course: Course, shape: &[(f64, f64, bool)], random: &mut Random) -> Run {
 }
 
 fn row(a: &Run, b: &Run, name: &str) -> FigureComparison {
-    let comparison = compare(&[a], &[b], &Options::default());
+    let comparison = compare(&[a], &[b], &ComparisonSettings::default());
     let mut rows = comparison.jobs.iter().flat_map(|job| &job.figures);
     *rows.find(|row| row.figure.to_string() == name).unwrap_or_else(|| panic!("no {name}: {comparison:?}"))
 }
@@ -76,7 +76,8 @@ fn shares(a: Course, b: Course, pairs: usize, seed: u64) -> [[f64; 2]; 2] {
     let (mut random, shape) = (Random::new(seed, 1), shape());
     let mut counts = [[0; 2]; 2];
     for _ in 0..pairs {
-        let comparison = compare(&[&run(a, &shape, &mut random)], &[&run(b, &shape, &mut random)], &Options::default());
+        let comparison =
+            compare(&[&run(a, &shape, &mut random)], &[&run(b, &shape, &mut random)], &ComparisonSettings::default());
         for (name, counts) in NAMES.iter().zip(&mut counts) {
             let found = comparison.jobs[0].figures.iter().find(|row| row.figure.to_string() == *name).expect(name);
             counts[0] += usize::from(found.change.expect(name).is_real());
@@ -160,7 +161,7 @@ fn equal_runs_are_the_same_and_one_bucket_is_known_no_better_than_its_width() {
 fn the_same_seed_tells_the_same() {
     let (mut random, shape) = (Random::new(66, 0), shape());
     let (a, b) = (run(EVEN, &shape, &mut random), run(EVEN, &shape, &mut random));
-    let options = |seed| Options { seed, ..Options::default() };
+    let options = |seed| ComparisonSettings { seed, ..ComparisonSettings::default() };
     let told = |seed| compare(&[&a], &[&b], &options(seed));
     assert_eq!(told(7), told(7));
     assert_ne!(told(7), told(8), "only errors differ");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use engine::gate::Gate;
+use engine::gate::WriteGate;
 
 use crate::argv;
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 enum Command {
     /// Measure real devices and files
     #[command(override_usage = "fathom run [OPTIONS] [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = RUN_HELP)]
-    Run(RunOptions),
+    Run(RunCommandOptions),
     /// The same jobs on a modelled volume, in virtual time
     #[command(override_usage = "fathom sim [OPTIONS] --on VOLUME [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = SIM_HELP)]
     Sim(SimOptions),
@@ -202,8 +202,8 @@ pub(crate) struct Conduct {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Show progress on standard error
-    #[arg(long, value_enum, default_value_t = Progress::Auto)]
-    pub(crate) progress: Progress,
+    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto)]
+    pub(crate) progress: ProgressStyle,
     /// Wait this long for operations in flight after the runtime or a signal
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration)]
     pub(crate) grace: Duration,
@@ -214,7 +214,7 @@ pub(crate) struct Conduct {
 
 impl Conduct {
     /// The write gate, with what is permitted.
-    pub(crate) fn gate(&self) -> Arc<Gate> {
+    pub(crate) fn gate(&self) -> Arc<WriteGate> {
         runners::gate(&self.allow_destroy, &self.allow_overwrite)
     }
 
@@ -248,7 +248,7 @@ pub(crate) struct OfJobs {
 
 /// Options of `fathom run` and `fathom sim`.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct RunOptions {
+pub(crate) struct RunCommandOptions {
     /// Use this modelled volume instead of the jobs' files
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) on: Option<String>,
@@ -282,7 +282,7 @@ pub(crate) struct RunOptions {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SimOptions {
     #[command(flatten)]
-    pub(crate) run: RunOptions,
+    pub(crate) run: RunCommandOptions,
     /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
     #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE")]
     pub(crate) vary: Vec<String>,
@@ -312,8 +312,8 @@ pub(crate) struct SweepOptions {
     #[arg(long, aliases = ["over", "sweep"], value_name = "KEY=LIST")]
     pub(crate) vary: Vec<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Document::Text)]
-    format: Document,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
     /// Write additional output to FILE: .json .html .svg .csv .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
@@ -331,7 +331,7 @@ pub(crate) struct SweepOptions {
 impl SweepOptions {
     /// Whether programs read it.
     pub(crate) fn json(&self) -> bool {
-        self.format == Document::Json
+        self.format == TextOrJson::Json
     }
 }
 
@@ -372,20 +372,20 @@ pub(crate) struct CatalogOptions {
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) rwmixread: u8,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Document::Text)]
-    format: Document,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
 }
 
 impl CatalogOptions {
     /// Whether programs read it.
     pub(crate) fn json(&self) -> bool {
-        self.format == Document::Json
+        self.format == TextOrJson::Json
     }
 }
 
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Document {
+enum TextOrJson {
     /// Text
     Text,
     /// JSON
@@ -400,7 +400,7 @@ pub(crate) struct DoctorOptions {
     pub(crate) things: Vec<String>,
     /// Check for this purpose only [default: both]
     #[arg(long = "for", value_enum, value_name = "PURPOSE")]
-    purpose: Option<Purpose>,
+    purpose: Option<TuningGoal>,
     /// Report passed checks too
     #[arg(short = 'v', long, visible_alias = "verbose")]
     pub(crate) all: bool,
@@ -422,15 +422,15 @@ impl DoctorOptions {
     /// What is wanted of the devices.
     pub(crate) fn purpose(&self) -> Option<analyse::doctor::Purpose> {
         self.purpose.map(|purpose| match purpose {
-            Purpose::Iops => analyse::doctor::Purpose::Iops,
-            Purpose::Throughput => analyse::doctor::Purpose::Throughput,
+            TuningGoal::Iops => analyse::doctor::Purpose::Iops,
+            TuningGoal::Throughput => analyse::doctor::Purpose::Throughput,
         })
     }
 }
 
 /// What is wanted of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Purpose {
+enum TuningGoal {
     /// Many small operations
     Iops,
     /// Large and sequential ones
@@ -470,7 +470,7 @@ pub(crate) enum Format {
 
 /// Whether progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Progress {
+pub(crate) enum ProgressStyle {
     /// A progress line on a terminal, a line every 10 s elsewhere
     Auto,
     /// A line every 10 s

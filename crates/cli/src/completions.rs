@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::Shell;
-use job::table::{Kind, OPTIONS, OptionSpec, Status};
+use job::table::{OPTIONS, OptionKind, OptionSpec, Status};
 
 use crate::args::MEASURING;
 use crate::exit::Exit;
@@ -67,8 +67,8 @@ fn argument(option: &OptionSpec) -> Arg {
     let argument = Arg::new(option.name).long(option.name).help(option.doc).num_args(1).action(ArgAction::Append);
     match option.kind {
         _ if option.name == "ioengine" => argument.value_parser(PossibleValuesParser::new(job::table::engines())),
-        Kind::Word(words) => argument.value_parser(PossibleValuesParser::new(words)),
-        Kind::Bool | Kind::Flag => argument.value_parser(["0", "1"]),
+        OptionKind::Word(words) => argument.value_parser(PossibleValuesParser::new(words)),
+        OptionKind::Bool | OptionKind::Flag => argument.value_parser(["0", "1"]),
         _ => argument,
     }
 }

@@ -1,7 +1,7 @@
 //! Problems of job files and command lines, drawn with their place.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use job::{Diagnostic, Place, Severity};
+use job::{Diagnostic, DiagnosticLevel, Place};
 use units::{is_hidden, printable};
 use volume::catalogue::Problem;
 
@@ -13,7 +13,11 @@ pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> 
     let mut text = String::new();
     for diagnostic in diagnostics {
         text.push_str(&renderer.render(&[group(&shown(diagnostic))]));
-        text.push_str(if diagnostic.place.is_none() && diagnostic.severity == Severity::Note { "\n" } else { "\n\n" });
+        text.push_str(if diagnostic.place.is_none() && diagnostic.severity == DiagnosticLevel::Note {
+            "\n"
+        } else {
+            "\n\n"
+        });
     }
     text
 }
@@ -51,7 +55,7 @@ pub(crate) fn print(diagnostics: &[Diagnostic]) {
         let terminal = Terminal::stderr();
         tell(&render(diagnostics, terminal.colour, terminal.width));
     }
-    if diagnostics.iter().any(|diagnostic| diagnostic.severity > Severity::Note) {
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity > DiagnosticLevel::Note) {
         tell(&format!("fathom: {}\n", tally(diagnostics)));
     }
 }
@@ -84,7 +88,7 @@ pub(crate) fn place_in_volume(problem: &Problem) -> Place {
 fn tally(diagnostics: &[Diagnostic]) -> String {
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (count(DiagnosticLevel::Error), count(DiagnosticLevel::Warning));
     match (errors, warnings) {
         (0, n) => plural(n, "warning"),
         (n, 0) => format!("{}; nothing was touched", plural(n, "error")),
@@ -94,9 +98,9 @@ fn tally(diagnostics: &[Diagnostic]) -> String {
 
 fn group(diagnostic: &Diagnostic) -> Group<'_> {
     let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Note => Level::NOTE,
+        DiagnosticLevel::Error => Level::ERROR,
+        DiagnosticLevel::Warning => Level::WARNING,
+        DiagnosticLevel::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
     if let Some(place) = &diagnostic.place {

@@ -11,24 +11,24 @@ use record::Run;
 use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 
-use crate::args::Progress;
-use crate::events::Events;
-use crate::onlookers::{Invited, Onlookers};
+use crate::args::ProgressStyle;
+use crate::events::EventLog;
+use crate::onlookers::{Invited, RunObservers};
 use crate::terminal::{Terminal, tell, tell_over};
 
 /// Shows a run while it goes on, to people and to the file of events.
 pub(crate) struct Display {
-    manner: Manner,
-    events: Events,
+    manner: DisplayMode,
+    events: EventLog,
     started: Instant,
     shown: Option<Instant>,
     /// What stands before all that is shown.
     lead: String,
-    onlookers: Option<Onlookers>,
+    onlookers: Option<RunObservers>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum DisplayMode {
     /// A line that is written over.
     Line,
     /// A line now and then.
@@ -40,11 +40,11 @@ enum Manner {
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 impl Display {
-    pub(crate) fn new(progress: Progress, events: Events) -> Self {
+    pub(crate) fn new(progress: ProgressStyle, events: EventLog) -> Self {
         let manner = match progress {
-            Progress::Off => Manner::Nothing,
-            Progress::Auto if Terminal::stderr().interactive => Manner::Line,
-            Progress::Auto | Progress::Plain => Manner::Lines,
+            ProgressStyle::Off => DisplayMode::Nothing,
+            ProgressStyle::Auto if Terminal::stderr().interactive => DisplayMode::Line,
+            ProgressStyle::Auto | ProgressStyle::Plain => DisplayMode::Lines,
         };
         Self { manner, events, started: Instant::now(), shown: None, lead: String::new(), onlookers: None }
     }
@@ -52,8 +52,8 @@ impl Display {
     /// The same with others who look on; a full screen takes the place of all progress.
     pub(crate) fn shown_to(mut self, invited: Invited) -> Self {
         self.onlookers = invited.begin();
-        if self.onlookers.as_ref().is_some_and(Onlookers::fill_screen) {
-            self.manner = Manner::Nothing;
+        if self.onlookers.as_ref().is_some_and(RunObservers::fill_screen) {
+            self.manner = DisplayMode::Nothing;
         }
         self
     }
@@ -89,12 +89,12 @@ impl Display {
         let text = &format!("{}{text}", self.lead);
         match self.manner {
             // Cut to the terminal: a line that wraps cannot be written over.
-            Manner::Line => {
+            DisplayMode::Line => {
                 tell_over(&format!("{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
             }
-            Manner::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
-            Manner::Lines => tell(&format!("fathom: {text}\n")),
-            Manner::Nothing => {}
+            DisplayMode::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
+            DisplayMode::Lines => tell(&format!("fathom: {text}\n")),
+            DisplayMode::Nothing => {}
         }
         self.shown = Some(Instant::now());
     }
@@ -110,20 +110,20 @@ impl Display {
     }
 
     /// Leaves a clean line for the results, and gives the events back.
-    pub(crate) fn end(mut self) -> Events {
+    pub(crate) fn end(mut self) -> EventLog {
         self.close();
         self.events
     }
 
     /// Leaves a clean line for the results: nothing is shown from now on.
     pub(crate) fn close(&mut self) {
-        self.onlookers.iter_mut().for_each(Onlookers::end_screen);
+        self.onlookers.iter_mut().for_each(RunObservers::end_screen);
         self.clear();
     }
 
     /// Takes the line away, so that results begin on a clean one.
     pub(crate) fn clear(&mut self) {
-        if self.manner == Manner::Line && self.shown.is_some() {
+        if self.manner == DisplayMode::Line && self.shown.is_some() {
             tell_over("");
         }
     }

@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use engine::probe::{self, LayerKind};
-use record::{Device, Environment, Filesystem, Ground, Host, Run, TargetKind};
+use record::{DeviceRecord, EnvironmentRecord, FilesystemRecord, HostRecord, Run, TargetEnvironment, TargetKind};
 
 /// The surroundings of a run that began at this time, also where its time was virtual.
-pub(crate) fn of(run: &Run, began_unix_ms: u64) -> Environment {
+pub(crate) fn of(run: &Run, began_unix_ms: u64) -> EnvironmentRecord {
     let facts = probe::host(root());
-    let mut environment = Environment::of(run);
+    let mut environment = EnvironmentRecord::of(run);
     let on_device = |kind| matches!(kind, TargetKind::Regular | TargetKind::Block | TargetKind::Memory);
     let places = environment.targets.iter().filter(|target| on_device(target.kind));
     environment.grounds = places.filter_map(|target| ground(&target.path)).collect();
-    Environment {
+    EnvironmentRecord {
         directory: std::env::current_dir().map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned()),
-        host: Host { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus },
+        host: HostRecord { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus },
         memory_bytes: facts.memory_bytes,
         started_unix_ms: began_unix_ms,
         utc_offset_s: jiff::Zoned::now().offset().seconds(),
@@ -27,21 +27,21 @@ fn root() -> &'static Path {
     Path::new("/")
 }
 
-fn ground(path: &str) -> Option<Ground> {
+fn ground(path: &str) -> Option<TargetEnvironment> {
     let stack = probe::stack(root(), path).ok()?;
     let is_device = path.starts_with("/dev/") && stack.bottom.is_none();
-    let filesystem = stack.mounts.into_iter().next().filter(|_| !is_device).map(|mount| Filesystem {
+    let filesystem = stack.mounts.into_iter().next().filter(|_| !is_device).map(|mount| FilesystemRecord {
         kind: mount.filesystem,
         at: mount.at.to_string_lossy().into_owned(),
         source: mount.source,
         options: mount.options,
     });
-    Some(Ground { path: path.to_owned(), filesystem, devices: stack.layers.iter().map(device).collect() })
+    Some(TargetEnvironment { path: path.to_owned(), filesystem, devices: stack.layers.iter().map(device).collect() })
 }
 
-fn device(layer: &probe::Layer) -> Device {
+fn device(layer: &probe::StackLayer) -> DeviceRecord {
     let (name, queue) = (&layer.name, probe::queue(root(), &layer.name));
-    let probe::Identity { serial, firmware } = probe::identity(root(), name);
+    let probe::DeviceIdentity { serial, firmware } = probe::identity(root(), name);
     let backing_file = match &layer.kind {
         LayerKind::Loop(file) => Some(file.to_string_lossy().into_owned()),
         _ => None,
@@ -53,7 +53,7 @@ fn device(layer: &probe::Layer) -> Device {
         LayerKind::Loop(_) => "loop",
         LayerKind::Disk => "disk",
     };
-    Device {
+    DeviceRecord {
         name: name.clone(),
         kind: kind.to_owned(),
         bytes: layer.bytes,

@@ -17,14 +17,14 @@ use crate::terminal::why;
 const EVERY: Duration = Duration::from_millis(900);
 
 /// What was told while a run went on, and the file that it goes to, if anybody asked for one.
-pub(crate) struct Events {
+pub(crate) struct EventLog {
     file: Option<File>,
     told: String,
     last: Option<Instant>,
     problem: Option<String>,
 }
 
-impl Events {
+impl EventLog {
     /// Opens the file, before the run.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Events {
         Self { file: None, told: String::new(), last: None, problem: None }
     }
 
-    /// Writes one event. What cannot be written must not end the run: [`Events::problem`] tells at its end.
+    /// Writes one event. What cannot be written must not end the run: [`EventLog::problem`] tells at its end.
     pub(crate) fn tell(&mut self, event: &Event) {
         let line = event.line();
         if let Some(file) = &mut self.file

@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
 use record::Run;
-use report::fio::{self, Format, Options, Terse, Version};
+use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
 use report::progress::{FioProgress, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
 
@@ -62,7 +62,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
 
 /// The version, how to call it, and every option of the program itself.
 fn usage() -> String {
-    let name = Version::default().name();
+    let name = FioVersion::default().name();
     format!(
         "{name}\nfathom fio [OPTION]... [--name=NAME --JOBOPTION=VALUE...]... [JOBFILE]...\n{}",
         job::docs::host_help()
@@ -72,7 +72,7 @@ fn usage() -> String {
 /// What is printed instead of measuring, where that was asked for.
 fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
     if host.version {
-        return Some(format!("{}\n", Version::default().name()));
+        return Some(format!("{}\n", FioVersion::default().name()));
     }
     if host.help {
         return Some(usage());
@@ -114,7 +114,7 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     for (job, files, bytes) in device::layout::of_each(plan, workers) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
     }
-    let measured = match prepared.run(&options, &signals, &mut Display::new(host, plan, workers, &mut out)) {
+    let measured = match prepared.run(&options, &signals, &mut FioDisplay::new(host, plan, workers, &mut out)) {
         Ok(measured) => measured,
         Err(error) => {
             let exit = refuse(&error.to_string());
@@ -157,8 +157,8 @@ fn refuse(problem: &str) -> Exit {
 /// Where results go.
 struct Out {
     file: Option<File>,
-    formats: Vec<Format>,
-    options: Options,
+    formats: Vec<FioFormat>,
+    options: FioOptions,
     bandwidth: Option<AggregateLog>,
     problem: Option<String>,
 }
@@ -169,10 +169,10 @@ impl Out {
             create_output(Path::new(path), Existing::Replace).map_err(|denied| format!("--output {path}: {denied}"))
         });
         let formats = host.output_formats.iter().map(|format| match format {
-            OutputFormat::Terse => Format::Terse,
-            OutputFormat::Json => Format::Json,
-            OutputFormat::JsonPlus => Format::JsonPlus,
-            OutputFormat::Normal => Format::Normal,
+            OutputFormat::Terse => FioFormat::Terse,
+            OutputFormat::Json => FioFormat::Json,
+            OutputFormat::JsonPlus => FioFormat::JsonPlus,
+            OutputFormat::Normal => FioFormat::Normal,
         });
         let terse = match host.terse_version {
             2 => Terse::V2,
@@ -180,7 +180,7 @@ impl Out {
             5 => Terse::V5,
             _ => Terse::V3,
         };
-        let options = Options { terse, ..Options::default() };
+        let options = FioOptions { terse, ..FioOptions::default() };
         let bandwidth = host.bandwidth_log.then(AggregateLog::create).transpose()?;
         Ok(Self { file: file.transpose()?, formats: formats.collect(), options, bandwidth, problem: None })
     }
@@ -198,14 +198,14 @@ impl Out {
     /// Errors go to standard error, and to the output file beside the results where those are for people.
     fn complain(&mut self, line: &str) {
         tell(&format!("fio: {line}\n"));
-        if self.file.is_some() && self.formats == [Format::Normal] {
+        if self.file.is_some() && self.formats == [FioFormat::Normal] {
             self.write(&format!("fio: {line}\n"));
         }
     }
 }
 
 /// fio's line of progress, and results so far.
-struct Display<'a> {
+struct FioDisplay<'a> {
     out: &'a mut Out,
     shows_eta: bool,
     letters: Vec<(char, u32)>,
@@ -214,9 +214,9 @@ struct Display<'a> {
     shown: usize,
 }
 
-impl<'a> Display<'a> {
+impl<'a> FioDisplay<'a> {
     fn new(host: &HostOptions, plan: &Plan, workers: &[WorkerPlan], out: &'a mut Out) -> Self {
-        let people = out.formats.contains(&Format::Normal) && out.file.is_none();
+        let people = out.formats.contains(&FioFormat::Normal) && out.file.is_none();
         let shows_eta = match host.eta {
             Eta::Always => true,
             Eta::Never => false,
@@ -245,7 +245,7 @@ fn letter(plan: &Plan, worker: &WorkerPlan) -> char {
     }
 }
 
-impl Observer for Display<'_> {
+impl Observer for FioDisplay<'_> {
     fn progress(&mut self, now: &RunProgress) {
         if let Some(log) = &mut self.out.bandwidth {
             log.see(now.elapsed.into(), now.totals.bytes);

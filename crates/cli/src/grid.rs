@@ -6,7 +6,7 @@ use std::thread;
 
 /// One setting and the values it goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Axis {
+pub(crate) struct GridAxis {
     /// A job option, or a key of the volume behind `on.`.
     pub(crate) key: String,
     /// As they are written.
@@ -16,7 +16,7 @@ pub(crate) struct Axis {
 /// More points than this are a slip.
 const POINTS_MAX: usize = 100_000;
 
-impl Axis {
+impl GridAxis {
     /// Reads `KEY=A..B`, `KEY=A..BxF`, `KEY=A..B/STEP` or `KEY=V,V,V`.
     ///
     /// # Errors
@@ -42,27 +42,27 @@ impl Axis {
 }
 
 /// How a range goes from one value to the next.
-enum Step {
+enum GridStep {
     Times(f64),
     Plus(f64),
 }
 
 fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
     let (to, step) = if let Some((to, step)) = rest.split_once('/') {
-        (to, Step::Plus(Number::parse(step)?.absolute()))
+        (to, GridStep::Plus(GridNumber::parse(step)?.absolute()))
     } else if let Some((to, factor)) = rest.rsplit_once('x') {
-        (to, Step::Times(Number::parse(factor)?.absolute()))
+        (to, GridStep::Times(GridNumber::parse(factor)?.absolute()))
     } else {
-        (rest, Step::Times(2.0))
+        (rest, GridStep::Times(2.0))
     };
-    let (from, to) = (Number::parse(from)?, Number::parse(to)?);
+    let (from, to) = (GridNumber::parse(from)?, GridNumber::parse(to)?);
     // `1TiB..4TiB` keeps its unit; with different ones, both are counted out.
     let same = from.unit == to.unit;
     let (mut value, end) = if same { (from.value, to.value) } else { (from.absolute(), to.absolute()) };
     let unit = if same { from.unit } else { "" };
     let rising = match step {
-        Step::Times(factor) => factor > 1.0 && value > 0.0,
-        Step::Plus(step) => step > 0.0,
+        GridStep::Times(factor) => factor > 1.0 && value > 0.0,
+        GridStep::Plus(step) => step > 0.0,
     };
     if end < value || !rising {
         return Err("it does not go up".to_owned());
@@ -75,20 +75,20 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
             return Err(format!("it has more than {POINTS_MAX} values"));
         }
         value = match step {
-            Step::Times(factor) => value * factor,
-            Step::Plus(step) => value + step,
+            GridStep::Times(factor) => value * factor,
+            GridStep::Plus(step) => value + step,
         };
     }
     Ok(values)
 }
 
 /// A number with the unit behind it, if any.
-struct Number<'a> {
+struct GridNumber<'a> {
     value: f64,
     unit: &'a str,
 }
 
-impl<'a> Number<'a> {
+impl<'a> GridNumber<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (value, unit) = text.split_at(digits);
@@ -119,7 +119,7 @@ impl<'a> Number<'a> {
 /// # Errors
 ///
 /// There are too many, or two of one key.
-pub(crate) fn check(option: &str, axes: &[Axis]) -> Result<(), String> {
+pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {
@@ -133,7 +133,7 @@ pub(crate) fn check(option: &str, axes: &[Axis]) -> Result<(), String> {
 }
 
 /// All combinations of the values of all axes, the last one changing fastest.
-pub(crate) fn combinations(axes: &[Axis]) -> Vec<Vec<(String, String)>> {
+pub(crate) fn combinations(axes: &[GridAxis]) -> Vec<Vec<(String, String)>> {
     axes.iter().fold(vec![Vec::new()], |points, axis| {
         let with = |point: &Vec<(String, String)>, value: &String| {
             let mut point = point.clone();
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<String> {
-        Axis::parse("--vary", text).unwrap().values
+        GridAxis::parse("--vary", text).unwrap().values
     }
 
     #[test]
@@ -189,22 +189,22 @@ mod tests {
     #[test]
     fn what_does_not_go_up_is_refused() {
         for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
-            let error = Axis::parse("--vary", text).unwrap_err();
+            let error = GridAxis::parse("--vary", text).unwrap_err();
             assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
         }
-        assert!(Axis::parse("--vary", "iodepth=1..1000000/1").is_err());
-        assert!(Axis::parse("--vary", "iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
+        assert!(GridAxis::parse("--vary", "iodepth=1..1000000/1").is_err());
+        assert!(GridAxis::parse("--vary", "iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
     }
 
     #[test]
     fn a_key_is_swept_once() {
-        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| Axis::parse("--vary", text).unwrap());
+        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| GridAxis::parse("--vary", text).unwrap());
         assert!(check("--vary", &axes).unwrap_err().contains("a=") && check("--vary", &axes[..2]).is_ok());
     }
 
     #[test]
     fn the_last_axis_changes_fastest() {
-        let axes = [Axis::parse("--vary", "a=1,2").unwrap(), Axis::parse("--vary", "b=x,y").unwrap()];
+        let axes = [GridAxis::parse("--vary", "a=1,2").unwrap(), GridAxis::parse("--vary", "b=x,y").unwrap()];
         let values = |point: &Vec<(String, String)>| format!("{}{}", point[0].1, point[1].1);
         assert_eq!(combinations(&axes).iter().map(values).collect::<Vec<_>>(), ["1x", "1y", "2x", "2y"]);
     }

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use store::Store;
+use store::RunStore;
 
 /// What to do where runs cannot be kept at the usual place.
 pub(crate) const ELSEWHERE: &str = "keep runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
@@ -34,10 +34,10 @@ pub(crate) fn ledger() -> Option<PathBuf> {
 /// # Errors
 ///
 /// Where there is no place for it or it cannot be opened, on one line.
-pub(crate) fn store() -> Result<Option<Store>, String> {
+pub(crate) fn store() -> Result<Option<RunStore>, String> {
     let place = runs()?;
     match place.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        _ => Store::open(place).map(Some).map_err(|error| error.to_string()),
+        _ => RunStore::open(place).map(Some).map_err(|error| error.to_string()),
     }
 }

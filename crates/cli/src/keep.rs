@@ -11,7 +11,7 @@ use std::time::Duration;
 use analyse::Verdict;
 use record::Run;
 use report::Event;
-use store::{Kind, Retention, Store};
+use store::{Retention, RunKind, RunStore};
 
 use crate::run::command_line;
 use crate::terminal;
@@ -32,7 +32,7 @@ pub(crate) const SUITE: &str = "suite.json";
 /// What is kept of something that was carried out.
 #[derive(Debug)]
 pub(crate) struct Keepsake {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RunKind,
     /// What it is about.
     pub(crate) name: String,
     pub(crate) run: Run,
@@ -50,7 +50,7 @@ pub(crate) struct Keepsake {
 
 impl Keepsake {
     /// A run with nothing beside it yet.
-    pub(crate) fn of(kind: Kind, name: &str, run: Run, began_unix_ms: u64) -> Self {
+    pub(crate) fn of(kind: RunKind, name: &str, run: Run, began_unix_ms: u64) -> Self {
         Self {
             kind,
             name: name.to_owned(),
@@ -76,23 +76,23 @@ impl Keepsake {
             let _ = sender.send(self.put(root));
         };
         match thread::Builder::new().name("keep".to_owned()).spawn(keep) {
-            Ok(_) => Keeping { place, state: State::Going(outcome) },
+            Ok(_) => Keeping { place, state: SaveState::Going(outcome) },
             Err(error) => Keeping::failed(place, format!("cannot start a thread: {error}")),
         }
     }
 
-    fn put(self, root: PathBuf) -> Result<Kept, String> {
+    fn put(self, root: PathBuf) -> Result<StoredEntry, String> {
         let told = |error: store::Error| error.to_string();
-        let store = Store::open(root).map_err(told)?.with_patience(PATIENCE_WITH_LOCKS);
+        let store = RunStore::open(root).map_err(told)?.with_patience(PATIENCE_WITH_LOCKS);
         let id = self.write(&store).map_err(told)?;
         // What cannot be removed now is there for the next run to remove.
         let problem = retention::from_environment()
             .map(|retention| store.retain(Retention { latest: 1, ..retention }, device::unix_ms()))
             .err();
-        Ok(Kept { id, problem })
+        Ok(StoredEntry { id, problem })
     }
 
-    fn write(&self, store: &Store) -> Result<String, store::Error> {
+    fn write(&self, store: &RunStore) -> Result<String, store::Error> {
         let mut writer = store.begin(self.kind, &self.name)?;
         if !self.job.is_empty() {
             writer.job(&self.job)?;
@@ -113,7 +113,7 @@ impl Keepsake {
 
 /// Something that is in the store.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct StoredEntry {
     pub(crate) id: String,
     /// What is wrong with the settings of retention.
     problem: Option<String>,
@@ -122,36 +122,38 @@ pub(crate) struct Kept {
 /// Something that is being kept.
 pub(crate) struct Keeping {
     place: PathBuf,
-    state: State,
+    state: SaveState,
 }
 
-enum State {
+enum SaveState {
     Going(Receiver<Outcome>),
     Done(Outcome),
 }
 
 /// What became of it; why it is not kept, on one line.
-type Outcome = Result<Kept, String>;
+type Outcome = Result<StoredEntry, String>;
 
 impl Keeping {
     fn failed(place: PathBuf, problem: String) -> Self {
-        Self { place, state: State::Done(Err(problem)) }
+        Self { place, state: SaveState::Done(Err(problem)) }
     }
 
     /// Waits until it is kept, but not long.
     pub(crate) fn settle(self) -> Self {
         let Self { place, state } = self;
         let outcome = match state {
-            State::Done(outcome) => outcome,
-            State::Going(outcome) => outcome.recv_timeout(PATIENCE).unwrap_or_else(|error| Err(late(&place, error))),
+            SaveState::Done(outcome) => outcome,
+            SaveState::Going(outcome) => {
+                outcome.recv_timeout(PATIENCE).unwrap_or_else(|error| Err(late(&place, error)))
+            }
         };
-        Self { place, state: State::Done(outcome) }
+        Self { place, state: SaveState::Done(outcome) }
     }
 
     fn end(self) -> Outcome {
         match self.settle().state {
-            State::Done(outcome) => outcome,
-            State::Going(_) => Err(BROKEN.to_owned()),
+            SaveState::Done(outcome) => outcome,
+            SaveState::Going(_) => Err(BROKEN.to_owned()),
         }
     }
 }

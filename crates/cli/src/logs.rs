@@ -57,7 +57,7 @@ impl WorkerLog for OpenLogs {
     fn write(&mut self, entries: &[LogEntry]) {
         for entry in entries {
             if let Some(file) = self.files.get_mut(&entry.kind) {
-                let line = report::log(&[entry.into()], report::LogOptions { offset: self.offsets });
+                let line = report::log(&[entry.into()], report::LogRendering { offset: self.offsets });
                 if let Err(error) = file.write_all(line.as_bytes()) {
                     self.fail(&error);
                 }

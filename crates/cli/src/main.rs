@@ -55,7 +55,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 fn main() -> ! {
-    engine::Clock::prepare();
+    engine::MonotonicClock::prepare();
     shutdown::report_panics();
     // The hook has told of a panic by then.
     shutdown::leave(catch_unwind(command).unwrap_or(exit::Exit::Environment))

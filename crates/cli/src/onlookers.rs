@@ -33,7 +33,7 @@ impl Invited {
     }
 
     /// Begins to show them what is in the scope, if there is anybody.
-    pub(crate) fn begin(self) -> Option<Onlookers> {
+    pub(crate) fn begin(self) -> Option<RunObservers> {
         if self.metrics.is_none() && self.live.is_none() {
             return None;
         }
@@ -46,7 +46,7 @@ impl Invited {
                 None
             }
         });
-        Some(Onlookers { view, live })
+        Some(RunObservers { view, live })
     }
 }
 
@@ -75,12 +75,12 @@ fn answer((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Opt
 }
 
 /// Those who look on.
-pub(crate) struct Onlookers {
+pub(crate) struct RunObservers {
     pub(crate) view: RunView,
     live: Option<(LiveScreen, CleanUp)>,
 }
 
-impl Onlookers {
+impl RunObservers {
     /// Whether the terminal shows a full screen.
     pub(crate) fn fill_screen(&self) -> bool {
         self.live.is_some()

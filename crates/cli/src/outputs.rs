@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use analyse::Verdict;
 use engine::gate::ResultFile;
 use record::Run;
-use report::fio::{self, Options};
-use report::html::{Shown, Subject};
+use report::fio::{self, FioOptions};
+use report::html::{PageSubject, Shown};
 use report::plan::PlanReport;
 use report::serve::ServerStats;
-use report::{Diagnosis, Explained, GridPoint, Repeats, Style};
+use report::{Diagnosis, Explained, GridPoint, RepeatsDocument, SheetStyle};
 
-use crate::args::{Format, RunOptions};
+use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
 use crate::terminal::{Terminal, tell, why};
 
@@ -20,13 +20,13 @@ use crate::terminal::{Terminal, tell, why};
 #[derive(Debug)]
 pub(crate) struct Output {
     path: PathBuf,
-    kind: Kind,
+    kind: OutputKind,
     file: ResultFile,
 }
 
 /// What a file holds, by its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OutputKind {
     Json,
     Csv,
     Markdown,
@@ -38,43 +38,55 @@ pub(crate) enum Kind {
     Html,
 }
 
-const ENDINGS: [(&str, Kind); 8] = [
+const ENDINGS: [(&str, OutputKind); 8] = [
     // Before `.json`, which it ends with too.
-    (".fio.json", Kind::FioJson),
-    (".json", Kind::Json),
-    (".csv", Kind::Csv),
-    (".md", Kind::Markdown),
-    (".txt", Kind::Text),
-    (".prom", Kind::OpenMetrics),
-    (".svg", Kind::Svg),
-    (".html", Kind::Html),
+    (".fio.json", OutputKind::FioJson),
+    (".json", OutputKind::Json),
+    (".csv", OutputKind::Csv),
+    (".md", OutputKind::Markdown),
+    (".txt", OutputKind::Text),
+    (".prom", OutputKind::OpenMetrics),
+    (".svg", OutputKind::Svg),
+    (".html", OutputKind::Html),
 ];
 
 /// How text in files is laid out.
-pub(crate) const IN_FILES: Style = Style { width: 100, colour: false };
+pub(crate) const IN_FILES: SheetStyle = SheetStyle { width: 100, colour: false };
 
 /// What a server has done can be written as.
-pub(crate) const OF_A_SERVER: &[Kind] = &[Kind::Json, Kind::Text, Kind::OpenMetrics];
+pub(crate) const OF_A_SERVER: &[OutputKind] = &[OutputKind::Json, OutputKind::Text, OutputKind::OpenMetrics];
 /// What the results of a run can be written as.
-pub(crate) const OF_A_RUN: &[Kind] =
-    &[Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics, Kind::Html];
+pub(crate) const OF_A_RUN: &[OutputKind] = &[
+    OutputKind::FioJson,
+    OutputKind::Json,
+    OutputKind::Csv,
+    OutputKind::Markdown,
+    OutputKind::Text,
+    OutputKind::OpenMetrics,
+    OutputKind::Html,
+];
 /// What several runs together can be written as.
-const OF_RUNS: &[Kind] = &[Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics, Kind::Html];
+const OF_RUNS: &[OutputKind] =
+    &[OutputKind::Csv, OutputKind::Markdown, OutputKind::Text, OutputKind::OpenMetrics, OutputKind::Html];
 /// What a search for the knee can be written as.
-pub(crate) const OF_A_SWEEP: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Text, Kind::Svg, Kind::Html];
+pub(crate) const OF_A_SWEEP: &[OutputKind] =
+    &[OutputKind::Json, OutputKind::Csv, OutputKind::Text, OutputKind::Svg, OutputKind::Html];
 /// What a suite can be written as.
-pub(crate) const OF_A_SUITE: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text, Kind::Html];
+pub(crate) const OF_A_SUITE: &[OutputKind] =
+    &[OutputKind::Json, OutputKind::Markdown, OutputKind::Text, OutputKind::Html];
 /// What results of several kinds together can be written as.
-const OF_ALL: &[Kind] = &[Kind::Text, Kind::Html];
+const OF_ALL: &[OutputKind] = &[OutputKind::Text, OutputKind::Html];
 /// What a plan can be written as.
-pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg, Kind::Html];
+pub(crate) const OF_A_PLAN: &[OutputKind] =
+    &[OutputKind::Json, OutputKind::Csv, OutputKind::Markdown, OutputKind::Text, OutputKind::Svg, OutputKind::Html];
 /// What a comparison can be written as.
-pub(crate) const OF_A_COMPARISON: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Html];
+pub(crate) const OF_A_COMPARISON: &[OutputKind] =
+    &[OutputKind::Json, OutputKind::Csv, OutputKind::Markdown, OutputKind::Text, OutputKind::Html];
 /// What a diagnosis or an explanation can be written as.
-pub(crate) const DOCUMENTS: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text];
+pub(crate) const DOCUMENTS: &[OutputKind] = &[OutputKind::Json, OutputKind::Markdown, OutputKind::Text];
 
 /// What a file of this name holds, which must be one of `among`.
-fn kind(path: &Path, among: &[Kind]) -> Result<Kind, String> {
+fn kind(path: &Path, among: &[OutputKind]) -> Result<OutputKind, String> {
     let name = path.to_string_lossy();
     match ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
         Some((_, kind)) if among.contains(kind) => Ok(*kind),
@@ -92,7 +104,7 @@ impl Output {
     /// # Errors
     ///
     /// An ending that stands for nothing, a name given twice, or the system's refusal.
-    pub(crate) fn open(paths: &[PathBuf], known: &[Kind]) -> Result<Vec<Self>, String> {
+    pub(crate) fn open(paths: &[PathBuf], known: &[OutputKind]) -> Result<Vec<Self>, String> {
         let kinds = paths.iter().map(|path| kind(path, known)).collect::<Result<Vec<_>, _>>()?;
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(format!("--output {}: it is given twice: give each file once", twice.display()));
@@ -106,10 +118,10 @@ impl Output {
     ///
     /// The system's refusal.
     pub(crate) fn junit(path: &Path) -> Result<Self, String> {
-        Self::create(path, Kind::Junit, "--junit")
+        Self::create(path, OutputKind::Junit, "--junit")
     }
 
-    fn create(path: &Path, kind: Kind, option: &str) -> Result<Self, String> {
+    fn create(path: &Path, kind: OutputKind, option: &str) -> Result<Self, String> {
         let file = ResultFile::open(path).map_err(|denied| format!("{option} {}: {denied}", path.display()))?;
         Ok(Self { path: path.to_owned(), kind, file })
     }
@@ -121,14 +133,14 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write_comparison(
         &mut self,
-        document: &report::compare::Document,
-        runs: &[Subject<'_>],
+        document: &report::compare::ComparisonDocument,
+        runs: &[PageSubject<'_>],
     ) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Html => report::html::comparison_page(document, runs),
-            Kind::Json => report::compare::json(document),
-            Kind::Csv => report::compare::csv(document),
-            Kind::Markdown => report::compare::markdown(document),
+            OutputKind::Html => report::html::comparison_page(document, runs),
+            OutputKind::Json => report::compare::json(document),
+            OutputKind::Csv => report::compare::csv(document),
+            OutputKind::Markdown => report::compare::markdown(document),
             _ => report::compare::text(document, IN_FILES),
         };
         self.put(&text)
@@ -139,11 +151,11 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_gate(&mut self, document: &report::gate::Document) -> Result<(), String> {
+    pub(crate) fn write_gate(&mut self, document: &report::gate::GateDocument) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::gate::json(document),
-            Kind::Markdown => report::gate::markdown(document),
-            Kind::Junit => report::gate::junit(document),
+            OutputKind::Json => report::gate::json(document),
+            OutputKind::Markdown => report::gate::markdown(document),
+            OutputKind::Junit => report::gate::junit(document),
             _ => report::gate::text(document, IN_FILES),
         };
         self.put(&text)
@@ -156,8 +168,8 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write_explanations(&mut self, explained: &[Explained]) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::explain_json(explained),
-            Kind::Markdown => report::explain_markdown(explained),
+            OutputKind::Json => report::explain_json(explained),
+            OutputKind::Markdown => report::explain_markdown(explained),
             _ => report::explain_text(explained, IN_FILES),
         };
         self.put(&text)
@@ -170,14 +182,16 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write(&mut self, run: &Run, verdicts: &[Verdict]) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::json(run, verdicts),
-            Kind::Csv => report::csv(run),
-            Kind::Markdown => report::markdown(run, verdicts),
-            Kind::Text => report::text(run, verdicts, IN_FILES),
-            Kind::OpenMetrics => report::open_metrics(run),
-            Kind::Html => report::html::run_page(run, verdicts),
+            OutputKind::Json => report::json(run, verdicts),
+            OutputKind::Csv => report::csv(run),
+            OutputKind::Markdown => report::markdown(run, verdicts),
+            OutputKind::Text => report::text(run, verdicts, IN_FILES),
+            OutputKind::OpenMetrics => report::open_metrics(run),
+            OutputKind::Html => report::html::run_page(run, verdicts),
             // No pictures of runs: refused before it began.
-            Kind::FioJson | Kind::Svg | Kind::Junit => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
+            OutputKind::FioJson | OutputKind::Svg | OutputKind::Junit => {
+                fio::document(run, &[fio::FioFormat::JsonPlus], FioOptions::default())
+            }
         };
         self.put(&text)
     }
@@ -189,10 +203,10 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write_grid(&mut self, points: &[GridPoint]) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::grid_json(points),
-            Kind::Csv => report::grid_csv(points),
-            Kind::Markdown => report::grid_markdown(points),
-            Kind::Html => report::html::grid_page(points),
+            OutputKind::Json => report::grid_json(points),
+            OutputKind::Csv => report::grid_csv(points),
+            OutputKind::Markdown => report::grid_markdown(points),
+            OutputKind::Html => report::html::grid_page(points),
             _ => report::grid_text(points),
         };
         self.put(&text)
@@ -203,12 +217,12 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_repeats(&mut self, series: &[Repeats]) -> Result<(), String> {
+    pub(crate) fn write_repeats(&mut self, series: &[RepeatsDocument]) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::repeats_json(series),
-            Kind::Csv => report::repeats_csv(series),
-            Kind::Markdown => report::repeats_markdown(series),
-            Kind::Html => page_of_repeats(series),
+            OutputKind::Json => report::repeats_json(series),
+            OutputKind::Csv => report::repeats_csv(series),
+            OutputKind::Markdown => report::repeats_markdown(series),
+            OutputKind::Html => page_of_repeats(series),
             _ => report::repeats_text(series, IN_FILES),
         };
         self.put(&text)
@@ -219,12 +233,12 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_sweep(&mut self, document: &report::sweep::Document) -> Result<(), String> {
+    pub(crate) fn write_sweep(&mut self, document: &report::sweep::SweepDocument) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Svg => report::sweep::svg(document),
-            Kind::Html => report::html::page(&[Subject::Sweep(document)]),
-            Kind::Csv => report::sweep::csv(document),
-            Kind::Json => report::sweep::json(document),
+            OutputKind::Svg => report::sweep::svg(document),
+            OutputKind::Html => report::html::page(&[PageSubject::Sweep(document)]),
+            OutputKind::Csv => report::sweep::csv(document),
+            OutputKind::Json => report::sweep::json(document),
             _ => report::sweep::text(document, IN_FILES),
         };
         self.put(&text)
@@ -237,11 +251,11 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write_plan(&mut self, plan: &PlanReport, explain: bool) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Svg => plan.svg(),
-            Kind::Html => plan.html(),
-            Kind::Csv => plan.csv(),
-            Kind::Json => plan.json(),
-            Kind::Markdown => plan.markdown(),
+            OutputKind::Svg => plan.svg(),
+            OutputKind::Html => plan.html(),
+            OutputKind::Csv => plan.csv(),
+            OutputKind::Json => plan.json(),
+            OutputKind::Markdown => plan.markdown(),
             _ => plan.text(IN_FILES, explain),
         };
         self.put(&text)
@@ -254,8 +268,8 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write_diagnosis(&mut self, diagnosis: &Diagnosis) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::doctor_json(diagnosis),
-            Kind::Markdown => report::doctor_markdown(diagnosis),
+            OutputKind::Json => report::doctor_json(diagnosis),
+            OutputKind::Markdown => report::doctor_markdown(diagnosis),
             _ => report::doctor_text(diagnosis, true, IN_FILES),
         };
         self.put(&text)
@@ -266,11 +280,11 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_suite(&mut self, document: &report::suite::Document) -> Result<(), String> {
+    pub(crate) fn write_suite(&mut self, document: &report::suite::SuiteDocument) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::suite::json(document),
-            Kind::Markdown => report::suite::markdown(document),
-            Kind::Html => report::html::page(&[Subject::Suite(document)]),
+            OutputKind::Json => report::suite::json(document),
+            OutputKind::Markdown => report::suite::markdown(document),
+            OutputKind::Html => report::html::page(&[PageSubject::Suite(document)]),
             _ => report::suite::text(document, IN_FILES),
         };
         self.put(&text)
@@ -281,18 +295,18 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_report(&mut self, subjects: &[Subject<'_>]) -> Result<(), String> {
+    pub(crate) fn write_report(&mut self, subjects: &[PageSubject<'_>]) -> Result<(), String> {
         match (self.kind, subjects) {
-            (Kind::Html, _) => self.put(&report::html::page(subjects)),
-            (_, [Subject::Run(shown)]) => self.write(shown.run, shown.verdicts),
-            (_, [Subject::Sweep(document)]) => self.write_sweep(document),
-            (_, [Subject::Suite(document)]) => self.write_suite(document),
-            (Kind::Text, _) => self.put(&report_text(subjects, IN_FILES)),
+            (OutputKind::Html, _) => self.put(&report::html::page(subjects)),
+            (_, [PageSubject::Run(shown)]) => self.write(shown.run, shown.verdicts),
+            (_, [PageSubject::Sweep(document)]) => self.write_sweep(document),
+            (_, [PageSubject::Suite(document)]) => self.write_suite(document),
+            (OutputKind::Text, _) => self.put(&report_text(subjects, IN_FILES)),
             (kind, _) => {
-                let runs: Vec<Shown<'_>> = subjects.iter().filter_map(Subject::run).collect();
+                let runs: Vec<Shown<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
                 self.put(&match kind {
-                    Kind::Markdown => report::markdown_of(&runs),
-                    Kind::OpenMetrics => report::open_metrics_of(&runs),
+                    OutputKind::Markdown => report::markdown_of(&runs),
+                    OutputKind::OpenMetrics => report::open_metrics_of(&runs),
                     _ => report::csv_of(&runs),
                 })
             }
@@ -306,8 +320,8 @@ impl Output {
     /// The system's refusal.
     pub(crate) fn write_served(&mut self, served: &ServerStats) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => served.json(),
-            Kind::OpenMetrics => served.open_metrics(),
+            OutputKind::Json => served.json(),
+            OutputKind::OpenMetrics => served.open_metrics(),
             _ => crate::serve::text(served),
         };
         self.put(&text)
@@ -320,32 +334,32 @@ impl Output {
 }
 
 /// What a report can be written as.
-pub(crate) fn of_a_report(subjects: &[Subject<'_>]) -> &'static [Kind] {
+pub(crate) fn of_a_report(subjects: &[PageSubject<'_>]) -> &'static [OutputKind] {
     match subjects {
-        [Subject::Run(_)] => OF_A_RUN,
-        [Subject::Sweep(_)] => OF_A_SWEEP,
-        [Subject::Suite(_)] => OF_A_SUITE,
+        [PageSubject::Run(_)] => OF_A_RUN,
+        [PageSubject::Sweep(_)] => OF_A_SWEEP,
+        [PageSubject::Suite(_)] => OF_A_SUITE,
         several if several.iter().all(|subject| subject.run().is_some()) => OF_RUNS,
         _ => OF_ALL,
     }
 }
 
 /// What was measured before, for people at a terminal: one after the other.
-pub(crate) fn report_text(subjects: &[Subject<'_>], style: Style) -> String {
-    let one = |subject: &Subject<'_>| match subject {
-        Subject::Run(shown) if subjects.len() > 1 => {
+pub(crate) fn report_text(subjects: &[PageSubject<'_>], style: SheetStyle) -> String {
+    let one = |subject: &PageSubject<'_>| match subject {
+        PageSubject::Run(shown) if subjects.len() > 1 => {
             format!("{}\n{}", shown.name, report::text(shown.run, shown.verdicts, style))
         }
-        Subject::Run(shown) => report::text(shown.run, shown.verdicts, style),
-        Subject::Sweep(document) => report::sweep::text(document, style),
-        Subject::Suite(document) => report::suite::text(document, style),
+        PageSubject::Run(shown) => report::text(shown.run, shown.verdicts, style),
+        PageSubject::Sweep(document) => report::sweep::text(document, style),
+        PageSubject::Suite(document) => report::suite::text(document, style),
     };
     subjects.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// All repeats on one page, laid over each other.
-fn page_of_repeats(series: &[Repeats]) -> String {
-    let numbered = |repeats: &Repeats| -> Vec<String> {
+fn page_of_repeats(series: &[RepeatsDocument]) -> String {
+    let numbered = |repeats: &RepeatsDocument| -> Vec<String> {
         (1..=repeats.runs.len()).map(|number| format!("{} {number}", repeats.name)).collect()
     };
     let names: Vec<String> = series.iter().flat_map(numbered).collect();
@@ -353,7 +367,7 @@ fn page_of_repeats(series: &[Repeats]) -> String {
     let subjects = names
         .iter()
         .zip(runs)
-        .map(|(name, (run, verdicts))| Subject::Run(Shown { name, run, verdicts, written: None }));
+        .map(|(name, (run, verdicts))| PageSubject::Run(Shown { name, run, verdicts, written: None }));
     report::html::page(&subjects.collect::<Vec<_>>())
 }
 
@@ -380,7 +394,7 @@ pub(crate) fn deliver_and_say(
 /// # Errors
 ///
 /// What holds one run only, an ending that stands for nothing, or the system's refusal.
-pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String> {
+pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, String> {
     let of_one = [
         ("--events", options.events.is_some()),
         ("--live", options.live),
@@ -400,11 +414,12 @@ pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String>
 /// # Errors
 ///
 /// What holds one run only, an ending that stands for nothing, or the system's refusal.
-pub(crate) fn open_for_many(options: &RunOptions, what: &str) -> Result<Vec<Output>, String> {
+pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<Vec<Output>, String> {
     if !matches!(options.format, Format::Text | Format::Json) {
         return Err(format!("--format: {what} is printed as text or json"));
     }
-    let of_one_run = |path: &&PathBuf| matches!(kind(path, OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
+    let of_one_run =
+        |path: &&PathBuf| matches!(kind(path, OF_A_RUN), Ok(OutputKind::OpenMetrics | OutputKind::FioJson));
     match options.output.iter().find(of_one_run) {
         Some(path) => Err(format!("--output {}: {what} is written as .json .csv .md .txt .html", path.display())),
         None => Output::open(&options.output, OF_A_RUN),
@@ -418,14 +433,14 @@ pub(crate) fn grid_document(points: &[GridPoint], format: Format) -> String {
 
 /// What standard output carries.
 pub(crate) fn document(run: &Run, verdicts: &[Verdict], format: Format, terminal: Terminal) -> String {
-    let fio = |format| fio::document(run, &[format], Options::default());
+    let fio = |format| fio::document(run, &[format], FioOptions::default());
     match format {
         Format::Text => report::text(run, verdicts, terminal.style()),
         Format::Json => report::json(run, verdicts),
-        Format::Fio => fio(fio::Format::Normal),
-        Format::FioJson => fio(fio::Format::Json),
-        Format::FioJsonPlus => fio(fio::Format::JsonPlus),
-        Format::FioTerse => fio(fio::Format::Terse),
+        Format::Fio => fio(fio::FioFormat::Normal),
+        Format::FioJson => fio(fio::FioFormat::Json),
+        Format::FioJsonPlus => fio(fio::FioFormat::JsonPlus),
+        Format::FioTerse => fio(fio::FioFormat::Terse),
     }
 }
 

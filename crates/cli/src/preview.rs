@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use device::{device_state, growth};
-use drive::{Failure, FailureCause};
+use drive::{FailureCause, OperationFailure};
 use job::{BlockSizes, Direction, Engine, Job, Plan, Size};
 use report::escape;
 use runner::policy::{depth, longest};
@@ -233,7 +233,7 @@ fn duration(job: &Job) -> String {
 }
 
 /// What went wrong with an operation.
-pub(crate) fn failure(failure: &Failure, worker: &WorkerPlan, engine: Engine) -> String {
+pub(crate) fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) -> String {
     let decision = &failure.decision;
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let what = match decision.kind {

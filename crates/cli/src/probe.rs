@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use analyse::{Code, Remedy, Verdict};
 use job::Plan;
-use record::{JobResult, Probe, Run};
+use record::{JobResult, ProbeRecord, Run};
 use runner::WorkerPlan;
 use units::Nanos;
 
@@ -64,16 +64,16 @@ pub(crate) fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run, again: &Run
     for verdict in verdicts.iter().filter(|verdict| deeper(verdict).is_some()) {
         let Some(job) = run.jobs.get_mut(verdict.job) else { continue };
         let again_iops = of(again, job.number).map(|again| again.iops);
-        job.probe = of(probed, job.number).map(|probe| Probe { again_iops, ..probe });
+        job.probe = of(probed, job.number).map(|probe| ProbeRecord { again_iops, ..probe });
     }
 }
 
 /// `None` where nothing was measured, or operations failed.
-fn measured(job: &JobResult) -> Option<Probe> {
+fn measured(job: &JobResult) -> Option<ProbeRecord> {
     let result = &job.result;
     let service_mean_ns = result.service_mean_ns()?;
     let is_good = job.error == 0 && result.errors == 0 && result.ios() > 0;
-    is_good.then(|| Probe {
+    is_good.then(|| ProbeRecord {
         iodepth: job.declared.iodepth,
         runtime_ns: result.runtime_ns,
         iops: result.iops(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{Input, Part, Parts, Run, read_input, read_inputs};
+use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
 use store::Loaded;
 
 use crate::explain::open;
@@ -68,12 +68,12 @@ fn all_of_bytes(path: &Path) -> Result<Vec<Recalled>, String> {
     let name = open::name(file);
     let bytes = open::bytes(file).map_err(|unopened| unopened.line(&open::name(path)))?;
     if number.is_none()
-        && let Ok(Parts { parts, unreadable }) = read_inputs(&name, &bytes)
+        && let Ok(InputResults { parts, unreadable }) = read_inputs(&name, &bytes)
         && unreadable.is_empty()
         && parts.len() > 1
         && is_one_series(&parts)
     {
-        let of_several = |(index, part): (usize, Part)| match part.input {
+        let of_several = |(index, part): (usize, InputResult)| match part.input {
             Input::Run(run) => Some(Recalled { name: format!("{name}#{}", index + 1), run: *run, kept: None }),
             Input::Iostat(_) => None,
         };
@@ -82,8 +82,8 @@ fn all_of_bytes(path: &Path) -> Result<Vec<Recalled>, String> {
     of_bytes(path, &bytes).map(|run| vec![run])
 }
 
-fn is_one_series(parts: &[Part]) -> bool {
-    let series = |part: &Part| match &part.input {
+fn is_one_series(parts: &[InputResult]) -> bool {
+    let series = |part: &InputResult| match &part.input {
         Input::Run(run) => run.repeat.as_ref().map(|repeat| repeat.series.clone()),
         Input::Iostat(_) => None,
     };
@@ -134,13 +134,13 @@ impl From<Loaded> for Recalled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::{Kind, Store};
+    use store::{RunKind, RunStore};
 
     /// A store with one run, and the run's folder.
     fn kept(home: &Path) -> (Run, std::path::PathBuf) {
-        let store = Store::open(home).unwrap();
+        let store = RunStore::open(home).unwrap();
         let run = Run { schema: record::SCHEMA, started_unix_ms: 1_795_294_384_000, ..Run::default() };
-        let id = store.begin(Kind::Run, "reads").unwrap().finish(&run).unwrap();
+        let id = store.begin(RunKind::Run, "reads").unwrap().finish(&run).unwrap();
         (run, store.root().join(id))
     }
 

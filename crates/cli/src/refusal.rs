@@ -8,7 +8,7 @@ use crate::terminal::tell;
 
 /// Why nothing was touched.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum CommandRefusal {
     /// What is wrong with jobs, volumes or suites.
     Jobs(Vec<Diagnostic>),
     /// Everything else, a line each.
@@ -17,7 +17,7 @@ pub(crate) enum Refusal {
     Host(String),
 }
 
-impl Refusal {
+impl CommandRefusal {
     /// Tells why, and how the program ends.
     pub(crate) fn told(self) -> Exit {
         match self {

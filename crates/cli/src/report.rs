@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analyse::Verdict;
-use report::html::{Shown, Subject};
+use report::html::{PageSubject, Shown};
 use report::{suite, sweep};
 
 use crate::args::ReportOptions;
@@ -22,8 +22,8 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
         problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
         return Err(Exit::Usage);
     }
-    let read: Vec<Known> = read.into_iter().flatten().flatten().collect();
-    let subjects: Vec<Subject<'_>> = read.iter().map(Known::subject).collect();
+    let read: Vec<RunSource> = read.into_iter().flatten().flatten().collect();
+    let subjects: Vec<PageSubject<'_>> = read.iter().map(RunSource::subject).collect();
     let opened = Output::open(&options.output, of_a_report(&subjects));
     let mut files = opened.map_err(|problem| Exit::usage(&problem))?;
     let text = if files.is_empty() { report_text(&subjects, Terminal::stdout().style()) } else { String::new() };
@@ -31,26 +31,29 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
 }
 
 /// What a RUN turned out to be.
-enum Known {
+enum RunSource {
     Run { recalled: Box<Recalled>, verdicts: Vec<Verdict>, written: Option<String> },
-    Sweep(Box<sweep::Document>),
-    Suite(Box<suite::Document>),
+    Sweep(Box<sweep::SweepDocument>),
+    Suite(Box<suite::SuiteDocument>),
 }
 
-impl Known {
-    fn subject(&self) -> Subject<'_> {
+impl RunSource {
+    fn subject(&self) -> PageSubject<'_> {
         match self {
-            Self::Run { recalled, verdicts, written } => {
-                Subject::Run(Shown { name: &recalled.name, run: &recalled.run, verdicts, written: written.as_deref() })
-            }
-            Self::Sweep(document) => Subject::Sweep(document),
-            Self::Suite(document) => Subject::Suite(document),
+            Self::Run { recalled, verdicts, written } => PageSubject::Run(Shown {
+                name: &recalled.name,
+                run: &recalled.run,
+                verdicts,
+                written: written.as_deref(),
+            }),
+            Self::Sweep(document) => PageSubject::Sweep(document),
+            Self::Suite(document) => PageSubject::Suite(document),
         }
     }
 }
 
 /// What is meant by a word, all repeats of a series; or why it cannot be had, on one line.
-fn read(which: &str) -> Result<Vec<Known>, String> {
+fn read(which: &str) -> Result<Vec<RunSource>, String> {
     match document(which)? {
         Some(known) => Ok(vec![known]),
         None => recall_all(which)?.into_iter().map(known).collect(),
@@ -58,7 +61,7 @@ fn read(which: &str) -> Result<Vec<Known>, String> {
 }
 
 /// What a run of before was made by: its folder says whether it is one of a sweep or of a suite.
-fn known(recalled: Recalled) -> Result<Known, String> {
+fn known(recalled: Recalled) -> Result<RunSource, String> {
     if let Some(kept) = &recalled.kept
         && let Some(name) = [SWEEP, SUITE].into_iter().find(|name| kept.entry.files.contains_key(*name))
     {
@@ -68,11 +71,11 @@ fn known(recalled: Recalled) -> Result<Known, String> {
     }
     let written = recalled.kept.as_ref().and_then(|kept| kept.job().ok().flatten());
     let verdicts = analyse::analyse(&recalled.run);
-    Ok(Known::Run { recalled: Box::new(recalled), verdicts, written })
+    Ok(RunSource::Run { recalled: Box::new(recalled), verdicts, written })
 }
 
 /// The document of a sweep or a suite that a file holds; `None` where it is something else.
-fn document(which: &str) -> Result<Option<Known>, String> {
+fn document(which: &str) -> Result<Option<RunSource>, String> {
     if !is_file(which) || which == "-" {
         return Ok(None);
     }
@@ -83,12 +86,12 @@ fn document(which: &str) -> Result<Option<Known>, String> {
     }
 }
 
-fn parse(name: &str, bytes: &[u8]) -> Result<Option<Known>, String> {
+fn parse(name: &str, bytes: &[u8]) -> Result<Option<RunSource>, String> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(16).collect();
     let known = match start.as_str() {
-        "{\"fathom_sweep\":" => sweep::read(text).map(|document| Known::Sweep(Box::new(document))),
-        "{\"fathom_suite\":" => suite::read(text).map(|document| Known::Suite(Box::new(document))),
+        "{\"fathom_sweep\":" => sweep::read(text).map(|document| RunSource::Sweep(Box::new(document))),
+        "{\"fathom_suite\":" => suite::read(text).map(|document| RunSource::Suite(Box::new(document))),
         _ => return Ok(None),
     };
     known.map(Some).map_err(|error| format!("{name}: {error}"))

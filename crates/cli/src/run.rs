@@ -4,39 +4,39 @@ use std::path::Path;
 
 use analyse::{Verdict, analyse};
 use job::Plan;
-use record::{Outcome, Repeat, Run};
-use report::{Event, Repeats};
+use record::{Repeat, Run, RunOutcome};
+use report::{Event, RepeatsDocument};
 use runner::{PreparedRun, RunOptions as Measuring, Silent};
 
-use crate::args::{Format, RunOptions};
+use crate::args::{Format, RunCommandOptions};
 use crate::display::Display;
-use crate::events::Events;
+use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::keep::{self, Keeping, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_RUN, Output};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::runners::{failures, worst_exit};
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell, why};
-use crate::trial::Trial;
+use crate::trial::RunTrial;
 use crate::{dump, preview, probe};
 
 /// Measures.
-pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
+pub(crate) fn command(options: &RunCommandOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     carry_out(options, jobs, words, false)
 }
 
 /// Reads, checks, measures, saves and explains; on models in real or in virtual time.
 pub(crate) fn carry_out(
-    options: &RunOptions,
+    options: &RunCommandOptions,
     jobs: &[String],
     words: &[String],
     is_virtual: bool,
 ) -> Result<Exit, Exit> {
-    let trials = Trial::all(options, jobs, is_virtual)?;
-    let ready: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
-    let ready = ready.map_err(Refusal::told)?;
+    let trials = RunTrial::all(options, jobs, is_virtual)?;
+    let ready: Result<Vec<Prepared<'_>>, CommandRefusal> = trials.iter().map(|trial| trial.ready(0)).collect();
+    let ready = ready.map_err(CommandRefusal::told)?;
     if options.of_jobs.show_jobs {
         return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
     }
@@ -46,15 +46,15 @@ pub(crate) fn carry_out(
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
-        return Err(Refusal::Words(dangers).told());
+        return Err(CommandRefusal::Words(dangers).told());
     }
-    let opened = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told());
+    let opened = open_outputs(options).map_err(|problem| CommandRefusal::Words(vec![problem]).told());
     let (mut files, events, invited) = opened?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let display = Display::new(options.conduct.progress, events).shown_to(invited);
-    let mut session = Session { options, words, signals: &signals, display, taken: Vec::new() };
+    let mut session = RunSession { options, words, signals: &signals, display, taken: Vec::new() };
     let broken = session.all(&trials, ready);
-    let Session { taken, display, .. } = session;
+    let RunSession { taken, display, .. } = session;
     signals.conclude();
     let problem = display.end().problem();
     match broken {
@@ -75,16 +75,16 @@ pub(crate) fn command_line(words: &[String]) -> Vec<String> {
 type Prepared<'a> = Box<dyn PreparedRun + 'a>;
 
 /// The measurements of one call.
-struct Session<'a> {
-    options: &'a RunOptions,
+struct RunSession<'a> {
+    options: &'a RunCommandOptions,
     words: &'a [String],
     signals: &'a Signals,
     display: Display,
-    taken: Vec<Taken>,
+    taken: Vec<TakenRun>,
 }
 
 /// What was measured in one go, and what follows from it.
-struct Taken {
+struct TakenRun {
     /// Which of the trials it is of.
     trial: usize,
     run: Run,
@@ -97,11 +97,11 @@ struct Taken {
     keeping: Option<Keeping>,
 }
 
-impl Session<'_> {
+impl RunSession<'_> {
     /// All trials in turns, as often as is asked for or until it is interrupted. Returns why it ended before.
-    fn all<'t>(&mut self, trials: &'t [Trial], ready: Vec<Prepared<'t>>) -> Option<Exit> {
+    fn all<'t>(&mut self, trials: &'t [RunTrial], ready: Vec<Prepared<'t>>) -> Option<Exit> {
         let mut ready = ready.into_iter();
-        let again = |trial: &'t Trial, round| match trial.ready(round) {
+        let again = |trial: &'t RunTrial, round| match trial.ready(round) {
             Ok(ready) if ready.refusals().is_empty() => Ok(ready),
             Ok(ready) => Err(Exit::environment(&ready.refusals().join("\nfathom: "))),
             Err(refusal) => Err(Exit::environment(&refusal.line())),
@@ -143,7 +143,12 @@ impl Session<'_> {
     }
 
     /// Measures, and keeps what was measured.
-    fn take(&mut self, (index, trial): (usize, &Trial), ready: &dyn PreparedRun, round: u32) -> Result<Taken, Exit> {
+    fn take(
+        &mut self,
+        (index, trial): (usize, &RunTrial),
+        ready: &dyn PreparedRun,
+        round: u32,
+    ) -> Result<TakenRun, Exit> {
         let (measuring, began_unix_ms) = (self.measuring(), device::unix_ms());
         let repeat = self.options.repeat.map(|of| Repeat { series: trial.series.clone(), number: round + 1, of });
         if let Some(Repeat { number, of, .. }) = &repeat {
@@ -168,12 +173,12 @@ impl Session<'_> {
         problems.extend(failures(plan, workers, &measured));
         let exit = measured.signal.map(Exit::Signal).or_else(|| worst_exit(&measured, plan, workers));
         let left = preview::files_left(&ready.preview());
-        Ok(Taken { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
+        Ok(TakenRun { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
     }
 
     /// Runs the same jobs for a moment at twice the depth where that answers what the run left open, and for a moment at
     /// their own. Says whether it did.
-    fn probe(&mut self, trial: &Trial, ready: &dyn PreparedRun, run: &mut Run, verdicts: &[Verdict]) -> bool {
+    fn probe(&mut self, trial: &RunTrial, ready: &dyn PreparedRun, run: &mut Run, verdicts: &[Verdict]) -> bool {
         if self.signals.end().is_some() || device::stuck::is_stuck() {
             return false;
         }
@@ -199,18 +204,18 @@ impl Session<'_> {
     }
 
     /// A run without display; `None` where it was interrupted.
-    fn moment(&self, trial: &Trial, plan: &Plan) -> Result<Option<Run>, String> {
+    fn moment(&self, trial: &RunTrial, plan: &Plan) -> Result<Option<Run>, String> {
         let ready = trial.ready_with(plan).map_err(|refusal| refusal.line())?;
         if let refusals @ [_, ..] = ready.refusals() {
             return Err(refusals.join("; "));
         }
         let measured = ready.run(&self.measuring(), self.signals, &mut Silent);
         let run = measured.map_err(|error| error.to_string())?.run;
-        Ok((run.outcome == Outcome::Completed).then_some(run))
+        Ok((run.outcome == RunOutcome::Completed).then_some(run))
     }
 
     /// Begins to keep a run; the next one of a series is not disturbed by it.
-    fn keep(&mut self, trial: &Trial, run: &Run, verdicts: &[Verdict], began_unix_ms: u64) -> Option<Keeping> {
+    fn keep(&mut self, trial: &RunTrial, run: &Run, verdicts: &[Verdict], began_unix_ms: u64) -> Option<Keeping> {
         let events = self.display.take_events();
         let kept = Keepsake {
             job: trial.written.clone(),
@@ -224,20 +229,20 @@ impl Session<'_> {
 }
 
 /// The files for results and for events, and those who look on: before time is spent.
-fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events, Invited), String> {
+fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, Invited), String> {
     let invited = Invited::invite(&options.scrape, options.live.then_some("fathom run"))?;
     let files = match options.repeat {
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
         None => Output::open(&options.output, OF_A_RUN)?,
     };
-    Ok((files, Events::open(options.events.as_deref())?, invited))
+    Ok((files, EventLog::open(options.events.as_deref())?, invited))
 }
 
 /// Writes the results and says how it all ended.
 fn conclude(
-    options: &RunOptions,
-    trials: &[Trial],
-    taken: Vec<Taken>,
+    options: &RunCommandOptions,
+    trials: &[RunTrial],
+    taken: Vec<TakenRun>,
     files: &mut [Output],
     events: Option<String>,
 ) -> Exit {
@@ -273,20 +278,20 @@ fn conclude(
 /// What is printed.
 enum Results {
     One(Box<Run>, Vec<Verdict>),
-    Many(Vec<Repeats>),
+    Many(Vec<RepeatsDocument>),
 }
 
 impl Results {
-    fn of(options: &RunOptions, trials: &[Trial], mut taken: Vec<(usize, Run, Vec<Verdict>)>) -> Self {
+    fn of(options: &RunCommandOptions, trials: &[RunTrial], mut taken: Vec<(usize, Run, Vec<Verdict>)>) -> Self {
         let Some(of) = options.repeat else {
             let (_, run, verdicts) = taken.pop().unwrap_or_default();
             return Self::One(Box::new(run), verdicts);
         };
-        let repeats = |(index, trial): (usize, &Trial)| {
+        let repeats = |(index, trial): (usize, &RunTrial)| {
             let own = taken.iter().filter(|(of, ..)| *of == index);
             let runs: Vec<(Run, Vec<Verdict>)> = own.map(|(_, run, found)| (run.clone(), found.clone())).collect();
             let jobs = analyse::repeats(&runs.iter().map(|(run, _)| run).collect::<Vec<_>>());
-            Repeats { series: trial.series.clone(), name: trial.name.clone(), of, runs, jobs }
+            RepeatsDocument { series: trial.series.clone(), name: trial.name.clone(), of, runs, jobs }
         };
         let all = trials.iter().enumerate().map(repeats);
         Self::Many(all.filter(|repeats| !repeats.runs.is_empty()).collect())

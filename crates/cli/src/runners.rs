@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use device::{DeviceRunner, capacity};
-use engine::Clock;
-use engine::gate::Gate;
-use record::Host;
+use engine::MonotonicClock;
+use engine::gate::WriteGate;
+use record::HostRecord;
 use runner::{CompletedRun, RunFacts, Runner, Seeds, WorkerFailure, WorkerPlan};
 use sim::model::ModelRunner;
 use units::Nanos;
@@ -18,7 +18,7 @@ use crate::{home, input, preview, shutdown, terminal};
 
 /// Where plans run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RunPlace {
     /// On the files and devices of this host.
     Device,
     /// On modelled volumes, in virtual time.
@@ -28,12 +28,12 @@ pub(crate) enum Place {
 }
 
 /// Creates the runner of a place. Only what `gate` admits is written to.
-pub(crate) fn runner(place: Place, gate: &Arc<Gate>) -> Box<dyn Runner> {
+pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
     match place {
-        Place::Device => Box::new(device(gate)),
-        Place::Virtual => Box::new(model()),
-        Place::Paced => {
-            let clock = || PacedClock(Clock::start());
+        RunPlace::Device => Box::new(device(gate)),
+        RunPlace::Virtual => Box::new(model()),
+        RunPlace::Paced => {
+            let clock = || PacedClock(MonotonicClock::start());
             let (host, logs) = (Arc::new(ThisHost), Arc::new(LogFiles));
             Box::new(ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs))
         }
@@ -41,7 +41,7 @@ pub(crate) fn runner(place: Place, gate: &Arc<Gate>) -> Box<dyn Runner> {
 }
 
 /// Creates a runner on the files and devices of this host.
-pub(crate) fn device(gate: &Arc<Gate>) -> DeviceRunner {
+pub(crate) fn device(gate: &Arc<WriteGate>) -> DeviceRunner {
     DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles)).with_checkpoint(shutdown::panic_if_asked)
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn model() -> ModelRunner<sim::Virtual> {
 }
 
 /// Returns the write gate of commands whose data are all Fathom's: what they leave is marked as its own.
-pub(crate) fn gate(destroy: &[PathBuf], overwrite: &[PathBuf]) -> Arc<Gate> {
+pub(crate) fn gate(destroy: &[PathBuf], overwrite: &[PathBuf]) -> Arc<WriteGate> {
     device::safety::gate(destroy, overwrite, home::ledger().as_deref())
 }
 
 /// A clock that passes by itself.
-struct PacedClock(Clock);
+struct PacedClock(MonotonicClock);
 
 impl sim::Clock for PacedClock {
     fn now(&mut self) -> Nanos {
@@ -85,7 +85,7 @@ impl RunFacts for ThisHost {
         std::process::id()
     }
 
-    fn host(&self) -> Host {
+    fn host(&self) -> HostRecord {
         device::host()
     }
 }

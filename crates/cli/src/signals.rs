@@ -23,13 +23,13 @@ const SLACK: Duration = Duration::from_secs(3);
 /// What the outside has asked for. All handles of a process share one state.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
-    state: &'static State,
+    state: &'static SignalState,
     status: Arc<AtomicBool>,
     installed: Instant,
 }
 
 #[derive(Debug)]
-struct State {
+struct SignalState {
     /// The first signal that asked for an end; zero for none.
     signal: AtomicI32,
     asked: AtomicUsize,
@@ -41,7 +41,7 @@ struct State {
     concluding: AtomicBool,
 }
 
-static STATE: State = State {
+static STATE: SignalState = SignalState {
     signal: AtomicI32::new(0),
     asked: AtomicUsize::new(0),
     first: OnceLock::new(),
@@ -121,7 +121,7 @@ impl RunControl for Signals {
     }
 }
 
-impl State {
+impl SignalState {
     fn grace(&self) -> Duration {
         Duration::from_millis(self.grace_ms.load(Ordering::Relaxed))
     }

@@ -5,11 +5,11 @@ use record::Note;
 use report::GridPoint;
 use runner::{RunOptions as Measuring, Runner, Silent};
 use sim::model::with_key;
-use store::Kind;
+use store::RunKind;
 
 use crate::args::SimOptions;
 use crate::exit::Exit;
-use crate::grid::{self, Axis, on_all_processors};
+use crate::grid::{self, GridAxis, on_all_processors};
 use crate::keep::{self, Keepsake};
 use crate::runners;
 use crate::signals::Signals;
@@ -94,7 +94,7 @@ fn of_grid(name: &str, points: &[GridPoint], words: &[String], began_unix_ms: u6
     Keepsake {
         events: keep::events_of(&run, began_unix_ms),
         attached: vec![(keep::GRID, report::grid_json(points)), (keep::TEXT, report::grid_text(points))],
-        ..Keepsake::of(Kind::Sweep, name, run, began_unix_ms)
+        ..Keepsake::of(RunKind::Sweep, name, run, began_unix_ms)
     }
 }
 
@@ -112,7 +112,7 @@ type Point = (Vec<(String, String)>, Plan);
 
 /// Reads every point of a grid; problems of the first that is wrong are printed on standard error.
 fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Vec<Point>, Exit> {
-    let axes: Result<Vec<Axis>, String> = options.vary.iter().map(|text| Axis::parse("--vary", text)).collect();
+    let axes: Result<Vec<GridAxis>, String> = options.vary.iter().map(|text| GridAxis::parse("--vary", text)).collect();
     let axes =
         axes.and_then(|axes| grid::check("--vary", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
     let (sections, around) = (options.run.of_jobs.section.as_slice(), around(options.run.on.as_deref()));

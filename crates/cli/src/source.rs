@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use job::{Dialect, Words};
+use job::{Dialect, JobWords};
 
 use crate::input;
 
@@ -18,7 +18,7 @@ impl Outside {
     /// The jobs as they were written: what the words say, as a job file would, and the files that were read for them.
     pub(crate) fn written(&self, words: &[String]) -> String {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = Words::of(words, Dialect::Strict);
+        let words = JobWords::of(words, Dialect::Strict);
         let is_alone = !words.has_jobs && texts.len() == 1;
         let mut written = if words.has_jobs || texts.is_empty() { words.text.clone() } else { String::new() };
         for (path, text) in texts.iter() {
@@ -31,7 +31,7 @@ impl Outside {
     }
 }
 
-impl job::Source for Outside {
+impl job::HostSource for Outside {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, text)) = texts.iter().find(|(known, _)| known == path) {

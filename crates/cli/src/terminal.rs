@@ -30,8 +30,8 @@ impl Terminal {
     }
 
     /// How reports are laid out for it.
-    pub(crate) fn style(self) -> report::Style {
-        report::Style { width: self.width, colour: self.colour }
+    pub(crate) fn style(self) -> report::SheetStyle {
+        report::SheetStyle { width: self.width, colour: self.colour }
     }
 
     fn new(interactive: bool) -> Self {

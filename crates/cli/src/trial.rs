@@ -3,23 +3,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::gate::Gate;
-use job::{Dialect, Plan, Words};
+use engine::gate::WriteGate;
+use job::{Dialect, JobWords, Plan};
 use runner::{PreparedRun, Runner, Seeds};
 use sim::model::{Use, used};
-use store::Kind;
+use store::RunKind;
 
-use crate::args::RunOptions;
+use crate::args::RunCommandOptions;
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::refusal::Refusal;
-use crate::runners::{self, Place};
+use crate::refusal::CommandRefusal;
+use crate::runners::{self, RunPlace};
 use crate::sim::around;
 use crate::source::Outside;
 
 /// Jobs that are measured together.
-pub(crate) struct Trial {
-    pub(crate) kind: Kind,
+pub(crate) struct RunTrial {
+    pub(crate) kind: RunKind,
     /// Its file or its first job.
     pub(crate) name: String,
     /// The common name of its repeats.
@@ -31,9 +31,9 @@ pub(crate) struct Trial {
     seeds: Seeds,
 }
 
-impl Trial {
+impl RunTrial {
     /// Reads all jobs. Problems are printed on standard error.
-    pub(crate) fn all(options: &RunOptions, jobs: &[String], is_virtual: bool) -> Result<Vec<Self>, Exit> {
+    pub(crate) fn all(options: &RunCommandOptions, jobs: &[String], is_virtual: bool) -> Result<Vec<Self>, Exit> {
         let lots = if options.repeat.is_some() { one_for_each_file(jobs)? } else { vec![jobs.to_vec()] };
         let gate = options.conduct.gate();
         let trials: Result<Vec<Self>, Exit> =
@@ -45,21 +45,26 @@ impl Trial {
         Ok(trials)
     }
 
-    fn read(options: &RunOptions, words: &[String], is_virtual: bool, gate: &Arc<Gate>) -> Result<Self, Exit> {
+    fn read(
+        options: &RunCommandOptions,
+        words: &[String],
+        is_virtual: bool,
+        gate: &Arc<WriteGate>,
+    ) -> Result<Self, Exit> {
         let (around, outside) = (around(options.on.as_deref()), Outside::default());
         let parsed = job::parse_job_arguments(words, &options.of_jobs.section, &around, Dialect::Strict, &outside);
         diagnostics::print(&parsed.diagnostics);
         let (plan, _) = parsed.into_result().map_err(|_| Exit::Usage)?;
         let place = match (is_virtual, used(&plan)) {
-            (true, _) => Place::Virtual,
-            (false, Use::Nowhere) => Place::Device,
-            (false, Use::Everywhere) => Place::Paced,
+            (true, _) => RunPlace::Virtual,
+            (false, Use::Nowhere) => RunPlace::Device,
+            (false, Use::Everywhere) => RunPlace::Paced,
             (false, Use::Mixed) => {
                 let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
-                return Err(Refusal::Words(vec![problem.to_owned()]).told());
+                return Err(CommandRefusal::Words(vec![problem.to_owned()]).told());
             }
         };
-        let kind = if place == Place::Virtual { Kind::Sim } else { Kind::Run };
+        let kind = if place == RunPlace::Virtual { RunKind::Sim } else { RunKind::Run };
         let (name, written) = (name_of(words, &plan), outside.written(words));
         let (series, seeds) = (String::new(), runners::seeds(options.conduct.seed));
         Ok(Self { kind, name, series, written, plan, runner: runners::runner(place, gate), seeds })
@@ -67,22 +72,22 @@ impl Trial {
 
     /// Prepares the first round (0) or a later one, then from another seed: repeats in virtual time would be identical, and
     /// caches remember where reads went.
-    pub(crate) fn ready(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+    pub(crate) fn ready(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, CommandRefusal> {
         let again = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
         let seeds = if round == 0 { self.seeds } else { again() };
-        self.runner.prepare(&self.plan, seeds).map_err(Refusal::Jobs)
+        self.runner.prepare(&self.plan, seeds).map_err(CommandRefusal::Jobs)
     }
 
     /// Prepares other jobs in the same places, from another seed.
-    pub(crate) fn ready_with(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+    pub(crate) fn ready_with(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, CommandRefusal> {
         let seeds = Seeds::fixed(self.seeds.printed(plan).wrapping_add(1));
-        self.runner.prepare(plan, seeds).map_err(Refusal::Jobs)
+        self.runner.prepare(plan, seeds).map_err(CommandRefusal::Jobs)
     }
 }
 
 /// The first file without its ending, or else the first job.
 pub(crate) fn name_of(words: &[String], plan: &Plan) -> String {
-    let file = Words::of(words, Dialect::Strict).files.first().map(|&index| words[index].clone());
+    let file = JobWords::of(words, Dialect::Strict).files.first().map(|&index| words[index].clone());
     let file = file.filter(|file| file != "-");
     let stem = |file: &String| Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let job = || plan.jobs.first().map(|job| job.name.clone());
@@ -91,14 +96,14 @@ pub(crate) fn name_of(words: &[String], plan: &Plan) -> String {
 
 /// Where several files are repeated, each is a trial of its own, with all other words.
 fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
-    let Words { files, has_jobs, .. } = Words::of(words, Dialect::Strict);
+    let JobWords { files, has_jobs, .. } = JobWords::of(words, Dialect::Strict);
     if files.len() < 2 {
         return Ok(vec![words.to_vec()]);
     }
     if has_jobs {
         let problem = "--repeat: each of several files is repeated in its turn, and --name belongs to none: put that \
                        job into a file of its own";
-        return Err(Refusal::Words(vec![problem.to_owned()]).told());
+        return Err(CommandRefusal::Words(vec![problem.to_owned()]).told());
     }
     let lot = |kept: &usize| {
         let is_other = |index: &usize| files.contains(index) && index != kept;

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 
 use common::{Outcome, Running, Scratch, require};
-use job::limits::{self, Capacity, Limit};
-use job::table::{Kind, OPTIONS, OptionSpec, Status};
+use job::limits::{self, Capacity, HostLimit};
+use job::table::{OPTIONS, OptionKind, OptionSpec, Status};
 use job::{Dialect, Nowhere, Parsed, Plan};
 use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
-use workload::{FileFact, Issuer, Worker, map_bytes, plan_files};
+use workload::{FileFact, Issuer, WorkerIndex, map_bytes, plan_files};
 
 /// The first seed; every failure prints its own.
 const SEED: u64 = 14;
@@ -66,11 +66,11 @@ const WORDS: &[&str] =
 fn value(spec: &OptionSpec, random: &mut Random) -> String {
     let pick = |list: &[&str], random: &mut Random| list[random.below(list.len() as u64) as usize].to_owned();
     let one = |random: &mut Random| match spec.kind {
-        Kind::Word(words) if random.below(3) > 0 => {
+        OptionKind::Word(words) if random.below(3) > 0 => {
             let word = words[random.below(words.len() as u64) as usize];
             if random.below(2) == 0 { word.to_owned() } else { format!("{word}:{}", pick(NUMBERS, random)) }
         }
-        Kind::Text if random.below(2) == 0 => pick(WORDS, random),
+        OptionKind::Text if random.below(2) == 0 => pick(WORDS, random),
         _ => pick(NUMBERS, random),
     };
     match random.below(12) {
@@ -123,7 +123,7 @@ fn read(random: &mut Random, given: &[(String, String)], dialect: Dialect) -> Pa
 
 /// What the workers of a plan would do first, where the limits let them.
 fn plan(plan: &Plan, dialect: Dialect, size: Option<u64>) -> bool {
-    let limit = |most, source: &str| Some(Limit { most, source: source.to_owned() });
+    let limit = |most, source: &str| Some(HostLimit { most, source: source.to_owned() });
     let capacity = Capacity {
         threads: limit(1000, "threads"),
         memory: limit(MEMORY, "memory"),
@@ -137,7 +137,7 @@ fn plan(plan: &Plan, dialect: Dialect, size: Option<u64>) -> bool {
     let existing = |_: &str| size.map(|size| FileFact { size, block_device: size % 2 == 0 });
     for job in &plan.jobs {
         for clone in 0..job.grouping.numjobs.min(3) {
-            let worker = Worker { index: clone, clone };
+            let worker = WorkerIndex { index: clone, clone };
             let Ok(files) = plan_files(job, dialect, worker, SEED, &existing) else { continue };
             let layout = files.layout();
             let fits = map_bytes(job, &layout).is_ok_and(|bytes| bytes <= MEMORY);

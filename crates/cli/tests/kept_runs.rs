@@ -164,7 +164,7 @@ fn jobs_are_kept_as_they_were_written() {
 fn events_are_kept_as_they_are_told() {
     let place = Place::new();
     place.run(&format!("{NULL} --time_based --runtime=2 --events told.jsonl"));
-    let kept = store::Store::open(place.store()).and_then(|store| store.load("last")).expect("it is there");
+    let kept = store::RunStore::open(place.store()).and_then(|store| store.load("last")).expect("it is there");
     let kept: String = kept.events().expect("they are").map(|line| line.expect("it is whole") + "\n").collect();
     let told = std::fs::read_to_string(place.0.path("told.jsonl")).expect("it was asked for");
     assert!(told.lines().count() >= 3, "{told}");

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use engine::gate::HELD_SHARE;
-use job::limits::{Capacity, Limit};
+use job::limits::{Capacity, HostLimit};
 use rustix::process::{Resource, getrlimit};
 
 use crate::stages::STACK_BYTES;
@@ -34,17 +34,17 @@ pub fn of_models() -> Capacity {
     Capacity { memory: memory(), address_space: address_space(), ..Capacity::default() }
 }
 
-fn limit(most: u64, source: &str) -> Limit {
-    Limit { most, source: source.to_owned() }
+fn limit(most: u64, source: &str) -> HostLimit {
+    HostLimit { most, source: source.to_owned() }
 }
 
 /// The limit that leaves the least.
-fn least(limits: impl IntoIterator<Item = Option<Limit>>) -> Option<Limit> {
+fn least(limits: impl IntoIterator<Item = Option<HostLimit>>) -> Option<HostLimit> {
     limits.into_iter().flatten().min_by_key(|limit| limit.most)
 }
 
 /// Threads that can still be started. A user's limit is not for root, as in the kernel.
-fn threads() -> Option<Limit> {
+fn threads() -> Option<HostLimit> {
     let tasks = tasks().unwrap_or(0);
     let of_system = |path: &str, name: &str| number(path).map(|most| limit(most.saturating_sub(tasks), name));
     let of_user = (!rustix::process::getuid().is_root())
@@ -59,7 +59,7 @@ fn threads() -> Option<Limit> {
 }
 
 /// Memory that can be used without taking it from other programs: what is free, and caches that the kernel can drop.
-pub fn memory() -> Option<Limit> {
+pub fn memory() -> Option<HostLimit> {
     let text = text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
@@ -77,11 +77,11 @@ fn memory_used(group: &Path) -> u64 {
 }
 
 /// What the process may still reserve (`ulimit -v`).
-fn address_space() -> Option<Limit> {
+fn address_space() -> Option<HostLimit> {
     let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
     let pages = text("/proc/self/statm")?;
     let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(engine::probe::page_bytes());
-    Some(Limit { most: limited.most.saturating_sub(used), ..limited })
+    Some(HostLimit { most: limited.most.saturating_sub(used), ..limited })
 }
 
 #[derive(Clone, Copy)]
@@ -90,7 +90,7 @@ enum Which {
     Hard,
 }
 
-fn rlimit(resource: Resource, source: &str, which: Which) -> Option<Limit> {
+fn rlimit(resource: Resource, source: &str, which: Which) -> Option<HostLimit> {
     let known = getrlimit(resource);
     let most = match which {
         Which::Soft => known.current,
@@ -116,14 +116,14 @@ fn text(path: impl AsRef<Path>) -> Option<String> {
 }
 
 /// What is left of a limit of this process's control group or of one above it (version 2).
-fn of_cgroups(most: &str, used: impl Fn(&Path) -> u64) -> Option<Limit> {
+fn of_cgroups(most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let text = text("/proc/self/cgroup")?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     left_in(Path::new("/sys/fs/cgroup"), own, most, used)
 }
 
 /// What is left of a limit of the group `own` below `root`, or of one between them.
-fn left_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<Limit> {
+fn left_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let own: PathBuf = root.join(own);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
     least(groups.map(|group| {

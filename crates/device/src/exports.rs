@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use engine::exports::{self, Export};
+use engine::exports::{self, RemoteExport};
 use job::{Dialect, Engine, Job, OpenSync, Size};
 use runner::policy::block_unit;
 use units::grouped;
@@ -12,12 +12,12 @@ use workload::{Operations, WorkloadError};
 /// What is known of exports. Each server is asked once.
 #[derive(Default)]
 pub(crate) struct Exports {
-    known: RefCell<BTreeMap<String, Result<Export, String>>>,
+    known: RefCell<BTreeMap<String, Result<RemoteExport, String>>>,
 }
 
 impl Exports {
     /// What a server says of an export, or why it cannot be had.
-    pub(crate) fn of(&self, uri: &str) -> Result<Export, String> {
+    pub(crate) fn of(&self, uri: &str) -> Result<RemoteExport, String> {
         let mut known = self.known.borrow_mut();
         let ask = || exports::look(uri).map_err(|error| error.to_string());
         known.entry(uri.to_owned()).or_insert_with(ask).clone()
@@ -43,15 +43,15 @@ impl Exports {
 }
 
 /// The option that is wrong, and what the export cannot do.
-type Check = fn(&Job, &Export) -> Option<(&'static str, String)>;
+type Check = fn(&Job, &RemoteExport) -> Option<(&'static str, String)>;
 
-fn read_only(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn read_only(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let changes = Operations::of(job).changes_data();
     let what = "is read-only, and the job writes: use rw=read or rw=randread, or have the server permit writes";
     (changes && export.read_only).then(|| ("rw", what.to_owned()))
 }
 
-fn too_long(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn too_long(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let read = if direction.reads() { sizes.read.max() } else { 0 };
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
@@ -60,13 +60,13 @@ fn too_long(job: &Job, export: &Export) -> Option<(&'static str, String)> {
     (longest > most).then(|| ("bs", what()))
 }
 
-fn durable(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn durable(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let asked = job.files.open_sync != OpenSync::None && job.pattern.direction.writes();
     let what = "cannot make single writes durable (NBD_CMD_FLAG_FUA): use fsync=1 in place of sync=";
     (asked && !export.durable_writes).then(|| ("sync", what.to_owned()))
 }
 
-fn too_large(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let Some(Size::Bytes(size)) = job.extent.size else { return None };
     let offset = if let Size::Bytes(offset) = job.extent.offset { offset.get() } else { 0 };
     let rest = export.bytes.saturating_sub(offset);
@@ -77,18 +77,18 @@ fn too_large(job: &Job, export: &Export) -> Option<(&'static str, String)> {
     (size.get() > rest).then(|| ("size", what()))
 }
 
-fn unaligned(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let (unit, least) = (block_unit(job), export.block_least);
     let what = || format!("takes multiples of {least} bytes, and {unit} is none: use bs={least} or a multiple of it");
     (!unit.is_multiple_of(least)).then(|| ("bs", what()))
 }
 
-fn trims(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn trims(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let what = "cannot trim (NBD_CMD_TRIM): use another rw, or have the server permit it";
     (job.pattern.direction.trims() && !export.trims).then(|| ("rw", what.to_owned()))
 }
 
-fn flushes(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let sync = &job.sync;
     let asked = [
         ("fsync", sync.fsync > 0),

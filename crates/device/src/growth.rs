@@ -1,14 +1,14 @@
 //! Files that a run would make or extend, and what stands against that.
 
-use engine::files::Layout;
-use engine::gate::{Denied, Gate};
+use engine::files::FileLayout;
+use engine::gate::{Denied, WriteGate};
 use job::{Engine, Plan};
 use runner::{FileGrowth, WorkerPlan};
 use units::Bytes;
 
 /// What layouts would add to files.
-pub fn of(layouts: &[Layout]) -> Vec<FileGrowth> {
-    let growth = |layout: &Layout| {
+pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
+    let growth = |layout: &FileLayout| {
         let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
         let grows = from.is_none_or(|from| from < layout.bytes);
         grows.then(|| FileGrowth { path: layout.path.clone(), from, to: layout.bytes, written: layout.writes > 0 })
@@ -48,11 +48,11 @@ pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
 
 /// What `fathom run` does not do unasked: extend a file that holds data and is only read, and make a file where a
 /// device was meant.
-pub fn against_surprise(growths: &[FileGrowth], gate: &Gate) -> Vec<String> {
+pub fn against_surprise(growths: &[FileGrowth], gate: &WriteGate) -> Vec<String> {
     growths.iter().filter_map(|growth| surprise(growth, gate)).collect()
 }
 
-fn surprise(growth: &FileGrowth, gate: &Gate) -> Option<String> {
+fn surprise(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
     let path = growth.path.display();
     match growth.from {
         None => match gate.check(&growth.path) {

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use engine::files::{self, Access, FileKind};
 use engine::probe::{self, Counters, Number};
 use job::{Engine, Plan};
-use record::{DiskUse, Host, TargetFacts, TargetKind};
+use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;
 
@@ -18,13 +18,13 @@ use crate::stall::Devices;
 #[derive(Clone)]
 pub(crate) struct HostStats {
     targets: BTreeMap<String, TargetFacts>,
-    disks: Vec<Disk>,
+    disks: Vec<WatchedDisk>,
     /// Which device each file is on.
     devices: BTreeMap<String, Number>,
 }
 
 #[derive(Clone)]
-struct Disk {
+struct WatchedDisk {
     name: String,
     number: Number,
     before: Counters,
@@ -87,7 +87,7 @@ impl HostStats {
             && self.disks.iter().all(|known| known.number != disk.number)
             && let Some(before) = probe::counters(root(), disk.number)
         {
-            self.disks.push(Disk { name: disk.name, number: disk.number, before, since: Instant::now() });
+            self.disks.push(WatchedDisk { name: disk.name, number: disk.number, before, since: Instant::now() });
         }
     }
 
@@ -121,12 +121,12 @@ impl RunFacts for HostStats {
         std::process::id()
     }
 
-    fn host(&self) -> Host {
+    fn host(&self) -> HostRecord {
         host()
     }
 
     fn disk_use(&self) -> Vec<DiskUse> {
-        self.disks.iter().filter_map(Disk::used).collect()
+        self.disks.iter().filter_map(WatchedDisk::used).collect()
     }
 
     fn target(&self, path: &str) -> Option<TargetFacts> {
@@ -136,9 +136,9 @@ impl RunFacts for HostStats {
 
 /// Returns this host as records name it.
 #[must_use]
-pub fn host() -> Host {
+pub fn host() -> HostRecord {
     let facts = probe::host(root());
-    Host { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus }
+    HostRecord { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus }
 }
 
 /// Returns milliseconds since 1970.
@@ -157,7 +157,7 @@ fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
     }
 }
 
-impl Disk {
+impl WatchedDisk {
     fn used(&self) -> Option<DiskUse> {
         let used = probe::counters(root(), self.number)?.since(self.before);
         let elapsed = self.since.elapsed().as_secs_f64().max(1e-3);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use engine::files::{Content, Fallocate, Layout, Progress, check_room, lay_out};
-use engine::gate::Gate;
+use engine::files::{FallocateMode, FileLayout, LayoutContent, LayoutProgress, check_room, lay_out};
+use engine::gate::WriteGate;
 use job::{Engine, Job, Plan};
 use runner::{Seeds, WorkerPlan};
 use workload::{FilePlan, Operations, PlannedFile};
@@ -14,9 +14,9 @@ use workload::{FilePlan, Operations, PlannedFile};
 pub type FailedFiles = BTreeMap<PathBuf, engine::Error>;
 
 /// What has to be made or extended, each file once, in the order in which workers name them.
-pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<Layout> {
+pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut layouts: Vec<Layout> = Vec::new();
+    let mut layouts: Vec<FileLayout> = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
         if job.engine.engine == Engine::Null {
@@ -27,10 +27,10 @@ pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<Layout> 
                 continue;
             }
             let place = *places.entry(&file.path).or_insert_with(|| {
-                layouts.push(Layout {
+                layouts.push(FileLayout {
                     path: PathBuf::from(&file.path),
                     bytes: 0,
-                    content: Content::Reserved,
+                    content: LayoutContent::Reserved,
                     writes: 0,
                     fallocate: fallocate(job),
                     fsync: true,
@@ -42,7 +42,7 @@ pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<Layout> 
             layout.bytes = layout.bytes.max(file.needed);
             layout.writes = layout.writes.saturating_add(most_written(job, &worker.files, file));
             if needs_data(job) {
-                layout.content = Content::Filled;
+                layout.content = LayoutContent::Filled;
             }
         }
     }
@@ -71,14 +71,14 @@ fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
 ///
 /// Where there is no room for all of them, or the user ended it; a file that was begun is taken back.
 pub fn make(
-    layouts: &[Layout],
-    gate: &Gate,
+    layouts: &[FileLayout],
+    gate: &WriteGate,
     cancel: &AtomicBool,
     tell: &mut dyn FnMut(&Path, u64, u64),
 ) -> Result<FailedFiles, engine::Error> {
-    let mut progress = |progress: Progress<'_>| tell(progress.path, progress.written, progress.total);
+    let mut progress = |progress: LayoutProgress<'_>| tell(progress.path, progress.written, progress.total);
     let laid = lay_out(layouts, gate, cancel, &mut progress)?;
-    let failed = |(layout, laid): (&Layout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
+    let failed = |(layout, laid): (&FileLayout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
 }
 
@@ -108,7 +108,7 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
 }
 
 /// Why there is no room for the files and what will be written to them, where there is none.
-pub fn without_room(layouts: &[Layout]) -> Option<String> {
+pub fn without_room(layouts: &[FileLayout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
 }
 
@@ -119,16 +119,16 @@ fn needs_data(job: &Job) -> bool {
         && (direction.reads() || job.files.overwrite || (!direction.writes() && direction.trims()))
 }
 
-fn fallocate(job: &Job) -> Fallocate {
+fn fallocate(job: &Job) -> FallocateMode {
     match job.files.fallocate {
         // Made empty, but not before there is known to be room for what the run will write.
-        _ if job.files.create_on_open => Fallocate::None,
+        _ if job.files.create_on_open => FallocateMode::None,
         // A mapping cannot grow the file under it.
-        job::Fallocate::None | job::Fallocate::Keep if job.engine.engine == Engine::Mmap => Fallocate::Truncate,
-        job::Fallocate::None => Fallocate::None,
-        job::Fallocate::Native => Fallocate::Native,
-        job::Fallocate::Posix => Fallocate::Posix,
-        job::Fallocate::Keep => Fallocate::Keep,
-        job::Fallocate::Truncate => Fallocate::Truncate,
+        job::Fallocate::None | job::Fallocate::Keep if job.engine.engine == Engine::Mmap => FallocateMode::Truncate,
+        job::Fallocate::None => FallocateMode::None,
+        job::Fallocate::Native => FallocateMode::Native,
+        job::Fallocate::Posix => FallocateMode::Posix,
+        job::Fallocate::Keep => FallocateMode::Keep,
+        job::Fallocate::Truncate => FallocateMode::Truncate,
     }
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use engine::files::Layout;
-use engine::gate::Gate;
-use engine::{Clock, InCall};
+use engine::files::FileLayout;
+use engine::gate::WriteGate;
+use engine::{InCall, MonotonicClock};
 use job::{Diagnostic, Dialect, Engine, Plan};
 use runner::{
     CompletedRun, FileGrowth, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext, RunControl,
@@ -24,22 +24,22 @@ use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles};
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, Unattended, attended, attended_for};
-use crate::worker::Shared;
+use crate::worker::SharedRun;
 use crate::{growth, safety};
 
 /// Runs plans on the files and devices of this host.
 #[derive(Clone)]
 pub struct DeviceRunner {
-    rules: Rules,
+    rules: RunnerRules,
     logs: Arc<dyn LogSink + Send>,
     checkpoint: fn(&str),
 }
 
 /// Whose rules decide what may be written to.
 #[derive(Clone)]
-enum Rules {
+enum RunnerRules {
     /// Fathom's own: what this gate admits.
-    Strict { gate: Arc<Gate> },
+    Strict { gate: Arc<WriteGate> },
     /// fio's: all that is not in use.
     Fio { ledger: Option<PathBuf>, readonly: bool },
 }
@@ -47,14 +47,14 @@ enum Rules {
 impl DeviceRunner {
     /// Creates a runner whose plans may write to what `gate` admits.
     #[must_use]
-    pub fn strict(gate: Arc<Gate>, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { rules: Rules::Strict { gate }, logs, checkpoint: |_| {} }
+    pub fn strict(gate: Arc<WriteGate>, logs: Arc<dyn LogSink + Send>) -> Self {
+        Self { rules: RunnerRules::Strict { gate }, logs, checkpoint: |_| {} }
     }
 
     /// Creates a runner by fio's rules. `ledger` is the directory of the write gate's notes; `readonly` refuses every write.
     #[must_use]
     pub fn as_fio(ledger: Option<PathBuf>, readonly: bool, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { rules: Rules::Fio { ledger, readonly }, logs, checkpoint: |_| {} }
+        Self { rules: RunnerRules::Fio { ledger, readonly }, logs, checkpoint: |_| {} }
     }
 
     /// Calls a function at named places of a run, for tests of panics.
@@ -65,8 +65,8 @@ impl DeviceRunner {
 
     fn dialect(&self) -> Dialect {
         match self.rules {
-            Rules::Strict { .. } => Dialect::Strict,
-            Rules::Fio { .. } => Dialect::Fio,
+            RunnerRules::Strict { .. } => Dialect::Strict,
+            RunnerRules::Fio { .. } => Dialect::Fio,
         }
     }
 
@@ -78,7 +78,7 @@ impl DeviceRunner {
         &self,
         plan: &Plan,
         seeds: Seeds,
-        gate: &Arc<Gate>,
+        gate: &Arc<WriteGate>,
         files_are_final: bool,
     ) -> Result<DeviceRun<'_>, Vec<Diagnostic>> {
         let (workers, unrunnable) = self.expand(plan, seeds);
@@ -120,10 +120,10 @@ impl DeviceRunner {
         plan: &Plan,
         seeds: Seeds,
         workers: Vec<WorkerPlan>,
-        layouts: Vec<Layout>,
+        layouts: Vec<FileLayout>,
         growths: Vec<FileGrowth>,
         mut refusals: Vec<String>,
-        gate: &Arc<Gate>,
+        gate: &Arc<WriteGate>,
     ) -> DeviceRun<'_> {
         let mut known = BTreeSet::new();
         refusals.retain(|refusal| known.insert(refusal.clone()));
@@ -135,15 +135,17 @@ impl DeviceRunner {
 impl Runner for DeviceRunner {
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
         Ok(match &self.rules {
-            Rules::Strict { gate } => Box::new(self.prepare_strict(plan, seeds, gate, true)?),
-            Rules::Fio { ledger, readonly } => Box::new(self.prepare_as_fio(plan, seeds, ledger.as_deref(), *readonly)),
+            RunnerRules::Strict { gate } => Box::new(self.prepare_strict(plan, seeds, gate, true)?),
+            RunnerRules::Fio { ledger, readonly } => {
+                Box::new(self.prepare_as_fio(plan, seeds, ledger.as_deref(), *readonly))
+            }
         })
     }
 
     fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
         match &self.rules {
-            Rules::Strict { gate } => Ok(Box::new(self.prepare_strict(plan, seeds, gate, false)?)),
-            Rules::Fio { .. } => self.prepare(plan, seeds),
+            RunnerRules::Strict { gate } => Ok(Box::new(self.prepare_strict(plan, seeds, gate, false)?)),
+            RunnerRules::Fio { .. } => self.prepare(plan, seeds),
         }
     }
 }
@@ -154,10 +156,10 @@ struct DeviceRun<'a> {
     plan: Plan,
     seeds: Seeds,
     workers: Vec<WorkerPlan>,
-    layouts: Vec<Layout>,
+    layouts: Vec<FileLayout>,
     growths: Vec<FileGrowth>,
     refusals: Vec<String>,
-    gate: Arc<Gate>,
+    gate: Arc<WriteGate>,
 }
 
 /// Inspecting the targets after a run may take this long however short the grace period is.
@@ -230,8 +232,8 @@ impl DeviceRun<'_> {
         stats: &HostStats,
     ) -> Workers {
         let dialect = self.runner.dialect();
-        let shared = Shared {
-            clock: Clock::start(),
+        let shared = SharedRun {
+            clock: MonotonicClock::start(),
             seeds: self.seeds,
             dialect,
             nonce: if dialect == Dialect::Strict { nonce() } else { 0 },

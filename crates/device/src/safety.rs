@@ -4,37 +4,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::gate::{Denied, Gate, Identity, Permissions, Sharing, note_input};
+use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
 use job::{Engine, Plan};
 use runner::WorkerPlan;
 use workload::Operations;
 
 /// The write gate of `run`, `sweep` and `suite`, whose data are all Fathom's: what they leave is marked as its own.
-pub fn gate(destroy: &[PathBuf], overwrite: &[PathBuf], ledger: Option<&Path>) -> Arc<Gate> {
+pub fn gate(destroy: &[PathBuf], overwrite: &[PathBuf], ledger: Option<&Path>) -> Arc<WriteGate> {
     let (destroy, overwrite) = (destroy.to_vec(), overwrite.to_vec());
     open(Permissions { destroy, overwrite, marks_own: true, ..Permissions::default() }, ledger)
 }
 
 /// The write gate of a server, whose files are its clients'.
-pub fn gate_of_server(destroy: &[PathBuf], ledger: Option<&Path>) -> Arc<Gate> {
+pub fn gate_of_server(destroy: &[PathBuf], ledger: Option<&Path>) -> Arc<WriteGate> {
     open(Permissions { destroy: destroy.to_vec(), any_file: true, ..Permissions::default() }, ledger)
 }
 
 /// The write gate of `fathom fio`: as with fio, what is not in use may be overwritten, and several processes may write
 /// to one file. `allow_mounted_write` permits the rest.
-pub fn gate_of_fio(plan: &Plan, workers: &[WorkerPlan], ledger: Option<&Path>) -> Arc<Gate> {
+pub fn gate_of_fio(plan: &Plan, workers: &[WorkerPlan], ledger: Option<&Path>) -> Arc<WriteGate> {
     let permitted = workers.iter().filter(|worker| plan.jobs[worker.job].files.allow_mounted_write);
     let destroy =
         permitted.flat_map(|worker| worker.files.files.iter().map(|file| PathBuf::from(&file.path))).collect();
     open(Permissions { destroy, any_content: true, sharing: Sharing::Writers, ..Permissions::default() }, ledger)
 }
 
-fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<Gate> {
-    Arc::new(Gate::new(permissions, ledger))
+fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
+    Arc::new(WriteGate::new(permissions, ledger))
 }
 
 /// Why this run must not begin, a line each; empty where it may. What may be written to is held by the gate from now on.
-pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &Gate) -> Vec<String> {
+pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
     note_targets(workers);
     let mut dangers = Vec::new();
     for (path, engine) in written(plan, workers) {
@@ -61,9 +61,9 @@ pub fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
 
 /// What the system refuses to open as a file concerns the job that names it alone: its worker asks the gate again, and
 /// says why it could not begin.
-fn admit(gate: &Gate, path: &Path) -> Result<(), Denied> {
+fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
     match gate.check(path) {
-        Err(Denied::Failed(_)) if !matches!(Identity::at(path), Some(Identity::Block(_))) => Ok(()),
+        Err(Denied::Failed(_)) if !matches!(FileIdentity::at(path), Some(FileIdentity::Block(_))) => Ok(()),
         checked => checked,
     }
 }

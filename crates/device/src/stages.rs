@@ -16,9 +16,9 @@ use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult};
 use target::Kind;
 use units::Nanos;
 
-use crate::stall::{Devices, Silence, Waiting};
+use crate::stall::{Devices, Silence, StalledWorker};
 use crate::stuck;
-use crate::worker::{self, Shared};
+use crate::worker::{self, SharedRun};
 
 /// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
 pub(crate) const STACK_BYTES: usize = 512 * 1024;
@@ -53,7 +53,7 @@ pub(crate) trait Supervise {
 pub(crate) struct Workers {
     pub(crate) plan: Plan,
     pub(crate) plans: Vec<WorkerPlan>,
-    pub(crate) shared: Shared,
+    pub(crate) shared: SharedRun,
     /// How long operations in flight are waited for after the runtime.
     pub(crate) grace: Duration,
     /// What is below the targets. An `fsync` after the runtime may take minutes, in which only devices show progress.
@@ -62,14 +62,14 @@ pub(crate) struct Workers {
 
 /// Runs all stages. Members that had no chance to begin, because the run was stopped, are left out.
 pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec<WorkerResult> {
-    let mut supervisor = Guarded { supervisor, broken: false };
+    let mut supervisor = GuardedWorker { supervisor, broken: false };
     let mut finished = Vec::with_capacity(workers.plans.len());
     let mut first = 0;
     for stage in workers.plans.chunk_by(|a, b| a.stage == b.stage) {
         if supervisor.tick(&finished) != Continuation::Continue || stuck::is_stuck() {
             break;
         }
-        let stage = Arc::new(Stage {
+        let stage = Arc::new(RunStage {
             workers: Arc::clone(workers),
             first,
             count: stage.len(),
@@ -85,12 +85,12 @@ pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec
 }
 
 /// A supervisor that may panic without losing results: the run is then stopped.
-struct Guarded<'a> {
+struct GuardedWorker<'a> {
     supervisor: &'a mut dyn Supervise,
     broken: bool,
 }
 
-impl Guarded<'_> {
+impl GuardedWorker<'_> {
     fn tick(&mut self, finished: &[WorkerResult]) -> Continuation {
         if self.broken {
             return Continuation::Stop;
@@ -143,7 +143,7 @@ impl StartBarrier {
 }
 
 /// Members that run together.
-struct Stage {
+struct RunStage {
     workers: Arc<Workers>,
     /// The first of its workers, and how many they are.
     first: usize,
@@ -153,12 +153,12 @@ struct Stage {
     began: Instant,
 }
 
-impl Stage {
+impl RunStage {
     fn workers(&self) -> &[WorkerPlan] {
         &self.workers.plans[self.first..][..self.count]
     }
 
-    fn run(self: &Arc<Self>, supervisor: &mut Guarded<'_>, finished: &mut Vec<WorkerResult>) {
+    fn run(self: &Arc<Self>, supervisor: &mut GuardedWorker<'_>, finished: &mut Vec<WorkerResult>) {
         let (sender, receiver) = mpsc::channel();
         let mut running = Vec::with_capacity(self.count);
         for (index, worker) in self.workers().iter().enumerate() {
@@ -166,7 +166,7 @@ impl Stage {
             let name = self.job(worker).name.clone().replace('\0', "");
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
             match thread.spawn(move || stage.work(&stage.workers()[index], &sender)) {
-                Ok(_) => running.push(Running::new(self, worker)),
+                Ok(_) => running.push(RunningStage::new(self, worker)),
                 Err(error) => finished.push(cannot_begin(worker, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
             }
         }
@@ -200,9 +200,9 @@ impl Stage {
     /// On the main thread, until all have ended or are no longer waited for.
     fn oversee(
         &self,
-        mut running: Vec<Running>,
+        mut running: Vec<RunningStage>,
         receiver: &Receiver<Message>,
-        supervisor: &mut Guarded<'_>,
+        supervisor: &mut GuardedWorker<'_>,
         finished: &mut Vec<WorkerResult>,
     ) {
         let (mut awaited, mut stopped, mut silence) = (running.len(), None, None);
@@ -240,14 +240,14 @@ impl Stage {
         }
     }
 
-    fn waiting(&self, one: &Running) -> Waiting {
+    fn waiting(&self, one: &RunningStage) -> StalledWorker {
         let call = self.workers.shared.calls[one.number].current();
         let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(Kind::Sync | Kind::DataSync)));
-        Waiting { number: one.number, progressed: one.progressed, syncs }
+        StalledWorker { number: one.number, progressed: one.progressed, syncs }
     }
 
     /// Whether no worker is waited for any longer, all of them being past their ends.
-    fn is_silent(&self, running: &[Running], silence: &mut Option<Silence>, now: Instant) -> bool {
+    fn is_silent(&self, running: &[RunningStage], silence: &mut Option<Silence>, now: Instant) -> bool {
         let Workers { devices, grace, .. } = &*self.workers;
         let completed = devices.completed();
         let silence = silence.get_or_insert_with(|| Silence::new(&completed, now));
@@ -257,7 +257,7 @@ impl Stage {
 
     /// Ends without waiting for what is in flight. Workers hand in their results as far as they can; of those that hang in
     /// a system call the results are what they had shown last.
-    fn abandon(&self, mut running: Vec<Running>, receiver: &Receiver<Message>, finished: &mut Vec<WorkerResult>) {
+    fn abandon(&self, mut running: Vec<RunningStage>, receiver: &Receiver<Message>, finished: &mut Vec<WorkerResult>) {
         // Before they are woken.
         let since = Instant::now();
         let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
@@ -286,14 +286,14 @@ impl Stage {
         }
     }
 
-    fn stuck_call(&self, one: &Running) -> Option<PendingOperation> {
+    fn stuck_call(&self, one: &RunningStage) -> Option<PendingOperation> {
         let shared = &self.workers.shared;
         let call = shared.calls[one.number].current()?;
         Some(worker::pending_call(&call, shared.clock.now()))
     }
 
     /// What there is of a worker whose thread hangs.
-    fn without_answer(&self, one: &Running, call: Option<PendingOperation>) -> WorkerResult {
+    fn without_answer(&self, one: &RunningStage, call: Option<PendingOperation>) -> WorkerResult {
         let counters = &self.workers.shared.counters;
         let worker = counters.worker(one.number);
         worker.set_running(false);
@@ -324,7 +324,7 @@ impl Stage {
 }
 
 /// A worker that has not ended.
-struct Running {
+struct RunningStage {
     number: usize,
     /// How long it may run from its start; `None` where only its data ends it.
     most: Option<Duration>,
@@ -335,15 +335,15 @@ struct Running {
     progressed: Instant,
 }
 
-impl Running {
-    fn new(stage: &Stage, worker: &WorkerPlan) -> Self {
+impl RunningStage {
+    fn new(stage: &RunStage, worker: &WorkerPlan) -> Self {
         let most = policy::longest(stage.job(worker)).map(|most| Duration::from_nanos(most.get()));
         Self { number: worker.number, most, started: None, done: 0, progressed: stage.began }
     }
 
     /// Whether its time is over, or it was `stopped`. Takes note of its progress: what is read back after the runtime is
     /// progress too.
-    fn is_past_end(&mut self, stage: &Stage, now: Instant, stopped: Option<Instant>) -> bool {
+    fn is_past_end(&mut self, stage: &RunStage, now: Instant, stopped: Option<Instant>) -> bool {
         let worker = stage.workers.shared.counters.worker(self.number);
         if self.started.is_none() && worker.is_running() {
             self.started = Some(now);

@@ -56,7 +56,7 @@ fn pages_written() -> u64 {
 
 /// A worker that has not ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct StalledWorker {
     pub(crate) number: usize,
     /// When it last completed an operation.
     pub(crate) progressed: Instant,
@@ -88,7 +88,7 @@ impl Silence {
 
     /// Whether a worker is no longer waited for at `now`: it has made no progress for the grace period, and its devices have
     /// completed nothing either. What they complete may be for other programs, so this counts for a time only.
-    pub(crate) fn is_over(&self, devices: &Devices, worker: &Waiting, grace: Duration, now: Instant) -> bool {
+    pub(crate) fn is_over(&self, devices: &Devices, worker: &StalledWorker, grace: Duration, now: Instant) -> bool {
         let is_at_work = |device: &(u64, Instant)| now.saturating_duration_since(device.1) <= grace;
         let own = devices.of_worker.get(worker.number).map_or(&[][..], Vec::as_slice);
         let helps = match own {
@@ -108,7 +108,7 @@ mod tests {
 
     fn ended_after(devices: &Devices, number: usize, syncs: bool, busy: &[usize]) -> Option<u64> {
         let begin = Instant::now();
-        let worker = Waiting { number, progressed: begin, syncs };
+        let worker = StalledWorker { number, progressed: begin, syncs };
         let mut completed = vec![0; devices.numbers.len() + 1];
         let mut silence = Silence::new(&completed, begin);
         (1..200).find(|seconds| {

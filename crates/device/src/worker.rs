@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use drive::{Stop, Watch};
-use engine::files::{self, Access, Advice};
-use engine::gate::Gate;
+use drive::{DriveObserver, Stop};
+use engine::files::{self, Access, CacheAdvice};
+use engine::gate::WriteGate;
 use engine::probe::Usage;
-use engine::{Call, CallKind, Clock, EngineKind, InCall, MemoryKind, Setup, Visitor};
-use job::{Dialect, Engine, Job, Memory};
-use meter::{CpuUse, Meter, Summary, Widths};
+use engine::{BlockedCall, CallKind, EngineKind, InCall, MemoryKind, MonotonicClock, Setup, Visitor};
+use job::{BufferMemory, Dialect, Engine, Job};
+use meter::{CpuUse, IntervalWidths, Meter, Summary};
 use record::StuckKind;
 use runner::policy::{self, Storage};
 use runner::{
@@ -26,8 +26,8 @@ use crate::layout::FailedFiles;
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
 
 /// What all workers share.
-pub(crate) struct Shared {
-    pub(crate) clock: Clock,
+pub(crate) struct SharedRun {
+    pub(crate) clock: MonotonicClock,
     pub(crate) seeds: Seeds,
     /// Trims of regular files punch holes in the strict dialect, and fail in fio's.
     pub(crate) dialect: Dialect,
@@ -39,17 +39,17 @@ pub(crate) struct Shared {
     /// [`stages::turn`].
     pub(crate) turn: Option<Nanos>,
     /// Widths of the intervals of the series.
-    pub(crate) intervals: Widths,
+    pub(crate) intervals: IntervalWidths,
     /// Files that could not be created.
     pub(crate) failed_files: FailedFiles,
     /// What may be written to.
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) gate: Arc<WriteGate>,
     pub(crate) logs: Arc<dyn LogSink + Send>,
     pub(crate) checkpoint: fn(&str),
 }
 
 /// Returns a system call that has not returned by `now`, as a pending operation.
-pub(crate) fn pending_call(call: &Call, now: Nanos) -> PendingOperation {
+pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
     let kind = match call.kind {
         CallKind::Open => StuckKind::Open,
         CallKind::Close => StuckKind::Close,
@@ -68,7 +68,13 @@ fn worker_error(error: &engine::Error) -> WorkerError {
 }
 
 /// Runs one worker to its end. `start` is called when it is ready, and returns when all workers of its stage are.
-pub(crate) fn run(worker_plan: &WorkerPlan, job: &Job, shared: &Shared, stop: &Stop, start: &dyn Fn()) -> WorkerResult {
+pub(crate) fn run(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &SharedRun,
+    stop: &Stop,
+    start: &dyn Fn(),
+) -> WorkerResult {
     let mut finished = WorkerResult { number: worker_plan.number, thread: thread_id(), ..WorkerResult::default() };
     shared.counters.worker(worker_plan.number).set_thread(finished.thread);
     (shared.checkpoint)(&format!("worker {}", job.name));
@@ -82,7 +88,7 @@ pub(crate) fn run(worker_plan: &WorkerPlan, job: &Job, shared: &Shared, stop: &S
 fn attempt(
     worker_plan: &WorkerPlan,
     job: &Job,
-    shared: &Shared,
+    shared: &SharedRun,
     stop: &Stop,
     start: &dyn Fn(),
     finished: &mut WorkerResult,
@@ -110,7 +116,7 @@ fn attempt(
         settle_before_verify: strict,
         ..policy::policy(worker_plan, job, seed)
     };
-    let worker = drive::Worker::new(issuer, meter, policy);
+    let worker = drive::DriveWorker::new(issuer, meter, policy);
     let publisher = Publisher {
         counters: &shared.counters,
         worker: counters,
@@ -119,7 +125,7 @@ fn attempt(
         turn: shared.turn,
         summary_at: Nanos::ZERO,
     };
-    let drive = Drive { worker, stop, publisher, in_call, start, finished };
+    let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
     engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
     match logs.map(WorkerLog::finish) {
         Some(Err(text)) => Err(WorkerError { text, errno: 0 }),
@@ -128,8 +134,8 @@ fn attempt(
 }
 
 /// What is done with the target, compiled once for each engine.
-struct Drive<'a> {
-    worker: drive::Worker,
+struct WorkerDrive<'a> {
+    worker: drive::DriveWorker,
     stop: &'a Stop,
     publisher: Publisher<'a>,
     in_call: &'a InCall,
@@ -137,7 +143,7 @@ struct Drive<'a> {
     finished: &'a mut WorkerResult,
 }
 
-impl Visitor for Drive<'_> {
+impl Visitor for WorkerDrive<'_> {
     type Output = ();
 
     fn visit<T: Target>(self, mut target: T) {
@@ -150,7 +156,7 @@ impl Visitor for Drive<'_> {
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut publisher);
         let used = publisher.used();
         let now = target.now();
-        Watch::look(&mut publisher, 0, worker.meter_mut(), now);
+        DriveObserver::look(&mut publisher, 0, worker.meter_mut(), now);
         publisher.counters.publish_last(publisher.worker, worker.meter_mut(), now);
         finished.summary = worker.meter_mut().finished();
         finished.summary.cpu = used;
@@ -161,7 +167,7 @@ impl Visitor for Drive<'_> {
         if finished.pending.is_empty() {
             // Closing files may hang as well.
             publisher.worker.publish_final(finished.summary.clone());
-            in_call.enter(Call { kind: CallKind::Close, file: 0, offset: 0, length: 0, since: now });
+            in_call.enter(BlockedCall { kind: CallKind::Close, file: 0, offset: 0, length: 0, since: now });
             drop(target);
             in_call.leave();
         } else {
@@ -183,7 +189,7 @@ fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
     Ok(())
 }
 
-fn open(worker_plan: &WorkerPlan, job: &Job, shared: &Shared) -> Result<Vec<files::File>, WorkerError> {
+fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<files::File>, WorkerError> {
     if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
         return Ok(Vec::new());
     }
@@ -194,9 +200,9 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &Shared) -> Result<Vec<file
         write: writes,
         direct: job.engine.direct && job.engine.engine != Engine::Mmap,
         sync: match job.files.open_sync {
-            job::OpenSync::None => files::OpenSync::None,
-            job::OpenSync::Sync => files::OpenSync::Sync,
-            job::OpenSync::Dsync => files::OpenSync::Dsync,
+            job::OpenSync::None => files::SyncFlags::None,
+            job::OpenSync::Sync => files::SyncFlags::Sync,
+            job::OpenSync::Dsync => files::SyncFlags::Dsync,
         },
         punch_holes: shared.dialect == Dialect::Strict,
     };
@@ -205,7 +211,7 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &Shared) -> Result<Vec<file
     let in_call = &shared.calls[worker_plan.number];
     for (index, planned) in (0..).zip(&worker_plan.files.files) {
         let since = shared.clock.now();
-        in_call.enter(Call { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
+        in_call.enter(BlockedCall { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
         let path = Path::new(&planned.path);
         let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
         in_call.leave();
@@ -218,7 +224,7 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &Shared) -> Result<Vec<file
             let _ = files::invalidate(&file, planned.extent.start, planned.extent.length);
         }
         // As fio does unless told otherwise: else the kernel reads ahead of random reads.
-        files::advise(&file, if job.pattern.random { Advice::Random } else { Advice::Sequential });
+        files::advise(&file, if job.pattern.random { CacheAdvice::Random } else { CacheAdvice::Sequential });
         if limited {
             file.close();
         }
@@ -227,7 +233,7 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &Shared) -> Result<Vec<file
     Ok(opened)
 }
 
-fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
+fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
     let options = &job.engine;
     let engine = match options.engine {
         Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
@@ -245,12 +251,12 @@ fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
     Setup {
         align: options.iomem_align,
         memory: match options.mem {
-            Memory::Malloc => MemoryKind::Malloc,
-            Memory::Shm => MemoryKind::Shm,
-            Memory::ShmHuge => MemoryKind::ShmHuge,
-            Memory::Mmap => MemoryKind::Mmap,
-            Memory::MmapHuge => MemoryKind::MmapHuge,
-            Memory::MmapShared => MemoryKind::MmapShared,
+            BufferMemory::Malloc => MemoryKind::Malloc,
+            BufferMemory::Shm => MemoryKind::Shm,
+            BufferMemory::ShmHuge => MemoryKind::ShmHuge,
+            BufferMemory::Mmap => MemoryKind::Mmap,
+            BufferMemory::MmapHuge => MemoryKind::MmapHuge,
+            BufferMemory::MmapShared => MemoryKind::MmapShared,
         },
         hipri: options.hipri,
         fixedbufs: options.fixedbufs,
@@ -291,7 +297,7 @@ impl Publisher<'_> {
     }
 }
 
-impl Watch for Publisher<'_> {
+impl DriveObserver for Publisher<'_> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         now + PUBLISH_EVERY
     }

@@ -6,13 +6,13 @@
 /// busier than one that gets the whole queue at once and answers it at once, in lock step. The whole queue where
 /// everything that was handed over is done by the next look, as in the page cache: nothing is won by looking sooner.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
+pub(crate) struct GroupSizing {
     fixed: Option<u32>,
     depth: u32,
     size: u32,
 }
 
-impl Group {
+impl GroupSizing {
     /// Always `fixed`, if that is given.
     pub(crate) fn new(fixed: Option<u32>, depth: u32) -> Self {
         let size = small(depth);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn grows_to_the_whole_queue_while_all_is_done_at_once() {
-        let mut group = Group::new(None, 32);
+        let mut group = GroupSizing::new(None, 32);
         assert_eq!([0; 5].map(|in_flight| group.next(in_flight)), [8, 16, 32, 32, 32]);
         assert_eq!(group.next(3), 4);
         assert_eq!(group.next(0), 8);
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_size_that_was_asked_for_is_kept() {
-        let mut group = Group::new(Some(5), 32);
+        let mut group = GroupSizing::new(Some(5), 32);
         assert_eq!([0, 9, 31, 0].map(|in_flight| group.next(in_flight)), [5, 5, 5, 5]);
     }
 }

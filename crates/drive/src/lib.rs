@@ -6,7 +6,7 @@
 //! one call drives all workers of all jobs.
 //!
 //! Between batches it looks at the stop conditions and, a few times a second of the target's clock, shows the
-//! meters to a [`Watch`]: screens and exporters see what a watch has copied and can neither slow nor fail a run.
+//! meters to a [`DriveObserver`]: screens and exporters see what a watch has copied and can neither slow nor fail a run.
 //!
 //! What is *not* here: a clock, a thread, a device, a decision about what to issue, or a statistic.
 
@@ -18,11 +18,11 @@ mod stop;
 mod watch;
 mod worker;
 
-pub use outcome::{Abandoned, Damaged, Ending, Failure, FailureCause, Verification};
+pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Verification};
 pub use policy::{OnError, Policy};
 pub use stop::Stop;
-pub use watch::{Unwatched, Watch};
-pub use worker::Worker;
+pub use watch::{DriveObserver, Unwatched};
+pub use worker::DriveWorker;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,13 +38,13 @@ use crate::worker::Wake;
 /// does the end of a worker whose [`Policy::ends_others`] says so, at its instant. Once `stop` is abandoned, the call
 /// returns at the next look with operations still in flight in the target.
 /// Each worker's tags follow those of the worker before it: worker 0 has `0..depth`, and so on.
-pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: &Stop, watch: &mut W) {
+pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &mut T, stop: &Stop, watch: &mut W) {
     let mut owners = Vec::new();
     for (index, worker) in workers.iter_mut().enumerate() {
         worker.place(owners.len() as u32);
         owners.resize(owners.len() + worker.depth() as usize, index as u32);
     }
-    let mut world = World::new(owners, workers.len());
+    let mut world = WorkerSchedule::new(owners, workers.len());
     let mut done = Vec::with_capacity(world.owners.len());
     let mut now = target.now();
     let mut look_at = watch.next_look(now);
@@ -102,7 +102,7 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
 const TURNS: u32 = 256;
 
 /// Who is to be asked next, and when.
-struct World {
+struct WorkerSchedule {
     /// Which worker a tag belongs to.
     owners: Vec<u32>,
     /// Workers to ask before waiting again, each once: one that is asked twice issues two batches as one.
@@ -119,7 +119,7 @@ struct World {
     one_ends_all: bool,
 }
 
-impl World {
+impl WorkerSchedule {
     /// A world in which all workers are ready.
     fn new(owners: Vec<u32>, workers: usize) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl World {
     }
 
     /// Asks each ready worker for operations. Returns how many workers ended.
-    fn step_ready<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, now: Nanos) -> usize {
+    fn step_ready<T: Target>(&mut self, workers: &mut [DriveWorker], target: &mut T, now: Nanos) -> usize {
         self.min = 1;
         if let [only] = workers {
             return if self.is_ready[0] { self.step(0, only, target, now) } else { 0 };
@@ -160,7 +160,7 @@ impl World {
 
     /// Asks a worker that is ready, and takes note of what it waits for. Returns whether it ended, as a count.
     #[inline(always)]
-    fn step<T: Target>(&mut self, index: usize, worker: &mut Worker, target: &mut T, now: Nanos) -> usize {
+    fn step<T: Target>(&mut self, index: usize, worker: &mut DriveWorker, target: &mut T, now: Nanos) -> usize {
         self.is_ready[index] = false;
         match worker.step(target, now) {
             Wake::Completions(min) if self.is_ready.len() == 1 => self.min = min,
@@ -179,7 +179,7 @@ impl World {
     }
 
     /// Has all workers issue nothing more, and asks them what they still wait for.
-    fn stop_all(&mut self, workers: &mut [Worker]) {
+    fn stop_all(&mut self, workers: &mut [DriveWorker]) {
         for (index, worker) in workers.iter_mut().enumerate() {
             worker.stop();
             self.wake(index);
@@ -191,7 +191,7 @@ impl World {
     }
 
     /// Hands completions to the workers that wait for them.
-    fn route<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, done: &mut Vec<Completion>) {
+    fn route<T: Target>(&mut self, workers: &mut [DriveWorker], target: &mut T, done: &mut Vec<Completion>) {
         if let [only] = workers {
             only.finish(target, done);
             self.wake(0);

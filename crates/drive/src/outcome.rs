@@ -23,7 +23,7 @@ pub enum Ending {
 
 /// An operation that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct OperationFailure {
     /// What was decided.
     pub decision: Decision,
     /// What went wrong.

@@ -19,7 +19,7 @@ pub(crate) struct Flight {
 
 /// A worker's tags: which are free, since when, and what is in flight in the others.
 #[derive(Debug)]
-pub(crate) struct Slots {
+pub(crate) struct FlightSlots {
     base: u32,
     free: Vec<u32>,
     flights: Vec<Option<Flight>>,
@@ -27,7 +27,7 @@ pub(crate) struct Slots {
     prepared: Vec<bool>,
 }
 
-impl Slots {
+impl FlightSlots {
     pub(crate) fn new(depth: u32) -> Self {
         Self {
             base: 0,

@@ -22,7 +22,7 @@ impl Stop {
         self.0.fetch_max(STOPPING, Ordering::Relaxed);
     }
 
-    /// Asks all workers to end without waiting for operations in flight, which [`crate::Worker::abandoned`] then lists.
+    /// Asks all workers to end without waiting for operations in flight, which [`crate::DriveWorker::abandoned`] then lists.
     pub fn abandon(&self) {
         self.0.fetch_max(ABANDONED, Ordering::Relaxed);
     }

@@ -4,7 +4,7 @@ use meter::Meter;
 use units::Nanos;
 
 /// Reads the meters now and then.
-pub trait Watch {
+pub trait DriveObserver {
     /// When to look next; also how soon a stop is noticed when nothing completes.
     fn next_look(&mut self, now: Nanos) -> Nanos;
 
@@ -32,7 +32,7 @@ pub trait Watch {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
-impl Watch for Unwatched {
+impl DriveObserver for Unwatched {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         now + Nanos::from_millis(250)
     }

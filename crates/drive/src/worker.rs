@@ -2,15 +2,15 @@
 
 mod retry;
 
-use meter::{Direction, Meter, Sample};
+use meter::{Meter, Sample, SummaryDirection};
 use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
 use workload::{Decision, Issuer, Next, OpKind};
 
 use crate::Policy;
-use crate::group::Group;
-use crate::outcome::{Abandoned, Ending, Failure, FailureCause, Verification};
-use crate::slots::{Flight, Slots};
+use crate::group::GroupSizing;
+use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure, Verification};
+use crate::slots::{Flight, FlightSlots};
 use retry::EINTR;
 
 /// What a worker waits for.
@@ -30,19 +30,19 @@ pub(crate) enum Wake {
 
 /// One worker: what it issues, what it has counted, how far it is.
 #[derive(Debug)]
-pub struct Worker {
+pub struct DriveWorker {
     issuer: Issuer,
     /// The issuer of what is written, while what it has written is read back.
     writer: Option<Issuer>,
     meter: Meter,
     policy: Policy,
-    slots: Slots,
-    group: Group,
+    slots: FlightSlots,
+    group: GroupSizing,
     /// Completions that are not taken yet, where [`Policy::complete_max`] limits how many are taken at a time.
     backlog: Vec<Completion>,
     /// Operations to be submitted again: the rest of short transfers, and what met `EAGAIN`.
     again: Vec<Tag>,
-    failures: Vec<Failure>,
+    failures: Vec<OperationFailure>,
     /// Checked reads, and how many of them failed the check.
     checked: u64,
     mismatches: u64,
@@ -70,7 +70,7 @@ pub struct Worker {
     ended: bool,
 }
 
-impl Worker {
+impl DriveWorker {
     /// A worker that has not begun.
     #[must_use]
     pub fn new(issuer: Issuer, meter: Meter, policy: Policy) -> Self {
@@ -78,8 +78,8 @@ impl Worker {
             issuer,
             writer: None,
             meter,
-            slots: Slots::new(policy.depth.max(1)),
-            group: Group::new(policy.batch, policy.depth.max(1)),
+            slots: FlightSlots::new(policy.depth.max(1)),
+            group: GroupSizing::new(policy.batch, policy.depth.max(1)),
             backlog: Vec::new(),
             again: Vec::new(),
             failures: Vec::new(),
@@ -112,7 +112,7 @@ impl Worker {
 
     /// The first failures, in the order in which they were seen.
     #[must_use]
-    pub fn failures(&self) -> &[Failure] {
+    pub fn failures(&self) -> &[OperationFailure] {
         &self.failures
     }
 
@@ -507,10 +507,10 @@ fn sample(flight: &Flight, completion: &Completion) -> Sample {
 
 /// Syncs count with writes; they are metered apart.
 #[inline]
-fn direction(kind: OpKind) -> Direction {
+fn direction(kind: OpKind) -> SummaryDirection {
     match kind {
-        OpKind::Read => Direction::Read,
-        OpKind::Trim => Direction::Trim,
-        OpKind::Write | OpKind::Sync | OpKind::DataSync => Direction::Write,
+        OpKind::Read => SummaryDirection::Read,
+        OpKind::Trim => SummaryDirection::Trim,
+        OpKind::Write | OpKind::Sync | OpKind::DataSync => SummaryDirection::Write,
     }
 }

@@ -1,13 +1,13 @@
 //! The loop over a target in memory, where time is exact, and over one that fails by a seed.
 
-use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Verification, Watch, Worker, drive};
+use drive::{DriveObserver, DriveWorker, Ending, FailureCause, OnError, Policy, Stop, Unwatched, Verification, drive};
 use job::{Dialect, Job, Nowhere, parse_file_text};
-use meter::{Direction, Meter, Options, Summary};
-use target::testing::{Faults, Faulty, Invalidated, Memory, Model};
+use meter::{Meter, MeterOptions, Summary, SummaryDirection};
+use target::testing::{FaultPlan, Faulty, Invalidated, MemoryModel, MemoryTarget};
 use target::{Settled, Target};
 use units::Nanos;
 use units::random::Random;
-use workload::{FileExtent, Issuer, Layout, OpKind};
+use workload::{FileExtent, Issuer, JobLayout, OpKind};
 
 const FILE_BYTES: u64 = 1 << 20;
 const LATENCY: Nanos = Nanos::from_micros(100);
@@ -24,10 +24,11 @@ fn scheduled(job: &Job) -> bool {
     rates.iter().any(Option::is_some)
 }
 
-fn worker_of(job: &Job, index: u32, adjust: impl FnOnce(&mut Policy)) -> Worker {
+fn worker_of(job: &Job, index: u32, adjust: impl FnOnce(&mut Policy)) -> DriveWorker {
     let files = vec![FileExtent { start: 0, length: FILE_BYTES }];
-    let layout = Layout { files, size: Some(FILE_BYTES), ..Layout::default() };
-    let issuer = Issuer::new(job, workload::Worker { index, clone: index }, &layout, 1).expect("a job that can run");
+    let layout = JobLayout { files, size: Some(FILE_BYTES), ..JobLayout::default() };
+    let issuer =
+        Issuer::new(job, workload::WorkerIndex { index, clone: index }, &layout, 1).expect("a job that can run");
     let runtime = if job.extent.runtime == Nanos::ZERO { Nanos::MAX } else { job.extent.runtime };
     let mut policy = Policy {
         depth: job.pace.iodepth,
@@ -37,19 +38,25 @@ fn worker_of(job: &Job, index: u32, adjust: impl FnOnce(&mut Policy)) -> Worker 
         ..Policy::default()
     };
     adjust(&mut policy);
-    Worker::new(issuer, Meter::new(Options { open_loop: scheduled(job), ..Options::default() }), policy)
+    DriveWorker::new(issuer, Meter::new(MeterOptions { open_loop: scheduled(job), ..MeterOptions::default() }), policy)
 }
 
-fn memory(depth: u32) -> Memory {
-    Memory::new(&Model { files: vec![FILE_BYTES], depth, buffer_bytes: 64 << 10, latency: LATENCY, ..Model::default() })
+fn memory(depth: u32) -> MemoryTarget {
+    MemoryTarget::new(&MemoryModel {
+        files: vec![FILE_BYTES],
+        depth,
+        buffer_bytes: 64 << 10,
+        latency: LATENCY,
+        ..MemoryModel::default()
+    })
 }
 
-fn run<T: Target>(worker: &mut Worker, target: &mut T) -> Summary {
+fn run<T: Target>(worker: &mut DriveWorker, target: &mut T) -> Summary {
     drive(std::slice::from_mut(worker), target, &Stop::new(), &mut Unwatched);
     worker.meter_mut().finished()
 }
 
-fn run_job(options: &str) -> (Summary, Worker) {
+fn run_job(options: &str) -> (Summary, DriveWorker) {
     let job = job(options);
     let mut worker = worker_of(&job, 0, |_| ());
     let summary = run(&mut worker, &mut memory(job.pace.iodepth));
@@ -64,7 +71,7 @@ fn close(value: f64, expected: f64, share: f64) {
 fn a_closed_loop_keeps_its_depth_so_littles_law_holds() {
     for depth in [1, 2, 7, 32, 128] {
         let (summary, worker) = run_job(&format!("rw=randread time_based runtime=1 iodepth={depth}"));
-        let read = summary.direction(Direction::Read);
+        let read = summary.direction(SummaryDirection::Read);
         // Each operation takes 100 µs, so `depth` of them complete every 100 µs.
         close(read.iops_mean(), f64::from(depth) * 1e4, 0.001);
         close(read.iops_mean() * read.latency.moments.mean_ns() / 1e9, f64::from(depth), 0.001);
@@ -92,7 +99,7 @@ fn the_rate_asked_for_is_the_rate_achieved() {
                 "rw=randread time_based runtime={seconds} iodepth=1024 rate_iops={rate} rate_process={process}"
             );
             let (summary, _) = run_job(&options);
-            let read = summary.direction(Direction::Read);
+            let read = summary.direction(SummaryDirection::Read);
             close(read.ios as f64 / seconds as f64, rate as f64, 0.005);
             assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "in virtual time nobody is late");
         }
@@ -101,7 +108,7 @@ fn the_rate_asked_for_is_the_rate_achieved() {
 
 /// A target that stands still for a while, once.
 struct Stalling {
-    inner: Memory,
+    inner: MemoryTarget,
     from: Nanos,
     until: Nanos,
     held: Vec<target::Completion>,
@@ -141,7 +148,7 @@ fn a_stall_shows_in_the_responses_of_all_who_had_to_wait_for_it() {
     let (from, until) = (Nanos::from_secs(4), Nanos::from_secs(5));
     let mut target = Stalling { inner: memory(4), from, until, held: Vec::new() };
     let summary = run(&mut worker, &mut target);
-    let read = summary.direction(Direction::Read);
+    let read = summary.direction(SummaryDirection::Read);
     // One second in ten: a tenth of all operations were meant to begin in it, and waited up to a second.
     let response = read.response.histogram.percentile(95.0).expect("responses");
     assert!(response > Nanos::from_millis(400), "{response}");
@@ -154,7 +161,7 @@ fn a_stall_shows_in_the_responses_of_all_who_had_to_wait_for_it() {
 #[test]
 fn what_happens_in_the_ramp_is_not_counted() {
     let (summary, _) = run_job("rw=randread time_based runtime=1 ramp_time=2 iodepth=4");
-    let read = summary.direction(Direction::Read);
+    let read = summary.direction(SummaryDirection::Read);
     close(read.ios as f64, 40_000.0, 0.001);
     close(read.runtime.secs_f64(), 1.0, 0.001);
 }
@@ -162,7 +169,7 @@ fn what_happens_in_the_ramp_is_not_counted() {
 #[test]
 fn a_failed_operation_ends_its_worker_unless_told_otherwise() {
     let job = job("rw=randread iodepth=4");
-    let faults = Faults { seed: 3, short: 0, eio: 50, eagain: 0, late: 0, ..Faults::default() };
+    let faults = FaultPlan { seed: 3, short: 0, eio: 50, eagain: 0, late: 0, ..FaultPlan::default() };
     let mut strict = worker_of(&job, 0, |_| ());
     let summary = run(&mut strict, &mut Faulty::new(memory(4), faults));
     assert_eq!(strict.ending(), Some(Ending::Failed));
@@ -180,7 +187,7 @@ fn a_failed_operation_ends_its_worker_unless_told_otherwise() {
 }
 
 /// A target whose filesystem is full.
-struct Full(Memory);
+struct Full(MemoryTarget);
 
 impl Target for Full {
     fn now(&mut self) -> Nanos {
@@ -215,8 +222,8 @@ fn a_full_filesystem_ends_a_worker_that_goes_on_after_errors() {
 fn reading_past_the_end_of_a_file_is_an_error_that_says_so() {
     let job = job("rw=read bs=4k");
     let mut worker = worker_of(&job, 0, |_| ());
-    let model = Model { files: vec![FILE_BYTES / 2], depth: 1, buffer_bytes: 4096, ..Model::default() };
-    run(&mut worker, &mut Memory::new(&model));
+    let model = MemoryModel { files: vec![FILE_BYTES / 2], depth: 1, buffer_bytes: 4096, ..MemoryModel::default() };
+    run(&mut worker, &mut MemoryTarget::new(&model));
     assert_eq!(worker.ending(), Some(Ending::Failed));
     assert_eq!(worker.failures()[0].cause, FailureCause::EndOfFile);
     assert_eq!(worker.failures()[0].decision.offset, FILE_BYTES / 2);
@@ -225,11 +232,11 @@ fn reading_past_the_end_of_a_file_is_an_error_that_says_so() {
 #[test]
 fn short_transfers_and_eagain_are_completed_and_counted_once() {
     let job = job("rw=randwrite iodepth=8 bs=16k");
-    let faults = Faults { seed: 9, short: 300, eio: 0, eagain: 300, late: 300, ..Faults::default() };
+    let faults = FaultPlan { seed: 9, short: 300, eio: 0, eagain: 300, late: 300, ..FaultPlan::default() };
     let mut worker = worker_of(&job, 0, |_| ());
     let mut target = Faulty::new(memory(8), faults);
     let summary = run(&mut worker, &mut target);
-    let write = summary.direction(Direction::Write);
+    let write = summary.direction(SummaryDirection::Write);
     assert_eq!((write.ios, write.bytes, summary.errors), (64, FILE_BYTES, 0));
     assert!(write.short_ios > 0 && target.injected().eagain > 0);
 }
@@ -240,7 +247,10 @@ fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
     let mut target = memory(4);
     let mut worker = worker_of(&job, 0, |_| ());
     let summary = run(&mut worker, &mut target);
-    assert_eq!((summary.direction(Direction::Write).ios, summary.direction(Direction::Read).ios), (256, 256));
+    assert_eq!(
+        (summary.direction(SummaryDirection::Write).ios, summary.direction(SummaryDirection::Read).ios),
+        (256, 256)
+    );
     assert_eq!(worker.ending(), Some(Ending::Complete));
 
     // The same job over what the first one left, but one byte changes while it only reads.
@@ -251,7 +261,7 @@ fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
     assert_eq!((summary.errors, summary.first_error), (1, 84));
     let FailureCause::Mismatch(mismatch) = &checker.failures()[0].cause else { panic!("a mismatch") };
     assert_eq!((mismatch.block, mismatch.offset), (5 * 4096, 5 * 4096 + 777));
-    assert_eq!(summary.direction(Direction::Read).ios, 256, "the rest is checked all the same");
+    assert_eq!(summary.direction(SummaryDirection::Read).ios, 256, "the rest is checked all the same");
 }
 
 #[test]
@@ -276,7 +286,7 @@ fn end_fsync_comes_after_all_writes_also_when_time_is_up() {
 }
 
 struct Recording {
-    inner: Memory,
+    inner: MemoryTarget,
     kinds: Vec<target::Kind>,
 }
 
@@ -301,7 +311,7 @@ impl Target for Recording {
 
 /// Counts how many operations each wait hands over.
 struct Handing {
-    inner: Memory,
+    inner: MemoryTarget,
     held: u32,
     most: u32,
 }
@@ -341,7 +351,7 @@ fn no_group_is_larger_than_asked_for_when_completions_come_in_groups() {
 /// Stops the run at the first look after an instant.
 struct StopAt<'a>(Nanos, &'a Stop);
 
-impl Watch for StopAt<'_> {
+impl DriveObserver for StopAt<'_> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         now + Nanos::from_millis(100)
     }
@@ -368,7 +378,7 @@ fn many_workers_share_one_virtual_world() {
     let slow = job("rw=read iodepth=1 runtime=1 time_based");
     let deep = job("rw=randread iodepth=16 runtime=2 time_based");
     let paced = job("rw=randread iodepth=4 runtime=2 time_based rate_iops=500");
-    let mut workers: Vec<Worker> =
+    let mut workers: Vec<DriveWorker> =
         [&slow, &deep, &paced, &deep].iter().zip(0..).map(|(job, index)| worker_of(job, index, |_| ())).collect();
     drive(&mut workers, &mut memory(1 + 16 + 4 + 16), &Stop::new(), &mut Unwatched);
     let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
@@ -406,13 +416,13 @@ fn swarm() {
             pick(&["rate_iops=0", "rate_iops=20k", "thinktime=50"]),
         ];
         let job = job(&options.join(" "));
-        let faults = Faults {
+        let faults = FaultPlan {
             seed,
             short: random.below(200) as u32,
             eio: random.below(2) as u32 * 20,
             eagain: random.below(200) as u32,
             late: random.below(200) as u32,
-            ..Faults::default()
+            ..FaultPlan::default()
         };
         println!("seed {seed}: {} {faults:?}", options.join(" "));
         let go_on = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
@@ -454,7 +464,7 @@ fn every_pass_over_a_file_begins_with_what_is_below_the_cache() {
 /// Else the first operation of each pass would be the slowest.
 #[test]
 fn forgetting_takes_no_part_in_the_latency_of_what_follows() {
-    struct Slow(Memory);
+    struct Slow(MemoryTarget);
     impl Target for Slow {
         fn now(&mut self) -> Nanos {
             self.0.now()
@@ -474,13 +484,16 @@ fn forgetting_takes_no_part_in_the_latency_of_what_follows() {
         }
     }
     let summary = run(&mut worker_of(&job("rw=read loops=3"), 0, |_| ()), &mut Slow(memory(1)));
-    assert_eq!(summary.direction(Direction::Read).latency.moments.max(), LATENCY);
-    assert_eq!(summary.direction(Direction::Read).runtime, Nanos::from_micros(768 * 100) + Nanos::from_millis(10));
+    assert_eq!(summary.direction(SummaryDirection::Read).latency.moments.max(), LATENCY);
+    assert_eq!(
+        summary.direction(SummaryDirection::Read).runtime,
+        Nanos::from_micros(768 * 100) + Nanos::from_millis(10)
+    );
 }
 
 /// Counts how often it is waited on.
 struct Waited {
-    inner: Memory,
+    inner: MemoryTarget,
     waits: u64,
 }
 
@@ -511,8 +524,8 @@ fn the_loop_does_not_spin_where_time_passes_only_in_waits() {
             let job = job("rw=randread time_based runtime=1 iodepth=32");
             let mut worker = worker_of(&job, 0, |policy| policy.batch = batch);
             let jitter = Nanos::from_micros(jitter_us);
-            let model = Model { latency: LATENCY, jitter, ..Model::default() };
-            let mut target = Waited { inner: Memory::new(&model), waits: 0 };
+            let model = MemoryModel { latency: LATENCY, jitter, ..MemoryModel::default() };
+            let mut target = Waited { inner: MemoryTarget::new(&model), waits: 0 };
             let done = run(&mut worker, &mut target).ios();
             if jitter_us == 0 {
                 assert_eq!(done, ios, "batch={batch:?}");
@@ -547,7 +560,7 @@ fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
     let verified = |options: &str, most_lost: u32| {
         let job = job(&format!("verify=crc32c {options}"));
         let mut worker = worker_of(&job, 0, |policy| policy.verify_after_runtime = true);
-        let faults = Faults { short: 0, eio: 0, eagain: 0, late: 0, lost: most_lost, ..Faults::default() };
+        let faults = FaultPlan { short: 0, eio: 0, eagain: 0, late: 0, lost: most_lost, ..FaultPlan::default() };
         run(&mut worker, &mut Faulty::new(memory(job.pace.iodepth), faults));
         let Verification { written, checked, mismatches, .. } = worker.verification();
         (written, checked, mismatches, worker.ending())
@@ -580,7 +593,7 @@ fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
 
 /// A target whose caches stay, or whose write-back fails.
 struct Unsettled {
-    inner: Memory,
+    inner: MemoryTarget,
     settled: Result<Settled, i32>,
 }
 
@@ -631,7 +644,7 @@ fn failed_writes_do_not_count_as_written() {
     let job = job("rw=write verify=crc32c do_verify=0");
     let go_on = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
     let mut worker = worker_of(&job, 0, |policy| policy.on_error = go_on);
-    let faults = Faults { short: 0, eio: 500, eagain: 0, late: 0, ..Faults::default() };
+    let faults = FaultPlan { short: 0, eio: 500, eagain: 0, late: 0, ..FaultPlan::default() };
     let mut target = Faulty::new(memory(1), faults);
     run(&mut worker, &mut target);
     assert_eq!(worker.verification().written, 256 - target.injected().eio);
@@ -677,7 +690,7 @@ fn no_more_completions_are_taken_at_a_time_than_asked_for() {
 fn workers_that_take_few_completions_at_a_time_share_a_world_and_keep_their_timers() {
     let slow = job("rw=randread iodepth=16 runtime=1 time_based");
     let paced = job("rw=randread iodepth=16 runtime=1 time_based rate_iops=20000");
-    let mut workers: Vec<Worker> = [&slow, &paced]
+    let mut workers: Vec<DriveWorker> = [&slow, &paced]
         .into_iter()
         .zip(0..)
         .map(|(job, index)| worker_of(job, index, |policy| policy.complete_max = Some(1)))
@@ -694,7 +707,7 @@ struct Impatient<'a> {
     stop: &'a Stop,
 }
 
-impl Watch for Impatient<'_> {
+impl DriveObserver for Impatient<'_> {
     fn next_look(&mut self, _: Nanos) -> Nanos {
         Nanos::MAX
     }
@@ -714,8 +727,8 @@ impl Watch for Impatient<'_> {
 fn a_run_in_which_time_stands_still_can_be_stopped() {
     let job = job("rw=randread time_based runtime=100 iodepth=2");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
-    let instant = Model { files: vec![FILE_BYTES], depth: 2, buffer_bytes: 4096, ..Model::default() };
-    let mut target = Memory::new(&Model { latency: Nanos::ZERO, ..instant });
+    let instant = MemoryModel { files: vec![FILE_BYTES], depth: 2, buffer_bytes: 4096, ..MemoryModel::default() };
+    let mut target = MemoryTarget::new(&MemoryModel { latency: Nanos::ZERO, ..instant });
     drive(std::slice::from_mut(&mut worker), &mut target, &stop, &mut Impatient { asked: 0, stop: &stop });
     assert_eq!((worker.ending(), target.now()), (Some(Ending::Stopped), Nanos::ZERO));
 }
@@ -734,7 +747,7 @@ fn the_end_of_one_is_that_of_the_others_where_it_says_so() {
     ];
     let mut target = memory(6);
     drive(&mut workers, &mut target, &Stop::new(), &mut Unwatched);
-    let endings = workers.each_ref().map(Worker::ending);
+    let endings = workers.each_ref().map(DriveWorker::ending);
     let [long, short, late] = [Ending::Stopped, Ending::Runtime, Ending::Stopped].map(Some);
     assert_eq!(endings, [long, Some(Ending::Complete), short, late]);
     let second = Nanos::from_secs(1);
@@ -745,7 +758,7 @@ fn the_end_of_one_is_that_of_the_others_where_it_says_so() {
 /// Requests to abandon the run at an instant of the target's clock.
 struct AbandonAt<'a>(Nanos, &'a Stop);
 
-impl Watch for AbandonAt<'_> {
+impl DriveObserver for AbandonAt<'_> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         now + Nanos::from_millis(100)
     }
@@ -762,9 +775,10 @@ fn an_abandoned_run_lists_what_is_in_flight_and_keeps_its_results() {
     let job = job("rw=randread time_based runtime=100 iodepth=4");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
     let latency = Nanos::from_secs(30);
-    let model = Model { files: vec![FILE_BYTES], depth: 4, buffer_bytes: 64 << 10, latency, ..Model::default() };
+    let model =
+        MemoryModel { files: vec![FILE_BYTES], depth: 4, buffer_bytes: 64 << 10, latency, ..MemoryModel::default() };
     let mut watch = AbandonAt(Nanos::from_secs(40), &stop);
-    drive(std::slice::from_mut(&mut worker), &mut Memory::new(&model), &stop, &mut watch);
+    drive(std::slice::from_mut(&mut worker), &mut MemoryTarget::new(&model), &stop, &mut watch);
     assert_eq!((worker.ending(), worker.meter_mut().finished().ios()), (Some(Ending::Stopped), 4));
     let waited: Vec<Nanos> = worker.abandoned().iter().map(|abandoned| abandoned.waited).collect();
     assert_eq!(waited.len(), 4);

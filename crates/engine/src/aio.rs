@@ -11,15 +11,15 @@ use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
-use crate::clock::{Clock, timespec};
+use crate::clock::{MonotonicClock, timespec};
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
-use crate::in_call::{Call, CallKind, InCall};
+use crate::in_call::{BlockedCall, CallKind, InCall};
 use crate::inline;
-use crate::queue::{self, Queue};
+use crate::queue::{self, SubmissionQueue};
 use crate::settle;
 use crate::setup::Setup;
-use crate::slots::Slots;
+use crate::slots::EngineSlots;
 use crate::thread;
 
 const COMMAND_READ: u16 = 0;
@@ -30,7 +30,7 @@ const RING_MAGIC: u32 = 0xa10a_10a1;
 /// `struct iocb` of `linux/aio_abi.h`, as little-endian machines lay it out.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Request {
+struct AioRequest {
     data: u64,
     key: u32,
     flags: u32,
@@ -45,19 +45,19 @@ struct Request {
     event_fd: u32,
 }
 
-impl Request {
+impl AioRequest {
     /// What other threads see of it while it is handed over.
-    fn as_call(&self, since: Nanos) -> Call {
+    fn as_call(&self, since: Nanos) -> BlockedCall {
         let kind = if self.command == COMMAND_READ { Kind::Read } else { Kind::Write };
         let (file, length) = ((self.data >> 32) as u32, self.bytes as u32);
-        Call { kind: CallKind::Operation(kind), file, offset: self.offset as u64, length, since }
+        BlockedCall { kind: CallKind::Operation(kind), file, offset: self.offset as u64, length, since }
     }
 }
 
 /// `struct io_event` of `linux/aio_abi.h`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Event {
+struct AioEvent {
     data: u64,
     request: u64,
     result: i64,
@@ -66,7 +66,7 @@ struct Event {
 
 /// The head of the ring of events that the kernel maps at a context's address.
 #[repr(C)]
-struct Ring {
+struct AioRing {
     id: u32,
     capacity: u32,
     head: AtomicU32,
@@ -78,9 +78,9 @@ struct Ring {
 }
 
 /// A context of the kernel, whose name is the address of its ring.
-struct Context(libc::c_ulong);
+struct AioContext(libc::c_ulong);
 
-impl Context {
+impl AioContext {
     fn new(depth: u32) -> io::Result<Self> {
         let mut id: libc::c_ulong = 0;
         // SAFETY: the call writes the context's name to `id`, which must be zero before.
@@ -89,16 +89,16 @@ impl Context {
     }
 
     /// The shared ring, where it has the known layout.
-    fn ring(&self) -> Option<&Ring> {
+    fn ring(&self) -> Option<&AioRing> {
         // SAFETY: the kernel maps the ring at this address for as long as the context lives, and changes nothing
         // but head and tail, which are atomic here.
-        let ring = unsafe { &*(self.0 as *const Ring) };
+        let ring = unsafe { &*(self.0 as *const AioRing) };
         (ring.magic == RING_MAGIC && ring.incompatible == 0).then_some(ring)
     }
 
     /// Takes the oldest event from the ring, without a system call.
     #[inline]
-    fn pop(&self) -> Option<Event> {
+    fn pop(&self) -> Option<AioEvent> {
         let ring = self.ring()?;
         let head = ring.head.load(Ordering::Relaxed);
         if head == ring.tail.load(Ordering::Acquire) {
@@ -107,13 +107,13 @@ impl Context {
         let events = self.0 as usize + ring.header_bytes as usize;
         // SAFETY: events follow the header; `head` is less than the capacity, and what lies between head and
         // tail has been written by the kernel before it moved the tail.
-        let event = unsafe { *(events as *const Event).add(head as usize) };
+        let event = unsafe { *(events as *const AioEvent).add(head as usize) };
         ring.head.store((head + 1) % ring.capacity, Ordering::Release);
         Some(event)
     }
 }
 
-impl Drop for Context {
+impl Drop for AioContext {
     fn drop(&mut self) {
         // SAFETY: the context is this one's own. The kernel waits for what is in flight.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
@@ -123,37 +123,37 @@ impl Drop for Context {
 /// A target on one context.
 pub(crate) struct Aio {
     /// Before the buffers, so that it is dropped, and everything in flight waited for, while they are there.
-    context: Context,
+    context: AioContext,
     files: Vec<File>,
     /// One per tag. The kernel reads it when it is handed over.
-    requests: Vec<Request>,
+    requests: Vec<AioRequest>,
     /// Tags not yet handed over.
     held: Vec<Tag>,
     /// Their requests, as the kernel takes them.
-    pointers: Vec<*mut Request>,
-    slots: Slots,
+    pointers: Vec<*mut AioRequest>,
+    slots: EngineSlots,
     /// Completions that did not come from the kernel's queue.
     ready: Vec<Completion>,
     /// Where the kernel puts events that are waited for.
-    events: Vec<Event>,
+    events: Vec<AioEvent>,
     in_call: Arc<InCall>,
     buffers: Buffers,
-    clock: Clock,
+    clock: MonotonicClock,
 }
 
 impl Aio {
     pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
-        let context = Context::new(setup.depth).map_err(|error| refused(&error))?;
+        let context = AioContext::new(setup.depth).map_err(|error| refused(&error))?;
         let depth = setup.depth as usize;
         Ok(Self {
             context,
             files,
-            requests: vec![Request::default(); depth],
+            requests: vec![AioRequest::default(); depth],
             held: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
-            slots: Slots::new(setup.depth),
+            slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
-            events: vec![Event::default(); depth],
+            events: vec![AioEvent::default(); depth],
             in_call: setup.in_call.clone().unwrap_or_default(),
             buffers: Buffers::new(setup)?,
             clock: setup.clock,
@@ -162,17 +162,17 @@ impl Aio {
 
     /// The kernel's form of a read or write; `Err` with the result of one that is not possible.
     #[inline]
-    fn request(&self, op: &Op) -> Result<Request, i32> {
+    fn request(&self, op: &Op) -> Result<AioRequest, i32> {
         let file = self.files.get(op.file as usize).ok_or(-libc::EBADF)?;
         let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
-        Ok(Request {
+        Ok(AioRequest {
             data: u64::from(op.tag.0) | u64::from(op.file) << 32,
             command: if op.kind == Kind::Read { COMMAND_READ } else { COMMAND_WRITE },
             fd: file.live_fd()? as u32,
             buffer: start as u64,
             bytes: u64::from(op.length),
             offset: op.offset as i64,
-            ..Request::default()
+            ..AioRequest::default()
         })
     }
 
@@ -210,13 +210,13 @@ impl Aio {
         if taken < 0 { Err(last_errno()) } else { Ok(taken as usize) }
     }
 
-    fn finish(&mut self, event: Event, completed: Nanos) -> Completion {
+    fn finish(&mut self, event: AioEvent, completed: Nanos) -> Completion {
         let tag = Tag(event.data as u32);
         Completion { tag, submitted: self.slots.release(tag), completed, result: event.result as i32 }
     }
 }
 
-impl Queue for Aio {
+impl SubmissionQueue for Aio {
     #[inline]
     fn in_flight(&self) -> u32 {
         self.slots.in_flight()
@@ -371,12 +371,12 @@ mod tests {
 
     #[test]
     fn structures_are_as_large_as_the_kernels() {
-        assert_eq!((size_of::<Request>(), size_of::<Event>(), size_of::<Ring>()), (64, 32, 32));
+        assert_eq!((size_of::<AioRequest>(), size_of::<AioEvent>(), size_of::<AioRing>()), (64, 32, 32));
     }
 
     #[test]
     fn the_shared_ring_is_known() {
-        let context = Context::new(4).unwrap();
+        let context = AioContext::new(4).unwrap();
         assert!(context.ring().is_some_and(|ring| ring.capacity >= 4));
         assert!(context.pop().is_none());
     }

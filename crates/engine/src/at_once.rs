@@ -6,7 +6,7 @@ use target::{Completion, Op, Settled, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
-use crate::clock::Clock;
+use crate::clock::MonotonicClock;
 use crate::error::Error;
 use crate::in_call::InCall;
 use crate::setup::Setup;
@@ -32,7 +32,7 @@ pub(crate) struct AtOnce<P> {
     buffers: Buffers,
     ready: Vec<Completion>,
     in_call: Arc<InCall>,
-    clock: Clock,
+    clock: MonotonicClock,
 }
 
 impl<P: Perform> AtOnce<P> {

@@ -26,7 +26,7 @@ pub(crate) struct Pread;
 
 /// `lseek`, then `read` or `write`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seek;
+pub(crate) struct SeekIo;
 
 /// `lseek`, then `readv` or `writev`.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl Call for Pread {
     }
 }
 
-impl Call for Seek {
+impl Call for SeekIo {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
         // SAFETY: the caller guarantees the memory; moving the position of an own descriptor is harmless.

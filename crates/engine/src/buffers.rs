@@ -24,12 +24,12 @@ pub(crate) struct Buffers {
     stride: usize,
     bytes: usize,
     count: usize,
-    origin: Origin,
+    origin: BufferOrigin,
 }
 
 /// How the memory was had, and so how it is given back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum BufferOrigin {
     Mapping,
     Segment,
 }
@@ -111,8 +111,8 @@ impl Drop for Buffers {
         // wait for what is in flight before they drop their buffers.
         unsafe {
             match self.origin {
-                Origin::Mapping => libc::munmap(self.base.as_ptr().cast(), self.mapped),
-                Origin::Segment => libc::shmdt(self.base.as_ptr().cast()),
+                BufferOrigin::Mapping => libc::munmap(self.base.as_ptr().cast(), self.mapped),
+                BufferOrigin::Segment => libc::shmdt(self.base.as_ptr().cast()),
             }
         };
     }
@@ -125,9 +125,9 @@ fn granularity(kind: MemoryKind) -> usize {
     }
 }
 
-fn obtain(kind: MemoryKind, bytes: usize) -> io::Result<(NonNull<u8>, Origin)> {
-    let mapping = |flags| map(bytes, flags).map(|base| (base, Origin::Mapping));
-    let segment = |flags| attach(bytes, flags).map(|base| (base, Origin::Segment));
+fn obtain(kind: MemoryKind, bytes: usize) -> io::Result<(NonNull<u8>, BufferOrigin)> {
+    let mapping = |flags| map(bytes, flags).map(|base| (base, BufferOrigin::Mapping));
+    let segment = |flags| attach(bytes, flags).map(|base| (base, BufferOrigin::Segment));
     match kind {
         MemoryKind::Malloc | MemoryKind::Mmap => mapping(libc::MAP_PRIVATE),
         MemoryKind::MmapShared => mapping(libc::MAP_SHARED),
@@ -182,11 +182,11 @@ fn refused(setup: &Setup, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
+    use crate::clock::MonotonicClock;
     use crate::setup::EngineKind;
 
     fn setup(depth: u32, bytes: u32, memory: MemoryKind, align: u32) -> Setup {
-        Setup { memory, align, ..Setup::new(EngineKind::Psync, depth, bytes, Clock::start()) }
+        Setup { memory, align, ..Setup::new(EngineKind::Psync, depth, bytes, MonotonicClock::start()) }
     }
 
     #[test]

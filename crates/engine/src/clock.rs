@@ -14,12 +14,12 @@ pub(crate) const SPIN: Nanos = Nanos::from_micros(60);
 
 /// A running clock; copies agree with each other, on all threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
-    source: Source,
+pub struct MonotonicClock {
+    source: ClockSource,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum ClockSource {
     /// The time stamp counter: its value at the start, and nanoseconds per tick times 2^32.
     #[cfg(target_arch = "x86_64")]
     Counter { start: u64, scale: u64 },
@@ -27,7 +27,7 @@ enum Source {
     System { start: u64 },
 }
 
-impl Clock {
+impl MonotonicClock {
     /// Notes the time, so that [`Self::start`] need not wait for the two clocks to part: for the start of a program.
     pub fn prepare() {
         counter::prepare();
@@ -37,7 +37,7 @@ impl Clock {
     /// what is left of it since [`Self::prepare`]; its rate is then within 20 parts in a million of the system's.
     #[must_use]
     pub fn start() -> Self {
-        let source = counter::source().unwrap_or_else(|| Source::System { start: monotonic() });
+        let source = counter::source().unwrap_or_else(|| ClockSource::System { start: monotonic() });
         Self { source }
     }
 
@@ -47,8 +47,8 @@ impl Clock {
     pub fn now(&self) -> Nanos {
         Nanos::new(match self.source {
             #[cfg(target_arch = "x86_64")]
-            Source::Counter { start, scale } => counter::elapsed(start, scale),
-            Source::System { start } => monotonic() - start,
+            ClockSource::Counter { start, scale } => counter::elapsed(start, scale),
+            ClockSource::System { start } => monotonic() - start,
         })
     }
 
@@ -111,7 +111,7 @@ mod counter {
     use core::arch::x86_64::_rdtsc;
     use std::sync::OnceLock;
 
-    use super::{Source, monotonic};
+    use super::{ClockSource, monotonic};
 
     /// The kernel's verdict on the counter: it falls back to another source when the counter is not steady, or
     /// not the same on all processors.
@@ -126,7 +126,7 @@ mod counter {
         PREPARED.get_or_init(pair);
     }
 
-    pub(super) fn source() -> Option<Source> {
+    pub(super) fn source() -> Option<ClockSource> {
         if std::fs::read_to_string(CLOCKSOURCE).ok()?.trim() != "tsc" {
             return None;
         }
@@ -137,7 +137,7 @@ mod counter {
         }
         let (start, now) = pair();
         let scale = (u128::from(now - first) << 32) / u128::from(start.checked_sub(first_ticks)?.max(1));
-        Some(Source::Counter { start, scale: u64::try_from(scale).ok()? })
+        Some(ClockSource::Counter { start, scale: u64::try_from(scale).ok()? })
     }
 
     #[inline]
@@ -167,11 +167,11 @@ mod counter {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod counter {
-    use super::Source;
+    use super::ClockSource;
 
     pub(super) fn prepare() {}
 
-    pub(super) fn source() -> Option<Source> {
+    pub(super) fn source() -> Option<ClockSource> {
         None
     }
 }
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_system_clock() {
-        let clock = Clock::start();
+        let clock = MonotonicClock::start();
         // Both at one instant: on a busy host the thread may be put off between them.
         let both = || loop {
             let (before, now) = (Instant::now(), clock.now());
@@ -201,10 +201,10 @@ mod tests {
 
     #[test]
     fn a_prepared_clock_starts_at_zero_without_waiting() {
-        Clock::prepare();
+        MonotonicClock::prepare();
         std::thread::sleep(Duration::from_millis(2));
         let starts = (0..100).map(|_| {
-            let (begun, clock) = (Instant::now(), Clock::start());
+            let (begun, clock) = (Instant::now(), MonotonicClock::start());
             (begun.elapsed(), clock.now())
         });
         let (fastest, first) = starts.min().unwrap();
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn never_runs_backwards_and_starts_within_milliseconds() {
         let begun = Instant::now();
-        let clock = Clock::start();
+        let clock = MonotonicClock::start();
         assert!(begun.elapsed() < Duration::from_millis(100), "{:?}", begun.elapsed());
         let mut last = clock.now();
         for _ in 0..100_000 {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn copies_agree_across_threads() {
-        let clock = Clock::start();
+        let clock = MonotonicClock::start();
         let before = clock.now();
         let inside = std::thread::spawn(move || clock.now()).join().unwrap();
         let after = clock.now();
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn sleeps_until_the_instant_and_not_less() {
-        let clock = Clock::start();
+        let clock = MonotonicClock::start();
         for micros in [0, 5, 50, 500, 5_000] {
             let until = clock.now() + Nanos::from_micros(micros);
             clock.sleep_until(until);

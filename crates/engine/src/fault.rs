@@ -13,18 +13,18 @@ use crate::error::{Error, ErrorKind};
 
 /// The part of a mapping that the thread is copying from or to.
 #[derive(Clone, Copy)]
-struct Guarded {
+struct GuardedRange {
     start: usize,
     end: usize,
     /// The first page that was replaced; zero for none.
     replaced: usize,
 }
 
-const NOTHING: Guarded = Guarded { start: 0, end: 0, replaced: 0 };
+const NOTHING: GuardedRange = GuardedRange { start: 0, end: 0, replaced: 0 };
 
 thread_local! {
     // Constant and without a destructor, so that the handler may read it at any time.
-    static GUARDED: Cell<Guarded> = const { Cell::new(NOTHING) };
+    static GUARDED: Cell<GuardedRange> = const { Cell::new(NOTHING) };
 }
 
 /// What `SIGBUS` did before, and the size of pages.
@@ -72,7 +72,7 @@ pub(crate) fn install() -> Result<(), Error> {
 /// must belong to one mapping of the caller's, which it may have replaced.
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, length: usize, mapped: *const u8) -> Option<(usize, usize)> {
     let start = mapped as usize;
-    GUARDED.set(Guarded { start, end: start + length, replaced: 0 });
+    GUARDED.set(GuardedRange { start, end: start + length, replaced: 0 });
     compiler_fence(Ordering::SeqCst);
     // SAFETY: the caller vouches for both ranges; faults in the guarded one are dealt with.
     unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
@@ -112,7 +112,7 @@ fn replace(address: usize) -> bool {
         return false;
     }
     let replaced = if guarded.replaced == 0 { first } else { guarded.replaced.min(first) };
-    GUARDED.set(Guarded { replaced, ..guarded });
+    GUARDED.set(GuardedRange { replaced, ..guarded });
     true
 }
 

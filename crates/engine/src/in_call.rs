@@ -21,7 +21,7 @@ pub enum CallKind {
 
 /// A call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct BlockedCall {
     /// What it does.
     pub kind: CallKind,
     /// Which of the worker's files, by its place in the list.
@@ -70,7 +70,7 @@ const fn code(kind: CallKind) -> u8 {
 impl InCall {
     /// Records a call that is about to be made. Only the thread that makes it may call this.
     #[inline]
-    pub fn enter(&self, call: Call) {
+    pub fn enter(&self, call: BlockedCall) {
         self.file.store(call.file, Ordering::Relaxed);
         self.offset.store(call.offset, Ordering::Relaxed);
         self.length.store(call.length, Ordering::Relaxed);
@@ -82,12 +82,12 @@ impl InCall {
     #[inline]
     pub(crate) fn operate(&self, op: &Op, since: Nanos) {
         let (file, offset, length) = (op.file, op.offset, op.length);
-        self.enter(Call { kind: CallKind::Operation(op.kind), file, offset, length, since });
+        self.enter(BlockedCall { kind: CallKind::Operation(op.kind), file, offset, length, since });
     }
 
     /// Carries out what writes a file back before it is read, recorded as an `fdatasync`.
     pub(crate) fn settle<R>(&self, file: u32, offset: u64, since: Nanos, settle: impl FnOnce() -> R) -> R {
-        self.enter(Call { kind: CallKind::Operation(Kind::DataSync), file, offset, length: 0, since });
+        self.enter(BlockedCall { kind: CallKind::Operation(Kind::DataSync), file, offset, length: 0, since });
         let result = settle();
         self.leave();
         result
@@ -102,9 +102,9 @@ impl InCall {
     /// The call that the thread is in. Of a thread that goes on working meanwhile the fields may be of two calls; the
     /// caller is interested in threads that do not.
     #[must_use]
-    pub fn current(&self) -> Option<Call> {
+    pub fn current(&self) -> Option<BlockedCall> {
         let kind = *KINDS.get(usize::from(self.kind.load(Ordering::Acquire)).checked_sub(1)?)?;
-        Some(Call {
+        Some(BlockedCall {
             kind,
             file: self.file.load(Ordering::Relaxed),
             offset: self.offset.load(Ordering::Relaxed),
@@ -125,7 +125,7 @@ mod tests {
         let since = Nanos::from_secs(1);
         let call = seen.settle(2, 4096, since, || seen.current());
         let kind = CallKind::Operation(Kind::DataSync);
-        assert_eq!(call, Some(Call { kind, file: 2, offset: 4096, length: 0, since }));
+        assert_eq!(call, Some(BlockedCall { kind, file: 2, offset: 4096, length: 0, since }));
         assert_eq!(seen.current(), None);
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let seen = InCall::default();
         assert_eq!(seen.current(), None);
         for kind in KINDS {
-            let call = Call { kind, file: 3, offset: 1 << 40, length: 4096, since: Nanos::from_secs(2) };
+            let call = BlockedCall { kind, file: 3, offset: 1 << 40, length: 4096, since: Nanos::from_secs(2) };
             seen.enter(call);
             assert_eq!(seen.current(), Some(call));
             seen.leave();

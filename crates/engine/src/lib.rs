@@ -40,8 +40,8 @@ mod slots;
 pub mod thread;
 mod uring;
 
-pub use clock::Clock;
+pub use clock::MonotonicClock;
 pub use error::{Error, ErrorKind, remedy};
-pub use in_call::{Call, CallKind, InCall};
+pub use in_call::{BlockedCall, CallKind, InCall};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};

@@ -4,7 +4,7 @@ use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
-use crate::clock::Clock;
+use crate::clock::MonotonicClock;
 use crate::error::Error;
 use crate::setup::Setup;
 
@@ -15,7 +15,7 @@ pub(crate) struct Null {
     /// What is in flight, as it will be handed over but for its times.
     taken: Vec<Completion>,
     buffers: Buffers,
-    clock: Clock,
+    clock: MonotonicClock,
 }
 
 impl Null {

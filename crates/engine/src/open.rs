@@ -4,7 +4,7 @@ use target::Target;
 
 use crate::aio::Aio;
 use crate::at_once::AtOnce;
-use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, Seek, SeekVector};
+use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, SeekIo, SeekVector};
 use crate::error::Error;
 use crate::exports::Nbd;
 use crate::files::File;
@@ -38,7 +38,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Libaio => Aio::new(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Mmap => AtOnce::new(setup, Mmap::new(files)?).map(|target| visitor.visit(target)),
         EngineKind::Psync => blocking(Pread, setup, files, visitor),
-        EngineKind::Sync => blocking(Seek, setup, files, visitor),
+        EngineKind::Sync => blocking(SeekIo, setup, files, visitor),
         EngineKind::Vsync => blocking(SeekVector, setup, files, visitor),
         EngineKind::Pvsync => blocking(Preadv, setup, files, visitor),
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup.hipri), setup, files, visitor),

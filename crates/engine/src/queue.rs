@@ -3,10 +3,10 @@
 use target::Completion;
 use units::Nanos;
 
-use crate::clock::{Clock, nap};
+use crate::clock::{MonotonicClock, nap};
 
 /// A queue whose operations are carried out by the kernel while the thread goes on.
-pub(crate) trait Queue {
+pub(crate) trait SubmissionQueue {
     /// Operations taken by `submit` whose completions have not been collected.
     fn in_flight(&self) -> u32;
 
@@ -26,7 +26,13 @@ pub(crate) trait Queue {
 
 /// [`target::Target::wait`] for a queue.
 #[inline]
-pub(crate) fn wait<Q: Queue>(queue: &mut Q, clock: &Clock, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+pub(crate) fn wait<Q: SubmissionQueue>(
+    queue: &mut Q,
+    clock: &MonotonicClock,
+    min: u32,
+    until: Nanos,
+    done: &mut Vec<Completion>,
+) {
     if min == 0 {
         queue.poll();
         queue.collect(done);
@@ -52,7 +58,7 @@ pub(crate) fn wait<Q: Queue>(queue: &mut Q, clock: &Clock, min: u32, until: Nano
 /// Waits once: asleep where the deadline is far, else with a look at the queue. Returns whether to give up,
 /// because the deadline has come or a signal has arrived.
 #[inline]
-fn pass<Q: Queue>(queue: &mut Q, clock: &Clock, want: u32, until: Nanos) -> bool {
+fn pass<Q: SubmissionQueue>(queue: &mut Q, clock: &MonotonicClock, want: u32, until: Nanos) -> bool {
     if until == Nanos::MAX {
         return queue.block(want, None);
     }

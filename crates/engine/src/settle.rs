@@ -130,11 +130,11 @@ mod tests {
 
     use super::*;
     use crate::files::Access;
-    use crate::gate::Gate;
+    use crate::gate::WriteGate;
 
     fn opened(path: &Path) -> File {
         let access = Access { read: true, write: true, ..Access::default() };
-        Gate::of_any_content().open(path, access).expect("it can be opened")
+        WriteGate::of_any_content().open(path, access).expect("it can be opened")
     }
 
     /// Verification then read the cached pages and called them verified.

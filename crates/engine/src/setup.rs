@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::clock::Clock;
+use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 
 /// Which engine, with which queue and which buffers.
@@ -35,7 +35,7 @@ pub struct Setup {
     /// Every write is durable when it completes (`nbd`; files are opened so).
     pub durable: bool,
     /// The clock that all workers of a run share.
-    pub clock: Clock,
+    pub clock: MonotonicClock,
     /// Where the worker records calls that may block; `None` where no other thread wants to know.
     pub in_call: Option<Arc<InCall>>,
 }
@@ -43,7 +43,7 @@ pub struct Setup {
 impl Setup {
     /// `engine` with `depth` buffers of `buffer_bytes` each, and every other choice at its default.
     #[must_use]
-    pub const fn new(engine: EngineKind, depth: u32, buffer_bytes: u32, clock: Clock) -> Self {
+    pub const fn new(engine: EngineKind, depth: u32, buffer_bytes: u32, clock: MonotonicClock) -> Self {
         Self {
             engine,
             depth,

@@ -4,20 +4,20 @@ use target::Tag;
 use units::Nanos;
 
 /// One entry per tag.
-pub(crate) struct Slots {
-    entries: Vec<Slot>,
+pub(crate) struct EngineSlots {
+    entries: Vec<EngineSlot>,
     in_flight: u32,
 }
 
 #[derive(Clone, Copy)]
-struct Slot {
+struct EngineSlot {
     taken: bool,
     submitted: Nanos,
 }
 
-impl Slots {
+impl EngineSlots {
     pub(crate) fn new(depth: u32) -> Self {
-        let free = Slot { taken: false, submitted: Nanos::ZERO };
+        let free = EngineSlot { taken: false, submitted: Nanos::ZERO };
         Self { entries: vec![free; depth as usize], in_flight: 0 }
     }
 

@@ -15,16 +15,16 @@ use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
-use crate::clock::{Clock, timespec};
+use crate::clock::{MonotonicClock, timespec};
 use crate::error::{Error, ErrorKind};
 use crate::files::File;
 use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
 use crate::probe;
-use crate::queue::{self, Queue};
+use crate::queue::{self, SubmissionQueue};
 use crate::settle;
 use crate::setup::Setup;
-use crate::slots::Slots;
+use crate::slots::EngineSlots;
 
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
@@ -44,7 +44,7 @@ struct WaitArgument {
 }
 
 /// What is done with an operation.
-enum Route {
+enum SubmissionRoute {
     /// The ring carries it out.
     Ring(Entry),
     /// It is carried out at once.
@@ -93,12 +93,12 @@ pub(crate) struct Uring {
     deferred: bool,
     /// Operations not yet handed over.
     held: Vec<Entry>,
-    slots: Slots,
+    slots: EngineSlots,
     /// Completions of operations that the ring does not carry out.
     ready: Vec<Completion>,
     in_call: Arc<InCall>,
     buffers: Buffers,
-    clock: Clock,
+    clock: MonotonicClock,
 }
 
 impl Uring {
@@ -133,7 +133,7 @@ impl Uring {
             iopoll: setup.hipri,
             deferred: false,
             held: Vec::with_capacity(depth),
-            slots: Slots::new(setup.depth),
+            slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
             in_call: setup.in_call.clone().unwrap_or_default(),
             buffers,
@@ -143,26 +143,26 @@ impl Uring {
 
     /// The ring's form of an operation, or how else it is dealt with.
     #[inline]
-    fn route(&self, op: &Op) -> Route {
+    fn route(&self, op: &Op) -> SubmissionRoute {
         let (Some(file), Some(start)) =
             (self.files.get(op.file as usize), self.buffers.span(op.tag, op.skip, in_buffer(op)))
         else {
-            return Route::Refused(-libc::EINVAL);
+            return SubmissionRoute::Refused(-libc::EINVAL);
         };
         let fd = if self.registered_files { Ok(op.file as RawFd) } else { file.live_fd() };
         let fd = match fd {
             Ok(fd) => types::Fd(fd),
-            Err(errno) => return Route::Refused(errno),
+            Err(errno) => return SubmissionRoute::Refused(errno),
         };
         let entry = match op.kind {
             Kind::Read | Kind::Write => transfer(fd, op, start, self.registered_buffers),
-            _ if self.iopoll || (op.kind == Kind::Trim && !inline::punches(file)) => return Route::Inline,
+            _ if self.iopoll || (op.kind == Kind::Trim && !inline::punches(file)) => return SubmissionRoute::Inline,
             Kind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
             Kind::Sync => opcode::Fsync::new(fd).build(),
             Kind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         };
         let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
-        Route::Ring(entry.flags(flags).user_data(Label::of(op).0))
+        SubmissionRoute::Ring(entry.flags(flags).user_data(Label::of(op).0))
     }
 
     /// Waits for everything in flight.
@@ -245,7 +245,7 @@ fn register_if_wanted(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Resul
     Ok(bytes <= REGISTERED_BYTES_MAX && register_buffers(ring, buffers).is_ok())
 }
 
-impl Queue for Uring {
+impl SubmissionQueue for Uring {
     #[inline]
     fn in_flight(&self) -> u32 {
         self.slots.in_flight()
@@ -304,13 +304,13 @@ impl Target for Uring {
     #[inline]
     fn submit(&mut self, op: Op) {
         match self.route(&op) {
-            Route::Ring(entry) => {
+            SubmissionRoute::Ring(entry) => {
                 self.deferred |= !matches!(op.kind, Kind::Read | Kind::Write);
                 self.slots.take(op.tag);
                 self.held.push(entry);
             }
-            Route::Inline => self.perform(&op),
-            Route::Refused(result) => {
+            SubmissionRoute::Inline => self.perform(&op),
+            SubmissionRoute::Refused(result) => {
                 let now = self.clock.now();
                 self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
             }
@@ -503,7 +503,7 @@ fn refused(error: &io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use target::conformance::{Subject, check};
+    use target::conformance::{TestedTarget, check};
 
     use super::*;
     use crate::files::Access;
@@ -514,13 +514,13 @@ mod tests {
         let path = std::env::current_exe().unwrap().with_extension("uring");
         for grant in GRANTS {
             std::fs::write(&path, vec![0; 1 << 20]).unwrap();
-            let file = crate::gate::Gate::of_any_content()
+            let file = crate::gate::WriteGate::of_any_content()
                 .open(&path, Access { read: true, punch_holes: true, ..Access::default() })
                 .unwrap();
             std::fs::remove_file(&path).unwrap();
-            let setup = Setup::new(EngineKind::IoUring, 32, 4096, Clock::start());
+            let setup = Setup::new(EngineKind::IoUring, 32, 4096, MonotonicClock::start());
             let mut ring = Uring::over(build_with(&setup, grant).unwrap(), &setup, vec![file]).unwrap();
-            check(&mut ring, &Subject { lateness: Nanos::from_millis(900), ..Subject::default() });
+            check(&mut ring, &TestedTarget { lateness: Nanos::from_millis(900), ..TestedTarget::default() });
         }
     }
 

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::files::{self, Access};
-use engine::gate::{Gate, Permissions};
-use engine::{Clock, EngineKind, Setup, Visitor, thread, with_target};
+use engine::gate::{Permissions, WriteGate};
+use engine::{EngineKind, MonotonicClock, Setup, Visitor, thread, with_target};
 use host::{timed, within};
 use loops::Loop;
 use rustix::time::{ClockId, clock_gettime};
@@ -67,7 +67,7 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
             // An idle machine is late by less than a microsecond; a busy one may keep the thread waiting.
             timed(&format!("timing::deadlines_near_and_far_are_kept_by_every_engine, {case}"), || {
                 let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
-                let setup = Setup::new(engine, 1, 4096, Clock::start());
+                let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
                 let gap = Nanos::from_micros(micros);
                 let late = with_target(&setup, vec![file], Deadlines { gap }).unwrap();
                 println!("{case}: {late} late");
@@ -88,7 +88,7 @@ fn cost_of_the_gate(path: &Path) -> Nanos {
         let before = now();
         // A device that may be destroyed is looked at all the same.
         let permissions = Permissions { destroy: vec![path.to_owned()], ..Permissions::default() };
-        drop(Gate::new(permissions, None).admit(path).unwrap());
+        drop(WriteGate::new(permissions, None).admit(path).unwrap());
         now() - before
     };
     let mut costs: Vec<Nanos> = (0..21).map(cost).collect();
@@ -102,7 +102,7 @@ fn the_gate_costs_two_milliseconds_at_most() {
     let file = scratch.file("data", 64 << 20);
     let device = Loop::over(&file);
     let own = scratch.path("own");
-    let gate = Gate::new(Permissions::default(), None);
+    let gate = WriteGate::new(Permissions::default(), None);
     gate.create(&own).unwrap();
     gate.begin();
     std::fs::write(&own, vec![1; 64 << 20]).unwrap();

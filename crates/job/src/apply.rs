@@ -2,57 +2,58 @@
 
 use units::Bytes;
 
-use crate::draft::Draft;
+use crate::draft::JobDraft;
 use crate::model::Size;
-use crate::read::number::{self, Unit};
-use crate::read::{Findings, Weight, lists, word};
-use crate::table::{Kind, OptionSpec, Setter};
+use crate::read::number::{self, NumberUnit};
+use crate::read::{Findings, ProblemWeight, lists, word};
+use crate::table::{OptionKind, OptionSpec, Setter};
 
 /// The options whose words may have an argument behind a colon.
 const WITH_ARGUMENT: [&str; 4] = ["rw", "file_service_type", "mem", "steadystate"];
 
 /// Reads `value` as `spec` says and changes the draft. What is wrong goes to `findings`.
-pub(crate) fn apply(draft: &mut Draft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
+pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
     let Some(text) = value.or_else(|| spec.takes_no_value().then_some("")) else {
         findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
         return;
     };
-    let counts = matches!(spec.kind, Kind::Int(..) | Kind::Long(_) | Kind::Seconds | Kind::Micros);
+    let counts =
+        matches!(spec.kind, OptionKind::Int(..) | OptionKind::Long(_) | OptionKind::Seconds | OptionKind::Micros);
     if counts && text.ends_with('z') {
         findings.fault(0..text.len(), "zones", format!("`{}` cannot be counted in zones", spec.name));
         return;
     }
     match spec.kind {
-        Kind::Flag if value.is_none() => set_switch(draft, spec, true),
-        Kind::Bool | Kind::Flag => switch(draft, spec, text, findings),
-        Kind::Int(least, most) => int(draft, spec, text, (least, most), findings),
-        Kind::Long(least) => long(draft, spec, text, least, findings),
-        Kind::Size => size(draft, spec, text, findings),
-        Kind::Seconds => time(draft, spec, text, Unit::Seconds, findings),
-        Kind::Micros => time(draft, spec, text, Unit::Micros, findings),
-        Kind::Floats(least, most) => floats(draft, spec, text, (least, most), findings),
-        Kind::Word(words) => one_word(draft, spec, text, words, findings),
-        Kind::Ranges => special(draft, spec, text, findings),
-        Kind::Text => any_text(draft, spec, text, findings),
+        OptionKind::Flag if value.is_none() => set_switch(draft, spec, true),
+        OptionKind::Bool | OptionKind::Flag => switch(draft, spec, text, findings),
+        OptionKind::Int(least, most) => int(draft, spec, text, (least, most), findings),
+        OptionKind::Long(least) => long(draft, spec, text, least, findings),
+        OptionKind::Size => size(draft, spec, text, findings),
+        OptionKind::Seconds => time(draft, spec, text, NumberUnit::Seconds, findings),
+        OptionKind::Micros => time(draft, spec, text, NumberUnit::Micros, findings),
+        OptionKind::Floats(least, most) => floats(draft, spec, text, (least, most), findings),
+        OptionKind::Word(words) => one_word(draft, spec, text, words, findings),
+        OptionKind::Ranges => special(draft, spec, text, findings),
+        OptionKind::Text => any_text(draft, spec, text, findings),
     }
 }
 
 fn example(spec: &OptionSpec) -> String {
     match spec.kind {
-        Kind::Bool => format!("write `{}=1` or `{}=0`", spec.name, spec.name),
+        OptionKind::Bool => format!("write `{}=1` or `{}=0`", spec.name, spec.name),
         _ => format!("write `{}=…`", spec.name),
     }
 }
 
-fn set_switch(draft: &mut Draft, spec: &OptionSpec, on: bool) {
+fn set_switch(draft: &mut JobDraft, spec: &OptionSpec, on: bool) {
     if let Setter::Switch(set) = spec.setter {
         set(draft, on);
     }
 }
 
-fn switch(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+fn switch(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     let read = number::bare(text, findings);
-    let most = if spec.kind == Kind::Bool { 1 } else { i64::MAX };
+    let most = if spec.kind == OptionKind::Bool { 1 } else { i64::MAX };
     let Some(value) = read.filter(|value| *value <= most) else {
         let finding = findings.fault(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"));
         match text.trim().to_ascii_lowercase().as_str() {
@@ -69,7 +70,7 @@ fn switch(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findi
 }
 
 /// A 32-bit number: fio cuts off higher bits, then compares with the bounds; a lower bound of 0 is not looked at.
-fn int(draft: &mut Draft, spec: &OptionSpec, text: &str, (least, most): (i64, i64), findings: &mut Findings) {
+fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64, i64), findings: &mut Findings) {
     numbers(draft, spec, text, findings, |wide, findings| {
         let value = i64::from(wide as i32);
         if (least != 0 && value < least) || value > most {
@@ -86,7 +87,7 @@ fn int(draft: &mut Draft, spec: &OptionSpec, text: &str, (least, most): (i64, i6
     });
 }
 
-fn long(draft: &mut Draft, spec: &OptionSpec, text: &str, least: i64, findings: &mut Findings) {
+fn long(draft: &mut JobDraft, spec: &OptionSpec, text: &str, least: i64, findings: &mut Findings) {
     if matches!(spec.setter, Setter::Special(_)) {
         return special(draft, spec, text, findings);
     }
@@ -130,13 +131,13 @@ fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut
 
 /// Reads a list of numbers and sets what the option has slots for.
 fn numbers(
-    draft: &mut Draft,
+    draft: &mut JobDraft,
     spec: &OptionSpec,
     text: &str,
     findings: &mut Findings,
     check: impl Fn(i64, &mut Findings) -> Option<u64>,
 ) {
-    let unit = Unit::Count { kb_base: draft.kb_base() };
+    let unit = NumberUnit::Count { kb_base: draft.kb_base() };
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |slot, last, value| values.push((slot, last, value)));
     let slots = if matches!(spec.setter, Setter::Slots(_)) { 3 } else { 1 };
@@ -170,7 +171,7 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
     }
     if any {
         for item in &mut refused {
-            item.weight = Weight::Quirk;
+            item.weight = ProblemWeight::Quirk;
             item.fio("fio passes over it because another element of the list can be read");
         }
     }
@@ -187,12 +188,12 @@ fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
     findings.quirk(0..text.len(), "list-length", message).fio(format!("fio heeds the {kept} of them"));
 }
 
-fn size(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if text.ends_with('z') {
         findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").write("write bytes");
         return;
     }
-    let unit = Unit::Count { kb_base: draft.kb_base() };
+    let unit = NumberUnit::Count { kb_base: draft.kb_base() };
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |_, _, value| values.push(value));
     if values.len() > 1 {
@@ -232,7 +233,7 @@ fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings
     Some(())
 }
 
-fn time(draft: &mut Draft, spec: &OptionSpec, text: &str, unit: Unit, findings: &mut Findings) {
+fn time(draft: &mut JobDraft, spec: &OptionSpec, text: &str, unit: NumberUnit, findings: &mut Findings) {
     if matches!(spec.setter, Setter::Special(_)) {
         return special(draft, spec, text, findings);
     }
@@ -249,14 +250,20 @@ fn time(draft: &mut Draft, spec: &OptionSpec, text: &str, unit: Unit, findings: 
 /// How many percentiles fio has room for.
 const FLOATS_MAX: usize = 20;
 
-fn floats(draft: &mut Draft, spec: &OptionSpec, text: &str, range: (f64, f64), findings: &mut Findings) {
+fn floats(draft: &mut JobDraft, spec: &OptionSpec, text: &str, range: (f64, f64), findings: &mut Findings) {
     let list = lists::floats(text, FLOATS_MAX, range, findings);
     if let (Setter::Floats(set), Some(list)) = (spec.setter, list) {
         set(draft, list);
     }
 }
 
-fn one_word(draft: &mut Draft, spec: &OptionSpec, text: &str, words: &'static [&'static str], findings: &mut Findings) {
+fn one_word(
+    draft: &mut JobDraft,
+    spec: &OptionSpec,
+    text: &str,
+    words: &'static [&'static str],
+    findings: &mut Findings,
+) {
     if spec.name == "random_distribution" && text.split([',', ':']).next() == Some("sequence") {
         findings.fault(0..text.len(), "not-supported", "the distribution `sequence` is not supported yet");
         return;
@@ -291,7 +298,7 @@ fn is_special(spec: &OptionSpec) -> bool {
     matches!(spec.setter, Setter::Special(_))
 }
 
-fn any_text(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if text.is_empty() && !spec.takes_no_value() && !EMPTY_ALLOWED.contains(&spec.name) {
         findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
         return;
@@ -311,7 +318,7 @@ fn any_text(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Fin
 /// Texts that fio reads even when they are empty.
 const EMPTY_ALLOWED: [&str; 2] = ["bssplit", "cpus_allowed"];
 
-fn special(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+fn special(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if let Setter::Special(set) = spec.setter {
         set(draft, text, findings);
     }

@@ -8,7 +8,7 @@ use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
 use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
-use crate::table::{self, Kind, OPTIONS, OptionSpec};
+use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
 use units::closest;
 
 /// The command line, taken apart.
@@ -41,7 +41,7 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         (arg.as_str(), place)
     });
     let words: Vec<_> = words.collect();
-    let mut reader = Reader {
+    let mut reader = ArgumentReader {
         words: &words,
         at: 0,
         dialect,
@@ -57,22 +57,22 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
 
 /// An option that a word names.
 #[derive(Clone, Copy)]
-enum Named {
+enum NamedArgument {
     Host(&'static HostSpec),
     Job(&'static OptionSpec),
 }
 
-impl Named {
+impl NamedArgument {
     fn arity(self) -> Arity {
         match self {
             Self::Host(spec) => spec.arity,
-            Self::Job(spec) if spec.kind == Kind::Flag => Arity::Optional,
+            Self::Job(spec) if spec.kind == OptionKind::Flag => Arity::Optional,
             Self::Job(_) => Arity::Required,
         }
     }
 }
 
-struct Reader<'a> {
+struct ArgumentReader<'a> {
     words: &'a [(&'a str, Place)],
     at: usize,
     dialect: Dialect,
@@ -85,7 +85,7 @@ struct Reader<'a> {
     out: Arguments,
 }
 
-impl Reader<'_> {
+impl ArgumentReader<'_> {
     fn all(&mut self) {
         let mut options_end = false;
         while let Some((word, place)) = self.words.get(self.at) {
@@ -141,14 +141,14 @@ impl Reader<'_> {
             return;
         }
         match named {
-            Named::Host(spec) => self.host(spec, value, &key_place),
-            Named::Job(spec) => self.job(spec, key, value, key_place),
+            NamedArgument::Host(spec) => self.host(spec, value, &key_place),
+            NamedArgument::Job(spec) => self.job(spec, key, value, key_place),
         }
     }
 
     /// Whether the option is one whose value may be nothing: a switch, which then complains itself.
-    fn may_be_empty(&mut self, named: Named, key: &str, place: &Place) -> bool {
-        let may = matches!(named, Named::Host(_)) || named.arity() == Arity::Optional;
+    fn may_be_empty(&mut self, named: NamedArgument, key: &str, place: &Place) -> bool {
+        let may = matches!(named, NamedArgument::Host(_)) || named.arity() == Arity::Optional;
         if !may {
             let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
             self.out.diagnostics.push(diagnostic.at(place.clone()).remedy(format!("write `--{key}=…`")));
@@ -166,7 +166,7 @@ impl Reader<'_> {
     }
 
     /// The option called `key`, or the only one that begins with it.
-    fn resolve(&mut self, key: &str, place: &Place) -> Option<Named> {
+    fn resolve(&mut self, key: &str, place: &Place) -> Option<NamedArgument> {
         if let Some(named) = self.exact(key) {
             return Some(named);
         }
@@ -184,15 +184,15 @@ impl Reader<'_> {
         }
     }
 
-    fn exact(&self, key: &str) -> Option<Named> {
+    fn exact(&self, key: &str) -> Option<NamedArgument> {
         // The two letters that fio has.
         let host_key = match key {
             "h" => "help",
             "v" => "version",
             key => key,
         };
-        let host = HOST_OPTIONS.iter().find(|spec| self.with_host && spec.name == host_key).map(Named::Host);
-        host.or_else(|| table::find(key, &self.engine).map(Named::Job))
+        let host = HOST_OPTIONS.iter().find(|spec| self.with_host && spec.name == host_key).map(NamedArgument::Host);
+        host.or_else(|| table::find(key, &self.engine).map(NamedArgument::Job))
     }
 
     /// Every name that can be given here: those of private options only behind their engine.

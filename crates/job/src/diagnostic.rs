@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// How much a problem weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum DiagnosticLevel {
     /// Worth knowing; the jobs run as asked.
     Note,
     /// Probably not what was meant; the jobs run all the same.
@@ -49,7 +49,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How much it weighs.
-    pub severity: Severity,
+    pub severity: DiagnosticLevel,
     /// A short, stable name of the kind of problem, in words joined by `-`.
     pub code: &'static str,
     /// What is wrong, in one sentence without a full stop.
@@ -68,21 +68,21 @@ impl Diagnostic {
     /// An error of this kind.
     #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, code, message.into())
+        Self::new(DiagnosticLevel::Error, code, message.into())
     }
 
     /// A warning of this kind.
     #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, code, message.into())
+        Self::new(DiagnosticLevel::Warning, code, message.into())
     }
 
     /// Something worth knowing of this kind.
     pub(crate) fn note_of(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(Severity::Note, code, message.into())
+        Self::new(DiagnosticLevel::Note, code, message.into())
     }
 
-    fn new(severity: Severity, code: &'static str, message: String) -> Self {
+    fn new(severity: DiagnosticLevel, code: &'static str, message: String) -> Self {
         Self { severity, code, message, place: None, label: String::new(), notes: Vec::new(), remedy: None }
     }
 
@@ -122,9 +122,9 @@ impl fmt::Display for Diagnostic {
             write!(f, "{place}: ")?;
         }
         let severity = match self.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
+            DiagnosticLevel::Note => "note",
+            DiagnosticLevel::Warning => "warning",
+            DiagnosticLevel::Error => "error",
         };
         write!(f, "{severity}: {} [{}]", self.message, self.code)
     }
@@ -143,13 +143,13 @@ impl<T> Parsed<T> {
     /// Whether there is an error, so that `value` must not be run.
     #[must_use]
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+        self.diagnostics.iter().any(|d| d.severity == DiagnosticLevel::Error)
     }
 
     /// Whether there is a warning.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Warning)
+        self.diagnostics.iter().any(|d| d.severity == DiagnosticLevel::Warning)
     }
 
     /// The value and its warnings, or all diagnostics if one of them is an error.

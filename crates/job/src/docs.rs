@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::host::HOST_OPTIONS;
-use crate::table::{Category, Kind, OPTIONS, OptionSpec, Status, find_all};
+use crate::table::{Category, OPTIONS, OptionKind, OptionSpec, Status, find_all};
 
 const CATEGORIES: [(Category, &str); 10] = [
     (Category::Jobs, "Jobs"),
@@ -54,21 +54,21 @@ fn row(text: &mut String, spec: &OptionSpec) {
 
 /// How a value of this kind is written, in a few words.
 #[must_use]
-pub fn value(kind: Kind) -> String {
+pub fn value(kind: OptionKind) -> String {
     match kind {
-        Kind::Text => "text".to_owned(),
-        Kind::Int(i64::MIN | 0, i64::MAX) | Kind::Long(0) => "number".to_owned(),
-        Kind::Int(least, i64::MAX) | Kind::Long(least) => format!("number, at least {least}"),
-        Kind::Int(least, most) => format!("number from {least} to {most}"),
-        Kind::Size => "size or per cent".to_owned(),
-        Kind::Seconds => "time, seconds unless a unit is given".to_owned(),
-        Kind::Micros => "time, microseconds unless a unit is given".to_owned(),
-        Kind::Bool => "0 or 1".to_owned(),
-        Kind::Flag => "nothing, 0 or 1".to_owned(),
-        Kind::Word(words) => words.join(", "),
-        Kind::Ranges => "range".to_owned(),
-        Kind::Floats(f64::MIN, _) => "numbers separated by `:`".to_owned(),
-        Kind::Floats(least, most) => format!("numbers from {least} to {most}, separated by `:`"),
+        OptionKind::Text => "text".to_owned(),
+        OptionKind::Int(i64::MIN | 0, i64::MAX) | OptionKind::Long(0) => "number".to_owned(),
+        OptionKind::Int(least, i64::MAX) | OptionKind::Long(least) => format!("number, at least {least}"),
+        OptionKind::Int(least, most) => format!("number from {least} to {most}"),
+        OptionKind::Size => "size or per cent".to_owned(),
+        OptionKind::Seconds => "time, seconds unless a unit is given".to_owned(),
+        OptionKind::Micros => "time, microseconds unless a unit is given".to_owned(),
+        OptionKind::Bool => "0 or 1".to_owned(),
+        OptionKind::Flag => "nothing, 0 or 1".to_owned(),
+        OptionKind::Word(words) => words.join(", "),
+        OptionKind::Ranges => "range".to_owned(),
+        OptionKind::Floats(f64::MIN, _) => "numbers separated by `:`".to_owned(),
+        OptionKind::Floats(least, most) => format!("numbers from {least} to {most}, separated by `:`"),
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) const PERCENTILES: [f64; 17] =
 
 /// Settings that depend on one another are kept apart here until every option has been seen.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct JobDraft {
     pub(crate) job: Job,
     /// `bs`, for reads, writes and trims.
     pub(crate) bs: [u64; 3],
@@ -26,7 +26,7 @@ pub(crate) struct Draft {
     pub(crate) engine_known: bool,
 }
 
-impl Draft {
+impl JobDraft {
     /// What fio's base for units is at this point.
     pub(crate) const fn kb_base(&self) -> u32 {
         self.job.stats.kb_base
@@ -66,7 +66,7 @@ impl<T> PerKind<T> {
 }
 
 /// fio's defaults.
-impl Default for Draft {
+impl Default for JobDraft {
     fn default() -> Self {
         Self {
             job: Job::default(),
@@ -99,11 +99,11 @@ fn default_job() -> Job {
         pattern: default_pattern(),
         pace: default_pace(),
         sync: SyncOptions::default(),
-        payload: Payload { scramble_buffers: true, ..Payload::default() },
+        payload: JobPayload { scramble_buffers: true, ..JobPayload::default() },
         verify: default_verify(),
         stats: default_stats(),
         on_error: ErrorOptions::default(),
-        origin: Origin::default(),
+        origin: JobOrigin::default(),
     }
 }
 
@@ -116,7 +116,7 @@ fn default_engine() -> EngineOptions {
         registerfiles: false,
         sqthread_poll: false,
         sqthread_poll_cpu: None,
-        mem: Memory::Malloc,
+        mem: BufferMemory::Malloc,
         iomem_align: 0,
         volume: None,
         uri: None,
@@ -142,8 +142,8 @@ fn default_files() -> FileOptions {
     }
 }
 
-fn default_extent() -> Extent {
-    Extent {
+fn default_extent() -> JobExtent {
+    JobExtent {
         size: None,
         io_size: None,
         offset: Size::Bytes(Bytes::ZERO),
@@ -175,8 +175,8 @@ fn default_pattern() -> Pattern {
     }
 }
 
-fn default_pace() -> Pace {
-    Pace {
+fn default_pace() -> JobPace {
+    JobPace {
         iodepth: 1,
         batch: None,
         batch_complete_min: 1,

@@ -1,7 +1,7 @@
 //! Variables: `${NAME}` from the environment, `$pagesize`, `$mb_memory` and `$ncpus` from the host.
 
 use crate::limits::EXPANDED_BYTES_MAX;
-use crate::source::Source;
+use crate::source::HostSource;
 
 /// A text whose variables are replaced.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Expanded {
 }
 
 /// Replaces the variables of a text.
-pub(crate) fn environment(text: &str, source: &dyn Source) -> Expanded {
+pub(crate) fn environment(text: &str, source: &dyn HostSource) -> Expanded {
     let (mut out, mut rest) = (Expanded::default(), text);
     while let Some((before, name, after)) = braced(rest) {
         out.text.push_str(before);
@@ -51,8 +51,8 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
 /// # Errors
 ///
 /// The calculation that could not be carried out.
-pub(crate) fn keywords(value: &str, source: &dyn Source) -> Result<String, String> {
-    type Number = fn(&dyn Source) -> u64;
+pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, String> {
+    type Number = fn(&dyn HostSource) -> u64;
     let words: [(&str, Number); 3] =
         [("$pagesize", |s| s.page_size_bytes()), ("$mb_memory", |s| s.memory_mib()), ("$ncpus", |s| s.cpus())];
     let mut replaced = value.to_owned();

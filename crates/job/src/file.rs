@@ -9,14 +9,14 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::expand::{self, Expanded};
 use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
-use crate::source::Source;
+use crate::source::HostSource;
 
 /// How much of a line that is refused for its length is shown, in bytes.
 const SHOWN_BYTES: usize = 240;
 
 /// How much was read for one plan.
 #[derive(Debug, Default)]
-pub(crate) struct Spent {
+pub(crate) struct IncludeBudget {
     bytes: usize,
     includes: usize,
     sections: usize,
@@ -28,9 +28,9 @@ pub(crate) struct Spent {
 /// Reads job files into sections.
 pub(crate) struct FileReader<'a> {
     pub(crate) dialect: Dialect,
-    pub(crate) source: &'a dyn Source,
+    pub(crate) source: &'a dyn HostSource,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
-    pub(crate) spent: &'a mut Spent,
+    pub(crate) spent: &'a mut IncludeBudget,
 }
 
 impl FileReader<'_> {
@@ -60,7 +60,7 @@ impl FileReader<'_> {
             }
             let short = bytes.len() < limits::LINE_BYTES_MAX;
             let shown = if short { bytes } else { &bytes[..SHOWN_BYTES] };
-            let line = Line::new(&source, index + 1, &String::from_utf8_lossy(shown));
+            let line = JobLine::new(&source, index + 1, &String::from_utf8_lossy(shown));
             if !short {
                 self.refuse_long(&line, bytes.len());
             } else if self.check_encoding(&line, bytes) {
@@ -82,7 +82,7 @@ impl FileReader<'_> {
         self.spent.over = true;
     }
 
-    fn refuse_long(&mut self, line: &Line, length: usize) {
+    fn refuse_long(&mut self, line: &JobLine, length: usize) {
         let most = limits::LINE_BYTES_MAX;
         self.diagnostics.push(
             Diagnostic::error("line-length", format!("the line has {length} bytes, more than {most}"))
@@ -94,7 +94,7 @@ impl FileReader<'_> {
 
     /// Whether the line can be read as text: what counts of it in fio's dialect, all of it in the strict one. Read with
     /// replacements it could name another file.
-    fn check_encoding(&mut self, line: &Line, bytes: &[u8]) -> bool {
+    fn check_encoding(&mut self, line: &JobLine, bytes: &[u8]) -> bool {
         let counts = bytes.split(|byte| b";#".contains(byte)).next().unwrap_or_default();
         let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
         let strict = self.dialect == Dialect::Strict;
@@ -109,7 +109,7 @@ impl FileReader<'_> {
         good || (strict && is_text(counts))
     }
 
-    fn line(&mut self, line: &Line, file: &mut RawFile, depth: usize) {
+    fn line(&mut self, line: &JobLine, file: &mut RawFile, depth: usize) {
         let body = line.body();
         if body.is_empty() {
             return;
@@ -134,7 +134,7 @@ impl FileReader<'_> {
     }
 
     /// A section's title is what stands behind `[`, without its last character, whatever that is.
-    fn section(&mut self, line: &Line, rest: &str, file: &mut RawFile, depth: usize) {
+    fn section(&mut self, line: &JobLine, rest: &str, file: &mut RawFile, depth: usize) {
         let mut title = rest.to_owned();
         title.pop();
         let place = line.place(line.body());
@@ -162,7 +162,7 @@ impl FileReader<'_> {
         file.jobs.push(RawJob { title, place, options: Vec::new(), global, ordered: false });
     }
 
-    fn include(&mut self, line: &Line, rest: &str, file: &mut RawFile, depth: usize) {
+    fn include(&mut self, line: &JobLine, rest: &str, file: &mut RawFile, depth: usize) {
         // fio looks at the first seven letters only and takes the eighth for a blank.
         let path = rest.get(1..).unwrap_or("").trim();
         let place = line.place(line.body());
@@ -202,7 +202,7 @@ impl FileReader<'_> {
         }
     }
 
-    fn option(&mut self, line: &Line, body: &str) -> RawOption {
+    fn option(&mut self, line: &JobLine, body: &str) -> RawOption {
         let whole = line.place(body);
         let Expanded { text, unset, unusable } = expand::environment(body, self.source);
         if let Some((name, why)) = unusable {
@@ -258,11 +258,11 @@ fn written_value(place: &Place) -> Place {
 }
 
 /// A line and what of it counts.
-struct Line {
+struct JobLine {
     whole: Place,
 }
 
-impl Line {
+impl JobLine {
     fn new(source: &Arc<str>, number: usize, text: &str) -> Self {
         let text = text.trim_end_matches(['\r', '\n']);
         let length = text.chars().count();

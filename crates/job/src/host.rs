@@ -3,7 +3,7 @@
 use units::Nanos;
 
 use crate::read::Findings;
-use crate::read::number::{self, Unit};
+use crate::read::number::{self, NumberUnit};
 
 /// A form of fio's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -241,7 +241,7 @@ fn terse_version(host: &mut HostOptions, text: &str, findings: &mut Findings) {
 }
 
 fn time(text: &str, findings: &mut Findings) -> Option<Nanos> {
-    number::read(text, Unit::Seconds, findings).map(number::micros)
+    number::read(text, NumberUnit::Seconds, findings).map(number::micros)
 }
 
 fn status_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {

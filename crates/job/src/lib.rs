@@ -11,7 +11,7 @@
 //! Problems come back as [`Diagnostic`]s, all of all files at once, each with its place, what fio does, and what to write
 //! instead.
 //!
-//! What is *not* here: reading files and the environment (the caller gives a [`Source`]), printing diagnostics, opening
+//! What is *not* here: reading files and the environment (the caller gives a [`HostSource`]), printing diagnostics, opening
 //! what a job names, and anything that depends on it, such as how large a device is.
 
 mod apply;
@@ -37,7 +37,7 @@ pub mod table;
 mod warn;
 mod written;
 
-pub use diagnostic::{Diagnostic, Parsed, Place, Severity};
+pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, OutputFormat};
 pub use model::*;
 pub use parse::{
@@ -45,8 +45,8 @@ pub use parse::{
 };
 pub use raw::{RawFile, RawJob, RawOption};
 pub use showcmd::showcmd;
-pub use source::{Nowhere, Source};
-pub use written::Words;
+pub use source::{HostSource, Nowhere};
+pub use written::JobWords;
 
 /// How text is read where fio's reading cannot be what was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::Dialect;
 use crate::arguments::{self, Arguments};
 use crate::diagnostic::{Diagnostic, Parsed, Place};
-use crate::file::{FileReader, Spent};
+use crate::file::{FileReader, IncludeBudget};
 use crate::host::HostOptions;
 use crate::limits;
 use crate::model::Plan;
 use crate::raw::RawFile;
 use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
-use crate::source::Source;
+use crate::source::HostSource;
 
 /// What a command line asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,15 +28,15 @@ pub struct Invocation {
 /// Cuts the text of a job file into sections, without asking what its options mean.
 ///
 /// `name` is what diagnostics call the file; includes are searched beside it too.
-pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source) -> Parsed<RawFile> {
+pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn HostSource) -> Parsed<RawFile> {
     let mut diagnostics = Vec::new();
-    let spent = &mut Spent::default();
+    let spent = &mut IncludeBudget::default();
     let value = FileReader { dialect, source, diagnostics: &mut diagnostics, spent }.read(name, text);
     Parsed { value, diagnostics }
 }
 
 /// Reads the text of one job file, all sections of it.
-pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source) -> Parsed<Plan> {
+pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn HostSource) -> Parsed<Plan> {
     let raw = parse_raw(name, text, dialect, source);
     resolve(&RawFile::default(), &[raw.value], Resolver::new(dialect, &[], &Around::default()), raw.diagnostics)
 }
@@ -44,7 +44,7 @@ pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn S
 /// Reads job files by their paths; with `sections`, only those.
 ///
 /// Each file begins with the defaults, and the first job of each but the first waits for all before it.
-pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Plan> {
+pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, source: &dyn HostSource) -> Parsed<Plan> {
     let mut diagnostics = Vec::new();
     let paths: Vec<_> = paths.iter().map(|path| (path.as_str(), None)).collect();
     let files = read_files(&paths, dialect, source, &mut diagnostics);
@@ -70,7 +70,7 @@ pub fn parse_job_arguments(
     sections: &[String],
     around: &Around,
     dialect: Dialect,
-    source: &dyn Source,
+    source: &dyn HostSource,
 ) -> Parsed<Plan> {
     let mut arguments = arguments::read(args, dialect, false);
     arguments.jobs.jobs.retain(|job| job.global || sections.is_empty() || sections.contains(&job.title));
@@ -81,7 +81,7 @@ pub fn parse_job_arguments(
 }
 
 /// Reads a command line as fio takes it, without the program's name.
-pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Invocation> {
+pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn HostSource) -> Parsed<Invocation> {
     let arguments = arguments::read(args, dialect, true);
     let sections = arguments.host.sections.clone();
     let resolver = Resolver::new(dialect, &sections, &Around::default());
@@ -93,7 +93,7 @@ fn invocation(
     sections: &[String],
     resolver: Resolver<'_>,
     dialect: Dialect,
-    source: &dyn Source,
+    source: &dyn HostSource,
 ) -> Parsed<Invocation> {
     let Arguments { host, jobs, files, mut diagnostics, .. } = arguments;
     let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
@@ -116,10 +116,10 @@ fn show(command_line: &RawFile, files: &[RawFile], sections: &[String]) -> Vec<S
 fn read_files(
     paths: &[(&str, Option<&Place>)],
     dialect: Dialect,
-    source: &dyn Source,
+    source: &dyn HostSource,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<RawFile> {
-    let (mut files, mut spent) = (Vec::new(), Spent::default());
+    let (mut files, mut spent) = (Vec::new(), IncludeBudget::default());
     for (path, place) in paths {
         match source.read(path) {
             Ok(text) => {

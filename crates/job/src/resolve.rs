@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::Dialect;
 use crate::apply::apply;
-use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::draft::Draft;
+use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
+use crate::draft::JobDraft;
 use crate::limits;
-use crate::model::{Job, Origin, Plan};
+use crate::model::{Job, JobOrigin, Plan};
 use crate::parse::Around;
 use crate::raw::{RawFile, RawJob, RawOption};
-use crate::read::{Finding, Findings};
+use crate::read::{Findings, ReadProblem};
 use crate::settle::settle;
 use crate::table::{self, OptionSpec, Status};
 use crate::{strict, warn};
@@ -38,7 +38,7 @@ pub(crate) struct Resolver<'a> {
 /// A draft and the options that made it, latest last.
 #[derive(Clone, Default)]
 struct Base {
-    draft: Draft,
+    draft: JobDraft,
     given: Vec<(&'static OptionSpec, RawOption)>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn tell(&mut self, problem: Diagnostic) {
-        self.errors += usize::from(problem.severity == Severity::Error);
+        self.errors += usize::from(problem.severity == DiagnosticLevel::Error);
         self.diagnostics.push(problem);
     }
 
@@ -169,15 +169,15 @@ impl<'a> Resolver<'a> {
         let Base { mut draft, given } = base;
         draft.job.name = draft.name.clone().unwrap_or_else(|| raw.title.clone());
         draft.job.echo = echo;
-        draft.job.origin = Origin {
+        draft.job.origin = JobOrigin {
             title: Some(raw.place.clone()),
             options: given.iter().map(|(spec, option)| (spec.name, option.value_place.clone())).collect(),
         };
-        let context = strict::Context { given: &given, place: &raw.place };
+        let context = strict::StrictContext { given: &given, place: &raw.place };
         if self.dialect == Dialect::Strict {
             self.tell_all(strict::check(&draft, &context));
         }
-        let asked = warn::Asked::of(&draft);
+        let asked = warn::JobRequest::of(&draft);
         let (job, problems) = settle(draft, &context);
         self.tell_all(problems);
         self.tell_all(small_block(&job, self.dialect, &context));
@@ -294,7 +294,7 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
 }
 
 /// Blocks without room for what they are verified by.
-fn small_block(job: &Job, dialect: Dialect, context: &strict::Context<'_>) -> Option<Diagnostic> {
+fn small_block(job: &Job, dialect: Dialect, context: &strict::StrictContext<'_>) -> Option<Diagnostic> {
     let small = job.small_block(dialect == Dialect::Strict)?;
     Some(context.error("small-block", small.option, &small.message()).remedy(small.remedy()))
 }
@@ -315,7 +315,7 @@ fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Di
     }
 }
 
-fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &Finding) -> Diagnostic {
+fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Diagnostic {
     let place = if option.value.is_some() { option.place_of(&finding.at) } else { option.key_place.clone() };
     let mut diagnostic = Diagnostic::error(finding.code, format!("{}: {}", spec.name, finding.message)).at(place);
     if !finding.note.is_empty() {
@@ -328,7 +328,7 @@ fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &Finding) -> Diagnos
 }
 
 /// Where a blank is what is wrong, the whole option as it should stand.
-fn remedy(option: &RawOption, finding: &Finding) -> Option<String> {
+fn remedy(option: &RawOption, finding: &ReadProblem) -> Option<String> {
     let value = option.value.as_deref().unwrap_or("");
     if value.starts_with(char::is_whitespace) && !value.trim().is_empty() {
         return Some(format!("write `{}={}`", option.key, value.trim()));

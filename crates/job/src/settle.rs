@@ -3,12 +3,12 @@
 use units::Nanos;
 
 use crate::diagnostic::Diagnostic;
-use crate::draft::Draft;
+use crate::draft::JobDraft;
 use crate::model::*;
-use crate::strict::Context;
+use crate::strict::StrictContext;
 
 /// The job that a draft amounts to, and what makes it impossible.
-pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnostic>) {
+pub(crate) fn settle(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let block_sizes = block_sizes(&draft, context, &mut problems);
     let blockalign = block_align(&draft);
@@ -44,13 +44,13 @@ pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnosti
 }
 
 /// Whether one kind of operation is to follow two schedules.
-fn has_two_rates(pace: &Pace) -> bool {
+fn has_two_rates(pace: &JobPace) -> bool {
     let (bytes, iops) = (&pace.rate, &pace.rate_iops);
     let pairs = [(bytes.read, iops.read), (bytes.write, iops.write), (bytes.trim, iops.trim)];
     pairs.iter().any(|(bytes, iops)| bytes.is_some() && iops.is_some())
 }
 
-fn block_sizes(draft: &Draft, context: &Context<'_>, problems: &mut Vec<Diagnostic>) -> PerKind<BlockSizes> {
+fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec<Diagnostic>) -> PerKind<BlockSizes> {
     PerKind::from_slots(|slot| {
         let (sizes, option) = match (&draft.splits[slot], draft.ranges[slot]) {
             (Some(split), _) => (split.iter().map(|&(size, share)| (narrow(size), share)).collect(), "bssplit"),
@@ -77,7 +77,7 @@ fn narrow(size: u64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
-fn block_align(draft: &Draft) -> Option<PerKind<u32>> {
+fn block_align(draft: &JobDraft) -> Option<PerKind<u32>> {
     let [read, write, trim] = draft.align;
     if read.is_none() && write.is_none() && trim.is_none() {
         return None;

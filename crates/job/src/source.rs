@@ -1,7 +1,7 @@
 //! What the job language needs from the outside, so that this crate touches no file and no environment.
 
 /// Files, variables and properties of the host, as the caller wants them seen.
-pub trait Source {
+pub trait HostSource {
     /// The content of a job file or of an included file; `-` is standard input. What has more than
     /// [`crate::limits::TEXT_BYTES_MAX`] bytes need not be read to its end.
     ///
@@ -32,7 +32,7 @@ pub trait Source {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nowhere;
 
-impl Source for Nowhere {
+impl HostSource for Nowhere {
     fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
         Err("no such file".to_owned())
     }

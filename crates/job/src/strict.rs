@@ -4,20 +4,20 @@
 use units::Nanos;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::draft::Draft;
+use crate::draft::JobDraft;
 use crate::model::Engine;
 use crate::raw::RawOption;
 use crate::table::OptionSpec;
 
 /// Where a job's settings came from.
-pub(crate) struct Context<'a> {
+pub(crate) struct StrictContext<'a> {
     /// The options applied to it, latest last.
     pub(crate) given: &'a [(&'static OptionSpec, RawOption)],
     /// Its title.
     pub(crate) place: &'a Place,
 }
 
-impl Context<'_> {
+impl StrictContext<'_> {
     /// The last writing of the option `name`.
     fn last(&self, name: &str) -> Option<&RawOption> {
         self.given.iter().rev().find(|(spec, _)| spec.name == name).map(|(_, option)| option)
@@ -63,12 +63,12 @@ fn cuts_value(option: &RawOption, cut: &Place) -> bool {
 }
 
 /// Problems of options that do not go together.
-pub(crate) fn check(draft: &Draft, context: &Context<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
     let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
 
-fn depth(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+fn depth(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = draft.job.engine.engine;
     let depth = draft.job.pace.iodepth;
     (depth > 1 && !engine.is_async() && draft.engine_known).then(|| {
@@ -83,7 +83,7 @@ fn depth(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
     })
 }
 
-fn time_based(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+fn time_based(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let extent = &draft.job.extent;
     (extent.time_based && extent.runtime == Nanos::ZERO).then(|| {
         context
@@ -93,7 +93,7 @@ fn time_based(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
     })
 }
 
-fn engine_options(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+fn engine_options(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = draft.job.engine.engine.name();
     let mut ignored =
         context.given.iter().rev().filter(|(spec, _)| !spec.engines.is_empty() && !spec.engines.contains(&engine));
@@ -106,7 +106,7 @@ fn engine_options(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
     )
 }
 
-fn export(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+fn export(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = &draft.job.engine;
     (engine.engine == Engine::Nbd && engine.uri.is_none()).then(|| {
         context
@@ -116,7 +116,7 @@ fn export(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
     })
 }
 
-fn files_beside_an_export(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+fn files_beside_an_export(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let given =
         ["filename", "directory", "nrfiles", "filesize"].into_iter().find(|name| context.last(name).is_some())?;
     (draft.job.engine.engine == Engine::Nbd).then(|| {
@@ -131,7 +131,7 @@ fn files_beside_an_export(draft: &Draft, context: &Context<'_>) -> Option<Diagno
     })
 }
 
-fn direct_and_buffered(_: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+fn direct_and_buffered(_: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let value = |name| context.last(name).and_then(|option| option.value.as_deref());
     let (direct, buffered) = (value("direct")?, value("buffered")?);
     (direct == buffered).then(|| {

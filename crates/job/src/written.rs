@@ -7,7 +7,7 @@ use crate::arguments;
 
 /// Words of a command line that name jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct JobWords {
     /// Which of them are job files, as indices.
     pub files: Vec<usize>,
     /// Whether a job is named beside them.
@@ -18,7 +18,7 @@ pub struct Words {
     imposed: Vec<String>,
 }
 
-impl Words {
+impl JobWords {
     /// Tells `args` apart, which are such as [`crate::parse_job_arguments`] takes.
     #[must_use]
     pub fn of(args: &[String], dialect: Dialect) -> Self {
@@ -64,7 +64,7 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Around, Nowhere, Source, parse_file_text, parse_job_arguments};
+    use crate::{Around, HostSource, Nowhere, parse_file_text, parse_job_arguments};
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn files_are_told_from_values() {
-        let of = |text: &str| Words::of(&words(text), Dialect::Strict);
+        let of = |text: &str| JobWords::of(&words(text), Dialect::Strict);
         assert_eq!(of("a.fio --bs 4k - --time_based b.fio").files, [0, 3, 5]);
         assert_eq!(of("--name a --rw read -- --c.fio").files, [5]);
         assert!(of("a.fio --name=b").has_jobs && !of("a.fio --bs=4k").has_jobs);
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn options_of_the_command_line_apply_to_every_job_of_a_file_and_stay_when_written() {
         struct Disk;
-        impl Source for Disk {
+        impl HostSource for Disk {
             fn read(&self, _: &str) -> Result<Vec<u8>, String> {
                 Ok(FILE.into())
             }
@@ -107,7 +107,7 @@ mod tests {
             let of = |job: &crate::Job| format!("{} {:?} {:?}", job.name, job.pattern, job.extent);
             plan.jobs.iter().filter(|job| job.name != "c").map(of).collect::<Vec<_>>()
         };
-        let words = Words::of(&line, Dialect::Strict);
+        let words = JobWords::of(&line, Dialect::Strict);
         let written = words.imposed_on(FILE);
         assert_eq!(
             written,
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_written_reads_back_as_the_same_jobs() {
         let line = words("--direct=1 --name=a --rw randread --bs=4k,8k --name=b --size=1m --time_based --runtime=3");
-        let text = Words::of(&line, Dialect::Strict).text;
+        let text = JobWords::of(&line, Dialect::Strict).text;
         assert!(text.starts_with("[global]\ndirect=1\n[a]\nrw=randread\nbs=4k,8k\n[b]\n"), "{text}");
         let around = Around::default();
         let plan = parse_job_arguments(&line, &[], &around, Dialect::Strict, &Nowhere).into_result().unwrap().0;

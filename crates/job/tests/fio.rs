@@ -312,7 +312,7 @@ fn files_are_taken_apart_as_fio_does() {
 /// A world on the processors that fio sees too.
 struct Host(World);
 
-impl job::Source for Host {
+impl job::HostSource for Host {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         self.0.read(path)
     }

@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use job::table::{Category, Kind, OPTIONS, OptionSpec, Status, find, find_all, suggest};
+use job::table::{Category, OPTIONS, OptionKind, OptionSpec, Status, find, find_all, suggest};
 use job::{Dialect, Plan, docs, parse_command_line};
 use support::{World, lines, parse};
 
@@ -87,11 +87,11 @@ fn other_value(spec: &OptionSpec) -> String {
         return named.to_owned();
     }
     match spec.kind {
-        Kind::Bool | Kind::Flag => if spec.default == "1" { "0" } else { "1" }.to_owned(),
-        Kind::Word(words) => words.iter().rev().find(|word| **word != spec.default).unwrap_or(&"").to_string(),
-        Kind::Ranges => "8k-64k".to_owned(),
-        Kind::Floats(..) => "50:99".to_owned(),
-        Kind::Text => "other".to_owned(),
+        OptionKind::Bool | OptionKind::Flag => if spec.default == "1" { "0" } else { "1" }.to_owned(),
+        OptionKind::Word(words) => words.iter().rev().find(|word| **word != spec.default).unwrap_or(&"").to_string(),
+        OptionKind::Ranges => "8k-64k".to_owned(),
+        OptionKind::Floats(..) => "50:99".to_owned(),
+        OptionKind::Text => "other".to_owned(),
         _ => "7".to_owned(),
     }
 }

@@ -81,7 +81,7 @@ const STACK_BYTES: usize = 256 << 10;
 /// # Errors
 /// Where the kernel gives no thread.
 pub fn answer(listener: TcpListener, exposition: impl Fn() -> String + Send + Sync + 'static) -> Result<()> {
-    let desk = Arc::new(Desk { exposition, clients: Mutex::default() });
+    let desk = Arc::new(ScrapeQueue { exposition, clients: Mutex::default() });
     thread().spawn(move || each(listener.incoming(), |client| desk.see_to(client))).map(drop)
 }
 
@@ -90,13 +90,13 @@ fn thread() -> std::thread::Builder {
 }
 
 /// Where questions are answered.
-struct Desk<F> {
+struct ScrapeQueue<F> {
     exposition: F,
     /// Those who are seen to, the one that came first in front.
     clients: Mutex<VecDeque<Arc<TcpStream>>>,
 }
 
-impl<F: Fn() -> String + Send + Sync + 'static> Desk<F> {
+impl<F: Fn() -> String + Send + Sync + 'static> ScrapeQueue<F> {
     /// Answers one client, on a thread of its own. Where there is none it is sent away.
     fn see_to(self: &Arc<Self>, client: TcpStream) {
         let (desk, client) = (Arc::clone(self), Arc::new(client));

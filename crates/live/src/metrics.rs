@@ -1,23 +1,23 @@
 //! A run that goes on, as OpenMetrics. What a finished run is written as with `-o x.prom` has the same names for the same
 //! figures; docs/metrics.md lists them all.
 
-use meter::{Direction, Glance, Histogram, Latency, bucket_of};
+use meter::{Glance, Histogram, Latency, SummaryDirection, bucket_of};
 use report::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
 use report::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use report::{Metric, OpenMetrics, label};
 use units::Nanos;
-use volume::{Stage, StageKind};
+use volume::{ServiceStage, StageKind};
 
 use crate::view::{JobFacts, ViewState, WatchedRun};
 
 /// One job, and what its workers have counted.
-struct Job<'a> {
+struct JobMetrics<'a> {
     facts: &'a JobFacts,
     labels: String,
     sum: Glance,
 }
 
-impl<'a> Job<'a> {
+impl<'a> JobMetrics<'a> {
     fn new(subject: &WatchedRun, facts: &'a JobFacts) -> Self {
         let group = facts.group.to_string();
         let labels = [label("job", &facts.name), label("group", &group), label("target", &facts.target)].join(",");
@@ -26,7 +26,7 @@ impl<'a> Job<'a> {
 
     /// The kinds of operation that it has done, with their labels.
     fn kinds(&self) -> impl Iterator<Item = (usize, String)> {
-        let used = Direction::ALL.into_iter().filter(|kind| self.sum.ios[*kind as usize] > 0);
+        let used = SummaryDirection::ALL.into_iter().filter(|kind| self.sum.ios[*kind as usize] > 0);
         used.map(|kind| (kind as usize, format!("{},{}", self.labels, label("kind", kind.name()))))
     }
 }
@@ -61,7 +61,7 @@ pub fn exposition(seen: &ViewState) -> String {
     out.sample(&label("version", env!("CARGO_PKG_VERSION")), 1.0);
     progress(&mut out, seen);
     if let Some(subject) = &seen.subject {
-        let jobs: Vec<Job> = subject.jobs.iter().map(|facts| Job::new(subject, facts)).collect();
+        let jobs: Vec<JobMetrics> = subject.jobs.iter().map(|facts| JobMetrics::new(subject, facts)).collect();
         counts(&mut out, &jobs);
         latencies(&mut out, &jobs);
         workers(&mut out, subject, &jobs);
@@ -80,7 +80,7 @@ fn progress(out: &mut OpenMetrics, seen: &ViewState) {
     }
 }
 
-fn counts(out: &mut OpenMetrics, jobs: &[Job<'_>]) {
+fn counts(out: &mut OpenMetrics, jobs: &[JobMetrics<'_>]) {
     type Figure = fn(&Glance, usize) -> f64;
     let figures: [(Metric, Figure); 4] = [
         (OPERATIONS, |sum, kind| sum.ios[kind] as f64),
@@ -102,7 +102,7 @@ fn per_second(count: u64, runtime: Nanos) -> f64 {
     if runtime == Nanos::ZERO { 0.0 } else { count as f64 / runtime.secs_f64() }
 }
 
-fn latencies(out: &mut OpenMetrics, jobs: &[Job<'_>]) {
+fn latencies(out: &mut OpenMetrics, jobs: &[JobMetrics<'_>]) {
     type Pick = fn(&Glance, usize) -> &Latency;
     let summaries: [(Metric, Pick); 2] =
         [(SERVICE, |sum, kind| &sum.service[kind]), (RESPONSE, |sum, kind| &sum.response[kind])];
@@ -168,7 +168,7 @@ fn up_to(histogram: &Histogram, ns: u64) -> u64 {
     histogram.buckets().take_while(|(bucket, _)| *bucket <= last).map(|(_, n)| n).sum()
 }
 
-fn workers(out: &mut OpenMetrics, subject: &WatchedRun, jobs: &[Job<'_>]) {
+fn workers(out: &mut OpenMetrics, subject: &WatchedRun, jobs: &[JobMetrics<'_>]) {
     out.family(WORKERS);
     jobs.iter().for_each(|job| out.sample(&job.labels, subject.running(job.facts) as f64));
     if jobs.iter().any(|job| job.facts.scheduled) {
@@ -177,8 +177,8 @@ fn workers(out: &mut OpenMetrics, subject: &WatchedRun, jobs: &[Job<'_>]) {
     }
 }
 
-fn limits(out: &mut OpenMetrics, stages: &[Stage]) {
-    type Figure = fn(&Stage) -> f64;
+fn limits(out: &mut OpenMetrics, stages: &[ServiceStage]) {
+    type Figure = fn(&ServiceStage) -> f64;
     if stages.is_empty() {
         return;
     }
@@ -199,7 +199,7 @@ fn limits(out: &mut OpenMetrics, stages: &[Stage]) {
     }
 }
 
-fn of_stage(stage: &Stage) -> String {
+fn of_stage(stage: &ServiceStage) -> String {
     let kind = if stage.kind == StageKind::Limit { "limit" } else { "station" };
     [label("limit", &stage.name), label("owner", &stage.owner), label("kind", kind)].join(",")
 }

@@ -9,7 +9,7 @@ use job::Plan;
 use meter::Glance;
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan, policy};
 use units::Nanos;
-use volume::Stage;
+use volume::ServiceStage;
 
 /// What is known of a job before it begins; jobs of one name and one reporting group are one.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +98,7 @@ impl WatchedRun {
 
     /// Returns what the limits of modelled volumes have done, and until when; nothing on devices.
     #[must_use]
-    pub fn stages(&self) -> (Nanos, Vec<Stage>) {
+    pub fn stages(&self) -> (Nanos, Vec<ServiceStage>) {
         self.counters.stages()
     }
 }

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use units::Nanos;
 
 use crate::histogram::{BUCKETS, bucket_of};
-use crate::series::Widths;
+use crate::series::IntervalWidths;
 use crate::summary::Latency;
 
 /// The most blocks that are kept; beyond it neighbours are joined and blocks become twice as long.
@@ -27,7 +27,7 @@ pub struct Block {
 /// Histograms of blocks of equal length from the start of measurement on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    widths: Widths,
+    widths: IntervalWidths,
     width: Nanos,
     bytes_max: usize,
     /// For each bucket that is not empty its distance from the one before and its count, each in groups of seven
@@ -41,14 +41,14 @@ pub struct Blocks {
 
 impl Default for Blocks {
     fn default() -> Self {
-        Self::new(Widths::of(Nanos::from_secs(1)), BLOCK_BYTES_MAX)
+        Self::new(IntervalWidths::of(Nanos::from_secs(1)), BLOCK_BYTES_MAX)
     }
 }
 
 impl Blocks {
     /// No blocks; they take no more than about `bytes_max` bytes.
     #[must_use]
-    pub fn new(widths: Widths, bytes_max: usize) -> Self {
+    pub fn new(widths: IntervalWidths, bytes_max: usize) -> Self {
         let width = widths.first.max(Nanos::new(1));
         Self { widths, width, bytes_max, packed: Vec::new(), ends: Vec::new(), until: Nanos::ZERO }
     }
@@ -209,11 +209,11 @@ pub(crate) struct Cutter {
     /// When the block that is open ends, from the start of measurement on.
     end: Nanos,
     /// What was counted when it began.
-    before: [Counted; 3],
+    before: [CountedBlock; 3],
 }
 
 impl Cutter {
-    pub(crate) fn new(widths: Widths, bytes_max: usize) -> Self {
+    pub(crate) fn new(widths: IntervalWidths, bytes_max: usize) -> Self {
         let blocks = Blocks::new(widths, bytes_max);
         Self { end: blocks.width, blocks, before: Default::default() }
     }
@@ -225,7 +225,7 @@ impl Cutter {
 
     /// Ends the block that is open, which `now` has reached the end of.
     pub(crate) fn cut(&mut self, now: Nanos, running: &Running<'_>) {
-        let counted = running.each_ref().map(Counted::of);
+        let counted = running.each_ref().map(CountedBlock::of);
         let fresh = self.fresh(&counted);
         if !fresh.is_empty() {
             self.blocks.add(self.index(), fresh);
@@ -238,7 +238,7 @@ impl Cutter {
     /// All blocks until `now`, the one that is open among them.
     pub(crate) fn until(&self, now: Nanos, running: &Running<'_>) -> Blocks {
         let mut blocks = self.blocks.clone();
-        let fresh = self.fresh(&running.each_ref().map(Counted::of));
+        let fresh = self.fresh(&running.each_ref().map(CountedBlock::of));
         if !fresh.is_empty() {
             blocks.add(self.index(), fresh);
         }
@@ -252,7 +252,7 @@ impl Cutter {
     }
 
     /// What was counted since the block that is open began.
-    fn fresh(&self, counted: &[Counted; 3]) -> Vec<(usize, u64)> {
+    fn fresh(&self, counted: &[CountedBlock; 3]) -> Vec<(usize, u64)> {
         let mut fresh = Vec::new();
         for (kind, (now, before)) in counted.iter().zip(&self.before).enumerate() {
             let grown = now.counts.iter().zip(now.first..).map(|(count, at)| (at, count - before.at(at)));
@@ -264,12 +264,12 @@ impl Cutter {
 
 /// What was counted of one kind, from the first bucket in use to the last.
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct CountedBlock {
     first: usize,
     counts: Vec<u64>,
 }
 
-impl Counted {
+impl CountedBlock {
     fn of(running: &[Option<&Latency>; 2]) -> Self {
         let used = || running.iter().flatten().filter(|latency| latency.moments.count() > 0);
         let first = used().map(|latency| bucket_of(latency.moments.min().get())).min().unwrap_or(0);
@@ -292,7 +292,8 @@ mod tests {
 
     /// A cutter that has counted `ios(second)` operations in each second, of a latency that moves.
     fn counted_for(seconds: u64, bytes_max: usize, ios: impl Fn(u64) -> u64) -> Blocks {
-        let (mut latency, mut cutter) = (Latency::default(), Cutter::new(Widths::of(Nanos::from_secs(1)), bytes_max));
+        let (mut latency, mut cutter) =
+            (Latency::default(), Cutter::new(IntervalWidths::of(Nanos::from_secs(1)), bytes_max));
         for second in 0..seconds {
             let now = Nanos::from_secs(second);
             if now >= cutter.end() {

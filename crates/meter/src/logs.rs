@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::{Direction, Sample};
+use crate::{Sample, SummaryDirection};
 
 /// Which log an entry belongs to, by fio's file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +29,7 @@ pub struct LogEntry {
     /// Nanoseconds, KiB/s or operations per second, by the log.
     pub value: u64,
     /// The direction.
-    pub direction: Direction,
+    pub direction: SummaryDirection,
     /// Bytes of the operation; zero in an average over different sizes.
     pub block_size: u32,
     /// Offset of the operation; zero in an average.
@@ -60,7 +60,7 @@ impl LogOptions {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Window {
+struct LogWindow {
     ios: u64,
     bytes: u64,
     submission_ns: u64,
@@ -74,7 +74,7 @@ struct Window {
 #[derive(Clone, Debug, Default)]
 pub struct Logs {
     options: LogOptions,
-    windows: [Window; 3],
+    windows: [LogWindow; 3],
     window_start: Nanos,
     entries: Vec<LogEntry>,
 }
@@ -159,7 +159,7 @@ impl Logs {
             now
         };
         let length_ns = end.since(self.window_start).get().max(1);
-        for direction in Direction::ALL {
+        for direction in SummaryDirection::ALL {
             let window = std::mem::take(&mut self.windows[direction as usize]);
             if window.ios > 0 {
                 self.average(end, length_ns, direction, &window);
@@ -168,7 +168,7 @@ impl Logs {
         self.window_start = end;
     }
 
-    fn average(&mut self, at: Nanos, length_ns: u64, direction: Direction, window: &Window) {
+    fn average(&mut self, at: Nanos, length_ns: u64, direction: SummaryDirection, window: &LogWindow) {
         let block_size = if window.mixed_sizes { 0 } else { window.block_size };
         let per_second = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length_ns)) as u64;
         let mut push = |wanted: bool, kind, value| {

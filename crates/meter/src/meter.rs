@@ -5,12 +5,12 @@ use units::Nanos;
 use crate::blocks::{BLOCK_BYTES_MAX, Blocks, Cutter, Running};
 use crate::glance::Glance;
 use crate::logs::{LogEntry, LogOptions, Logs};
-use crate::series::{Series, Widths};
-use crate::summary::{Direction, DirectionSummary, Latency, Summary};
+use crate::series::{IntervalWidths, Series};
+use crate::summary::{DirectionSummary, Latency, Summary, SummaryDirection};
 
 /// What is to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct MeterOptions {
     /// Keep submission latencies (fio's `slat`).
     pub submission: bool,
     /// Keep service times (fio's `clat`).
@@ -30,14 +30,14 @@ pub struct Options {
     /// Length of the windows of those samples.
     pub window: Nanos,
     /// Lengths of the intervals of the series and, at first, of blocks.
-    pub intervals: Widths,
+    pub intervals: IntervalWidths,
     /// About the most bytes that blocks take.
     pub block_bytes: usize,
     /// Which logs are kept.
     pub logs: LogOptions,
 }
 
-impl Default for Options {
+impl Default for MeterOptions {
     fn default() -> Self {
         Self {
             submission: true,
@@ -49,7 +49,7 @@ impl Default for Options {
             open_loop: false,
             bandwidth: true,
             window: Nanos::from_millis(500),
-            intervals: Widths::of(Nanos::from_secs(1)),
+            intervals: IntervalWidths::of(Nanos::from_secs(1)),
             block_bytes: BLOCK_BYTES_MAX,
             logs: LogOptions::default(),
         }
@@ -60,7 +60,7 @@ impl Default for Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Read, write or trim.
-    pub direction: Direction,
+    pub direction: SummaryDirection,
     /// Bytes transferred.
     pub bytes: u32,
     /// Where it began.
@@ -117,7 +117,7 @@ impl Sample {
 /// Operations that were started, submitted and completed at the same instants. Engines work in batches and read
 /// the clock once for each, so there are many; they are counted in one step.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct OperationRun {
     sample: Sample,
     ios: u64,
     bytes: u64,
@@ -126,8 +126,8 @@ struct Run {
 /// Counts what one worker does.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    options: Options,
-    run: Option<Run>,
+    options: MeterOptions,
+    run: Option<OperationRun>,
     each_by_itself: bool,
     begin: Nanos,
     phase_begin: Nanos,
@@ -149,7 +149,7 @@ pub struct Meter {
 impl Meter {
     /// A meter that has counted nothing. Measurement begins with [`Meter::begin`].
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: MeterOptions) -> Self {
         let logs = options.logs.any().then(|| Box::new(Logs::new(options.logs)));
         Self {
             run: None,
@@ -221,7 +221,7 @@ impl Meter {
             return;
         }
         self.flush();
-        self.run = Some(Run { sample: *sample, ios: 1, bytes: u64::from(sample.bytes) });
+        self.run = Some(OperationRun { sample: *sample, ios: 1, bytes: u64::from(sample.bytes) });
     }
 
     /// Counts an `fsync` or `fdatasync`.
@@ -230,7 +230,7 @@ impl Meter {
     }
 
     /// Counts an operation that at first transferred less than it asked for.
-    pub fn record_short(&mut self, direction: Direction) {
+    pub fn record_short(&mut self, direction: SummaryDirection) {
         self.summary.directions[direction as usize].short_ios += 1;
     }
 
@@ -345,7 +345,7 @@ impl Meter {
         }
     }
 
-    fn count(&mut self, run: &Run) {
+    fn count(&mut self, run: &OperationRun) {
         let sample = &run.sample;
         let at = sample.completed.since(self.begin);
         if sample.completed >= self.due {
@@ -411,7 +411,7 @@ impl Meter {
 }
 
 /// What holds the responses of each kind; none where latencies are not kept.
-fn running<'a>(options: &Options, directions: &'a [DirectionSummary; 3], prompt: &'a [Latency; 3]) -> Running<'a> {
+fn running<'a>(options: &MeterOptions, directions: &'a [DirectionSummary; 3], prompt: &'a [Latency; 3]) -> Running<'a> {
     let service = options.service && options.service_percentiles;
     let latency = options.latency && options.latency_percentiles;
     std::array::from_fn(|kind| {
@@ -426,7 +426,7 @@ fn running<'a>(options: &Options, directions: &'a [DirectionSummary; 3], prompt:
 }
 
 #[inline]
-fn count_latencies(direction: &mut DirectionSummary, options: &Options, run: &Run) {
+fn count_latencies(direction: &mut DirectionSummary, options: &MeterOptions, run: &OperationRun) {
     let sample = &run.sample;
     if options.submission {
         let ns = sample.submission().get();
@@ -456,7 +456,7 @@ fn count_latencies(direction: &mut DirectionSummary, options: &Options, run: &Ru
 
 /// Counts operations that were submitted at once.
 #[inline]
-fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options: &Options, run: &Run) {
+fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options: &MeterOptions, run: &OperationRun) {
     let ns = run.sample.service().get();
     prompt.moments.add(ns, run.ios);
     if options.service_percentiles || options.latency_percentiles {
@@ -468,7 +468,7 @@ fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options:
 }
 
 /// Adds what [`count_prompt`] has counted to what is wanted of it.
-fn add_prompt(direction: &mut DirectionSummary, options: &Options, prompt: &Latency) {
+fn add_prompt(direction: &mut DirectionSummary, options: &MeterOptions, prompt: &Latency) {
     let ios = prompt.moments.count();
     if ios == 0 {
         return;
@@ -506,7 +506,7 @@ mod tests {
 
     fn sample(started: u64, submitted: u64, completed: u64) -> Sample {
         Sample {
-            direction: Direction::Read,
+            direction: SummaryDirection::Read,
             bytes: 4096,
             offset: 0,
             intended: Nanos::new(started),
@@ -518,24 +518,28 @@ mod tests {
 
     #[test]
     fn latencies_add_up() {
-        let mut meter = Meter::new(Options::default());
+        let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 10, 110));
         meter.record(&sample(100, 130, 330));
         let summary = meter.summary(Nanos::from_secs(1));
-        let read = summary.direction(Direction::Read);
+        let read = summary.direction(SummaryDirection::Read);
         assert_eq!((read.ios, read.bytes, read.runtime), (2, 8192, Nanos::from_secs(1)));
         assert_eq!(read.submission.moments.mean_ns(), 20.0);
         assert_eq!(read.service.moments.mean_ns(), 150.0);
         assert_eq!(read.latency.moments.mean_ns(), 170.0);
         assert_eq!(read.response.moments.count(), 0);
-        assert_eq!(summary.direction(Direction::Write).runtime, Nanos::ZERO);
+        assert_eq!(summary.direction(SummaryDirection::Write).runtime, Nanos::ZERO);
     }
 
     #[test]
     fn operations_submitted_at_once_count_like_all_others() {
-        let options =
-            Options { submission_percentiles: true, latency_percentiles: true, open_loop: true, ..Options::default() };
+        let options = MeterOptions {
+            submission_percentiles: true,
+            latency_percentiles: true,
+            open_loop: true,
+            ..MeterOptions::default()
+        };
         let mut meter = Meter::new(options);
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 0, 110));
@@ -552,7 +556,7 @@ mod tests {
 
     #[test]
     fn a_batch_counted_at_once_equals_its_operations() {
-        let (mut together, mut apart) = (Meter::new(Options::default()), Meter::new(Options::default()));
+        let (mut together, mut apart) = (Meter::new(MeterOptions::default()), Meter::new(MeterOptions::default()));
         apart.each_by_itself = true;
         for meter in [&mut together, &mut apart] {
             for batch in 0..100 {
@@ -566,23 +570,23 @@ mod tests {
 
     #[test]
     fn under_a_rate_response_is_counted_from_the_intended_instant() {
-        let mut meter = Meter::new(Options { open_loop: true, ..Options::default() });
+        let mut meter = Meter::new(MeterOptions { open_loop: true, ..MeterOptions::default() });
         meter.begin(Nanos::ZERO);
         meter.record(&Sample { intended: Nanos::new(5), ..sample(100, 110, 200) });
         let summary = meter.summary(Nanos::new(300));
-        let read = summary.direction(Direction::Read);
+        let read = summary.direction(SummaryDirection::Read);
         assert_eq!(read.response.moments.max(), Nanos::new(195));
         assert_eq!(read.latency.moments.max(), Nanos::new(100));
     }
 
     #[test]
     fn windows_without_completions_count_as_zero() {
-        let mut meter = Meter::new(Options { window: Nanos::from_millis(500), ..Options::default() });
+        let mut meter = Meter::new(MeterOptions { window: Nanos::from_millis(500), ..MeterOptions::default() });
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 0, 1));
         meter.record(&sample(0, 0, 1_600_000_000));
         let summary = meter.summary(Nanos::from_secs(2));
-        let iops = summary.direction(Direction::Read).iops;
+        let iops = summary.direction(SummaryDirection::Read).iops;
         assert_eq!((iops.count, iops.min, iops.max), (3, 0.0, 2.0));
     }
 
@@ -601,7 +605,7 @@ mod tests {
 
     #[test]
     fn blocks_hold_the_service_times_of_each_second_after_the_ramp() {
-        let mut meter = Meter::new(Options::default());
+        let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 10, 110));
         // Those of the second second are submitted at once, the others are not.
@@ -618,7 +622,7 @@ mod tests {
 
     #[test]
     fn under_a_rate_blocks_hold_responses() {
-        let mut meter = Meter::new(Options { open_loop: true, ..Options::default() });
+        let mut meter = Meter::new(MeterOptions { open_loop: true, ..MeterOptions::default() });
         seconds_of(&mut meter, 2, |at| Sample { intended: Nanos::new(at - 50), ..sample(at, at + 10, at + 110) });
         let late = crate::bucket_of(160);
         assert_eq!(blocks(&meter.summary(Nanos::from_secs(7))), [[(late, 1)], [(late, 2)]]);
@@ -627,9 +631,9 @@ mod tests {
     #[test]
     fn without_latencies_there_are_no_blocks() {
         for options in [
-            Options { service: false, latency: false, ..Options::default() },
-            Options { service: false, latency: false, open_loop: true, ..Options::default() },
-            Options { service_percentiles: false, ..Options::default() },
+            MeterOptions { service: false, latency: false, ..MeterOptions::default() },
+            MeterOptions { service: false, latency: false, open_loop: true, ..MeterOptions::default() },
+            MeterOptions { service_percentiles: false, ..MeterOptions::default() },
         ] {
             let mut meter = Meter::new(options);
             seconds_of(&mut meter, 2, |at| sample(at, at, at + 110));
@@ -639,20 +643,20 @@ mod tests {
 
     #[test]
     fn each_phase_counts_for_the_directions_it_uses() {
-        let mut meter = Meter::new(Options::default());
+        let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
-        meter.record(&Sample { direction: Direction::Write, ..sample(0, 1, 2) });
+        meter.record(&Sample { direction: SummaryDirection::Write, ..sample(0, 1, 2) });
         meter.begin_phase(Nanos::from_secs(3));
         meter.record(&sample(3_000_000_000, 3_000_000_001, 3_000_000_002));
         let summary = meter.summary(Nanos::from_secs(4));
-        assert_eq!(summary.direction(Direction::Write).runtime, Nanos::from_secs(3));
-        assert_eq!(summary.direction(Direction::Read).runtime, Nanos::from_secs(1));
+        assert_eq!(summary.direction(SummaryDirection::Write).runtime, Nanos::from_secs(3));
+        assert_eq!(summary.direction(SummaryDirection::Read).runtime, Nanos::from_secs(1));
         assert_eq!(summary.runtime, Nanos::from_secs(4));
     }
 
     #[test]
     fn what_came_before_the_ramp_ended_is_forgotten() {
-        let mut meter = Meter::new(Options::default());
+        let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 1, 2));
         meter.begin(Nanos::from_secs(1));
@@ -662,13 +666,13 @@ mod tests {
     #[test]
     fn logs_hold_an_entry_per_operation_or_averages() {
         let logs = |window| LogOptions { submission: true, latency: true, bandwidth: true, iops: true, window };
-        let mut each = Meter::new(Options { logs: logs(Nanos::ZERO), ..Options::default() });
+        let mut each = Meter::new(MeterOptions { logs: logs(Nanos::ZERO), ..MeterOptions::default() });
         each.begin(Nanos::ZERO);
         each.record(&sample(0, 10, 1_010));
         let entries = each.take_log();
         assert_eq!(entries.len(), 5);
         assert_eq!(entries[1].value, 1_000);
-        let mut averaged = Meter::new(Options { logs: logs(Nanos::from_millis(10)), ..Options::default() });
+        let mut averaged = Meter::new(MeterOptions { logs: logs(Nanos::from_millis(10)), ..MeterOptions::default() });
         averaged.begin(Nanos::ZERO);
         for i in 0..20 {
             averaged.record(&sample(i * 1_000_000, i * 1_000_000, i * 1_000_000 + 500_000));
@@ -680,7 +684,7 @@ mod tests {
 
     #[test]
     fn a_glance_shows_what_a_summary_will_say() {
-        let mut meter = Meter::new(Options { open_loop: true, ..Options::default() });
+        let mut meter = Meter::new(MeterOptions { open_loop: true, ..MeterOptions::default() });
         meter.begin(Nanos::new(50));
         let mut glance = Glance::default();
         meter.glance(Nanos::new(60), &mut glance);
@@ -691,7 +695,7 @@ mod tests {
         meter.record_error(5);
         meter.glance(Nanos::from_secs(1), &mut glance);
         let summary = meter.summary(Nanos::from_secs(1));
-        let read = summary.direction(Direction::Read);
+        let read = summary.direction(SummaryDirection::Read);
         assert_eq!((glance.ios[0], glance.bytes[0], glance.runtime[0]), (read.ios, read.bytes, read.runtime));
         assert_eq!((&glance.service[0], &glance.response[0]), (&read.service, &read.response));
         assert_eq!((glance.begun, glance.errors), (Nanos::new(50), 1));

@@ -5,19 +5,19 @@ use units::Nanos;
 /// The most intervals that are kept; beyond it neighbours are joined and intervals become twice as long.
 const INTERVALS_MAX: usize = 4096;
 
-/// So many intervals show the course of a run; as long as they are shorter than their [`Widths::pace`], more are joined.
+/// So many intervals show the course of a run; as long as they are shorter than their [`IntervalWidths::pace`], more are joined.
 pub(crate) const FINE_MAX: usize = 128;
 
 /// How long intervals are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Widths {
+pub struct IntervalWidths {
     /// At first.
     pub first: Nanos,
     /// Where a run is long enough, and what its steadiness is judged by: in shorter ones chance would be taken for change.
     pub pace: Nanos,
 }
 
-impl Widths {
+impl IntervalWidths {
     /// All of one length.
     #[must_use]
     pub fn of(width: Nanos) -> Self {
@@ -64,7 +64,7 @@ impl Interval {
 /// Intervals of equal length from the start of measurement on.
 #[derive(Clone, Debug)]
 pub struct Series {
-    widths: Widths,
+    widths: IntervalWidths,
     width: Nanos,
     intervals: Vec<Interval>,
     /// The interval that was used last, and when it began.
@@ -82,14 +82,14 @@ impl Eq for Series {}
 
 impl Default for Series {
     fn default() -> Self {
-        Self::new(Widths::of(Nanos::from_secs(1)))
+        Self::new(IntervalWidths::of(Nanos::from_secs(1)))
     }
 }
 
 impl Series {
     /// An empty series.
     #[must_use]
-    pub fn new(widths: Widths) -> Self {
+    pub fn new(widths: IntervalWidths) -> Self {
         Self { widths, width: widths.first.max(Nanos::new(1)), intervals: Vec::new(), last: 0, last_begin: 0 }
     }
 
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_nothing_is_lost() {
-        let mut series = Series::new(Widths::of(Nanos::from_millis(1)));
+        let mut series = Series::new(IntervalWidths::of(Nanos::from_millis(1)));
         for ms in 0..100_000 {
             series.at(Nanos::from_millis(ms)).ios[0] += 1;
         }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn intervals_suit_the_length_of_the_run() {
         let of_run = |s: u64| {
-            let mut series = Series::new(Widths::suited());
+            let mut series = Series::new(IntervalWidths::suited());
             (0..s * 100).for_each(|at| series.at(Nanos::from_millis(10 * at)).ios[0] += 1);
             assert_eq!(series.intervals().iter().map(|interval| interval.ios[0]).sum::<u64>(), s * 100);
             (series.width(), series.intervals().len(), series.pace())
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn fine_intervals_stay_fine_beside_one_that_has_seen_nothing() {
-        let mut fine = Series::new(Widths::of(Nanos::from_millis(30)));
+        let mut fine = Series::new(IntervalWidths::of(Nanos::from_millis(30)));
         fine.at(Nanos::from_millis(100)).ios[0] += 7;
         let mut together = Series::default();
         together.merge(&fine);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn series_of_different_widths_merge() {
-        let (mut a, mut b) = (Series::default(), Series::new(Widths::of(Nanos::from_secs(2))));
+        let (mut a, mut b) = (Series::default(), Series::new(IntervalWidths::of(Nanos::from_secs(2))));
         for s in 0..5 {
             a.at(Nanos::from_secs(s)).ios[1] += 1;
         }
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_end_of_an_interval_lies_after_every_instant_in_it() {
-        let series = Series::new(Widths::of(Nanos::from_millis(500)));
+        let series = Series::new(IntervalWidths::of(Nanos::from_millis(500)));
         assert_eq!(series.end_of(Nanos::ZERO), Nanos::from_millis(500));
         assert_eq!(series.end_of(Nanos::from_millis(500)), Nanos::from_secs(1));
     }

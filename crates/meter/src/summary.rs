@@ -6,7 +6,7 @@ use crate::{Blocks, Histogram, Moments, Samples, Series};
 
 /// The kinds of operation that transfer data, as indices into per-direction tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum SummaryDirection {
     /// Reads.
     Read = 0,
     /// Writes.
@@ -15,7 +15,7 @@ pub enum Direction {
     Trim = 2,
 }
 
-impl Direction {
+impl SummaryDirection {
     /// All of them, in the order of tables and of fio's log files.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
@@ -179,7 +179,7 @@ impl CpuUse {
 /// Everything that was measured by a worker, or by several together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Reads, writes and trims, indexed by [`Direction`].
+    /// Reads, writes and trims, indexed by [`SummaryDirection`].
     pub directions: [DirectionSummary; 3],
     /// `fsync` and `fdatasync`.
     pub sync: Latency,
@@ -229,7 +229,7 @@ impl Summary {
 
     /// The results of one direction.
     #[must_use]
-    pub const fn direction(&self, direction: Direction) -> &DirectionSummary {
+    pub const fn direction(&self, direction: SummaryDirection) -> &DirectionSummary {
         &self.directions[direction as usize]
     }
 

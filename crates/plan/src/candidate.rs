@@ -2,7 +2,7 @@
 
 use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
-use volume::spec::{PriceParts, Source};
+use volume::spec::{LimitSource, PriceParts};
 use volume::{Jitter, Merging, Spec};
 
 /// A volume with a size, provisioned values and perhaps a machine.
@@ -17,7 +17,7 @@ pub struct Candidate {
     /// Its machine, where one is named.
     pub machine: Option<String>,
     /// Which wishes it does not fulfil at its largest; none for one that meets the need.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<UnmetNeed>,
     /// What it costs, all machines together; `None` where it is unknown.
     pub price: Option<Money>,
     /// What holds it back first: the lowest cap under the demand that comes nearest to it.
@@ -122,7 +122,7 @@ pub struct Money {
     /// The region that was asked for, where the price is published under another name.
     pub stands_for: Option<String>,
     /// Where it is from, and when.
-    pub source: Source,
+    pub source: LimitSource,
     /// Costs that it does not include because their price is not published. It is then a lower bound.
     pub lacks: Option<String>,
     /// How it is made up.
@@ -139,7 +139,7 @@ impl Money {
 
 /// A wish that is not fulfilled.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub struct UnmetNeed {
     /// Which.
     pub requirement: Requirement,
     /// The limit that stands against it, by its name.
@@ -150,7 +150,7 @@ pub struct Failure {
     pub reached: f64,
 }
 
-impl Failure {
+impl UnmetNeed {
     /// By which factor it falls short; infinite where it is no matter of more or less.
     #[must_use]
     pub fn short_by(&self) -> f64 {

@@ -1,6 +1,6 @@
 //! Prices in one currency.
 
-use volume::spec::Source;
+use volume::spec::LimitSource;
 
 /// What a euro costs in US dollars.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,13 +8,13 @@ pub struct Exchange {
     /// US dollars for one euro.
     pub usd_per_eur: f64,
     /// Where the rate is from, and when it held.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
 impl Default for Exchange {
     /// The newest rate of the European Central Bank that is known here.
     fn default() -> Self {
-        let source = Source {
+        let source = LimitSource {
             title: "European Central Bank, euro foreign exchange reference rates".to_owned(),
             address: "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml".to_owned(),
             date: "2026-05-08".to_owned(),
@@ -27,7 +27,7 @@ impl Exchange {
     /// A rate that the user gives.
     #[must_use]
     pub fn given(usd_per_eur: f64) -> Self {
-        let source = Source { title: "as given".to_owned(), ..Source::default() };
+        let source = LimitSource { title: "as given".to_owned(), ..LimitSource::default() };
         Self { usd_per_eur, source }
     }
 

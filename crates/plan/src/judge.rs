@@ -1,22 +1,22 @@
 //! Whether one volume, with its numbers, does what is wanted.
 
 use units::Nanos;
-use volume::closed::{Bucket, Cap, Load, Part, Prediction, Wait, caps};
-use volume::{Behaviour, Burst, Counted, Limit, Scope, Spec};
+use volume::closed::{Bucket, Cap, CapPart, CapWait, Load, Prediction, caps};
+use volume::{Behaviour, Burst, CountedUnit, Limit, Scope, Spec};
 
-use crate::candidate::{Failure, JitterEffect, MergingEffect, Requirement, WithAndWithout};
+use crate::candidate::{JitterEffect, MergingEffect, Requirement, UnmetNeed, WithAndWithout};
 use crate::laws::{Laws, quantile_secs};
 use crate::need::{Demand, Need};
 
 /// What the closed form says of one demand on one volume.
-pub(crate) struct Judged {
+pub(crate) struct ClosedFormResult {
     /// All caps, with what one machine gets of each, the lowest first.
     pub(crate) caps: Vec<Cap>,
     pub(crate) mean_secs: Option<f64>,
     pub(crate) alone_secs: Option<f64>,
     pub(crate) percentile_secs: Option<f64>,
     pub(crate) percentile_alone_secs: Option<f64>,
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) failures: Vec<UnmetNeed>,
 }
 
 /// Waits are planned for so many times as long as the formulas say: those are exact to a tenth, and near its limit a
@@ -26,7 +26,7 @@ const CAUTION: f64 = 1.5;
 const HAIR: f64 = 1.0 - 1e-6;
 
 /// Judges one demand. Wherever a volume is read by many machines, each gets its share of what the volume has.
-pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) -> Judged {
+pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) -> ClosedFormResult {
     let load = &demand.load;
     let mut caps = shared_caps(spec, load, need.readers());
     if let Behaviour::Drive(drive) = &spec.behaviour {
@@ -44,7 +44,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
             false => (Requirement::Iops, 1.0),
         };
         let (wanted, reached) = (demand.sustained * unit, cap.iops * unit);
-        failures.push(Failure { requirement, limit: cap.name.clone(), wanted, reached });
+        failures.push(UnmetNeed { requirement, limit: cap.name.clone(), wanted, reached });
     }
     let alone_secs = laws.alone_secs(spec, load);
     let is_drive = matches!(spec.behaviour, Behaviour::Drive(_));
@@ -78,18 +78,23 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
                 None => failures.push(no_law()),
                 Some(found) if found > bound => {
                     let reached = if found.is_finite() { found } else { alone.unwrap_or(found) };
-                    failures.push(Failure { requirement, limit: slow(alone, bound), wanted: bound, reached });
+                    failures.push(UnmetNeed { requirement, limit: slow(alone, bound), wanted: bound, reached });
                 }
                 Some(_) => {}
             }
         }
     }
-    Judged { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
+    ClosedFormResult { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
 }
 
 /// What latencies that are bounded would be if limits admitted nothing ahead of an even schedule; `None` where that makes
 /// no difference that matters.
-pub(crate) fn jitter_effect(spec: &Spec, need: &Need, demand: &Demand, judged: &Judged) -> Option<JitterEffect> {
+pub(crate) fn jitter_effect(
+    spec: &Spec,
+    need: &Need,
+    demand: &Demand,
+    judged: &ClosedFormResult,
+) -> Option<JitterEffect> {
     let share = need.percentile.map_or(0.99, |(share, _)| share);
     let (mut mean_more, mut percentile_more) = (0.0, 0.0);
     let mut most: Option<(f64, &Cap)> = None;
@@ -108,7 +113,7 @@ pub(crate) fn jitter_effect(spec: &Spec, need: &Need, demand: &Demand, judged: &
         }
     }
     let (_, cap) = most?;
-    let Part::Limit(index) = cap.part else { return None };
+    let CapPart::Limit(index) = cap.part else { return None };
     let Burst::Jitter(jitter) = &spec.limits.get(index)?.burst else { return None };
     let both = |secs: Option<f64>, more: f64, bound: Nanos| {
         secs.and_then(|secs| WithAndWithout::that_matter(secs, secs + more, bound.secs_f64()))
@@ -129,25 +134,25 @@ pub(crate) fn jitter_effect(spec: &Spec, need: &Need, demand: &Demand, judged: &
 pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffect> {
     let each = Load { sequential: false, ..demand.load.clone() };
     let merges = |limit: &Limit| {
-        let Counted::Operations { merged_from: Some(least), .. } = limit.counted else { return false };
+        let CountedUnit::Operations { merged_from: Some(least), .. } = limit.counted else { return false };
         demand.load.sequential && demand.load.mean_bytes() >= f64::from(least)
     };
     caps(spec, &each).into_iter().filter(|cap| cap.iops < demand.sustained * HAIR).find_map(|cap| {
-        let Part::Limit(index) = cap.part else { return None };
+        let CapPart::Limit(index) = cap.part else { return None };
         let limit = spec.limits.get(index).filter(|limit| merges(limit))?;
         Some(MergingEffect { limit: limit.name.clone(), merging: limit.merging.clone()?, iops: cap.iops })
     })
 }
 
-fn no_law() -> Failure {
+fn no_law() -> UnmetNeed {
     let limit = "nothing simple is known of percentiles of a drive".to_owned();
-    Failure { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 }
+    UnmetNeed { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 }
 }
 
-fn unknown(caps: Vec<Cap>) -> Judged {
+fn unknown(caps: Vec<Cap>) -> ClosedFormResult {
     let limit = "no closed form for mixtures on a drive".to_owned();
-    let failure = Failure { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 };
-    Judged {
+    let failure = UnmetNeed { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 };
+    ClosedFormResult {
         caps,
         mean_secs: None,
         alone_secs: None,
@@ -172,20 +177,20 @@ fn shared_caps(spec: &Spec, load: &Load, readers: f64) -> Vec<Cap> {
 /// How many of the machines go through one cap: all of them through what is the volume's, one through what is its own.
 fn sharers(spec: &Spec, cap: &Cap, readers: f64) -> f64 {
     let scope = match cap.part {
-        Part::Limit(index) => spec.limits.get(index).map(|limit| &limit.scope),
-        Part::Station(index) => spec.stations.get(index).map(|station| &station.scope),
+        CapPart::Limit(index) => spec.limits.get(index).map(|limit| &limit.scope),
+        CapPart::Station(index) => spec.stations.get(index).map(|station| &station.scope),
     };
     if scope == Some(&Scope::Volume) { readers } else { 1.0 }
 }
 
 /// Waiting before a cap that is divided among machines: in one queue with the requests of all of them.
-fn wait(cap: &Cap, spec: &Spec, rate: f64, readers: f64) -> Wait {
+fn wait(cap: &Cap, spec: &Spec, rate: f64, readers: f64) -> CapWait {
     let sharers = sharers(spec, cap, readers);
     Cap { iops: cap.iops * sharers, ..cap.clone() }.wait(rate * sharers)
 }
 
 /// A drive's heads as a cap: with a full queue where operations are random, on its inner tracks where they are not.
-fn drive_cap(drive: &volume::disk::Drive, load: &Load) -> Option<Cap> {
+fn drive_cap(drive: &volume::disk::HardDisk, load: &Load) -> Option<Cap> {
     let pure = load.share.read == 1.0 || load.share.write == 1.0;
     let (name, iops) = if load.sequential {
         ("inner tracks", pure.then(|| drive.inner_bytes_per_sec as f64 / load.mean_bytes())?)
@@ -193,7 +198,7 @@ fn drive_cap(drive: &volume::disk::Drive, load: &Load) -> Option<Cap> {
         ("movements of the heads", drive.random_iops(load)?)
     };
     let name = name.to_owned();
-    let part = Part::Station(usize::MAX);
+    let part = CapPart::Station(usize::MAX);
     Some(Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: 1 })
 }
 

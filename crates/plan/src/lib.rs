@@ -2,7 +2,7 @@
 //!
 //! A [`Need`] says what a load wants; [`workload`] makes one out of a few words about an application. [`candidates`] goes
 //! through the catalogue: for each type the smallest size and the least provisioned values that the closed form lets
-//! the need through at, found by bisection. [`plan`] has each checked by a [`Trial`], which the caller simulates, gives
+//! the need through at, found by bisection. [`plan`] has each checked by a [`PlanTrial`], which the caller simulates, gives
 //! those that fall short more room, and ranks what is left ([`Ranking`]): what meets the need, what no other beats in
 //! price and in latency, the cheapest of these, and what to buy for twice as much.
 //!
@@ -20,15 +20,16 @@ mod laws;
 mod need;
 mod rank;
 mod search;
+mod size_range;
 mod trial;
 pub mod workload;
 
 pub use candidate::{
-    Candidate, Failure, JitterEffect, MergingEffect, Money, Requirement, WithAndWithout, iops_per_cpu,
+    Candidate, JitterEffect, MergingEffect, Money, Requirement, UnmetNeed, WithAndWithout, iops_per_cpu,
 };
 pub use exchange::Exchange;
 pub use laws::Laws;
 pub use need::{Demand, Need};
 pub use rank::{Nearest, Ranking, rank};
 pub use search::{candidates, machines, named, regions};
-pub use trial::{Outcome, Trial, best, confirm, plan, simulate_jitter};
+pub use trial::{PlanTrial, TrialOutcome, best, confirm, plan, simulate_jitter};

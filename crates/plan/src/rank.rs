@@ -2,7 +2,7 @@
 
 use volume::catalogue::LatencyBasis;
 
-use crate::candidate::{Candidate, Failure, Requirement};
+use crate::candidate::{Candidate, Requirement, UnmetNeed};
 
 /// The candidates in order, as indices into the slice that was ranked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Ranking {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
     /// The wish, what was wanted and what there is.
-    pub failure: Failure,
+    pub failure: UnmetNeed,
     /// Whose it is.
     pub candidate: usize,
 }
@@ -92,7 +92,7 @@ fn dominates(one: &Candidate, other: &Candidate) -> bool {
 
 /// How far a candidate is from what is wanted, by its worst failure and then by their number.
 fn shortfall(candidate: &Candidate) -> f64 {
-    let worst = candidate.failures.iter().map(Failure::short_by).fold(1.0, f64::max);
+    let worst = candidate.failures.iter().map(UnmetNeed::short_by).fold(1.0, f64::max);
     worst + 1e-6 * candidate.failures.len() as f64
 }
 
@@ -104,13 +104,13 @@ fn out_of_reach(candidates: &[Candidate]) -> Vec<Nearest> {
         let of = |candidate: &Candidate| candidate.failures.iter().find(|failure| failure.requirement == wish).cloned();
         // Nothing is known of the others' figures where their machine or their load is out of the question.
         let unasked = |candidate: &Candidate| {
-            let unknown = |failure: &Failure| matches!(failure.requirement, Machine | Requirement::Unknown);
+            let unknown = |failure: &UnmetNeed| matches!(failure.requirement, Machine | Requirement::Unknown);
             wish != Machine && of(candidate).is_none() && candidate.failures.iter().any(unknown)
         };
         let asked: Vec<usize> = (0..candidates.len()).filter(|index| !unasked(&candidates[*index])).collect();
-        let failing: Option<Vec<(usize, Failure)>> =
+        let failing: Option<Vec<(usize, UnmetNeed)>> =
             asked.into_iter().map(|index| Some((index, of(&candidates[index])?))).collect();
-        let by_less = |a: &(usize, Failure), b: &(usize, Failure)| a.1.short_by().total_cmp(&b.1.short_by());
+        let by_less = |a: &(usize, UnmetNeed), b: &(usize, UnmetNeed)| a.1.short_by().total_cmp(&b.1.short_by());
         let (candidate, failure) = failing?.into_iter().min_by(by_less)?;
         Some(Nearest { failure, candidate })
     };

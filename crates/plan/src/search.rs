@@ -1,11 +1,12 @@
 //! The least of each volume that meets a need: bisection of size and provisioned values over the closed form.
 
-use volume::catalogue::{self, Bounds, Listed, Machine, Resolved};
+use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
 
-use crate::candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
-use crate::judge::{Judged, burst, jitter_effect, judge, merging_effect};
+use crate::candidate::{Candidate, Money, Requirement, UnmetNeed, iops_per_cpu};
+use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
+use crate::size_range::SizeRange;
 
 /// Volumes that are not sold: they are looked at where they are named.
 const NOT_SOLD: [&str; 1] = ["custom"];
@@ -20,23 +21,24 @@ const PLANS: [&str; 1] = ["droplet"];
 /// # Errors
 ///
 /// The names that stand for no volume, as indices into [`Need::volumes`].
-pub fn named(need: &Need) -> Result<Vec<(Listed, String)>, Vec<usize>> {
+pub fn named(need: &Need) -> Result<Vec<(BuiltinVolume, String)>, Vec<usize>> {
     let listed = catalogue::list();
-    let provider = |listed: &Listed| listed.name.split(['/', '@']).next().unwrap_or_default().to_owned();
+    let provider = |listed: &BuiltinVolume| listed.name.split(['/', '@']).next().unwrap_or_default().to_owned();
     if need.volumes.is_empty() {
-        let sold = |listed: &Listed| !listed.name.contains('@') && !NOT_SOLD.contains(&provider(listed).as_str());
+        let sold =
+            |listed: &BuiltinVolume| !listed.name.contains('@') && !NOT_SOLD.contains(&provider(listed).as_str());
         return Ok(listed.into_iter().filter(sold).map(|listed| (listed, String::new())).collect());
     }
-    let mut found: Vec<(Listed, String)> = Vec::new();
+    let mut found: Vec<(BuiltinVolume, String)> = Vec::new();
     let mut missing = Vec::new();
     for (index, words) in need.volumes.iter().enumerate() {
         let (name, keys) = words.split_once(',').unwrap_or((words, ""));
         let (whose, edition) = name.split_once('@').map_or((name, None), |(whose, edition)| (whose, Some(edition)));
-        let of = |listed: &Listed| {
+        let of = |listed: &BuiltinVolume| {
             let newer = listed.name.split_once('@').map(|(_, edition)| edition) == edition;
             listed.name == name || newer && provider(listed) == whose
         };
-        let here: Vec<(Listed, String)> =
+        let here: Vec<(BuiltinVolume, String)> =
             listed.iter().filter(|listed| of(listed)).map(|listed| (listed.clone(), keys.to_owned())).collect();
         if here.is_empty() {
             missing.push(index);
@@ -73,13 +75,19 @@ pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
 }
 
 /// One volume, made for `margin` times the rates of the need.
-pub(crate) fn candidate(need: &Need, listed: &Listed, keys: &str, margin: f64, laws: &mut Laws) -> Option<Candidate> {
+pub(crate) fn candidate(
+    need: &Need,
+    listed: &BuiltinVolume,
+    keys: &str,
+    margin: f64,
+    laws: &mut Laws,
+) -> Option<Candidate> {
     let mut demands = need.demands();
     for demand in &mut demands {
         demand.rate *= margin;
         demand.sustained *= margin;
     }
-    let mut search = Search { need, listed, demands, given: given(need, listed, keys), laws };
+    let mut search = PlanSearch { need, listed, demands, given: given(need, listed, keys), laws };
     let mut best: Option<Candidate> = None;
     for fixed in search.variants() {
         let Some(mut found) = search.least(&fixed) else { continue };
@@ -95,7 +103,7 @@ pub(crate) fn candidate(need: &Need, listed: &Listed, keys: &str, margin: f64, l
 type Pairs = Vec<(String, String)>;
 
 /// What the need itself says of a volume's keys.
-fn given(need: &Need, listed: &Listed, keys: &str) -> Pairs {
+fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
     let mut pairs: Pairs = Vec::new();
     let about = catalogue::resolve_all(&[&listed.name], &catalogue::no_files).map(|mut all| all.remove(0).about);
     let has = |name: &str| about.as_ref().ok().and_then(|about| about.keys.iter().find(|key| key.name == name));
@@ -140,7 +148,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
         if !spec.unknown_limits.is_empty() {
             continue;
         }
-        let judged: Vec<Judged> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
+        let judged: Vec<ClosedFormResult> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
         if judged.iter().any(|judged| !judged.failures.is_empty()) {
             continue;
         }
@@ -171,33 +179,16 @@ fn processors(machine: &Machine) -> Option<u32> {
     machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
 }
 
-/// The sizes of a volume that are sold, in its unit.
-struct Sizes {
-    least: u64,
-    most: u64,
-    /// Bytes of the unit.
-    unit_bytes: f64,
-    bounds: Bounds,
-}
-
-impl Sizes {
-    /// The least size that is sold and no less than this, as it is asked for.
-    fn sold_from(&self, size: u64) -> String {
-        let sold = self.bounds.sold_from(size as f64).map_or(self.most, |sold| sold as u64);
-        format!("{sold}{}", self.bounds.unit)
-    }
-}
-
-struct Search<'a> {
+struct PlanSearch<'a> {
     need: &'a Need,
-    listed: &'a Listed,
+    listed: &'a BuiltinVolume,
     demands: Vec<Demand>,
     given: Pairs,
     laws: &'a mut Laws,
 }
 
-impl Search<'_> {
-    fn resolve(&self, pairs: &Pairs) -> Option<Resolved> {
+impl PlanSearch<'_> {
+    fn resolve(&self, pairs: &Pairs) -> Option<ResolvedVolume> {
         let words: String = pairs.iter().map(|(key, value)| format!(",{key}={value}")).collect();
         let name = format!("{}{words}", self.listed.name);
         Some(catalogue::resolve_all(&[&name], &catalogue::no_files).ok()?.remove(0))
@@ -265,7 +256,7 @@ impl Search<'_> {
     }
 
     /// The next larger tier that has a published price, where that of the smallest that is enough is not published.
-    fn priced(&mut self, sizes: &Sizes, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
+    fn priced(&mut self, sizes: &SizeRange, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
         if smallest.spec.price.is_some() || !smallest.failures.is_empty() {
             return None;
         }
@@ -289,7 +280,7 @@ impl Search<'_> {
         let largest = of(self, high)?;
         let mut nearest = largest.clone();
         let short = |found: &Candidate| {
-            let all = || found.failures.iter().map(Failure::short_by);
+            let all = || found.failures.iter().map(UnmetNeed::short_by);
             (all().count(), all().fold(1.0, f64::max))
         };
         let most = short(&largest);
@@ -311,7 +302,7 @@ impl Search<'_> {
     }
 
     /// The sizes that are sold, where the size can be chosen.
-    fn sizes(&self, resolved: &Resolved) -> Option<Sizes> {
+    fn sizes(&self, resolved: &ResolvedVolume) -> Option<SizeRange> {
         if self.is_given("size") {
             return None;
         }
@@ -319,16 +310,16 @@ impl Search<'_> {
         let unit_bytes = resolved.spec.size.get() as f64 / key.bounds.value?;
         let least = key.bounds.sold_from(0.0).unwrap_or(1.0) as u64;
         let most = key.bounds.largest_sold().unwrap_or(1e9) as u64;
-        Some(Sizes { least: least.min(most), most, unit_bytes, bounds: key.bounds.clone() })
+        Some(SizeRange { least: least.min(most), most, unit_bytes, bounds: key.bounds.clone() })
     }
 
     /// A volume with the most that can be provisioned for it, and the words for it.
-    fn fullest(&self, pairs: &Pairs) -> Option<(Pairs, Resolved)> {
+    fn fullest(&self, pairs: &Pairs) -> Option<(Pairs, ResolvedVolume)> {
         self.fullest_of(pairs, &PROVISIONED)
     }
 
     /// What a provisioned key may be; `None` where there is none or it was given.
-    fn bounds<'r>(&self, resolved: &'r Resolved, name: &str) -> Option<&'r Bounds> {
+    fn bounds<'r>(&self, resolved: &'r ResolvedVolume, name: &str) -> Option<&'r Bounds> {
         let key = resolved.about.keys.iter().find(|key| key.name == name)?;
         (!self.is_given(name) && !key.bounds.fixed && key.bounds.one_of.is_empty()).then_some(&key.bounds)
     }
@@ -371,7 +362,7 @@ impl Search<'_> {
     }
 
     /// The same as [`Self::fullest`] for some keys alone.
-    fn fullest_of(&self, pairs: &Pairs, names: &[&str]) -> Option<(Pairs, Resolved)> {
+    fn fullest_of(&self, pairs: &Pairs, names: &[&str]) -> Option<(Pairs, ResolvedVolume)> {
         let mut pairs = pairs.clone();
         let mut resolved = self.resolve(&pairs)?;
         for name in names {
@@ -399,22 +390,22 @@ impl Search<'_> {
             Some(machine) => format!("{machine} is no machine of this provider"),
             None => "it does not take these keys".to_owned(),
         };
-        found.failures = vec![Failure { requirement: Requirement::Machine, limit, wanted: 0.0, reached: 0.0 }];
+        found.failures = vec![UnmetNeed { requirement: Requirement::Machine, limit, wanted: 0.0, reached: 0.0 }];
         self.given = given;
         Some(found)
     }
 
     /// All that is to be said of a volume with its keys settled.
     fn finish(&mut self, pairs: &Pairs) -> Option<Candidate> {
-        let Resolved { spec, about } = self.resolve(pairs)?;
-        let judged: Vec<Judged> =
+        let ResolvedVolume { spec, about } = self.resolve(pairs)?;
+        let judged: Vec<ClosedFormResult> =
             self.demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
-        let mut failures: Vec<Failure> = Vec::new();
+        let mut failures: Vec<UnmetNeed> = Vec::new();
         let wanted = self.need.bytes();
         if spec.size.get() < wanted {
             let limit = "largest size that is sold".to_owned();
             let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
-            failures.push(Failure { requirement: Requirement::Capacity, limit, wanted, reached });
+            failures.push(UnmetNeed { requirement: Requirement::Capacity, limit, wanted, reached });
         }
         failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
         failures.extend(Self::unsold(&about));
@@ -425,7 +416,8 @@ impl Search<'_> {
         failures.extend(self.budget(price.as_ref()));
         // What is said of it is of the rates that are wanted, without the margin that simulations asked for.
         let demands = self.need.demands();
-        let judged: Vec<Judged> = demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
+        let judged: Vec<ClosedFormResult> =
+            demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
         // The demand that is nearest to its limit speaks for all of them.
         let tightness = |index: usize| {
             let cap = judged[index].caps.first().map_or(f64::INFINITY, |cap| cap.iops);
@@ -471,20 +463,20 @@ impl Search<'_> {
     }
 
     /// A size that was given must be one that is sold.
-    fn unsold(about: &catalogue::About) -> Option<Failure> {
-        let key = about.keys.iter().find(|key| key.name == "size" && key.origin == catalogue::Origin::Asked)?;
+    fn unsold(about: &catalogue::About) -> Option<UnmetNeed> {
+        let key = about.keys.iter().find(|key| key.name == "size" && key.origin == catalogue::FigureOrigin::Asked)?;
         let (bounds, value) = (&key.bounds, key.bounds.value?);
         if bounds.is_sold(value) {
             return None;
         }
         let next = bounds.sold_from(value).map(|next| format!("; the next size is {next} {}", bounds.unit));
         let limit = format!("not sold with {}{}", key.value, next.unwrap_or_default());
-        Some(Failure { requirement: Requirement::Size, limit, wanted: 0.0, reached: 0.0 })
+        Some(UnmetNeed { requirement: Requirement::Size, limit, wanted: 0.0, reached: 0.0 })
     }
 
-    fn sharing(&self, about: &catalogue::About) -> Option<Failure> {
+    fn sharing(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let shared = self.need.shared && self.need.machines > 1;
-        (shared && !about.many_readers).then(|| Failure {
+        (shared && !about.many_readers).then(|| UnmetNeed {
             requirement: Requirement::Sharing,
             limit: "not known to be read by many machines".to_owned(),
             wanted: f64::from(self.need.machines),
@@ -492,9 +484,9 @@ impl Search<'_> {
         })
     }
 
-    fn durability(&self, about: &catalogue::About) -> Option<Failure> {
+    fn durability(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let lost = about.media.contains("not durable") && !self.need.scratch;
-        lost.then(|| Failure {
+        lost.then(|| UnmetNeed {
             requirement: Requirement::Durability,
             limit: "what is on it is lost with its machine".to_owned(),
             wanted: 0.0,
@@ -503,10 +495,10 @@ impl Search<'_> {
     }
 
     /// A machine that was named must be the provider's.
-    fn machine(&self, about: &catalogue::About) -> Option<Failure> {
+    fn machine(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let name = self.need.machine.as_ref()?;
         let none = !about.keys.iter().any(|key| key.name == "machine");
-        none.then(|| Failure {
+        none.then(|| UnmetNeed {
             requirement: Requirement::Machine,
             limit: format!("{name} is no machine of this provider"),
             wanted: 0.0,
@@ -548,10 +540,10 @@ impl Search<'_> {
         })
     }
 
-    fn budget(&self, price: Option<&Money>) -> Option<Failure> {
+    fn budget(&self, price: Option<&Money>) -> Option<UnmetNeed> {
         let budget = self.need.budget?;
         let failure = |requirement, limit: &str, reached| {
-            Some(Failure { requirement, limit: limit.to_owned(), wanted: budget, reached })
+            Some(UnmetNeed { requirement, limit: limit.to_owned(), wanted: budget, reached })
         };
         match price {
             Some(price) if price.usd_per_month > budget => failure(Requirement::Budget, "price", price.usd_per_month),
@@ -579,7 +571,7 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (false, false) => {
             // What is no matter of more or less first, then by how much the rest falls short.
             let short = |candidate: &Candidate| {
-                let all = || candidate.failures.iter().map(Failure::short_by);
+                let all = || candidate.failures.iter().map(UnmetNeed::short_by);
                 let never = all().filter(|short| short.is_infinite()).count();
                 (never, all().filter(|short| short.is_finite()).fold(1.0, f64::max))
             };

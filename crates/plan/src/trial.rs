@@ -1,9 +1,9 @@
 //! What the closed form promises, put to the test.
 
 use units::Nanos;
-use volume::catalogue::Listed;
+use volume::catalogue::BuiltinVolume;
 
-use crate::candidate::{Candidate, Failure, JitterEffect, Requirement, WithAndWithout};
+use crate::candidate::{Candidate, JitterEffect, Requirement, UnmetNeed, WithAndWithout};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
 use crate::rank::{Ranking, rank};
@@ -11,7 +11,7 @@ use crate::search;
 
 /// What is to be simulated: a volume under one of the demands of a need.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
+pub struct PlanTrial {
     /// The volume, as it is asked for.
     pub volume: String,
     /// Machines it is attached to, each with the same load.
@@ -34,7 +34,7 @@ pub struct Trial {
 
 /// What came of a simulation, of each machine on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
+pub struct TrialOutcome {
     /// Operations a second.
     pub iops: f64,
     /// Mean time from the instant at which an operation was due to its end, in seconds.
@@ -55,7 +55,7 @@ const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 pub fn plan(
     need: &Need,
     laws: &mut Laws,
-    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
 ) -> (Vec<Candidate>, Ranking) {
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
@@ -71,7 +71,11 @@ pub fn plan(
 }
 
 /// The best for a need, checked as [`plan`] checks it; of those that cost more nothing is simulated.
-pub fn best(need: &Need, laws: &mut Laws, simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>) -> Option<Candidate> {
+pub fn best(
+    need: &Need,
+    laws: &mut Laws,
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+) -> Option<Candidate> {
     let volumes = search::named(need).unwrap_or_default();
     let (mut checked, mut candidates) = (vec![false; volumes.len()], Vec::new());
     let mut whose = Vec::new();
@@ -94,10 +98,10 @@ pub fn best(need: &Need, laws: &mut Laws, simulate: &mut dyn FnMut(&Trial) -> Op
 
 fn tried(
     need: &Need,
-    (listed, keys): (&Listed, &str),
+    (listed, keys): (&BuiltinVolume, &str),
     mut found: Candidate,
     laws: &mut Laws,
-    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
 ) -> Candidate {
     let Some(mut short) = shortfalls(need, &found, simulate) else { return found };
     for margin in MARGINS {
@@ -120,7 +124,7 @@ fn tried(
 pub fn confirm(
     need: &Need,
     candidate: &Candidate,
-    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
 ) -> Option<bool> {
     shortfalls(need, candidate, simulate).map(|short| short.is_empty())
 }
@@ -129,10 +133,10 @@ pub fn confirm(
 fn shortfalls(
     need: &Need,
     candidate: &Candidate,
-    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
-) -> Option<Vec<Failure>> {
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+) -> Option<Vec<UnmetNeed>> {
     let demands = need.demands();
-    let short: Option<Vec<Vec<Failure>>> =
+    let short: Option<Vec<Vec<UnmetNeed>>> =
         demands.iter().map(|demand| shortfall(need, demand, candidate, simulate)).collect();
     Some(short?.concat())
 }
@@ -142,8 +146,8 @@ fn shortfall(
     need: &Need,
     demand: &Demand,
     candidate: &Candidate,
-    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
-) -> Option<Vec<Failure>> {
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+) -> Option<Vec<UnmetNeed>> {
     let mut trial = trial(need, demand, demand.sustained, candidate);
     let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str());
     let reached = simulate(&trial)?.iops;
@@ -153,7 +157,7 @@ fn shortfall(
             false => (Requirement::Iops, 1.0),
         };
         let (limit, wanted) = (format!("{first}, as simulated"), trial.rate * unit);
-        return Some(vec![Failure { requirement, limit, wanted, reached: reached * unit }]);
+        return Some(vec![UnmetNeed { requirement, limit, wanted, reached: reached * unit }]);
     }
     if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
         return Some(Vec::new());
@@ -168,14 +172,18 @@ fn shortfall(
     let over = |(requirement, bound, reached, slack): (Requirement, Option<units::Nanos>, f64, f64)| {
         let wanted = need.planned_secs(bound?);
         let limit = format!("queueing before {first}, as simulated");
-        (reached > wanted * slack).then_some(Failure { requirement, limit, wanted, reached })
+        (reached > wanted * slack).then_some(UnmetNeed { requirement, limit, wanted, reached })
     };
     Some(bounds.into_iter().filter_map(over).collect())
 }
 
 /// Simulates what rests on the jitter of a candidate's limits, where the formulas say that bounded latencies do: without
 /// it, the waits are those of a queue that forgives nothing.
-pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>) {
+pub fn simulate_jitter(
+    need: &Need,
+    candidate: &mut Candidate,
+    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+) {
     /// Queues near their limit are alike for long: as many usual times settle them to some hundredths.
     const LONGEST: f64 = 16.0;
     let Some(effect) = &candidate.jitter else { return };
@@ -187,7 +195,7 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut dy
     let kept = trial.volume.split(',').filter(|pair| !pair.starts_with("jitter="));
     trial.volume = kept.chain(["jitter=0ms"]).collect::<Vec<_>>().join(",");
     let Some(without) = simulate(&trial) else { return };
-    let both = |bound: Nanos, secs: fn(&Outcome) -> f64| {
+    let both = |bound: Nanos, secs: fn(&TrialOutcome) -> f64| {
         WithAndWithout::that_matter(secs(&with), secs(&without), bound.secs_f64())
     };
     let mean_secs = need.mean.and_then(|bound| both(bound, |outcome| outcome.mean_secs));
@@ -198,9 +206,9 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut dy
 }
 
 /// What is to be simulated of one demand.
-fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> Trial {
+fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
-    Trial {
+    PlanTrial {
         volume: candidate.spec.name.clone(),
         machines: need.readers() as u32,
         rate,

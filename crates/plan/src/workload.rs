@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use units::{Bytes, Nanos, closest, grouped};
-use volume::catalogue::{Measure, quantity};
+use volume::catalogue::{QuantityKind, quantity};
 
 use crate::need::Need;
 
@@ -18,7 +18,7 @@ pub struct Derived {
 
 /// What is wrong with the words, and where in them, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct WorkloadSyntaxError {
     /// What.
     pub message: String,
     /// Where.
@@ -28,7 +28,7 @@ pub struct Fault {
 }
 
 /// A key of a workload: its name, what it is of, its value where none is given, and what it means.
-type Key = (&'static str, Measure, &'static str, &'static str);
+type Key = (&'static str, QuantityKind, &'static str, &'static str);
 
 /// A workload that has a name.
 pub struct Workload {
@@ -47,12 +47,12 @@ pub const ALL: [Workload; 6] = [
         name: "oltp",
         about: "a database: random reads and writes of pages",
         keys: &[
-            ("tps", Measure::Count, "500", "transactions a second"),
-            ("reads", Measure::Count, "14", "pages read by each"),
-            ("writes", Measure::Count, "6", "pages written by each"),
-            ("page", Measure::Size, "8KiB", "bytes of a page"),
-            ("latency", Measure::Duration, "2ms", "the longest mean latency of a page"),
-            ("data", Measure::Size, "500GiB", "bytes of the database"),
+            ("tps", QuantityKind::Count, "500", "transactions a second"),
+            ("reads", QuantityKind::Count, "14", "pages read by each"),
+            ("writes", QuantityKind::Count, "6", "pages written by each"),
+            ("page", QuantityKind::Size, "8KiB", "bytes of a page"),
+            ("latency", QuantityKind::Duration, "2ms", "the longest mean latency of a page"),
+            ("data", QuantityKind::Size, "500GiB", "bytes of the database"),
         ],
         need: oltp,
     },
@@ -60,10 +60,10 @@ pub const ALL: [Workload; 6] = [
         name: "checkpoint-writes",
         about: "training: the model's state written now and then, sequentially",
         keys: &[
-            ("model", Measure::Size, "140GiB", "bytes of a checkpoint"),
-            ("interval", Measure::Duration, "30min", "from one checkpoint to the next"),
-            ("share", Measure::Share, "5%", "how much of that time writing may take"),
-            ("kept", Measure::Count, "3", "checkpoints that are kept"),
+            ("model", QuantityKind::Size, "140GiB", "bytes of a checkpoint"),
+            ("interval", QuantityKind::Duration, "30min", "from one checkpoint to the next"),
+            ("share", QuantityKind::Share, "5%", "how much of that time writing may take"),
+            ("kept", QuantityKind::Count, "3", "checkpoints that are kept"),
         ],
         need: checkpoint,
     },
@@ -71,10 +71,10 @@ pub const ALL: [Workload; 6] = [
         name: "dataloader",
         about: "training: samples read at random by workers",
         keys: &[
-            ("samples", Measure::Count, "20000", "samples a second"),
-            ("bytes", Measure::Size, "128KiB", "bytes of a sample"),
-            ("workers", Measure::Count, "16", "workers, each with one sample in flight"),
-            ("dataset", Measure::Size, "1TiB", "bytes of all samples"),
+            ("samples", QuantityKind::Count, "20000", "samples a second"),
+            ("bytes", QuantityKind::Size, "128KiB", "bytes of a sample"),
+            ("workers", QuantityKind::Count, "16", "workers, each with one sample in flight"),
+            ("dataset", QuantityKind::Size, "1TiB", "bytes of all samples"),
         ],
         need: dataloader,
     },
@@ -82,9 +82,9 @@ pub const ALL: [Workload; 6] = [
         name: "model-weights",
         about: "inference: one model read by many machines when they start",
         keys: &[
-            ("size", Measure::Size, "140GiB", "bytes of the model"),
-            ("replicas", Measure::Count, "8", "machines that read it"),
-            ("time", Measure::Duration, "2min", "how long loading may take"),
+            ("size", QuantityKind::Size, "140GiB", "bytes of the model"),
+            ("replicas", QuantityKind::Count, "8", "machines that read it"),
+            ("time", QuantityKind::Duration, "2min", "how long loading may take"),
         ],
         need: weights,
     },
@@ -92,9 +92,9 @@ pub const ALL: [Workload; 6] = [
         name: "streaming",
         about: "many readers, each from front to back",
         keys: &[
-            ("streams", Measure::Count, "100", "readers at a time"),
-            ("rate", Measure::Throughput, "1MB/s", "bytes a second of each"),
-            ("data", Measure::Size, "1TiB", "bytes of all that may be read"),
+            ("streams", QuantityKind::Count, "100", "readers at a time"),
+            ("rate", QuantityKind::Throughput, "1MB/s", "bytes a second of each"),
+            ("data", QuantityKind::Size, "1TiB", "bytes of all that may be read"),
         ],
         need: streaming,
     },
@@ -102,10 +102,10 @@ pub const ALL: [Workload; 6] = [
         name: "boot",
         about: "machines that start: small random reads",
         keys: &[
-            ("read", Measure::Size, "1GiB", "bytes read while starting"),
-            ("block", Measure::Size, "32KiB", "bytes of one read"),
-            ("time", Measure::Duration, "30s", "how long starting may take"),
-            ("size", Measure::Size, "20GiB", "bytes of the volume"),
+            ("read", QuantityKind::Size, "1GiB", "bytes read while starting"),
+            ("block", QuantityKind::Size, "32KiB", "bytes of one read"),
+            ("time", QuantityKind::Duration, "30s", "how long starting may take"),
+            ("size", QuantityKind::Size, "20GiB", "bytes of the volume"),
         ],
         need: boot,
     },
@@ -116,14 +116,18 @@ pub const ALL: [Workload; 6] = [
 /// # Errors
 ///
 /// Everything that is wrong with the words, at once.
-pub fn derive(text: &str) -> Result<Derived, Vec<Fault>> {
+pub fn derive(text: &str) -> Result<Derived, Vec<WorkloadSyntaxError>> {
     let name = text.split(',').next().unwrap_or_default();
     let Some(workload) = ALL.iter().find(|workload| workload.name == name.trim()) else {
         let names = ALL.map(|workload| workload.name);
         let near = closest(name.trim(), names.into_iter());
         let remedy =
             near.map_or_else(|| format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-        return Err(vec![Fault { message: format!("there is no workload `{name}`"), at: 0..name.len(), remedy }]);
+        return Err(vec![WorkloadSyntaxError {
+            message: format!("there is no workload `{name}`"),
+            at: 0..name.len(),
+            remedy,
+        }]);
     };
     let (mut given, mut faults) = (vec![None; workload.keys.len()], Vec::new());
     let mut at = name.len() + 1;
@@ -133,10 +137,10 @@ pub fn derive(text: &str) -> Result<Derived, Vec<Fault>> {
         match value(workload, pair) {
             Ok((index, _)) if given[index].is_some() => {
                 let message = format!("`{}` is given twice", workload.keys[index].0);
-                faults.push(Fault { message, at: place, remedy: "give it once".to_owned() });
+                faults.push(WorkloadSyntaxError { message, at: place, remedy: "give it once".to_owned() });
             }
             Ok((index, value)) => given[index] = Some(value),
-            Err((message, remedy)) => faults.push(Fault { message, at: place, remedy }),
+            Err((message, remedy)) => faults.push(WorkloadSyntaxError { message, at: place, remedy }),
         }
     }
     if !faults.is_empty() {

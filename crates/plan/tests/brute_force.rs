@@ -1,10 +1,10 @@
 //! Plans held against every other way to buy the catalogue: random needs, a grid of sizes and provisioned values, and
 //! simulations on the model itself.
 
-use plan::{Candidate, Laws, Need, Outcome, Trial};
+use plan::{Candidate, Laws, Need, PlanTrial, TrialOutcome};
 use units::Nanos;
 use units::random::Random;
-use volume::catalogue::{Bounds, KeyAbout, Resolved, list, no_files, resolve_all};
+use volume::catalogue::{Bounds, KeyAbout, ResolvedVolume, list, no_files, resolve_all};
 use volume::closed::{Load, caps};
 use volume::{Attachment, Kind, Request, System};
 
@@ -27,15 +27,15 @@ const RATE_TOLERANCE: f64 = 0.985;
 /// One way to buy a volume.
 struct Point {
     listed: String,
-    found: Resolved,
+    found: ResolvedVolume,
     price: f64,
 }
 
-fn resolve(name: &str) -> Option<Resolved> {
+fn resolve(name: &str) -> Option<ResolvedVolume> {
     Some(resolve_all(&[name], &no_files).ok()?.remove(0))
 }
 
-fn key<'a>(found: &'a Resolved, name: &str) -> Option<&'a KeyAbout> {
+fn key<'a>(found: &'a ResolvedVolume, name: &str) -> Option<&'a KeyAbout> {
     found.about.keys.iter().find(|key| key.name == name)
 }
 
@@ -122,7 +122,7 @@ fn need(random: &mut Random, priced: &[String]) -> Need {
 }
 
 /// A simulation of a trial: a closed loop at its depth, or random arrivals at its rate.
-fn simulate(trial: &Trial, seed: u64) -> Option<Outcome> {
+fn simulate(trial: &PlanTrial, seed: u64) -> Option<TrialOutcome> {
     let drained = format!("{},credits=0%", trial.volume);
     let spec = resolve(&drained).or_else(|| resolve(&trial.volume))?.spec;
     let size = spec.size.get();
@@ -174,14 +174,14 @@ fn simulate(trial: &Trial, seed: u64) -> Option<Outcome> {
         }
         // What waits without end is not waited for.
         if begun.len() > 100_000 {
-            return Some(Outcome { iops: 0.0, mean_secs: f64::INFINITY, percentile_secs: f64::INFINITY });
+            return Some(TrialOutcome { iops: 0.0, mean_secs: f64::INFINITY, percentile_secs: f64::INFINITY });
         }
     }
     let (first, last) = (ends[warm_up - 1], ends[wanted - 1]);
     let mut measured = latencies.split_off(warm_up);
     measured.sort_by(f64::total_cmp);
     let share = trial.timed.unwrap_or(0.99);
-    Some(Outcome {
+    Some(TrialOutcome {
         iops: (wanted - warm_up) as f64 / (last.secs_f64() - first.secs_f64()),
         mean_secs: measured.iter().sum::<f64>() / measured.len() as f64,
         percentile_secs: measured[((measured.len() as f64 * share) as usize).min(measured.len() - 1)],
@@ -209,7 +209,7 @@ fn meets(point: &Point, need: &Need, laws: &mut Laws) -> bool {
     if bound.is_some_and(|bound| alone + waits > bound) {
         return false;
     }
-    let mut trial = Trial {
+    let mut trial = PlanTrial {
         volume: point.found.spec.name.clone(),
         machines: 1,
         rate: rate * factor,
@@ -249,7 +249,7 @@ fn two_hundred_random_needs_are_planned_as_well_as_by_brute_force() {
     let (mut misses, mut unsold, mut planned) = (Vec::new(), Vec::new(), 0);
     for number in 0..NEEDS {
         let need = need(&mut random, &priced);
-        let best = plan::best(&need, laws, &mut |trial: &Trial| simulate(trial, SEED + number));
+        let best = plan::best(&need, laws, &mut |trial: &PlanTrial| simulate(trial, SEED + number));
         planned += u32::from(best.is_some());
         for candidate in plan::candidates(&need, laws).iter().chain(&best) {
             if !is_sold(candidate) {
@@ -269,7 +269,7 @@ fn two_hundred_random_needs_are_planned_as_well_as_by_brute_force() {
             ));
         }
         if let Some(best) = &best {
-            let again = &mut |trial: &Trial| simulate(trial, SEED + 1_000 + number);
+            let again = &mut |trial: &PlanTrial| simulate(trial, SEED + 1_000 + number);
             // Another simulation comes to the same within a tenth.
             let wider = need.mean.map(|mean| Nanos::from_secs_f64(1.1 * mean.secs_f64()));
             let confirmed = plan::confirm(&Need { mean: wider, ..need.clone() }, best, again);

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use plan::{Candidate, Laws, Need, Outcome, Requirement, WithAndWithout, candidates, machines, rank, simulate_jitter};
+use plan::{
+    Candidate, Laws, Need, Requirement, TrialOutcome, WithAndWithout, candidates, machines, rank, simulate_jitter,
+};
 use units::Nanos;
 
 fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
@@ -155,16 +157,16 @@ fn prices_for_each_operation_count_the_operations_of_all_machines() {
 fn the_best_passes_its_trial_or_is_bought_larger() {
     let volumes = ["gcp/hyperdisk-balanced", "aws/gp3"].map(str::to_owned).to_vec();
     let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), volumes, ..Need::default() };
-    let outcome = |iops| Some(plan::Outcome { iops, mean_secs: 0.0, percentile_secs: 0.0 });
+    let outcome = |iops| Some(plan::TrialOutcome { iops, mean_secs: 0.0, percentile_secs: 0.0 });
     let mut tried = 0;
-    let generous = &mut |trial: &plan::Trial| {
+    let generous = &mut |trial: &plan::PlanTrial| {
         tried += 1;
         outcome(trial.rate)
     };
     let first = plan::best(&need, &mut Laws::default(), generous).unwrap();
     assert_eq!((first.survived, first.margin, tried), (Some(true), 1.0, 1));
     // Each gives a tenth less than it says.
-    let strict = &mut |trial: &plan::Trial| {
+    let strict = &mut |trial: &plan::PlanTrial| {
         let asked: f64 = trial.volume.split("iops=").nth(1)?.split(',').next()?.parse().ok()?;
         outcome(asked / 1.1)
     };
@@ -264,7 +266,7 @@ fn a_bounded_latency_near_a_limit_rests_on_its_jitter() {
     assert_eq!(effect.jitter, volume::Jitter::default());
     assert!(percentile.with <= 3e-3 && percentile.without > 5e-3, "{percentile:?}");
     // Simulations replace the formulas; one that cannot be made leaves them.
-    let outcome = |percentile_secs: f64| Outcome { iops: 24_500.0, mean_secs: 1e-3, percentile_secs };
+    let outcome = |percentile_secs: f64| TrialOutcome { iops: 24_500.0, mean_secs: 1e-3, percentile_secs };
     simulate_jitter(&need, &mut found, &mut |_| None);
     assert_eq!(found.jitter, Some(effect));
     let mut asked = Vec::new();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, PerKind};
+use crate::{DeclaredPerKind, Kind};
 
 /// Buckets that are not empty, in rising order: index (as [`meter::bucket_of`] gives it) and count.
 pub type Buckets = Vec<(u32, u64)>;
@@ -20,15 +20,15 @@ pub const fn bucket_range_ns(bucket: u32) -> (u64, u64) {
 /// In JSON the buckets of a kind are one text: `228:5,7,9 240:1` are 5, 7 and 9 in the buckets 228, 229 and 230, and 1
 /// in 240.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
-pub struct Block {
+#[serde(into = "StoredLatencyBlock", try_from = "StoredLatencyBlock")]
+pub struct LatencyBlock {
     /// When it ended, in nanoseconds from the start of measurement on.
     pub end_ns: u64,
     /// Responses of each kind: from the intended instant under a rate, without one service times.
-    pub latency: PerKind<Buckets>,
+    pub latency: DeclaredPerKind<Buckets>,
 }
 
-impl Block {
+impl LatencyBlock {
     /// The buckets of one kind.
     #[must_use]
     pub fn of(&self, kind: Kind) -> &[(u32, u64)] {
@@ -40,15 +40,15 @@ impl Block {
     }
 }
 
-impl From<meter::Block> for Block {
+impl From<meter::Block> for LatencyBlock {
     fn from(block: meter::Block) -> Self {
         let [read, write, trim] = block.latency.map(|kind| kind.into_iter().map(|(at, n)| (at as u32, n)).collect());
-        Self { end_ns: block.end.get(), latency: PerKind { read, write, trim } }
+        Self { end_ns: block.end.get(), latency: DeclaredPerKind { read, write, trim } }
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredLatencyBlock {
     end_ns: u64,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     read: String,
@@ -58,21 +58,21 @@ struct Written {
     trim: String,
 }
 
-impl From<Block> for Written {
-    fn from(block: Block) -> Self {
+impl From<LatencyBlock> for StoredLatencyBlock {
+    fn from(block: LatencyBlock) -> Self {
         let text = |kind| written(block.of(kind));
         Self { end_ns: block.end_ns, read: text(Kind::Read), write: text(Kind::Write), trim: text(Kind::Trim) }
     }
 }
 
-impl TryFrom<Written> for Block {
+impl TryFrom<StoredLatencyBlock> for LatencyBlock {
     type Error = String;
 
-    fn try_from(text: Written) -> Result<Self, String> {
+    fn try_from(text: StoredLatencyBlock) -> Result<Self, String> {
         let [read, write, trim] = [&text.read, &text.write, &text.trim].map(|text| {
             read_back(text).ok_or_else(|| format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`"))
         });
-        Ok(Self { end_ns: text.end_ns, latency: PerKind { read: read?, write: write?, trim: trim? } })
+        Ok(Self { end_ns: text.end_ns, latency: DeclaredPerKind { read: read?, write: write?, trim: trim? } })
     }
 }
 
@@ -109,19 +109,19 @@ fn read_back(text: &str) -> Option<Buckets> {
 mod tests {
     use super::*;
 
-    fn block() -> Block {
+    fn block() -> LatencyBlock {
         let latency =
-            PerKind { read: vec![(0, 1), (228, 5), (229, 7), (231, 9)], write: vec![(1855, 2)], trim: vec![] };
-        Block { end_ns: 1_000_000_000, latency }
+            DeclaredPerKind { read: vec![(0, 1), (228, 5), (229, 7), (231, 9)], write: vec![(1855, 2)], trim: vec![] };
+        LatencyBlock { end_ns: 1_000_000_000, latency }
     }
 
     #[test]
     fn buckets_are_written_short_and_read_back() {
         let text = serde_json::to_string(&block()).unwrap();
         assert_eq!(text, r#"{"end_ns":1000000000,"read":"0:1 228:5,7 231:9","write":"1855:2"}"#);
-        assert_eq!(serde_json::from_str::<Block>(&text).unwrap(), block());
-        let none = Block { end_ns: 5, ..Block::default() };
-        assert_eq!(serde_json::from_str::<Block>(&serde_json::to_string(&none).unwrap()).unwrap(), none);
+        assert_eq!(serde_json::from_str::<LatencyBlock>(&text).unwrap(), block());
+        let none = LatencyBlock { end_ns: 5, ..LatencyBlock::default() };
+        assert_eq!(serde_json::from_str::<LatencyBlock>(&serde_json::to_string(&none).unwrap()).unwrap(), none);
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             "5:-1",
             "5:1,,1",
         ] {
-            let error = serde_json::from_str::<Block>(&format!(r#"{{"end_ns":1,"read":"{bad}"}}"#)).unwrap_err();
+            let error = serde_json::from_str::<LatencyBlock>(&format!(r#"{{"end_ns":1,"read":"{bad}"}}"#)).unwrap_err();
             assert!(error.to_string().contains("no buckets"), "{bad}: {error}");
         }
     }

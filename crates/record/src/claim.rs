@@ -11,7 +11,7 @@ use std::fmt;
 
 use job::{Diagnostic, Place};
 
-use keys::{Column, Key, Named};
+use keys::{ClaimColumn, ClaimKey, NamedKey};
 pub(crate) use value::figure_units;
 
 /// Where figures were claimed, in diagnostics.
@@ -127,7 +127,7 @@ impl Claim {
             length: line.chars().count(),
             text: line.as_str().into(),
         };
-        let mut seen: Vec<Key> = Vec::new();
+        let mut seen: Vec<ClaimKey> = Vec::new();
         for part in parts(&line) {
             let place = whole.part(part.column - 1, part.text.chars().count());
             match read_part(part, &place, &seen) {
@@ -147,42 +147,42 @@ impl Claim {
         if problems.is_empty() { Ok(claim) } else { Err(problems) }
     }
 
-    fn set(&mut self, key: Key, value: value::Value) {
+    fn set(&mut self, key: ClaimKey, value: value::ClaimValue) {
         let number = match value {
-            value::Value::Number(number) => number,
-            value::Value::Word(word) => return self.rw = Some(word),
+            value::ClaimValue::Number(number) => number,
+            value::ClaimValue::Word(word) => return self.rw = Some(word),
         };
         let to = match key {
-            Key::Percentile(percent) => return self.percentiles_ns.push((percent, number)),
-            Key::Iops => &mut self.iops,
-            Key::Latency => &mut self.latency_ns,
-            Key::Depth => &mut self.depth,
-            Key::Jobs => &mut self.jobs,
-            Key::BlockSize => &mut self.block_bytes,
-            Key::Bandwidth => &mut self.bytes_per_second,
-            Key::ReadShare => &mut self.read_share,
-            Key::Cpus => &mut self.cpus,
-            Key::Vcpus => &mut self.vcpus,
-            Key::Time => &mut self.time_ns,
-            Key::Rw => return,
-            Key::Column(column) => self.column(column),
+            ClaimKey::Percentile(percent) => return self.percentiles_ns.push((percent, number)),
+            ClaimKey::Iops => &mut self.iops,
+            ClaimKey::Latency => &mut self.latency_ns,
+            ClaimKey::Depth => &mut self.depth,
+            ClaimKey::Jobs => &mut self.jobs,
+            ClaimKey::BlockSize => &mut self.block_bytes,
+            ClaimKey::Bandwidth => &mut self.bytes_per_second,
+            ClaimKey::ReadShare => &mut self.read_share,
+            ClaimKey::Cpus => &mut self.cpus,
+            ClaimKey::Vcpus => &mut self.vcpus,
+            ClaimKey::Time => &mut self.time_ns,
+            ClaimKey::Rw => return,
+            ClaimKey::Column(column) => self.column(column),
         };
         *to = Some(number);
     }
 
-    fn column(&mut self, column: Column) -> &mut Option<Claimed> {
+    fn column(&mut self, column: ClaimColumn) -> &mut Option<Claimed> {
         match column {
-            Column::ReadRate => &mut self.reads.per_second,
-            Column::WriteRate => &mut self.writes.per_second,
-            Column::ReadBytes => &mut self.reads.bytes_per_second,
-            Column::WriteBytes => &mut self.writes.bytes_per_second,
-            Column::ReadWait => &mut self.reads.await_ns,
-            Column::WriteWait => &mut self.writes.await_ns,
-            Column::ReadSize => &mut self.reads.request_bytes,
-            Column::WriteSize => &mut self.writes.request_bytes,
-            Column::Size => &mut self.request_bytes,
-            Column::InFlight => &mut self.in_flight,
-            Column::Busy => &mut self.busy,
+            ClaimColumn::ReadRate => &mut self.reads.per_second,
+            ClaimColumn::WriteRate => &mut self.writes.per_second,
+            ClaimColumn::ReadBytes => &mut self.reads.bytes_per_second,
+            ClaimColumn::WriteBytes => &mut self.writes.bytes_per_second,
+            ClaimColumn::ReadWait => &mut self.reads.await_ns,
+            ClaimColumn::WriteWait => &mut self.writes.await_ns,
+            ClaimColumn::ReadSize => &mut self.reads.request_bytes,
+            ClaimColumn::WriteSize => &mut self.writes.request_bytes,
+            ClaimColumn::Size => &mut self.request_bytes,
+            ClaimColumn::InFlight => &mut self.in_flight,
+            ClaimColumn::Busy => &mut self.busy,
         }
     }
 }
@@ -214,16 +214,16 @@ fn bare(text: &str) -> String {
 
 /// A pair, without the blanks around it, and the column at which it begins.
 #[derive(Clone, Copy, Debug)]
-struct Part<'a> {
+struct ClaimPart<'a> {
     text: &'a str,
     column: usize,
 }
 
-fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
+fn parts(line: &str) -> impl Iterator<Item = ClaimPart<'_>> {
     let mut column = 1;
     let parts = line.split(',').map(move |text| {
         let blanks = text.chars().count() - text.trim_start().chars().count();
-        let part = Part { text: text.trim(), column: column + blanks };
+        let part = ClaimPart { text: text.trim(), column: column + blanks };
         column += text.chars().count() + 1;
         part
     });
@@ -231,7 +231,11 @@ fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
     parts.filter(|part| !part.text.is_empty())
 }
 
-fn read_part(part: Part<'_>, place: &Place, seen: &[Key]) -> Result<(Key, value::Value), Box<Diagnostic>> {
+fn read_part(
+    part: ClaimPart<'_>,
+    place: &Place,
+    seen: &[ClaimKey],
+) -> Result<(ClaimKey, value::ClaimValue), Box<Diagnostic>> {
     let Some((name, text)) = part.text.split_once('=') else {
         let digits = part.text.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if digits {
@@ -244,7 +248,7 @@ fn read_part(part: Part<'_>, place: &Place, seen: &[Key]) -> Result<(Key, value:
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
-    let named @ Named { key, .. } = Key::named(name.trim()).map_err(|remedy| {
+    let named @ NamedKey { key, .. } = ClaimKey::named(name.trim()).map_err(|remedy| {
         let message = format!("`{}` is nothing that can be claimed", name.trim());
         Box::new(Diagnostic::error("claim-key", message).at(key_place.clone()).remedy(remedy))
     })?;

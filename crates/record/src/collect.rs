@@ -3,11 +3,11 @@
 use job::Job;
 
 use crate::declared::Mixed;
-use crate::{Declared, Evidence, JobResult, Measured, Verified};
+use crate::{Declared, JobEvidence, JobResult, Measured, Verified};
 
 /// One worker at the end of its work, or in the middle for a status report.
 #[derive(Clone, Debug)]
-pub struct Worker<'a> {
+pub struct WorkerRecord<'a> {
     /// Its job.
     pub job: &'a Job,
     /// Its number, counted over all jobs from zero.
@@ -25,7 +25,7 @@ pub struct Worker<'a> {
     /// The error number that ended it, zero for none.
     pub error: i32,
     /// What is known of its surroundings.
-    pub evidence: Evidence,
+    pub evidence: JobEvidence,
     /// What it verified.
     pub verified: Option<Verified>,
     /// What it measured.
@@ -37,9 +37,9 @@ pub struct Worker<'a> {
 ///
 /// As in fio, a merged result has the name and description of its first worker, and the options of its last.
 #[must_use]
-pub fn collect(workers: &[Worker<'_>]) -> Vec<JobResult> {
-    let merges = |a: &Worker<'_>, b: &Worker<'_>| b.job.grouping.group_reporting && a.group == b.group;
-    let results: Vec<&[Worker<'_>]> = workers.chunk_by(merges).collect();
+pub fn collect(workers: &[WorkerRecord<'_>]) -> Vec<JobResult> {
+    let merges = |a: &WorkerRecord<'_>, b: &WorkerRecord<'_>| b.job.grouping.group_reporting && a.group == b.group;
+    let results: Vec<&[WorkerRecord<'_>]> = workers.chunk_by(merges).collect();
     let block_bytes = BLOCK_BYTES_MAX / results.len().max(1);
     results.into_iter().map(|together| result(together, block_bytes)).collect()
 }
@@ -47,7 +47,7 @@ pub fn collect(workers: &[Worker<'_>]) -> Vec<JobResult> {
 /// The most bytes that blocks of all results take together; written they are about half as long again.
 const BLOCK_BYTES_MAX: usize = 256 << 10;
 
-fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
+fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     let (first, last) = (&together[0], &together[together.len() - 1]);
     let mut result = JobResult {
         name: first.job.name.clone(),
@@ -65,7 +65,7 @@ fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
         result: Measured::default(),
         verified: None,
         probe: None,
-        evidence: Evidence::default(),
+        evidence: JobEvidence::default(),
         quotes: Vec::new(),
     };
     let mut summary = last.summary.clone();
@@ -85,7 +85,7 @@ fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
     result
 }
 
-fn add_targets(all: &mut Evidence, more: &Evidence) {
+fn add_targets(all: &mut JobEvidence, more: &JobEvidence) {
     for target in &more.targets {
         if all.targets.iter().all(|known| known.path != target.path) {
             all.targets.push(target.clone());

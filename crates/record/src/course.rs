@@ -1,6 +1,6 @@
 //! The course of a run: its series in stretches of a length that suits a reader.
 
-use crate::{Interval, Kind, Measured};
+use crate::{IntervalRecord, Kind, Measured};
 
 /// One interval of a series, or several that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,13 +58,13 @@ impl Measured {
         }
         let each = stretch_ns.div_ceil(width).max(1) as usize;
         let whole = self.whole_ns();
-        let lasted: Vec<(Interval, u64)> = (0..)
+        let lasted: Vec<(IntervalRecord, u64)> = (0..)
             .zip(&self.series.intervals)
             .map(|(index, interval)| (*interval, cut(index * width, width, whole)))
             .collect();
         let short = lasted.len() > 1 && lasted.last().is_some_and(|(_, ns)| *ns < width / CUT);
         let kept = &lasted[..lasted.len() - usize::from(short)];
-        let stretch = |(number, part): (usize, &[(Interval, u64)])| stretch((number * each) as u64 * width, part);
+        let stretch = |(number, part): (usize, &[(IntervalRecord, u64)])| stretch((number * each) as u64 * width, part);
         kept.chunks(each).enumerate().map(stretch).collect()
     }
 }
@@ -74,7 +74,7 @@ fn cut(from: u64, width: u64, whole: u64) -> u64 {
     if whole > from { (whole - from).min(width) } else { width }
 }
 
-fn stretch(from_ns: u64, part: &[(Interval, u64)]) -> Stretch {
+fn stretch(from_ns: u64, part: &[(IntervalRecord, u64)]) -> Stretch {
     let lasted: u64 = part.iter().map(|(_, ns)| ns).sum();
     let ios: u64 = part.iter().flat_map(|(interval, _)| interval.ios).sum();
     let service: f64 = part.iter().map(|(interval, _)| interval.service_ns as f64).sum();
@@ -91,7 +91,7 @@ fn stretch(from_ns: u64, part: &[(Interval, u64)]) -> Stretch {
     }
 }
 
-fn level(part: &[(Interval, u64)], lasted: u64, of: impl Fn(&Interval) -> u64) -> Level {
+fn level(part: &[(IntervalRecord, u64)], lasted: u64, of: impl Fn(&IntervalRecord) -> u64) -> Level {
     let rate = |n: u64, ns: u64| if ns == 0 { 0.0 } else { n as f64 * 1e9 / ns as f64 };
     let rates = || part.iter().map(|(interval, ns)| rate(of(interval), *ns));
     Level {
@@ -104,12 +104,17 @@ fn level(part: &[(Interval, u64)], lasted: u64, of: impl Fn(&Interval) -> u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DirectionResult, Series};
+    use crate::{DirectionResult, SeriesRecord};
 
     fn measured(ios: &[u64], runtime_ns: u64) -> Measured {
-        let interval =
-            |&n: &u64| Interval { ios: [n, 0, 0], bytes: [n * 4096, 0, 0], service_ns: n * 500, service_ns_max: n };
-        let series = Series { width_ns: 1_000_000_000, pace_ns: 0, intervals: ios.iter().map(interval).collect() };
+        let interval = |&n: &u64| IntervalRecord {
+            ios: [n, 0, 0],
+            bytes: [n * 4096, 0, 0],
+            service_ns: n * 500,
+            service_ns_max: n,
+        };
+        let series =
+            SeriesRecord { width_ns: 1_000_000_000, pace_ns: 0, intervals: ios.iter().map(interval).collect() };
         let read = DirectionResult { runtime_ns, ..DirectionResult::default() };
         Measured { read, series, ..Measured::default() }
     }

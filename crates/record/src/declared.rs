@@ -28,7 +28,7 @@ pub struct Declared {
     /// `rw`, as fio prints it: `randread`, `rw`, …
     pub rw: String,
     /// Block sizes.
-    pub block_sizes: PerKind<Sizes>,
+    pub block_sizes: DeclaredPerKind<DeclaredSizes>,
     /// Past the page cache.
     pub direct: bool,
     /// Completions are polled for, so a busy processor means nothing.
@@ -41,9 +41,9 @@ pub struct Declared {
     pub runtime_ns: u64,
     /// Operations per second asked for, summed over the workers in this result; where sizes vary, `rate_iops` asks for
     /// bytes, so many times the smallest block.
-    pub rate_iops: PerKind<Option<u64>>,
+    pub rate_iops: DeclaredPerKind<Option<u64>>,
     /// Bytes per second asked for, summed over the workers in this result.
-    pub rate_bytes: PerKind<Option<u64>>,
+    pub rate_bytes: DeclaredPerKind<Option<u64>>,
     /// Arrivals follow a Poisson process.
     pub poisson: bool,
     /// Idle time after each block of operations, in nanoseconds.
@@ -57,7 +57,7 @@ pub struct Declared {
     /// Which percentiles are printed, in per cent.
     pub percentiles: Vec<f64>,
     /// Which latencies are kept and printed.
-    pub kept: Kept,
+    pub kept: KeptLatencies,
     /// The job goes on after errors of some kind.
     pub continue_on_error: bool,
     /// The device's own counters are reported.
@@ -93,7 +93,7 @@ pub struct Mixed {
     /// Operations in flight for each worker, as asked for.
     pub iodepth: u32,
     /// Block sizes.
-    pub block_sizes: PerKind<Sizes>,
+    pub block_sizes: DeclaredPerKind<DeclaredSizes>,
     /// Past the page cache.
     pub direct: bool,
 }
@@ -132,7 +132,7 @@ impl Mixed {
 
 /// Three values, for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerKind<T> {
+pub struct DeclaredPerKind<T> {
     /// For reads.
     pub read: T,
     /// For writes.
@@ -141,7 +141,7 @@ pub struct PerKind<T> {
     pub trim: T,
 }
 
-impl<T: Copy> PerKind<T> {
+impl<T: Copy> DeclaredPerKind<T> {
     /// The value of one kind.
     pub const fn of(&self, kind: Kind) -> T {
         match kind {
@@ -152,7 +152,7 @@ impl<T: Copy> PerKind<T> {
     }
 }
 
-impl PerKind<Option<u64>> {
+impl DeclaredPerKind<Option<u64>> {
     /// The sum over kinds; `None` where none is set.
     #[must_use]
     pub fn sum(&self) -> Option<u64> {
@@ -171,7 +171,7 @@ impl PerKind<Option<u64>> {
 
 /// The least and the greatest of some sizes, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sizes {
+pub struct DeclaredSizes {
     /// The least.
     pub min: u32,
     /// The greatest.
@@ -180,7 +180,7 @@ pub struct Sizes {
 
 /// Which latencies are kept and printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptLatencies {
     /// Submission latency.
     pub slat: bool,
     /// Service time.
@@ -195,7 +195,7 @@ pub struct Kept {
     pub lat_percentiles: bool,
 }
 
-impl Default for Kept {
+impl Default for KeptLatencies {
     fn default() -> Self {
         Self {
             slat: true,
@@ -271,7 +271,7 @@ impl Declared {
 
     /// The sizes of blocks of one kind.
     #[must_use]
-    pub const fn sizes(&self, kind: Kind) -> Sizes {
+    pub const fn sizes(&self, kind: Kind) -> DeclaredSizes {
         self.block_sizes.of(kind)
     }
 
@@ -314,23 +314,23 @@ fn rw_name(direction: Direction, random: bool) -> &'static str {
     }
 }
 
-fn per_kind<T, U>(values: &job::PerKind<T>, convert: impl Fn(&T) -> U) -> PerKind<U> {
-    PerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
+fn per_kind<T, U>(values: &job::PerKind<T>, convert: impl Fn(&T) -> U) -> DeclaredPerKind<U> {
+    DeclaredPerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
 }
 
 /// The rates of the kinds that are issued: one value in a job file sets them all.
-fn rates(job: &Job, pick: impl Fn(Paced) -> Option<Rate>) -> PerKind<Option<u64>> {
+fn rates(job: &Job, pick: impl Fn(Paced) -> Option<Rate>) -> DeclaredPerKind<Option<u64>> {
     let (direction, paced) = (job.pattern.direction, job.paced());
     let rate = |used: bool, paced: Option<Paced>| paced.filter(|_| used).and_then(&pick).map(Rate::get);
-    PerKind {
+    DeclaredPerKind {
         read: rate(direction.reads(), paced.read),
         write: rate(direction.writes(), paced.write),
         trim: rate(direction.trims(), paced.trim),
     }
 }
 
-fn block_sizes(job: &Job) -> PerKind<Sizes> {
-    per_kind(&job.pattern.block_sizes, |sizes| Sizes { min: sizes.min(), max: sizes.max() })
+fn block_sizes(job: &Job) -> DeclaredPerKind<DeclaredSizes> {
+    per_kind(&job.pattern.block_sizes, |sizes| DeclaredSizes { min: sizes.min(), max: sizes.max() })
 }
 
 fn region_bytes(job: &Job) -> Option<u64> {
@@ -359,10 +359,10 @@ fn continues(job: &Job) -> bool {
     on_error.continue_on_read || on_error.continue_on_write || on_error.continue_on_verify
 }
 
-fn kept(job: &Job) -> Kept {
+fn kept(job: &Job) -> KeptLatencies {
     let stats = &job.stats;
     let any = stats.stats && !stats.gtod_reduce;
-    Kept {
+    KeptLatencies {
         slat: any && !stats.disable_slat,
         clat: any && !stats.disable_clat,
         lat: any && !stats.disable_lat,

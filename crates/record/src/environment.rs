@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, Run, SCHEMA, TargetFacts, Tool};
+use crate::{HostRecord, Run, SCHEMA, TargetFacts, Tool};
 
 /// The surroundings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Environment {
+pub struct EnvironmentRecord {
     /// The version of this layout, [`crate::SCHEMA`].
     pub schema: u32,
     /// What carried it out.
@@ -20,7 +20,7 @@ pub struct Environment {
     /// What everything random was derived from.
     pub seed: Option<u64>,
     /// The host, also where time was virtual.
-    pub host: Host,
+    pub host: HostRecord,
     /// Memory of the host in bytes; zero where it is unknown.
     #[serde(default)]
     pub memory_bytes: u64,
@@ -34,10 +34,10 @@ pub struct Environment {
     pub disks: Vec<String>,
     /// What files and devices stand on, as far as this host shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub grounds: Vec<Ground>,
+    pub grounds: Vec<TargetEnvironment>,
 }
 
-impl Environment {
+impl EnvironmentRecord {
     /// As much as a run tells by itself.
     #[must_use]
     pub fn of(run: &Run) -> Self {
@@ -63,19 +63,19 @@ impl Environment {
 
 /// What a file or device stands on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ground {
+pub struct TargetEnvironment {
     /// The path of the file or device.
     pub path: String,
     /// The filesystem of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filesystem: Option<Filesystem>,
+    pub filesystem: Option<FilesystemRecord>,
     /// The block devices under it, the highest first.
-    pub devices: Vec<Device>,
+    pub devices: Vec<DeviceRecord>,
 }
 
 /// A filesystem that is mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Filesystem {
+pub struct FilesystemRecord {
     /// Its type, such as `ext4`.
     pub kind: String,
     /// Where it is mounted.
@@ -89,7 +89,7 @@ pub struct Filesystem {
 /// A block device. What the host does not tell is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Device {
+pub struct DeviceRecord {
     /// Its name in `/dev`.
     pub name: String,
     /// `disk`, `partition`, `mapping`, `raid` or `loop`.

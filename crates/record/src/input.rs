@@ -19,9 +19,9 @@ use job::{Diagnostic, Place};
 
 use crate::Run;
 use crate::printable::{may_hide, printable};
-use accounts::Format;
+use accounts::ClaimFormat;
 pub use iostat::{Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
-use text::Text;
+use text::InputText;
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +72,7 @@ impl From<InputError> for Diagnostic {
 
 /// One of the accounts in an input.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct InputResult {
     /// The line on which it begins, from 1.
     pub line: usize,
     /// What was read.
@@ -81,9 +81,9 @@ pub struct Part {
 
 /// All that is in an input.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts {
+pub struct InputResults {
     /// What was read, in the order of the input.
-    pub parts: Vec<Part>,
+    pub parts: Vec<InputResult>,
     /// What is in it too, and cannot be read.
     pub unreadable: Vec<InputError>,
 }
@@ -98,20 +98,20 @@ pub struct Parts {
 /// # Errors
 ///
 /// [`InputError`] where nothing can be read, which says where, why, and how to make something that can be.
-pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
-    let text = Text::of(name, bytes)?;
+pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
+    let text = InputText::of(name, bytes)?;
     few_enough(&text, text.whole.matches("\"jobname\"").count() + normal::results(&text), RESULTS_MAX, "results")?;
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
-    let mut add = |format: Format, line: usize, read: Result<Input, InputError>| match read {
-        Ok(input) => found.push((format, Part { line: line + 1, input })),
+    let mut add = |format: ClaimFormat, line: usize, read: Result<Input, InputError>| match read {
+        Ok(input) => found.push((format, InputResult { line: line + 1, input })),
         // Beside documents that were read, a part of another format is an excerpt of them.
         Err(error) if found.iter().all(|(read, _)| *read == format) => unreadable.push(error),
         Err(_) => {}
     };
     for document in json::find(&text) {
         match json::read(&text, document) {
-            Ok(inputs) => inputs.into_iter().for_each(|input| add(Format::Json, document.line, Ok(input))),
-            Err(error) => add(Format::Json, document.line, Err(error)),
+            Ok(inputs) => inputs.into_iter().for_each(|input| add(ClaimFormat::Json, document.line, Ok(input))),
+            Err(error) => add(ClaimFormat::Json, document.line, Err(error)),
         }
     }
     let mut above = 0;
@@ -119,14 +119,14 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
         let told = |run| of_run(command::told(&text, around, run));
-        add(Format::Normal, lines.start, normal::read(&text, lines).map(told));
+        add(ClaimFormat::Normal, lines.start, normal::read(&text, lines).map(told));
     }
     for lines in terse::runs(&text) {
-        add(Format::Terse, lines.start, terse::read(&text, lines).map(of_run));
+        add(ClaimFormat::Terse, lines.start, terse::read(&text, lines).map(of_run));
     }
     if found.is_empty() && unreadable.is_empty() && iostat::is_in(&text) {
         match iostat::read_text(&text).and_then(|iostat| few_devices(&text, iostat)) {
-            Ok(iostat) => found.push((Format::Iostat, Part { line: 1, input: Input::Iostat(iostat) })),
+            Ok(iostat) => found.push((ClaimFormat::Iostat, InputResult { line: 1, input: Input::Iostat(iostat) })),
             Err(error) => unreadable.push(error),
         }
     }
@@ -138,14 +138,14 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
     if may_hide(&text.whole) {
         parts.iter_mut().for_each(show);
     }
-    Ok(Parts { parts, unreadable })
+    Ok(InputResults { parts, unreadable })
 }
 
 /// Results of jobs in one input, and devices in one report: each takes kilobytes, and is held against the others.
 const RESULTS_MAX: usize = 10_000;
 const DEVICES_MAX: usize = 4_096;
 
-fn few_enough(text: &Text, count: usize, most: usize, what: &str) -> Result<(), InputError> {
+fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result<(), InputError> {
     if count <= most {
         return Ok(());
     }
@@ -153,7 +153,7 @@ fn few_enough(text: &Text, count: usize, most: usize, what: &str) -> Result<(), 
     Err(text.fault(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
 }
 
-pub(in crate::input) fn few_devices(text: &Text, iostat: Iostat) -> Result<Iostat, InputError> {
+pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<Iostat, InputError> {
     let most = iostat.reports.iter().map(|report| report.devices.len()).max().unwrap_or(0);
     few_enough(text, most, DEVICES_MAX, "devices in a report")?;
     Ok(iostat)
@@ -164,7 +164,7 @@ fn of_run(run: Run) -> Input {
 }
 
 /// Makes texts such that a terminal shows them as they are.
-fn show(part: &mut Part) {
+fn show(part: &mut InputResult) {
     if let Input::Run(run) = &mut part.input {
         **run = printable(std::mem::take(&mut **run));
     }
@@ -176,7 +176,7 @@ fn show(part: &mut Part) {
 ///
 /// As of [`read_inputs`]; and where there are several and none was chosen, or no one with that number.
 pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Input, InputError> {
-    let Parts { mut parts, mut unreadable } = read_inputs(name, bytes)?;
+    let InputResults { mut parts, mut unreadable } = read_inputs(name, bytes)?;
     let count = parts.len();
     let index = number.map_or(0, |number| number.wrapping_sub(1));
     if index < count && (number.is_some() || count == 1 && unreadable.is_empty()) {

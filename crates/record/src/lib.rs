@@ -38,28 +38,29 @@ mod store;
 mod stuck;
 mod verified;
 
-pub use block::{Block, Buckets, bucket_range_ns};
+pub use block::{Buckets, LatencyBlock, bucket_range_ns};
 pub use claim::{Claim, Claimed, ClaimedKind};
-pub use collect::{Worker, collect};
+pub use collect::{WorkerRecord, collect};
 pub use course::{Flow, Level, Stretch};
-pub use declared::{Declared, Kept, Mixed, PerKind, Sizes};
-pub use environment::{Device, Environment, Filesystem, Ground};
+pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed};
+pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use figure::{Figure, FigureQuantity};
 pub use input::{
-    Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, Part, Parts, read_input, read_inputs,
+    Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
+    read_input, read_inputs,
 };
 pub use latency::LatencyStats;
 pub use log::LogLine;
-pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
+pub use measured::{CpuUse, DirectionResult, IntervalRecord, Kind, Measured, SampleRecord, SeriesRecord};
 pub use model::{
-    Model, ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume,
+    ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
     StageWait,
 };
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
 pub use run::{
-    Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Probe, Repeat, Run, TargetFacts, TargetKind,
-    Tool,
+    DiskUse, GroupTotals, HostRecord, JobEvidence, JobResult, Note, ProbeRecord, Repeat, RequestedRun, Run, RunOutcome,
+    TargetFacts, TargetKind, Tool,
 };
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};

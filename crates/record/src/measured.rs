@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, LatencyShares, LatencyStats, Shares};
+use crate::{LatencyBlock, LatencyShares, LatencyStats, Shares};
 
 /// A kind of operation that transfers data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -33,12 +33,12 @@ impl Kind {
     }
 }
 
-impl From<meter::Direction> for Kind {
-    fn from(direction: meter::Direction) -> Self {
+impl From<meter::SummaryDirection> for Kind {
+    fn from(direction: meter::SummaryDirection) -> Self {
         match direction {
-            meter::Direction::Read => Self::Read,
-            meter::Direction::Write => Self::Write,
-            meter::Direction::Trim => Self::Trim,
+            meter::SummaryDirection::Read => Self::Read,
+            meter::SummaryDirection::Write => Self::Write,
+            meter::SummaryDirection::Trim => Self::Trim,
         }
     }
 }
@@ -63,11 +63,11 @@ pub struct Measured {
     /// How much later than it could have been the generator was ready to issue, under a rate.
     pub lateness: LatencyStats,
     /// Counts of each interval.
-    pub series: Series,
+    pub series: SeriesRecord,
     /// Latencies of stretches of time, one after the other, as long as intervals or longer; empty where no histograms
     /// were kept, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<LatencyBlock>,
     /// Time in use, added up over workers, in nanoseconds.
     pub runtime_ns: u64,
     /// What the processor did.
@@ -229,9 +229,9 @@ pub struct DirectionResult {
     /// From the intended instant to completion, under a rate.
     pub response: LatencyStats,
     /// Bandwidth in KiB/s, a sample for each window.
-    pub bandwidth_kib: Samples,
+    pub bandwidth_kib: SampleRecord,
     /// Operations per second, a sample for each window.
-    pub iops_samples: Samples,
+    pub iops_samples: SampleRecord,
 }
 
 impl DirectionResult {
@@ -286,7 +286,7 @@ fn scaled(n: u64, by: u64, over: u64) -> u64 {
 
 /// Figures of samples that are not latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Samples {
+pub struct SampleRecord {
     /// How many.
     pub count: u64,
     /// The least.
@@ -299,7 +299,7 @@ pub struct Samples {
     pub stddev: f64,
 }
 
-impl Samples {
+impl SampleRecord {
     /// The mean as a share of a whole, in per cent and at most 100.
     #[must_use]
     pub fn percent_of(&self, whole: u64) -> f64 {
@@ -332,17 +332,17 @@ impl CpuUse {
 
 /// Counts of intervals of equal length, from the start of measurement on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Series {
+pub struct SeriesRecord {
     /// How long each interval is, in nanoseconds.
     pub width_ns: u64,
     /// The least time by which steadiness is judged, where intervals are shorter: chance would be taken for change.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pace_ns: u64,
     /// The intervals in order; the last one may have been cut short.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<IntervalRecord>,
 }
 
-impl Series {
+impl SeriesRecord {
     /// The same in intervals that are long enough to judge steadiness by.
     #[must_use]
     pub fn paced(&self) -> Cow<'_, Self> {
@@ -350,17 +350,17 @@ impl Series {
             return Cow::Borrowed(self);
         }
         let each = self.pace_ns.div_ceil(self.width_ns);
-        let joined = |part: &[Interval]| part.iter().skip(1).fold(part[0], Interval::joined);
+        let joined = |part: &[IntervalRecord]| part.iter().skip(1).fold(part[0], IntervalRecord::joined);
         let intervals = self.intervals.chunks(each as usize).map(joined).collect();
         Cow::Owned(Self { width_ns: self.width_ns.saturating_mul(each), pace_ns: 0, intervals })
     }
 
-    /// Operations per second of each of the [paced](Series::paced) intervals that lasted its whole width.
+    /// Operations per second of each of the [paced](SeriesRecord::paced) intervals that lasted its whole width.
     #[must_use]
     pub fn iops(&self) -> Vec<f64> {
         let paced = self.paced();
         let whole = paced.intervals.len().saturating_sub(1);
-        let per_second = |interval: &Interval| per_second(interval.ios.iter().sum(), paced.width_ns);
+        let per_second = |interval: &IntervalRecord| per_second(interval.ios.iter().sum(), paced.width_ns);
         paced.intervals[..whole].iter().map(per_second).collect()
     }
 
@@ -396,7 +396,7 @@ fn mean(values: &[f64]) -> f64 {
 
 /// Counts of one interval: reads, writes, trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct IntervalRecord {
     /// Operations completed.
     pub ios: [u64; 3],
     /// Bytes transferred.
@@ -407,7 +407,7 @@ pub struct Interval {
     pub service_ns_max: u64,
 }
 
-impl Interval {
+impl IntervalRecord {
     /// With the one that follows it.
     #[must_use]
     fn joined(self, next: &Self) -> Self {
@@ -433,7 +433,7 @@ impl From<&meter::Summary> for Measured {
             complete: Shares::of(summary.complete.0),
             lateness: (&summary.lateness).into(),
             series: (&summary.series).into(),
-            blocks: summary.blocks.iter().map(Block::from).collect(),
+            blocks: summary.blocks.iter().map(LatencyBlock::from).collect(),
             runtime_ns: summary.runtime.get(),
             cpu: summary.cpu.into(),
             errors: summary.errors,
@@ -462,7 +462,7 @@ impl From<&meter::DirectionSummary> for DirectionResult {
     }
 }
 
-impl From<meter::Samples> for Samples {
+impl From<meter::Samples> for SampleRecord {
     fn from(samples: meter::Samples) -> Self {
         Self { count: samples.count, min: samples.min, max: samples.max, mean: samples.mean, stddev: samples.stddev() }
     }
@@ -480,9 +480,9 @@ impl From<meter::CpuUse> for CpuUse {
     }
 }
 
-impl From<&meter::Series> for Series {
+impl From<&meter::Series> for SeriesRecord {
     fn from(series: &meter::Series) -> Self {
-        let interval = |interval: &meter::Interval| Interval {
+        let interval = |interval: &meter::Interval| IntervalRecord {
             ios: interval.ios,
             bytes: interval.bytes,
             service_ns: interval.service_ns,

@@ -6,7 +6,7 @@ use crate::JobResult;
 
 /// The modelled side of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Model {
+pub struct ModelRecord {
     /// Whether time was virtual; otherwise the models answered at their own pace.
     pub virtual_time: bool,
     /// How much of it passed, in nanoseconds.
@@ -20,7 +20,7 @@ pub struct Model {
     pub page_caches: Vec<ModelPageCache>,
 }
 
-impl Model {
+impl ModelRecord {
     /// The stages before the volumes that a job used. Records of old do not say, and mean all of them.
     pub fn stages_of<'a>(&'a self, job: &JobResult) -> impl Iterator<Item = &'a ModelStage> + Clone + use<'a> {
         let workers = job.number..job.number + job.workers.max(1);
@@ -114,7 +114,7 @@ pub struct ModelStage {
     pub name: String,
     /// Whose it is: a volume's or a machine's name.
     pub owner: String,
-    /// The volumes before which it stands, by their places among [`Model::volumes`].
+    /// The volumes before which it stands, by their places among [`ModelRecord::volumes`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<usize>,
     /// What it is.

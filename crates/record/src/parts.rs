@@ -1,6 +1,6 @@
 //! Several runs as one: the probes of a sweep, the points of a grid, the steps of a procedure.
 
-use crate::{Asked, JobResult, Model, ModelledVolume, Note, Outcome, Run};
+use crate::{JobResult, ModelRecord, ModelledVolume, Note, RequestedRun, Run, RunOutcome};
 
 impl Run {
     /// One run whose results are those of all parts, each in a reporting group of its own and named after its part, with
@@ -38,7 +38,10 @@ impl Run {
             seed: self.seed,
             host: self.host.clone(),
             globals: self.globals.clone(),
-            model: self.model.as_ref().map(|model| Model { virtual_time: model.virtual_time, ..Model::default() }),
+            model: self
+                .model
+                .as_ref()
+                .map(|model| ModelRecord { virtual_time: model.virtual_time, ..ModelRecord::default() }),
             ..Self::default()
         }
     }
@@ -47,7 +50,7 @@ impl Run {
         let groups = self.asked.iter().map(|asked| asked.group).chain(self.jobs.iter().map(|job| job.group));
         let first_group = groups.max().map_or(0, |last| last + 1);
         let first_number = self.jobs.last().map_or(0, |job| job.number + job.workers.max(1));
-        self.asked.extend(part.asked.into_iter().map(|asked| Asked {
+        self.asked.extend(part.asked.into_iter().map(|asked| RequestedRun {
             name: called(&asked.name),
             group: first_group + asked.group,
             ..asked
@@ -73,7 +76,7 @@ impl Run {
     }
 }
 
-fn add_model(model: &mut Model, more: Model) {
+fn add_model(model: &mut ModelRecord, more: ModelRecord) {
     model.elapsed_ns += more.elapsed_ns;
     for volume in more.volumes {
         let is_known = |known: &ModelledVolume| known.path == volume.path && known.name == volume.name;
@@ -83,8 +86,8 @@ fn add_model(model: &mut Model, more: Model) {
     }
 }
 
-fn worse(a: Outcome, b: Outcome) -> Outcome {
-    let order = [Outcome::Interrupted, Outcome::Running, Outcome::Failed, Outcome::Completed];
+fn worse(a: RunOutcome, b: RunOutcome) -> RunOutcome {
+    let order = [RunOutcome::Interrupted, RunOutcome::Running, RunOutcome::Failed, RunOutcome::Completed];
     order.into_iter().find(|outcome| [a, b].contains(outcome)).unwrap_or_default()
 }
 
@@ -92,7 +95,7 @@ fn worse(a: Outcome, b: Outcome) -> Outcome {
 mod tests {
     use super::*;
 
-    fn part(jobs: &[&str], outcome: Outcome) -> Run {
+    fn part(jobs: &[&str], outcome: RunOutcome) -> Run {
         let result = |(number, name): (usize, &&str)| JobResult {
             name: (*name).to_owned(),
             number: number as u32,
@@ -104,9 +107,12 @@ mod tests {
             schema: crate::SCHEMA,
             seed: Some(7),
             jobs: jobs.iter().enumerate().map(result).collect(),
-            asked: jobs.iter().map(|name| Asked { name: (*name).to_owned(), ..Asked::default() }).collect(),
+            asked: jobs
+                .iter()
+                .map(|name| RequestedRun { name: (*name).to_owned(), ..RequestedRun::default() })
+                .collect(),
             notes: vec![Note { job: Some(jobs[0].to_owned()), text: "the same of all".to_owned() }],
-            model: Some(Model { elapsed_ns: 5, volumes: vec![volume], ..Model::default() }),
+            model: Some(ModelRecord { elapsed_ns: 5, volumes: vec![volume], ..ModelRecord::default() }),
             outcome,
             ..Run::default()
         }
@@ -114,20 +120,20 @@ mod tests {
 
     #[test]
     fn each_part_is_a_group_under_its_name() {
-        let parts = [("qd1", part(&["a"], Outcome::Completed)), ("qd2", part(&["a", "b"], Outcome::Interrupted))];
+        let parts = [("qd1", part(&["a"], RunOutcome::Completed)), ("qd2", part(&["a", "b"], RunOutcome::Interrupted))];
         let whole = Run::of_parts(parts.map(|(name, run)| (name.to_owned(), run)));
         let jobs: Vec<_> = whole.jobs.iter().map(|job| (job.name.as_str(), job.group, job.number)).collect();
         assert_eq!(jobs, [("qd1", 0, 0), ("qd2/a", 1, 1), ("qd2/b", 1, 2)]);
         assert_eq!(whole.asked.iter().map(|asked| asked.group).collect::<Vec<_>>(), [0, 1, 1]);
-        assert_eq!((whole.outcome, whole.seed, whole.notes.len()), (Outcome::Interrupted, Some(7), 1));
+        assert_eq!((whole.outcome, whole.seed, whole.notes.len()), (RunOutcome::Interrupted, Some(7), 1));
         let model = whole.model.unwrap();
         assert_eq!((model.elapsed_ns, model.volumes.len(), model.volumes[0].workers.len()), (10, 1, 0));
         assert_eq!(Run::of_parts([]), Run::default());
-        let both = part(&["a"], Outcome::Interrupted).then(part(&["b"], Outcome::Completed));
+        let both = part(&["a"], RunOutcome::Interrupted).then(part(&["b"], RunOutcome::Completed));
         assert_eq!(
             both.jobs.iter().map(|job| (job.name.as_str(), job.group)).collect::<Vec<_>>(),
             [("a", 0), ("b", 1)]
         );
-        assert_eq!(both.outcome, Outcome::Completed);
+        assert_eq!(both.outcome, RunOutcome::Completed);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, DirectionResult, Kind, Measured, Model, Quote, Samples, StuckOperation, Verified};
+use crate::{Declared, DirectionResult, Kind, Measured, ModelRecord, Quote, SampleRecord, StuckOperation, Verified};
 
 /// What one run leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,11 +22,11 @@ pub struct Run {
     /// What everything random was derived from.
     pub seed: Option<u64>,
     /// Where it ran.
-    pub host: Host,
+    pub host: HostRecord,
     /// Options set for all jobs, as typed: name and text.
     pub globals: Vec<(String, String)>,
     /// What was asked for, a job each.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestedRun>,
     /// Results in the order of jobs; those that report together are one.
     pub jobs: Vec<JobResult>,
     /// What the devices themselves counted.
@@ -35,12 +35,12 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// What modelled volumes have to say; `None` where the run was on real ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<Model>,
+    pub model: Option<ModelRecord>,
     /// What another program printed of reporting groups and devices; empty for runs of ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// Operations that the run ended without; empty where all completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stuck: Vec<StuckOperation>,
@@ -124,7 +124,7 @@ impl GroupTotals {
     /// The share of the group's bandwidth that samples make, in per cent and at most 100; fio cuts their mean to
     /// whole KiB/s.
     #[must_use]
-    pub fn share_percent(&self, bandwidth_kib: &Samples) -> f64 {
+    pub fn share_percent(&self, bandwidth_kib: &SampleRecord) -> f64 {
         if self.bytes_per_second == 0 || bandwidth_kib.count == 0 {
             return 0.0;
         }
@@ -134,7 +134,7 @@ impl GroupTotals {
 
 /// A job as it was asked for, whatever became of its workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RequestedRun {
     /// Its name.
     pub name: String,
     /// Its reporting group.
@@ -143,7 +143,7 @@ pub struct Asked {
     pub declared: Declared,
 }
 
-impl Asked {
+impl RequestedRun {
     /// What `job` in reporting group `group` asks for.
     #[must_use]
     pub fn of(job: &job::Job, group: u32) -> Self {
@@ -170,7 +170,7 @@ impl Tool {
 
 /// Where a run took place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
+pub struct HostRecord {
     /// Its name.
     pub hostname: String,
     /// The kernel's version.
@@ -182,7 +182,7 @@ pub struct Host {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Everything was done.
     #[default]
     Completed,
@@ -237,9 +237,9 @@ pub struct JobResult {
     pub verified: Option<Verified>,
     /// What the same job did for a moment at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probe: Option<Probe>,
+    pub probe: Option<ProbeRecord>,
     /// What is known of its surroundings.
-    pub evidence: Evidence,
+    pub evidence: JobEvidence,
     /// What another program printed, with its resolution; empty where figures are exact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
@@ -247,7 +247,7 @@ pub struct JobResult {
 
 /// A short run of the same job at another depth, right after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Probe {
+pub struct ProbeRecord {
     /// `iodepth` of each worker.
     pub iodepth: u32,
     /// How long was measured, in nanoseconds.
@@ -271,7 +271,7 @@ impl JobResult {
 
 /// What is known of a job's surroundings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct JobEvidence {
     /// The files and devices it used, each once.
     pub targets: Vec<TargetFacts>,
 }

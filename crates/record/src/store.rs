@@ -29,7 +29,7 @@ pub enum ReadError {
 }
 
 #[derive(Deserialize)]
-struct Versioned {
+struct VersionedRun {
     schema: Option<u32>,
 }
 
@@ -46,7 +46,7 @@ pub fn to_json(run: &Run) -> String {
 ///
 /// [`ReadError::TooNew`] where a later version wrote it, otherwise what is wrong with the text.
 pub fn from_json(text: &str) -> Result<Run, ReadError> {
-    match serde_json::from_str::<Versioned>(text)?.schema {
+    match serde_json::from_str::<VersionedRun>(text)?.schema {
         None => Err(ReadError::NoSchema),
         Some(found) if found > SCHEMA => Err(ReadError::TooNew { found }),
         Some(_) => {

@@ -1,8 +1,8 @@
 //! From workers to results.
 
 use job::{Dialect, Job, Nowhere, parse_file_text};
-use meter::{Direction, Meter, Options, Sample, Summary};
-use record::{Declared, Evidence, JobResult, TargetFacts, TargetKind, Worker, collect};
+use meter::{Meter, MeterOptions, Sample, Summary, SummaryDirection};
+use record::{Declared, JobEvidence, JobResult, TargetFacts, TargetKind, WorkerRecord, collect};
 use units::Nanos;
 
 fn jobs(text: &str) -> Vec<Job> {
@@ -11,12 +11,12 @@ fn jobs(text: &str) -> Vec<Job> {
     parsed.value.jobs
 }
 
-fn worker(job: &Job, number: u32, group: u32) -> Worker<'_> {
+fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
     let mut summary = Summary { workers: 1, runtime: Nanos::from_secs(1), ..Summary::default() };
     summary.directions[0].ios = 10 + u64::from(number);
     summary.directions[0].runtime = Nanos::from_secs(1);
     summary.directions[0].service.add(1_000 * (1 + u64::from(number)), 10 + u64::from(number));
-    Worker {
+    WorkerRecord {
         job,
         number,
         group,
@@ -25,7 +25,7 @@ fn worker(job: &Job, number: u32, group: u32) -> Worker<'_> {
         elapsed_s: 2,
         eta_s: 0,
         error: 0,
-        evidence: Evidence::default(),
+        evidence: JobEvidence::default(),
         verified: None,
         summary,
     }
@@ -43,7 +43,7 @@ fn workers_join_the_result_before_them_as_in_fio() {
     let jobs = jobs(text);
     let [a, b, c, d, e, f] = &jobs[..] else { panic!("{} jobs", jobs.len()) };
     let workers = [(a, 0), (b, 0), (c, 0), (c, 0), (d, 0), (e, 1), (f, 1)];
-    let workers: Vec<Worker<'_>> =
+    let workers: Vec<WorkerRecord<'_>> =
         workers.iter().enumerate().map(|(number, &(job, group))| worker(job, number as u32, group)).collect();
     let results = collect(&workers);
     assert_eq!(names_and_workers(&results), [("a", 4), ("d", 1), ("e", 1), ("f", 1)]);
@@ -84,7 +84,7 @@ fn a_result_of_unlike_jobs_tells_what_each_asks_for() {
     let jobs = jobs(text);
     let [reads, more, writes] = &jobs[..] else { panic!("{} jobs", jobs.len()) };
     let collected = |jobs: &[&Job]| {
-        let workers: Vec<Worker<'_>> = jobs.iter().zip(0..).map(|(job, number)| worker(job, number, 0)).collect();
+        let workers: Vec<WorkerRecord<'_>> = jobs.iter().zip(0..).map(|(job, number)| worker(job, number, 0)).collect();
         let [result] = &collect(&workers)[..] else { panic!("several results") };
         let told = |one: &record::Mixed| (one.name.clone(), one.workers, one.rw.clone(), one.iodepth);
         result.declared.mixed.iter().map(told).collect::<Vec<_>>()
@@ -125,12 +125,12 @@ fn a_rate_of_operations_of_varied_size_is_told_in_bytes() {
 
 /// What a worker has counted in so many seconds whose latencies scatter.
 fn scattered(seconds: u64) -> Summary {
-    let mut meter = Meter::new(Options::default());
+    let mut meter = Meter::new(MeterOptions::default());
     meter.begin(Nanos::ZERO);
     for operation in 0..seconds * 200 {
         let (started, latency) = (operation * 5_000_000, 50_000 + operation % 200 * 10_000);
         meter.record(&Sample {
-            direction: Direction::Read,
+            direction: SummaryDirection::Read,
             bytes: 4096,
             offset: 0,
             intended: Nanos::new(started),
@@ -148,7 +148,7 @@ fn blocks_of_workers_that_report_together_are_merged_and_all_are_bounded() {
     let (apart, together) = (jobs(text), jobs(&format!("{text}group_reporting\n")));
     let summary = scattered(100);
     let collected = |jobs: &[Job], workers: u32| {
-        let of = |number| Worker { summary: summary.clone(), ..worker(&jobs[0], number, 0) };
+        let of = |number| WorkerRecord { summary: summary.clone(), ..worker(&jobs[0], number, 0) };
         collect(&(0..workers).map(of).collect::<Vec<_>>())
     };
     let one = collected(&apart, 1).remove(0).result;

@@ -1,6 +1,6 @@
 //! What happens during a run, as JSON lines: for programs that follow it while it goes on.
 
-use record::{JobResult, Outcome, Run};
+use record::{JobResult, Run, RunOutcome};
 use serde::Serialize;
 
 /// Something that happened. Times are in seconds since the run began unless their name says otherwise.
@@ -44,7 +44,7 @@ pub enum Event {
         /// Milliseconds since 1970.
         unix_ms: u64,
         /// How.
-        outcome: Outcome,
+        outcome: RunOutcome,
         /// A line for each result.
         jobs: Vec<JobEnd>,
     },

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use analyse::{Evidence, Explanation, Finding, Quantity, Severity, Source, Unit};
+use analyse::{Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity, Severity};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::escape;
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 use crate::text::tone_of;
-use crate::words::{self, About};
+use crate::words::{self, SentenceContext};
 
 /// Which form of the document of explanations this is.
 const SCHEMA: u32 = 1;
@@ -31,8 +31,8 @@ pub struct Explained {
 
 /// For people at a terminal. What matters most comes first, each finding with its name and the figures it rests on.
 #[must_use]
-pub fn explain_text(explained: &[Explained], style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style.readable(), 0) };
+pub fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
+    let mut page = ExplainPage { sheet: Sheet::new(style.readable(), 0) };
     for (index, one) in explained.iter().enumerate() {
         if index > 0 {
             page.sheet.gap();
@@ -42,11 +42,11 @@ pub fn explain_text(explained: &[Explained], style: Style) -> String {
     page.sheet.finish()
 }
 
-struct Page {
+struct ExplainPage {
     sheet: Sheet,
 }
 
-impl Page {
+impl ExplainPage {
     fn input(&mut self, one: &Explained) {
         let against = one.expected.as_ref().map_or_else(String::new, |volume| format!(", against {volume}"));
         for (index, explanation) in one.explanations.iter().enumerate() {
@@ -71,7 +71,7 @@ impl Page {
         }
     }
 
-    fn finding(&mut self, finding: &Finding, about: About<'_>) {
+    fn finding(&mut self, finding: &Finding, about: SentenceContext<'_>) {
         let name = severity_name(finding.severity);
         let words = words::finding(finding, about);
         self.sheet.led(2, name, tone_of(finding.severity), &format!(": {words}"));
@@ -136,18 +136,18 @@ pub(crate) fn quantity_name(quantity: Quantity) -> String {
 pub(crate) fn value(evidence: &Evidence) -> String {
     let value = evidence.value;
     match evidence.unit {
-        Unit::Count => significant(value, 4),
-        Unit::PerSecond => count(value),
-        Unit::BytesPerSecond => format!("{}/s", scaled(value, &BYTES)),
+        EvidenceUnit::Count => significant(value, 4),
+        EvidenceUnit::PerSecond => count(value),
+        EvidenceUnit::BytesPerSecond => format!("{}/s", scaled(value, &BYTES)),
         // Printed times that differ do so in their last digits.
-        Unit::Nanoseconds if matches!(evidence.quantity, Quantity::TimeTold | Quantity::TimeMade) => {
+        EvidenceUnit::Nanoseconds if matches!(evidence.quantity, Quantity::TimeTold | Quantity::TimeMade) => {
             format!("{:.2} us", value / 1e3)
         }
-        Unit::Nanoseconds => scaled(value, &TIMES),
-        Unit::Share => percent(value),
-        Unit::Bytes => scaled(value, &BYTES),
-        Unit::Factor => format!("{}x", significant(value, 3)),
-        Unit::ErrorNumber => format!("{value}"),
+        EvidenceUnit::Nanoseconds => scaled(value, &TIMES),
+        EvidenceUnit::Share => percent(value),
+        EvidenceUnit::Bytes => scaled(value, &BYTES),
+        EvidenceUnit::Factor => format!("{}x", significant(value, 3)),
+        EvidenceUnit::ErrorNumber => format!("{value}"),
     }
 }
 
@@ -162,42 +162,42 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 }
 
 /// Where a figure was read.
-pub(crate) const fn source_name(source: Source) -> &'static str {
+pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
     match source {
-        Source::Job => "job's options",
-        Source::Counters => "counted",
-        Source::Histogram => "histogram",
-        Source::Intervals => "intervals",
-        Source::ProcessorTime => "processor time",
-        Source::PageCache => "page cache",
-        Source::DiskCounters => "disk counters",
-        Source::Files => "file system",
-        Source::LittlesLaw => "Little's law",
-        Source::Host => "host",
-        Source::Model => "model",
-        Source::Printed => "printed",
-        Source::Iostat => "iostat",
-        Source::Claim => "claimed",
+        EvidenceSource::Job => "job's options",
+        EvidenceSource::Counters => "counted",
+        EvidenceSource::Histogram => "histogram",
+        EvidenceSource::Intervals => "intervals",
+        EvidenceSource::ProcessorTime => "processor time",
+        EvidenceSource::PageCache => "page cache",
+        EvidenceSource::DiskCounters => "disk counters",
+        EvidenceSource::Files => "file system",
+        EvidenceSource::LittlesLaw => "Little's law",
+        EvidenceSource::Host => "host",
+        EvidenceSource::Model => "model",
+        EvidenceSource::Printed => "printed",
+        EvidenceSource::Iostat => "iostat",
+        EvidenceSource::Claim => "claimed",
     }
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ExplainDocument<'a> {
     schema: u32,
-    inputs: Vec<Input<'a>>,
+    inputs: Vec<ExplainedInput<'a>>,
 }
 
 #[derive(Serialize)]
-struct Input<'a> {
+struct ExplainedInput<'a> {
     input: &'a str,
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     expected: Option<&'a str>,
-    subjects: Vec<Subject<'a>>,
+    subjects: Vec<ExplainSubject<'a>>,
 }
 
 #[derive(Serialize)]
-struct Subject<'a> {
+struct ExplainSubject<'a> {
     subject: &'a str,
     figures: &'a [Evidence],
     findings: Vec<Worded<'a>>,
@@ -211,13 +211,13 @@ struct Worded<'a> {
     finding: &'a Finding,
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    settings: Vec<words::Setting>,
+    settings: Vec<words::DatabaseSetting>,
 }
 
-fn subject(explanation: &Explanation) -> Subject<'_> {
+fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
     let worded =
         |finding| Worded { finding, text: words::finding(finding, explanation), settings: words::settings(finding) };
-    Subject {
+    ExplainSubject {
         subject: &explanation.subject,
         figures: &explanation.figures,
         findings: explanation.findings.iter().map(worded).collect(),
@@ -228,13 +228,13 @@ fn subject(explanation: &Explanation) -> Subject<'_> {
 /// One JSON document: the findings as data, each with its sentence.
 #[must_use]
 pub fn explain_json(explained: &[Explained]) -> String {
-    let inputs = explained.iter().map(|one| Input {
+    let inputs = explained.iter().map(|one| ExplainedInput {
         input: &one.input,
         kind: one.kind,
         expected: one.expected.as_deref(),
         subjects: one.explanations.iter().map(subject).collect(),
     });
-    let document = Document { schema: SCHEMA, inputs: inputs.collect() };
+    let document = ExplainDocument { schema: SCHEMA, inputs: inputs.collect() };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text

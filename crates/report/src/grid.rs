@@ -20,7 +20,7 @@ pub struct GridPoint {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct GridDocument<'a> {
     sweep: &'a [GridPoint],
 }
 
@@ -100,7 +100,7 @@ pub fn grid_text(points: &[GridPoint]) -> String {
 /// One JSON document: `sweep` holds the points, each with its `settings` beside what a run has.
 #[must_use]
 pub fn grid_json(points: &[GridPoint]) -> String {
-    let mut text = serde_json::to_string_pretty(&Document { sweep: points }).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&GridDocument { sweep: points }).unwrap_or_default();
     text.push('\n');
     text
 }

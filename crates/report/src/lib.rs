@@ -45,12 +45,12 @@ pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_
 pub use events::{Event, JobEnd};
 pub use explain::{Explained, explain_json, explain_markdown, explain_text};
 pub use grid::{GridPoint, grid_csv, grid_json, grid_markdown, grid_text};
-pub use logs::{LogOptions, log};
+pub use logs::{LogRendering, log};
 pub use openmetrics::{Metric, MetricKind, OpenMetrics, label, of_runs};
 pub use own::json;
 pub use paint::Tone;
-pub use repeats::{Repeats, repeats_csv, repeats_json, repeats_markdown, repeats_text};
-pub use sheet::{Sheet, Style};
+pub use repeats::{RepeatsDocument, repeats_csv, repeats_json, repeats_markdown, repeats_text};
+pub use sheet::{Sheet, SheetStyle};
 pub use stuck::stuck_lines;
 pub use tables::{csv, csv_of, markdown, markdown_of, open_metrics, open_metrics_of};
 pub use text::text;

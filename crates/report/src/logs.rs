@@ -4,7 +4,7 @@ use record::{Kind, LogLine};
 
 /// Which columns a log has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LogOptions {
+pub struct LogRendering {
     /// The offset of each operation (`log_offset`).
     pub offset: bool,
 }
@@ -12,11 +12,11 @@ pub struct LogOptions {
 /// The lines of a log file: time in milliseconds, value, 0 for a read, 1 for a write and 2 for a trim, block size,
 /// offset if asked for, and a priority that is always 0.
 #[must_use]
-pub fn log(lines: &[LogLine], options: LogOptions) -> String {
+pub fn log(lines: &[LogLine], options: LogRendering) -> String {
     lines.iter().map(|line| text(line, options)).collect()
 }
 
-fn text(line: &LogLine, options: LogOptions) -> String {
+fn text(line: &LogLine, options: LogRendering) -> String {
     let kind = match line.kind {
         Kind::Read => 0,
         Kind::Write => 1,
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn columns_are_those_of_fio() {
         let line = LogLine { at_ms: 7, value: 1234, kind: Kind::Write, block_size: 4096, offset: 8192 };
-        assert_eq!(log(&[line], LogOptions::default()), "7, 1234, 1, 4096, 0\n");
-        assert_eq!(log(&[line], LogOptions { offset: true }), "7, 1234, 1, 4096, 8192, 0\n");
+        assert_eq!(log(&[line], LogRendering::default()), "7, 1234, 1, 4096, 0\n");
+        assert_eq!(log(&[line], LogRendering { offset: true }), "7, 1234, 1, 4096, 8192, 0\n");
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn too_new(found: u32, known: u32) -> String {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Document<'a> {
+pub(crate) struct OwnDocument<'a> {
     #[serde(flatten)]
     pub(crate) run: &'a Run,
     pub(crate) verdicts: &'a [Verdict],
@@ -22,7 +22,7 @@ pub(crate) struct Document<'a> {
 #[must_use]
 pub fn json(run: &Run, verdicts: &[Verdict]) -> String {
     // Keys are strings and numbers that are not finite become null: nothing can fail.
-    let mut text = serde_json::to_string_pretty(&Document { run, verdicts }).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&OwnDocument { run, verdicts }).unwrap_or_default();
     text.push('\n');
     text
 }

@@ -6,15 +6,15 @@ use serde::Serialize;
 use units::{Bytes, Nanos, count, percent};
 
 use crate::escape;
-use crate::own::Document;
-use crate::sheet::{Sheet, Style};
+use crate::own::OwnDocument;
+use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::figure_name;
 use crate::text::{asked, tone_of};
 use crate::{tables, words};
 
 /// The repeats of the same jobs.
 #[derive(Clone, Debug, Default)]
-pub struct Repeats {
+pub struct RepeatsDocument {
     /// What the runs are called together.
     pub series: String,
     /// What they are about.
@@ -31,32 +31,32 @@ pub struct Repeats {
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct RepeatsEnvelope<'a> {
     /// Tells readers what this is.
     fathom_repeats: u32,
-    series: Vec<Series<'a>>,
+    series: Vec<RepeatsSeries<'a>>,
 }
 
 #[derive(Serialize)]
-struct Series<'a> {
+struct RepeatsSeries<'a> {
     series: &'a str,
     name: &'a str,
     of: u32,
     jobs: &'a [JobSpread],
-    runs: Vec<Document<'a>>,
+    runs: Vec<OwnDocument<'a>>,
 }
 
 /// One JSON document: for each series how its figures are spread, in units of one, bytes and nanoseconds, and its runs.
 #[must_use]
-pub fn repeats_json(all: &[Repeats]) -> String {
-    let series = all.iter().map(|repeats| Series {
+pub fn repeats_json(all: &[RepeatsDocument]) -> String {
+    let series = all.iter().map(|repeats| RepeatsSeries {
         series: &repeats.series,
         name: &repeats.name,
         of: repeats.of,
         jobs: &repeats.jobs,
-        runs: repeats.runs.iter().map(|(run, verdicts)| Document { run, verdicts }).collect(),
+        runs: repeats.runs.iter().map(|(run, verdicts)| OwnDocument { run, verdicts }).collect(),
     });
-    let envelope = Envelope { fathom_repeats: SCHEMA, series: series.collect() };
+    let envelope = RepeatsEnvelope { fathom_repeats: SCHEMA, series: series.collect() };
     let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
     text.push('\n');
     text
@@ -64,7 +64,7 @@ pub fn repeats_json(all: &[Repeats]) -> String {
 
 /// Comma-separated values: the rows of all runs behind their series and their number.
 #[must_use]
-pub fn repeats_csv(all: &[Repeats]) -> String {
+pub fn repeats_csv(all: &[RepeatsDocument]) -> String {
     let mut out = String::new();
     for repeats in all {
         for (number, (run, _)) in (1..).zip(&repeats.runs) {
@@ -81,7 +81,7 @@ pub fn repeats_csv(all: &[Repeats]) -> String {
 
 /// A table for each job.
 #[must_use]
-pub fn repeats_markdown(all: &[Repeats]) -> String {
+pub fn repeats_markdown(all: &[RepeatsDocument]) -> String {
     let mut out = String::new();
     for repeats in all {
         for job in &repeats.jobs {
@@ -105,7 +105,7 @@ pub fn repeats_markdown(all: &[Repeats]) -> String {
 
 /// The medians, for people; the last paragraph of each job is the verdict on the run in the middle.
 #[must_use]
-pub fn repeats_text(all: &[Repeats], style: Style) -> String {
+pub fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), 2);
     for (index, repeats) in all.iter().enumerate() {
         if index > 0 {
@@ -121,13 +121,13 @@ pub fn repeats_text(all: &[Repeats], style: Style) -> String {
     sheet.finish()
 }
 
-fn head(sheet: &mut Sheet, repeats: &Repeats) {
+fn head(sheet: &mut Sheet, repeats: &RepeatsDocument) {
     sheet.line(&format!("{}  {}", sheet.strong(&repeats.name), told(repeats)));
     sheet.line(&sheet.faint(&repeats.series));
 }
 
 /// `5 repeats`, `2 of 5 repeats`.
-fn told(repeats: &Repeats) -> String {
+fn told(repeats: &RepeatsDocument) -> String {
     let (done, of) = (repeats.runs.len(), repeats.of as usize);
     let noun = if of == 1 { "repeat" } else { "repeats" };
     if done == of { format!("{of} {noun}") } else { format!("{done} of {of} {noun}") }
@@ -135,7 +135,7 @@ fn told(repeats: &Repeats) -> String {
 
 const COLUMNS: [usize; 4] = [14, 12, 26, 8];
 
-fn table(sheet: &mut Sheet, repeats: &Repeats, place: usize, job: &JobSpread) {
+fn table(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
     let asked = repeats.runs.first().and_then(|(run, _)| run.jobs.get(place)).map(asked).unwrap_or_default();
     sheet.line(&format!("{}  {asked}", sheet.strong(&job.job)));
     let room = sheet.width().saturating_sub(COLUMNS.iter().sum::<usize>() + 4);
@@ -179,7 +179,7 @@ fn shown(spread: &Spread, value: f64) -> String {
 }
 
 /// The verdict on the run whose throughput is nearest to the median, and on how many runs it is another.
-fn verdict(sheet: &mut Sheet, repeats: &Repeats, place: usize, job: &JobSpread) {
+fn verdict(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
     let Some(first) = job.figures.first() else { return };
     let distance = |index: &usize| first.values[*index].map_or(f64::INFINITY, |value| (value - first.median).abs());
     let nearest = (0..first.values.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));

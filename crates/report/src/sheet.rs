@@ -4,20 +4,20 @@ use crate::paint::{Paint, Tone, wrap};
 
 /// How text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
+pub struct SheetStyle {
     /// Columns of the terminal. Reports take it as 60 below that, and as 120 above.
     pub width: usize,
     /// Whether colours may be used.
     pub colour: bool,
 }
 
-impl Default for Style {
+impl Default for SheetStyle {
     fn default() -> Self {
         Self { width: 80, colour: false }
     }
 }
 
-impl Style {
+impl SheetStyle {
     /// As wide as text is read well.
     #[must_use]
     pub fn readable(self) -> Self {
@@ -38,7 +38,7 @@ pub struct Sheet {
 impl Sheet {
     /// An empty page; values of its fields begin in column `indent`.
     #[must_use]
-    pub fn new(style: Style, indent: usize) -> Self {
+    pub fn new(style: SheetStyle, indent: usize) -> Self {
         Self { text: String::new(), width: style.width, paint: Paint(style.colour), indent }
     }
 
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn sheet(width: usize, colour: bool) -> Sheet {
-        Sheet::new(Style { width, colour }, 8)
+        Sheet::new(SheetStyle { width, colour }, 8)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use units::grouped;
-use volume::Source;
+use volume::LimitSource;
 use volume::spec::PriceParts;
 
 /// Formats an amount of money with two decimals: `1,234.50`.
@@ -24,7 +24,7 @@ pub(crate) fn parts_json(parts: &PriceParts) -> Value {
 }
 
 /// Returns a source for a JSON document.
-pub(crate) fn source_json(source: &Source) -> Value {
+pub(crate) fn source_json(source: &LimitSource) -> Value {
     json!({ "title": source.title, "address": source.address, "date": source.date })
 }
 

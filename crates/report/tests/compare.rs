@@ -1,14 +1,14 @@
 //! Comparisons and gates, to the letter.
 
 use analyse::compare::{
-    Aspect, Basis, Caution, Change, Comparison, FigureComparison, JobComparison, Judgement, Mismatch, More, Options,
-    Side, Told,
+    Aspect, Basis, Caution, Change, Comparison, ComparisonSettings, ConditionMismatch, FigureComparison, JobComparison,
+    Judgement, MismatchValue, More, Side,
 };
-use analyse::gate::{Expectation, Judged, Outcome, Unknown};
+use analyse::gate::{Assertion, GateOutcome, JudgedAssertion, UnknownReason};
 use record::{Figure, Run};
-use report::Style;
-use report::compare::{self, Named};
-use report::gate::{self, Check};
+use report::SheetStyle;
+use report::compare::{self, NamedRun};
+use report::gate::{self, GateCheck};
 
 fn row(name: &str, values: [f64; 2], change: Option<[f64; 2]>, judgement: Judgement) -> FigureComparison {
     let change = change.map(|[percent, half]| Change {
@@ -28,12 +28,12 @@ fn row(name: &str, values: [f64; 2], change: Option<[f64; 2]>, judgement: Judgem
     }
 }
 
-fn named(name: &str) -> Vec<Named> {
+fn named(name: &str) -> Vec<NamedRun> {
     let load = "randread 4 KiB, io_uring, depth 32, direct".to_owned();
-    vec![Named { name: name.to_owned(), load, began: Some("2026-11-21 12:50:13".to_owned()) }]
+    vec![NamedRun { name: name.to_owned(), load, began: Some("2026-11-21 12:50:13".to_owned()) }]
 }
 
-fn document() -> compare::Document {
+fn document() -> compare::ComparisonDocument {
     let open = |more| Judgement::Undecided { more };
     let figures = vec![
         row("read.iops", [152_300.0, 161_600.0], Some([6.1, 1.2]), Judgement::Better),
@@ -45,11 +45,16 @@ fn document() -> compare::Document {
     ];
     let cautions = vec![Caution::CreditsRanOut { side: Side::Baseline }, Caution::RepeatsOnOneSide];
     let job = JobComparison { job: "a, b".to_owned(), figures, cautions };
-    let word = |word: &str| Told::Word(word.to_owned());
-    let kernel =
-        Mismatch { aspect: Aspect::Kernel, job: None, baseline: word("6.1"), candidate: word("6.18"), blocking: false };
+    let word = |word: &str| MismatchValue::Word(word.to_owned());
+    let kernel = ConditionMismatch {
+        aspect: Aspect::Kernel,
+        job: None,
+        baseline: word("6.1"),
+        candidate: word("6.18"),
+        blocking: false,
+    };
     let comparison = Comparison { mismatches: vec![kernel], jobs: vec![job] };
-    compare::Document::new(named("before"), named("after"), Options::default(), comparison)
+    compare::ComparisonDocument::new(named("before"), named("after"), ComparisonSettings::default(), comparison)
 }
 
 #[test]
@@ -72,7 +77,7 @@ Note: Only one side has repeats: how much runs differ among themselves is not al
 candidate is 6.1% ± 1.2% faster on reads (IOPS); latency p99 worse (+8.3% ± 4.2%); latency p99.9
 undecided: 20 min more would tell
 ";
-    assert_eq!(compare::text(&document(), Style { width: 100, colour: false }), expected);
+    assert_eq!(compare::text(&document(), SheetStyle { width: 100, colour: false }), expected);
 }
 
 #[test]
@@ -87,8 +92,8 @@ fn the_tables() {
     assert!(markdown.contains("* not the same: the kernel is 6.1 in the baseline and 6.18 in the candidate\n"));
 }
 
-fn check(text: &str, outcome: Outcome, values: [Option<f64>; 3], strict: bool) -> Check {
-    let change = (outcome == Outcome::WithinNoise).then_some(Change {
+fn check(text: &str, outcome: GateOutcome, values: [Option<f64>; 3], strict: bool) -> GateCheck {
+    let change = (outcome == GateOutcome::WithinNoise).then_some(Change {
         percent: -3.0,
         low_percent: -7.0,
         high_percent: 1.0,
@@ -96,19 +101,19 @@ fn check(text: &str, outcome: Outcome, values: [Option<f64>; 3], strict: bool) -
     });
     let more = change.map(|_| More::Seconds(120));
     let [measured, bound, margin_percent] = values;
-    let judged = Judged { outcome, measured, bound, margin_percent, change, more };
-    Check::new(text, Expectation::parse(text).expect(text), judged, strict)
+    let judged = JudgedAssertion { outcome, measured, bound, margin_percent, change, more };
+    GateCheck::new(text, Assertion::parse(text).expect(text), judged, strict)
 }
 
-fn gated(strict: bool) -> gate::Document {
+fn gated(strict: bool) -> gate::GateDocument {
     let run = Run::default();
     let checks = vec![
-        check("read.iops>=150k", Outcome::Passed, [Some(161_600.0), Some(150_000.0), Some(7.73)], strict),
-        check("read.lat.p99<=1ms", Outcome::Failed, [Some(1.3e6), Some(1e6), Some(-30.0)], strict),
-        check("write.iops>=99%", Outcome::WithinNoise, [Some(970.0), Some(990.0), Some(-2.02)], strict),
-        check("trim.iops>=1", Outcome::Unknown(Unknown::NotMeasured), [None, Some(1.0), None], strict),
+        check("read.iops>=150k", GateOutcome::Passed, [Some(161_600.0), Some(150_000.0), Some(7.73)], strict),
+        check("read.lat.p99<=1ms", GateOutcome::Failed, [Some(1.3e6), Some(1e6), Some(-30.0)], strict),
+        check("write.iops>=99%", GateOutcome::WithinNoise, [Some(970.0), Some(990.0), Some(-2.02)], strict),
+        check("trim.iops>=1", GateOutcome::Unknown(UnknownReason::NotMeasured), [None, Some(1.0), None], strict),
     ];
-    gate::Document::new(vec![(named("after").remove(0), &run)], named("before"), checks, Vec::new())
+    gate::GateDocument::new(vec![(named("after").remove(0), &run)], named("before"), checks, Vec::new())
 }
 
 #[test]
@@ -124,8 +129,8 @@ baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:
 
 2 of 4 expectations do not hold, the first: read.lat.p99<=1ms: it is 1.30 ms, 30.0% off
 ";
-    assert_eq!(gate::text(&gated(false), Style { width: 100, colour: false }), expected);
-    let strict = gate::text(&gated(true), Style { width: 100, colour: false });
+    assert_eq!(gate::text(&gated(false), SheetStyle { width: 100, colour: false }), expected);
+    let strict = gate::text(&gated(true), SheetStyle { width: 100, colour: false });
     assert!(strict.contains("✗ write.iops>=99%") && strict.contains("3 of 4 expectations do not hold"), "{strict}");
 }
 

@@ -2,10 +2,10 @@
 
 use analyse::analyse;
 use record::{
-    CpuUse, Declared, DirectionResult, DiskUse, Host, JobResult, LatencyStats, Measured, Note, Outcome, PerKind, Run,
-    SCHEMA, Sizes, Tool, from_json,
+    CpuUse, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, HostRecord, JobResult, LatencyStats,
+    Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
 };
-use report::{Style, csv, json, markdown, open_metrics, text};
+use report::{SheetStyle, csv, json, markdown, open_metrics, text};
 
 /// A latency around 1.3 ms with a tail.
 fn latency(count: u64, mean_ns: f64) -> LatencyStats {
@@ -35,7 +35,7 @@ fn direct_random_read() -> JobResult {
     };
     let cpu = CpuUse { user_ns: 900_000_000, system_ns: 800_000_000, ..CpuUse::default() };
     let result = Measured { read, runtime_ns: 30_000_000_000, cpu, workers: 1, ..Measured::default() };
-    let size = Sizes { min: 4096, max: 4096 };
+    let size = DeclaredSizes { min: 4096, max: 4096 };
     let declared = Declared {
         engine: "io_uring".to_owned(),
         device: true,
@@ -45,7 +45,7 @@ fn direct_random_read() -> JobResult {
         in_flight_asked: 32,
         in_flight_possible: 32,
         rw: "randread".to_owned(),
-        block_sizes: PerKind { read: size, write: size, trim: size },
+        block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
         direct: true,
         ..Declared::default()
     };
@@ -58,7 +58,7 @@ fn run(jobs: Vec<JobResult>) -> Run {
         tool: Tool { name: "fathom".to_owned(), version: "0.1.0".to_owned() },
         taken_unix_ms: 1_795_257_536_410,
         seed: Some(42),
-        host: Host { hostname: "box".to_owned(), kernel: "Linux 6.1".to_owned(), cpus: 2 },
+        host: HostRecord { hostname: "box".to_owned(), kernel: "Linux 6.1".to_owned(), cpus: 2 },
         jobs,
         disks: vec![DiskUse { name: "vda".to_owned(), read_ios: 84_236, util_percent: 89.246, ..DiskUse::default() }],
         ..Run::default()
@@ -66,7 +66,7 @@ fn run(jobs: Vec<JobResult>) -> Run {
 }
 
 fn page(run: &Run, width: usize) -> String {
-    text(run, &analyse(run), Style { width, colour: false })
+    text(run, &analyse(run), SheetStyle { width, colour: false })
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_paced_mix_with_everything_that_can_go_wrong() {
     job.name = "mix".to_owned();
     job.workers = 2;
     job.declared.rw = "randrw".to_owned();
-    job.declared.rate_iops = PerKind { read: Some(40_000), ..PerKind::default() };
+    job.declared.rate_iops = DeclaredPerKind { read: Some(40_000), ..DeclaredPerKind::default() };
     job.declared.poisson = true;
     (job.declared.in_flight_asked, job.declared.in_flight_possible) = (64, 64);
     job.result.workers = 2;
@@ -91,7 +91,7 @@ fn a_paced_mix_with_everything_that_can_go_wrong() {
     job.result.lateness = latency(722_944, 400_000.0);
     (job.result.errors, job.result.first_error) = (3, 5);
     let mut run = run(vec![direct_random_read(), job]);
-    run.outcome = Outcome::Failed;
+    run.outcome = RunOutcome::Failed;
     run.notes = vec![Note { job: Some("mix".to_owned()), text: "posixaio is done by io_uring.".to_owned() }];
     assert_eq!(page(&run, 100), include_str!("expected/paced_mix.txt"));
 }
@@ -102,7 +102,7 @@ fn pages_fit_their_width_and_colours_change_no_letter() {
     for width in [60, 72, 80, 100, 120] {
         let page = page(&run, width);
         assert!(page.lines().all(|line| line.chars().count() <= width), "{width}:\n{page}");
-        let painted = text(&run, &analyse(&run), Style { width, colour: true });
+        let painted = text(&run, &analyse(&run), SheetStyle { width, colour: true });
         assert!(painted.contains("\u{1b}["));
         assert_eq!(without_colours(&painted), page);
     }

@@ -3,7 +3,8 @@
 use drive::{Ending, Verification};
 use job::{Direction, Engine, Job, Plan, VerifyMethod};
 use record::{
-    Asked, DiskUse, Evidence, Host, Model, Note, Outcome, Run, StuckOperation, TargetFacts, Tool, Unchecked, Verified,
+    DiskUse, HostRecord, JobEvidence, ModelRecord, Note, RequestedRun, Run, RunOutcome, StuckOperation, TargetFacts,
+    Tool, Unchecked, Verified,
 };
 use workload::Operations;
 
@@ -35,7 +36,7 @@ pub trait RunFacts {
     fn pid(&self) -> u32;
 
     /// Returns the host; nothing in virtual time, whose results depend on no host.
-    fn host(&self) -> Host;
+    fn host(&self) -> HostRecord;
 
     /// Returns what the devices have counted since the run began.
     fn disk_use(&self) -> Vec<DiskUse> {
@@ -49,7 +50,7 @@ pub trait RunFacts {
     }
 
     /// Returns what modelled volumes did; `None` on devices.
-    fn model(&self) -> Option<&Model> {
+    fn model(&self) -> Option<&ModelRecord> {
         None
     }
 }
@@ -88,10 +89,10 @@ pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[Wo
         notes: notes(context.plan),
         model: context.facts.model().cloned(),
         outcome: match state {
-            RunState::Running => Outcome::Running,
-            RunState::Interrupted => Outcome::Interrupted,
-            RunState::Over if failed => Outcome::Failed,
-            RunState::Over => Outcome::Completed,
+            RunState::Running => RunOutcome::Running,
+            RunState::Interrupted => RunOutcome::Interrupted,
+            RunState::Over if failed => RunOutcome::Failed,
+            RunState::Over => RunOutcome::Completed,
         },
         stuck: pending_operations(context.plan, context.workers, finished),
         quotes: Vec::new(),
@@ -131,11 +132,11 @@ fn of_worker<'a>(
     finished: &[WorkerResult],
     worker: &WorkerPlan,
     now: u64,
-) -> record::Worker<'a> {
+) -> record::WorkerRecord<'a> {
     let job = &context.plan.jobs[worker.job];
     let end = finished.iter().find(|finished| finished.number == worker.number);
     let summary = end.map(|end| end.summary.clone()).or_else(|| counters.summary(worker.number)).unwrap_or_default();
-    record::Worker {
+    record::WorkerRecord {
         job,
         number: worker.number as u32,
         group: worker.group,
@@ -144,7 +145,7 @@ fn of_worker<'a>(
         elapsed_s: now.saturating_sub(context.started_unix_ms).div_ceil(1000),
         eta_s: 0,
         error: end.map_or(0, WorkerResult::errno),
-        evidence: Evidence { targets: targets(context, worker) },
+        evidence: JobEvidence { targets: targets(context, worker) },
         verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
         summary,
     }
@@ -184,9 +185,9 @@ fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified
 
 /// Returns the jobs as they were requested.
 #[must_use]
-pub fn requested(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Asked> {
+pub fn requested(plan: &Plan, workers: &[WorkerPlan]) -> Vec<RequestedRun> {
     let first_of_each = workers.chunk_by(|a, b| a.job == b.job).map(|workers| &workers[0]);
-    first_of_each.map(|worker| Asked::of(&plan.jobs[worker.job], worker.group)).collect()
+    first_of_each.map(|worker| RequestedRun::of(&plan.jobs[worker.job], worker.group)).collect()
 }
 
 fn targets(context: &RunContext<'_>, worker: &WorkerPlan) -> Vec<TargetFacts> {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use meter::{Glance, Meter, Summary};
 use units::Nanos;
-use volume::Stage;
+use volume::ServiceStage;
 
 /// Counters of one worker.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub struct RunCounters {
     /// Whether an observer reads glances.
     watched: AtomicBool,
     /// What the limits of modelled volumes have done, and until when.
-    stages: Mutex<(Nanos, Vec<Stage>)>,
+    stages: Mutex<(Nanos, Vec<ServiceStage>)>,
 }
 
 /// Totals over all workers.
@@ -81,13 +81,13 @@ impl RunCounters {
     }
 
     /// Publishes what the limits of modelled volumes have done by `now`.
-    pub fn publish_stages(&self, now: Nanos, stages: Vec<Stage>) {
+    pub fn publish_stages(&self, now: Nanos, stages: Vec<ServiceStage>) {
         *held(&self.stages) = (now, stages);
     }
 
     /// Returns what the limits of modelled volumes have done, and until when.
     #[must_use]
-    pub fn stages(&self) -> (Nanos, Vec<Stage>) {
+    pub fn stages(&self) -> (Nanos, Vec<ServiceStage>) {
         held(&self.stages).clone()
     }
 
@@ -262,7 +262,7 @@ mod tests {
     fn glances_are_published_while_an_observer_reads_and_never_wait_for_it() {
         let counters = RunCounters::new(1);
         let worker = counters.worker(0);
-        let mut meter = Meter::new(meter::Options::default());
+        let mut meter = Meter::new(meter::MeterOptions::default());
         let mut publish = |ms| counters.publish(worker, &mut meter, Nanos::from_millis(ms));
         publish(200);
         assert_eq!(worker.glance().at, Nanos::ZERO, "no observer");

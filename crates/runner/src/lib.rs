@@ -23,8 +23,8 @@ pub use counters::{RunCounters, Totals, WorkerCounters};
 pub use progress::{ProgressTracker, RunProgress};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
-    AttachedVolume, CompletedRun, Credits, FileGrowth, LogSink, Observer, PreparedRun, Preview, RunControl, RunError,
-    RunOptions, Runner, Silent, WorkerLog,
+    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, Observer, PreparedRun, Preview, RunControl,
+    RunError, RunOptions, Runner, Silent, WorkerLog,
 };
 pub use seeds::Seeds;
 pub use workers::{Environment, Unrunnable, WorkerPlan, plan_workers};

@@ -1,7 +1,7 @@
 //! How a worker of a job runs: its queue depth, pace, end, verification and meter.
 
 use job::{Arrivals, BlockSizes, Dialect, Engine, Job, VerifyMethod};
-use meter::{LogOptions, Widths};
+use meter::{IntervalWidths, LogOptions};
 use units::Nanos;
 
 use crate::WorkerPlan;
@@ -131,12 +131,12 @@ const BLOCK_BYTES: usize = 32 << 20;
 
 /// Returns what is measured of a job that has one of so many `workers`.
 #[must_use]
-pub fn meter_options(job: &Job, intervals: Widths, workers: usize) -> meter::Options {
+pub fn meter_options(job: &Job, intervals: IntervalWidths, workers: usize) -> meter::MeterOptions {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
     // Synchronous engines never submit; fio has no such figure either.
     let submission = latencies && !stats.disable_slat && job.engine.engine.is_async();
-    meter::Options {
+    meter::MeterOptions {
         submission,
         service: latencies && !stats.disable_clat,
         latency: latencies && !stats.disable_lat,
@@ -155,6 +155,6 @@ pub fn meter_options(job: &Job, intervals: Widths, workers: usize) -> meter::Opt
         },
         intervals,
         block_bytes: (BLOCK_BYTES / workers.max(1)).min(meter::BLOCK_BYTES_MAX),
-        ..meter::Options::default()
+        ..meter::MeterOptions::default()
     }
 }

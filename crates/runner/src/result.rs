@@ -1,6 +1,6 @@
 //! What one worker leaves at its end.
 
-use drive::{Abandoned, Ending, Failure, Verification};
+use drive::{Abandoned, Ending, OperationFailure, Verification};
 use job::Job;
 use meter::Summary;
 use record::StuckKind;
@@ -19,7 +19,7 @@ pub struct WorkerResult {
     /// What it wrote and verified.
     pub verification: Verification,
     /// Its first failed operations.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<OperationFailure>,
     /// Why it could not begin, or what went wrong beside its operations.
     pub error: Option<WorkerError>,
     /// When it began, in milliseconds since 1970.

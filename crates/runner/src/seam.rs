@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use job::{Diagnostic, Plan, StatOptions};
-use meter::{LogEntry, Widths};
+use meter::{IntervalWidths, LogEntry};
 use record::Run;
 use units::Bytes;
 
@@ -67,21 +67,21 @@ pub struct RunOptions {
     /// Interval of status reports; `None` for reports on request alone.
     pub status_every: Option<Duration>,
     /// Widths of the intervals of which the record keeps a series.
-    pub intervals: Widths,
+    pub intervals: IntervalWidths,
     /// Burst credits of modelled volumes at the start.
-    pub credits: Credits,
+    pub credits: CreditPolicy,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        let (command_line, intervals) = (vec!["fathom".to_owned()], Widths::suited());
-        Self { command_line, status_every: None, intervals, credits: Credits::default() }
+        let (command_line, intervals) = (vec!["fathom".to_owned()], IntervalWidths::suited());
+        Self { command_line, status_every: None, intervals, credits: CreditPolicy::default() }
     }
 }
 
 /// Burst credits of modelled volumes at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Credits {
+pub enum CreditPolicy {
     /// As the volumes define them.
     #[default]
     AsDefined,

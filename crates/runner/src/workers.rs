@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use job::limits::{self, Capacity, Excess};
 use job::{Diagnostic, Dialect, Job, Plan};
-use workload::{FileFact, FilePlan, Layout, Operations, PlannedFile, Worker, WorkloadError, Writers};
+use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerIndex, WorkloadError, Writers};
 
 use crate::Seeds;
 
@@ -33,14 +33,14 @@ pub struct WorkerPlan {
 impl WorkerPlan {
     /// Returns its identity in the workload.
     #[must_use]
-    pub fn worker(&self) -> Worker {
-        Worker { index: self.number as u32, clone: self.clone }
+    pub fn worker(&self) -> WorkerIndex {
+        WorkerIndex { index: self.number as u32, clone: self.clone }
     }
 
     /// Returns the layout of its files, as its issuer needs it.
     #[must_use]
-    pub fn layout(&self) -> Layout {
-        Layout { identities: self.identities.clone(), writers: self.writers.clone(), ..self.files.layout() }
+    pub fn layout(&self) -> JobLayout {
+        JobLayout { identities: self.identities.clone(), writers: self.writers.clone(), ..self.files.layout() }
     }
 }
 

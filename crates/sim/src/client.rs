@@ -1,10 +1,10 @@
 //! The workers of a world: their files, and how they use page caches.
 
-use volume::pagecache::Advice;
+use volume::pagecache::AccessAdvice;
 
 /// Where a worker's file is on a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ClientPlace {
     /// Which attachment of the system it is reached by.
     pub route: usize,
     /// Where it begins on the volume, in bytes.
@@ -19,7 +19,7 @@ pub struct ModelClient {
     /// How many operations it can have in flight.
     pub depth: u32,
     /// Its files, in its order.
-    pub files: Vec<Place>,
+    pub files: Vec<ClientPlace>,
     /// How it goes through its machine's page cache; `None` where it goes past it.
     pub buffered: Option<Buffered>,
 }
@@ -32,5 +32,5 @@ pub struct Buffered {
     /// Whether its writes end only when they are durable (`O_SYNC`, `O_DSYNC`).
     pub durable: bool,
     /// What it has told the kernel of the order of its reads.
-    pub advice: Advice,
+    pub advice: AccessAdvice,
 }

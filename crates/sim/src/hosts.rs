@@ -18,11 +18,12 @@ use std::collections::VecDeque;
 use target::Tag;
 use units::Nanos;
 use volume::pagecache::{
-    Gate, PAGE_BYTES, PageCache, READ_AHEAD, Read, Resumed, Settings, Step, Stream, Transfer, Why,
+    CacheStep, DeviceTransfer, PAGE_BYTES, PageCache, PageCacheSettings, READ_AHEAD, Read, ReadaheadStream, Resumed,
+    WakeReason, WriteAdmission,
 };
 use volume::{Home, Kind, Request, System};
 
-use crate::client::{Buffered, ModelClient, Place};
+use crate::client::{Buffered, ClientPlace, ModelClient};
 
 /// All machines.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ enum Chore {
 #[derive(Clone, Debug, Default)]
 struct ClientCache {
     manner: Option<Buffered>,
-    streams: Vec<Stream>,
+    streams: Vec<ReadaheadStream>,
     /// Until when it copies.
     busy_until: Nanos,
     /// Whether it is blocked by an operation, and those behind it.
@@ -74,11 +75,11 @@ struct Ongoing {
     page: u64,
     began: Nanos,
     waited: bool,
-    phase: Phase,
+    phase: HostPhase,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum HostPhase {
     /// In the page cache.
     Pages,
     /// All is copied when its event comes.
@@ -99,7 +100,7 @@ const IDLE: Ongoing = Ongoing {
     page: 0,
     began: Nanos::ZERO,
     waited: false,
-    phase: Phase::Volume,
+    phase: HostPhase::Volume,
 };
 
 impl Hosts {
@@ -107,8 +108,8 @@ impl Hosts {
         let machines = homes.iter().map(|home| home.machine + 1).max().unwrap_or(0);
         let cache = |machine| {
             let memory = homes.iter().find(|home| home.machine == machine).and_then(|home| home.buffering.memory);
-            let settings = Settings::default();
-            PageCache::new(Settings { memory: memory.unwrap_or(settings.memory), ..settings })
+            let settings = PageCacheSettings::default();
+            PageCache::new(PageCacheSettings { memory: memory.unwrap_or(settings.memory), ..settings })
         };
         Self {
             caches: (0..machines).map(cache).collect(),
@@ -133,10 +134,10 @@ impl Hosts {
 
     fn cache_client(&self, client: &ModelClient) -> ClientCache {
         let Some(manner) = client.buffered else { return ClientCache::default() };
-        let stream = |place: &Place| {
+        let stream = |place: &ClientPlace| {
             let read_ahead = self.homes[place.route].buffering.read_ahead.unwrap_or(READ_AHEAD);
             let pages = pages(place.base, place.base + place.bytes);
-            Stream::new(pages.start, pages.end, read_ahead.get() / PAGE_BYTES, manner.advice)
+            ReadaheadStream::new(pages.start, pages.end, read_ahead.get() / PAGE_BYTES, manner.advice)
         };
         ClientCache {
             manner: Some(manner),
@@ -159,8 +160,8 @@ impl Hosts {
         self.ops[tag.index()].began
     }
 
-    pub(crate) fn submit(&mut self, system: &mut System, now: Nanos, work: Work) {
-        let Work { cache_client, file, place, request } = work;
+    pub(crate) fn submit(&mut self, system: &mut System, now: Nanos, work: HostWork) {
+        let HostWork { cache_client, file, place, request } = work;
         self.in_flight += 1;
         let (start, end, route) = match request.kind {
             // Syncs are for the whole file.
@@ -178,7 +179,7 @@ impl Hosts {
             page,
             began,
             waited: false,
-            phase: Phase::Volume,
+            phase: HostPhase::Volume,
         };
         let cache_client = &mut self.cache_clients[cache_client as usize];
         if cache_client.manner.is_some_and(|manner| manner.blocking) {
@@ -199,7 +200,7 @@ impl Hosts {
         let buffered = self.cache_clients[cache_client as usize].manner.is_some();
         match request.kind {
             Kind::Read | Kind::Write if buffered => {
-                op.phase = Phase::Pages;
+                op.phase = HostPhase::Pages;
                 let cache_client = &mut self.cache_clients[cache_client as usize];
                 cache_client.busy_until = cache_client.busy_until.max(now) + cache.settings().call;
                 self.advance(system, now, tag, None);
@@ -219,7 +220,7 @@ impl Hosts {
     }
 
     /// Goes on in the page cache; `why` says what it has waited for.
-    fn advance(&mut self, system: &mut System, now: Nanos, tag: u32, why: Option<Why>) {
+    fn advance(&mut self, system: &mut System, now: Nanos, tag: u32, why: Option<WakeReason>) {
         let Ongoing { cache_client, file, route, request, start, end, page, waited, .. } = self.ops[tag as usize];
         let machine = self.homes[route].machine;
         let (cache, cache_client) = (&mut self.caches[machine], &mut self.cache_clients[cache_client as usize]);
@@ -228,13 +229,13 @@ impl Hosts {
             let read = Read { bytes: request.length, waited, ends_inside: end % PAGE_BYTES != 0 };
             cache.read(tag, route as u32, page..to, &mut cache_client.streams[file as usize], read)
         } else {
-            let from = (why == Some(Why::Arrived)).then_some(page);
-            let gate = if why.is_none() { Gate::Closed { now } } else { Gate::Open { now } };
+            let from = (why == Some(WakeReason::Arrived)).then_some(page);
+            let gate = if why.is_none() { WriteAdmission::Closed { now } } else { WriteAdmission::Open { now } };
             cache.write(tag, route as u32, start..end, from, gate)
         };
         let reached = match step {
-            Step::Done => to,
-            Step::Waits(page) => page,
+            CacheStep::Done => to,
+            CacheStep::Waits(page) => page,
         };
         let (copied_from, copied_to) = ((page * PAGE_BYTES).max(start), (reached * PAGE_BYTES).min(end));
         let copied = copied_to.saturating_sub(copied_from);
@@ -245,11 +246,11 @@ impl Hosts {
         let op = &mut self.ops[tag as usize];
         op.page = reached;
         match step {
-            Step::Done => {
-                op.phase = Phase::Copy;
+            CacheStep::Done => {
+                op.phase = HostPhase::Copy;
                 system.enter(cache_client.busy_until.max(now), tag);
             }
-            Step::Waits(_) => op.waited = true,
+            CacheStep::Waits(_) => op.waited = true,
         }
         self.hand_over(system, now, machine);
     }
@@ -258,7 +259,7 @@ impl Hosts {
     fn sync(&mut self, system: &mut System, now: Nanos, tag: u32) {
         let Ongoing { route, start, end, .. } = self.ops[tag as usize];
         let machine = self.homes[route].machine;
-        self.ops[tag as usize].phase = Phase::Sync;
+        self.ops[tag as usize].phase = HostPhase::Sync;
         if self.caches[machine].sync(tag, route as u32, pages(start, end)) {
             self.go_to_volume(system, now, tag);
         }
@@ -267,7 +268,7 @@ impl Hosts {
 
     fn go_to_volume(&mut self, system: &mut System, now: Nanos, tag: u32) {
         let op = &mut self.ops[tag as usize];
-        op.phase = Phase::Volume;
+        op.phase = HostPhase::Volume;
         let Ongoing { route, request, start, end, .. } = *op;
         if request.kind == Kind::Write {
             self.caches[self.homes[route].machine].drop_clean(route as u32, pages(start, end));
@@ -284,7 +285,7 @@ impl Hosts {
         let op = &mut self.ops[id as usize];
         let (cache_client, durable) =
             (op.cache_client as usize, self.cache_clients[op.cache_client as usize].manner.is_some_and(|m| m.durable));
-        if op.phase == Phase::Copy && durable && op.request.kind == Kind::Write {
+        if op.phase == HostPhase::Copy && durable && op.request.kind == Kind::Write {
             op.request = Request { kind: Kind::Flush, length: 0, ..op.request };
             self.sync(system, now, id);
             return false;
@@ -332,12 +333,12 @@ impl Hosts {
         let mut index = 0;
         while let Some(&Resumed { op: tag, why }) = self.resumed.get(index) {
             index += 1;
-            if why == Why::Synced {
+            if why == WakeReason::Synced {
                 self.go_to_volume(system, now, tag);
             } else {
                 self.advance(system, now, tag, Some(why));
             }
-            if why == Why::Admitted {
+            if why == WakeReason::Admitted {
                 let mut resumed = std::mem::take(&mut self.resumed);
                 self.caches[machine].admit(now, &mut resumed);
                 self.resumed = resumed;
@@ -348,7 +349,7 @@ impl Hosts {
 
     /// Hands a cache's transfers to the volumes, and sees to it that old dirty pages are looked for.
     fn hand_over(&mut self, system: &mut System, now: Nanos, machine: usize) {
-        while let Some(Transfer { id, device, kind, offset, length }) = self.caches[machine].next_transfer() {
+        while let Some(DeviceTransfer { id, device, kind, offset, length }) = self.caches[machine].next_transfer() {
             let id = self.chore(Chore::Transfer { machine, transfer: id });
             system.arrive(now, device as usize, Request { id, kind, offset, length });
         }
@@ -371,7 +372,7 @@ impl Hosts {
     }
 
     /// Drops what is cached of a file and not dirty; pages of which the range holds a part only stay.
-    pub(crate) fn invalidate(&mut self, place: &Place, offset: u64, length: u64) {
+    pub(crate) fn invalidate(&mut self, place: &ClientPlace, offset: u64, length: u64) {
         let start = place.base + offset.min(place.bytes);
         let whole = place.base + place.bytes;
         let end = if length == 0 { whole } else { start.saturating_add(length).min(whole) };
@@ -385,10 +386,10 @@ impl Hosts {
 
 /// What is submitted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
+pub(crate) struct HostWork {
     pub(crate) cache_client: u32,
     pub(crate) file: u32,
-    pub(crate) place: Place,
+    pub(crate) place: ClientPlace,
     pub(crate) request: Request,
 }
 

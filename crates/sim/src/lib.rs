@@ -16,7 +16,7 @@ mod ledger;
 pub mod model;
 mod world;
 
-pub use client::{Buffered, ModelClient, Place};
+pub use client::{Buffered, ClientPlace, ModelClient};
 pub use clock::{Clock, Virtual};
 pub use ledger::{Ledger, next_note};
 pub use world::World;

@@ -9,7 +9,7 @@ use volume::{Request, System};
 
 use crate::client::ModelClient;
 use crate::clock::Clock;
-use crate::hosts::{Hosts, Work};
+use crate::hosts::{HostWork, Hosts};
 use crate::ledger::Ledger;
 
 /// `EBADF`: no such file.
@@ -23,7 +23,7 @@ pub struct World<C> {
     system: System,
     clock: C,
     clients: Vec<ModelClient>,
-    slots: Vec<Slot>,
+    slots: Vec<WorldSlot>,
     /// Ends that no volume has to do with: wrong requests.
     at_once: Vec<Completion>,
     /// The machines, from the first buffered client on.
@@ -53,7 +53,7 @@ impl fmt::Debug for Onlooker {
 
 /// What is in flight under a tag.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct WorldSlot {
     client: u32,
     submitted: Nanos,
     result: i32,
@@ -103,7 +103,7 @@ impl<C: Clock> World<C> {
         }
         self.slots.clear();
         for (number, client) in clients.iter().enumerate() {
-            let slot = Slot { client: number as u32, ..Slot::default() };
+            let slot = WorldSlot { client: number as u32, ..WorldSlot::default() };
             self.slots.resize(self.slots.len() + client.depth as usize, slot);
         }
         self.clients = clients;
@@ -143,7 +143,7 @@ impl<C: Clock> World<C> {
     fn submit_to_hosts(&mut self, now: Nanos, op: &Op, client: u32, request: Request) {
         let place = self.clients[client as usize].files[op.file as usize];
         if let Some(hosts) = &mut self.hosts {
-            hosts.submit(&mut self.system, now, Work { cache_client: client, file: op.file, place, request });
+            hosts.submit(&mut self.system, now, HostWork { cache_client: client, file: op.file, place, request });
         }
     }
 
@@ -178,7 +178,7 @@ impl<C: Clock> Target for World<C> {
         let client = self.slots[op.tag.index()].client;
         match self.resolve(&op, client) {
             Ok((route, request)) => {
-                self.slots[op.tag.index()] = Slot { client, submitted: now, result: request.length as i32 };
+                self.slots[op.tag.index()] = WorldSlot { client, submitted: now, result: request.length as i32 };
                 match self.hosts {
                     None => self.system.arrive(now, route, request),
                     Some(_) => self.submit_to_hosts(now, &op, client, request),

@@ -2,10 +2,10 @@
 
 mod common;
 
-use sim::{Buffered, ModelClient, Place, Virtual, World};
-use target::conformance::{Subject, check};
+use sim::{Buffered, ClientPlace, ModelClient, Virtual, World};
+use target::conformance::{TestedTarget, check};
 use units::{Bytes, Nanos};
-use volume::disk::Drive;
+use volume::disk::HardDisk;
 use volume::{Attachment, Behaviour, Buffering, Spec, System};
 
 const FILE_BYTES: u64 = 1 << 20;
@@ -15,9 +15,12 @@ fn conforms(spec: &Spec, buffered: Option<Buffered>) {
         let spec = spec.clone();
         let system = System::new(&[Attachment { spec, volume: "volume".to_owned() }], 1);
         let mut world = World::new(system, Virtual::default());
-        let files = vec![Place { route: 0, base: 1 << 20, bytes: FILE_BYTES }];
+        let files = vec![ClientPlace { route: 0, base: 1 << 20, bytes: FILE_BYTES }];
         world.connect(vec![ModelClient { depth, files, buffered }]);
-        check(&mut world, &Subject { depth, file_bytes: FILE_BYTES, keeps_bytes: false, ..Subject::default() });
+        check(
+            &mut world,
+            &TestedTarget { depth, file_bytes: FILE_BYTES, keeps_bytes: false, ..TestedTarget::default() },
+        );
     }
 }
 
@@ -29,7 +32,7 @@ fn memory(bytes: u64) -> Spec {
 #[test]
 fn past_the_page_cache() {
     conforms(&memory(1 << 30), None);
-    conforms(&Spec { behaviour: Behaviour::Drive(Drive::sata_7200rpm()), ..memory(1 << 30) }, None);
+    conforms(&Spec { behaviour: Behaviour::Drive(HardDisk::sata_7200rpm()), ..memory(1 << 30) }, None);
 }
 
 #[test]
@@ -42,6 +45,6 @@ fn through_the_page_cache() {
             }
         }
     }
-    let drive = Spec { behaviour: Behaviour::Drive(Drive::sata_7200rpm()), ..memory(256 << 10) };
+    let drive = Spec { behaviour: Behaviour::Drive(HardDisk::sata_7200rpm()), ..memory(256 << 10) };
     conforms(&drive, Some(Buffered::default()));
 }

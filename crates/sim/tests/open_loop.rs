@@ -5,7 +5,7 @@ mod common;
 use common::{constant, run};
 use units::Nanos;
 use volume::PerKind;
-use volume::spec::{Burst, Counted, Jitter, Limit, Scope, Source, Spec, Station};
+use volume::spec::{Burst, CountedUnit, Jitter, Limit, LimitSource, Scope, Spec, Station};
 
 /// Requests a second that the limit lets through.
 const LIMIT: u64 = 10_000;
@@ -19,14 +19,14 @@ fn strict() -> Spec {
     let limit = Limit {
         name: "IOPS".to_owned(),
         scope: Scope::Volume,
-        counted: Counted::Operations { unit: None, merged_from: None },
+        counted: CountedUnit::Operations { unit: None, merged_from: None },
         rate: PerKind { read: Some(LIMIT), write: Some(LIMIT), ..PerKind::default() },
         larger_than: 0,
         burst: Burst::Jitter(Jitter::given(Nanos::ZERO)),
         tolerance: None,
         merging: None,
         rule: String::new(),
-        source: Source::default(),
+        source: LimitSource::default(),
     };
     Spec { limits: vec![limit], ..constant(LATENCY) }
 }
@@ -72,7 +72,7 @@ fn served_by(servers: u32) -> Spec {
         service_fixed: Station::service_ns(SERVICE.get() as f64),
         bytes_per_sec: None,
         rule: String::new(),
-        source: Source::default(),
+        source: LimitSource::default(),
     };
     Spec { stations: vec![station], ..constant(Nanos::ZERO) }
 }

@@ -5,7 +5,7 @@ mod common;
 use units::random::Random;
 use units::{Bytes, Nanos};
 use volume::closed::{Load, predict};
-use volume::spec::{Behaviour, Burst, Counted, Jitter, Latency, Limit, Scope, Source, Spec, Station};
+use volume::spec::{Behaviour, Burst, CountedUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station};
 use volume::{Law, PerKind};
 
 /// How many volumes are tried.
@@ -63,14 +63,14 @@ fn limit(random: &mut Random, number: u64) -> Limit {
     Limit {
         name: format!("limit {number}"),
         scope: Scope::Volume,
-        counted: if operations { Counted::Operations { unit, merged_from: None } } else { Counted::Bytes },
+        counted: if operations { CountedUnit::Operations { unit, merged_from: None } } else { CountedUnit::Bytes },
         rate,
         larger_than: 0,
         burst: Burst::Jitter(Jitter::assumed(Nanos::from_millis(5))),
         tolerance: None,
         merging: None,
         rule: String::new(),
-        source: Source::default(),
+        source: LimitSource::default(),
     }
 }
 
@@ -82,7 +82,7 @@ fn spec(random: &mut Random) -> Spec {
         service_fixed: Station::service_ns(spread(random, 1e3, 50e3)),
         bytes_per_sec: None,
         rule: String::new(),
-        source: Source::default(),
+        source: LimitSource::default(),
     };
     let stations = if random.below(3) == 0 { vec![station(random)] } else { Vec::new() };
     let count = random.below(4);
@@ -93,13 +93,13 @@ fn spec(random: &mut Random) -> Spec {
         host: "host".to_owned(),
         limits: (0..count).map(|number| limit(random, number)).collect(),
         stations,
-        behaviour: Behaviour::Latency(Latency {
+        behaviour: Behaviour::Latency(LatencySpec {
             law: PerKind { read: law(random), write: law(random), trim: law(random), flush: law(random) },
             unwritten: None,
             written_share: 1.0,
             bytes_per_sec: None,
             spells: None,
-            source: Source::default(),
+            source: LimitSource::default(),
         }),
         buffering: volume::Buffering::default(),
         price: None,

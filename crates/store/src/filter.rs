@@ -1,6 +1,6 @@
 //! Which of many runs are meant.
 
-use crate::Kind;
+use crate::RunKind;
 use crate::manifest::Entry;
 
 /// What runs have to be to be listed; everything that is `None` lets all through.
@@ -9,7 +9,7 @@ use crate::manifest::Entry;
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// What was carried out.
-    pub kind: Option<Kind>,
+    pub kind: Option<RunKind>,
     /// A pattern for the run's name, its id or the name of one of its jobs.
     pub name: Option<String>,
     /// A pattern for the host's name.

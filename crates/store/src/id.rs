@@ -10,7 +10,7 @@ const LABEL_LENGTH: usize = 24;
 /// What was carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RunKind {
     /// A measurement, here or elsewhere.
     Run,
     /// A simulation.
@@ -21,7 +21,7 @@ pub enum Kind {
     Suite,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RunKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Run => "run",
@@ -33,7 +33,7 @@ impl fmt::Display for Kind {
 }
 
 /// A name that no folder in `root` has: when it began in UTC, its kind, its own name, and four digits from `salt`.
-pub(crate) fn unused(root: &Path, kind: Kind, name: &str, started_unix_ms: u64, salt: u32) -> String {
+pub(crate) fn unused(root: &Path, kind: RunKind, name: &str, started_unix_ms: u64, salt: u32) -> String {
     let stem = format!("{}-{kind}-{}", utc(started_unix_ms), label(name));
     let numbers = (0..).map(|step| salt.wrapping_add(step));
     let low_digits = numbers.take(1 << 16).map(|number| format!("{stem}-{:04x}", number & 0xffff));
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn names_say_when_and_what() {
         let root = tempfile::tempdir().unwrap();
-        let id = |name| unused(root.path(), Kind::Run, name, 1_795_294_384_000, 0x3f2a);
+        let id = |name| unused(root.path(), RunKind::Run, name, 1_795_294_384_000, 0x3f2a);
         assert_eq!(id("HyperDisk"), "2026-11-21T20-53-04-run-hyperdisk-3f2a");
         assert_eq!(id("/tmp/a b/größe.fio"), "2026-11-21T20-53-04-run-tmp-a-b-gr-e-fio-3f2a");
         assert_eq!(id("日本"), "2026-11-21T20-53-04-run-unnamed-3f2a");

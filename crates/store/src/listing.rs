@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::error::{Error, Result};
-use crate::index::{Index, Row};
+use crate::index::{IndexRow, RunIndex};
 use crate::manifest::Entry;
 use crate::store::is_own;
-use crate::{Filter, Store, folder};
+use crate::{Filter, RunStore, folder};
 
 /// The runs of a store.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Listing {
     pub skipped: Vec<(String, Error)>,
 }
 
-impl Store {
+impl RunStore {
     /// The runs that `filter` lets through, and everything that is none.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Store {
     }
 
     fn survey(&self) -> Result<Listing> {
-        let known = Index::load(self);
+        let known = RunIndex::load(self);
         let (mut rows, mut listing) = (BTreeMap::new(), Listing::default());
         for name in self.names()? {
             let shown = name.to_string_lossy().into_owned();
@@ -45,7 +45,7 @@ impl Store {
             }
         }
         self.show(&rows, &mut listing);
-        let index = Index::of(rows);
+        let index = RunIndex::of(rows);
         if index != known {
             // Users who may not write here list more slowly.
             let _ = index.save(self);
@@ -53,7 +53,7 @@ impl Store {
         Ok(listing)
     }
 
-    fn show(&self, rows: &BTreeMap<String, Row>, listing: &mut Listing) {
+    fn show(&self, rows: &BTreeMap<String, IndexRow>, listing: &mut Listing) {
         for (name, row) in rows {
             let path = self.root.join(name);
             match folder::check_version(&path, &row.entry) {
@@ -74,13 +74,13 @@ impl Store {
     }
 
     /// What is known of a folder, read anew if it was touched.
-    fn row(&self, name: &OsString, known: Option<&Row>) -> Result<Row> {
+    fn row(&self, name: &OsString, known: Option<&IndexRow>) -> Result<IndexRow> {
         let path = self.root.join(name);
         // Taken before the files are read, so that what changes meanwhile is read again the next time.
         let stamp = folder::stamp(&path).map_err(|_| folder::foreign(&path, "it is not a folder that can be read"))?;
         match known.filter(|row| row.stamp == stamp) {
             Some(row) => Ok(row.clone()),
-            None => Ok(Row { stamp, entry: Entry { kept: false, ..folder::read(&path)? } }),
+            None => Ok(IndexRow { stamp, entry: Entry { kept: false, ..folder::read(&path)? } }),
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use record::{Environment, ReadError, Run, from_json};
+use record::{EnvironmentRecord, ReadError, Run, from_json};
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{self, ENVIRONMENT, EVENTS, JOB, RUN};
 use crate::id::SERIES;
 use crate::manifest::Entry;
-use crate::{Filter, Store};
+use crate::{Filter, RunStore};
 
 /// A run from the store.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Loaded {
     folder: PathBuf,
 }
 
-impl Store {
+impl RunStore {
     /// Reads a run by its id, by the beginning of its id if no other begins so, by the four digits at its end, or as
     /// `last`, the one begun last.
     ///
@@ -162,7 +162,7 @@ impl Loaded {
     /// # Errors
     ///
     /// Where it is damaged.
-    pub fn environment(&self) -> Result<Environment> {
+    pub fn environment(&self) -> Result<EnvironmentRecord> {
         let bytes = self.file(ENVIRONMENT)?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Error::damaged(&self.folder.join(ENVIRONMENT), error.to_string()))

@@ -16,9 +16,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// A lock that is held until it is dropped or the process ends, however it ends (`flock(2)`).
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
-impl Lock {
+impl StoreLock {
     /// Waits for the lock, so long at most.
     pub(crate) fn wait(path: &Path, patience: Duration) -> Result<Self> {
         let begun = Instant::now();

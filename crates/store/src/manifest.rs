@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use record::{DirectionResult, Environment, Run};
+use record::{DirectionResult, EnvironmentRecord, Run};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::Kind;
+use crate::RunKind;
 use crate::error::{Error, Result};
 
 /// The version of the layout of a store and of the folders in it.
@@ -26,7 +26,7 @@ pub struct Entry {
     /// The folder's name.
     pub id: String,
     /// What was carried out.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// What it was about, as its maker called it.
     pub name: String,
     /// When it began, in milliseconds since 1970.
@@ -42,7 +42,7 @@ pub struct Entry {
     /// The command line, a word each.
     pub command_line: Vec<String>,
     /// How it ended.
-    pub outcome: record::Outcome,
+    pub outcome: record::RunOutcome,
     /// Which repeat of a series it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<record::Repeat>,
@@ -83,8 +83,8 @@ impl FileSeal {
 impl Entry {
     pub(crate) fn of(
         run: &Run,
-        environment: &Environment,
-        (kind, name): (Kind, &str),
+        environment: &EnvironmentRecord,
+        (kind, name): (RunKind, &str),
         files: BTreeMap<String, FileSeal>,
     ) -> Self {
         let (iops, p99_ns) = figures(run);
@@ -171,13 +171,13 @@ pub(crate) fn seal(document: &impl Serialize) -> Vec<u8> {
 }
 
 #[derive(Deserialize)]
-struct Versioned {
+struct VersionedManifest {
     format: u32,
 }
 
 /// Reads what [`seal`] wrote to `path`; the version comes first, for later ones may be sealed otherwise.
 pub(crate) fn unseal<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
-    if let Ok(Versioned { format }) = serde_json::from_slice(bytes)
+    if let Ok(VersionedManifest { format }) = serde_json::from_slice(bytes)
         && format > FORMAT
     {
         return Err(Error::too_new(path, format, FORMAT));

@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::folder::{self, KEPT};
 use crate::sweep::REMOVING;
-use crate::{Entry, Filter, Store, disk, id};
+use crate::{Entry, Filter, RunStore, disk, id};
 
-/// How much is kept. The oldest go first; those that were marked by [`Store::keep`] never go.
+/// How much is kept. The oldest go first; those that were marked by [`RunStore::keep`] never go.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Retention {
     /// Runs that began longer ago than this go, in milliseconds; `None` for any age.
@@ -18,8 +18,8 @@ pub struct Retention {
     pub latest: usize,
 }
 
-impl Store {
-    /// Removes the runs that are named as for [`Store::load`], and says which. Damaged ones go by their whole id.
+impl RunStore {
+    /// Removes the runs that are named as for [`RunStore::load`], and says which. Damaged ones go by their whole id.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Store {
         Ok(ids)
     }
 
-    /// What [`Store::retain`] would remove.
+    /// What [`RunStore::retain`] would remove.
     ///
     /// # Errors
     ///

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::{Environment, Input, read_input};
+use record::{EnvironmentRecord, Input, read_input};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Reason, Result};
-use crate::lock::{Lock, PATIENCE};
+use crate::lock::{PATIENCE, StoreLock};
 use crate::manifest::{FORMAT, seal, unseal};
-use crate::{Kind, Writer, disk, sweep};
+use crate::{RunKind, RunWriter, disk, sweep};
 
 const LOCK: &str = "lock";
 const VERSION: &str = "store.json";
@@ -19,17 +19,17 @@ const IMPORTED: &str = "imported";
 
 /// A folder of runs. It keeps nothing open: any number of processes may use it at once.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub struct RunStore {
     pub(crate) root: PathBuf,
     patience: Duration,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Version {
+struct StoreVersion {
     format: u32,
 }
 
-impl Store {
+impl RunStore {
     /// Opens the store in `root`, which is made for the user alone where it is missing, and sweeps up what crashed
     /// processes left. A folder that cannot be written to can be read all the same.
     ///
@@ -59,15 +59,15 @@ impl Store {
         &self.root
     }
 
-    /// Begins to keep a run, which is in the store once [`Writer::finish`] has returned.
+    /// Begins to keep a run, which is in the store once [`RunWriter::finish`] has returned.
     ///
     /// # Errors
     ///
     /// Where the store is of a later version or cannot be written to.
-    pub fn begin(&self, kind: Kind, name: &str) -> Result<Writer> {
+    pub fn begin(&self, kind: RunKind, name: &str) -> Result<RunWriter> {
         let _lock = self.lock()?;
         self.claim_version()?;
-        Writer::begin(self, kind, name)
+        RunWriter::begin(self, kind, name)
     }
 
     /// Keeps what another program measured, with the text it comes from; `name` says where the text was, and `number` which
@@ -75,7 +75,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Where no run can be read from it, besides those of [`Store::begin`].
+    /// Where no run can be read from it, besides those of [`RunStore::begin`].
     pub fn import(&self, name: &str, bytes: &[u8], number: Option<usize>, now_unix_ms: u64) -> Result<String> {
         let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
         let run = match read_input(name, bytes, number) {
@@ -91,22 +91,22 @@ impl Store {
         };
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
         let is_simulated = run.model.as_ref().is_some_and(|model| model.virtual_time);
-        let mut writer = self.begin(if is_simulated { Kind::Sim } else { Kind::Run }, &stem)?;
+        let mut writer = self.begin(if is_simulated { RunKind::Sim } else { RunKind::Run }, &stem)?;
         writer.attach(IMPORTED, bytes)?;
         writer.added_at(now_unix_ms);
-        let mut environment = Environment::of(&run);
+        let mut environment = EnvironmentRecord::of(&run);
         if environment.started_unix_ms == 0 {
             environment.started_unix_ms = now_unix_ms;
         }
         writer.finish_in(&run, &environment)
     }
 
-    pub(crate) fn lock(&self) -> Result<Lock> {
-        Lock::wait(&self.root.join(LOCK), self.patience)
+    pub(crate) fn lock(&self) -> Result<StoreLock> {
+        StoreLock::wait(&self.root.join(LOCK), self.patience)
     }
 
-    pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {
-        Lock::try_now(&self.root.join(LOCK))
+    pub(crate) fn try_lock(&self) -> Result<Option<StoreLock>> {
+        StoreLock::try_now(&self.root.join(LOCK))
     }
 
     /// Refuses a store of a later version.
@@ -114,7 +114,7 @@ impl Store {
         let path = self.root.join(VERSION);
         if path.exists() {
             let damaged = "runs are not affected: remove this file, and it will be written anew";
-            let version: Result<Version> = unseal(&path, &disk::read(&path)?);
+            let version: Result<StoreVersion> = unseal(&path, &disk::read(&path)?);
             version.map_err(|error| match error.reason {
                 Reason::Damaged(_) => Error { remedy: damaged.to_owned(), ..error },
                 _ => error,
@@ -130,7 +130,7 @@ impl Store {
         if path.exists() {
             return Ok(());
         }
-        disk::replace(&path, &self.root.join(VERSION_ASIDE), &seal(&Version { format: FORMAT }))
+        disk::replace(&path, &self.root.join(VERSION_ASIDE), &seal(&StoreVersion { format: FORMAT }))
     }
 
     fn sweep(&self) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::lock::Lock;
+use crate::lock::StoreLock;
 
 /// Folders in which a run is being written.
 pub(crate) const WRITING: &str = ".writing-";
@@ -27,5 +27,5 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
 }
 
 fn is_abandoned(folder: &Path) -> bool {
-    matches!(Lock::try_now(&folder.join(WRITER_LOCK)), Ok(Some(_)))
+    matches!(StoreLock::try_now(&folder.join(WRITER_LOCK)), Ok(Some(_)))
 }

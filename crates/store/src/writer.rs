@@ -7,25 +7,25 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use record::{Asked, Environment, Run};
+use record::{EnvironmentRecord, RequestedRun, Run};
 use serde::Serialize;
 use zstd::stream::write::Encoder;
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
-use crate::lock::{Lock, PATIENCE};
+use crate::lock::{PATIENCE, StoreLock};
 use crate::manifest::{Entry, FileSeal, seal};
 use crate::sweep::{WRITER_LOCK, WRITING};
-use crate::{Kind, Store, disk, id};
+use crate::{RunKind, RunStore, disk, id};
 
 /// Tells the folders of one process apart.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// Writes a run aside. Dropped without [`Writer::finish`], it leaves nothing behind; killed, what it leaves is swept up
+/// Writes a run aside. Dropped without [`RunWriter::finish`], it leaves nothing behind; killed, what it leaves is swept up
 /// by the next process that opens the store.
-pub struct Writer {
-    store: Store,
-    kind: Kind,
+pub struct RunWriter {
+    store: RunStore,
+    kind: RunKind,
     name: String,
     aside: PathBuf,
     files: BTreeMap<String, FileSeal>,
@@ -33,14 +33,14 @@ pub struct Writer {
     verdict: Option<String>,
     added_unix_ms: u64,
     /// Tells others that the writer lives.
-    _alive: Lock,
+    _alive: StoreLock,
 }
 
-impl Writer {
+impl RunWriter {
     /// Makes the folder. Under the store's lock.
-    pub(crate) fn begin(store: &Store, kind: Kind, name: &str) -> Result<Self> {
+    pub(crate) fn begin(store: &RunStore, kind: RunKind, name: &str) -> Result<Self> {
         let aside = make_aside(&store.root)?;
-        let alive = Lock::wait(&aside.join(WRITER_LOCK), PATIENCE).inspect_err(|_| {
+        let alive = StoreLock::wait(&aside.join(WRITER_LOCK), PATIENCE).inspect_err(|_| {
             let _ = std::fs::remove_dir(&aside);
         })?;
         let name = name.to_owned();
@@ -105,17 +105,17 @@ impl Writer {
     ///
     /// Where it cannot be written: the store is then as it was.
     pub fn finish(self, run: &Run) -> Result<String> {
-        self.finish_in(run, &Environment::of(run))
+        self.finish_in(run, &EnvironmentRecord::of(run))
     }
 
     /// The same with more of its surroundings than the run tells by itself.
     ///
     /// # Errors
     ///
-    /// As of [`Writer::finish`].
-    pub fn finish_in(mut self, run: &Run, environment: &Environment) -> Result<String> {
+    /// As of [`RunWriter::finish`].
+    pub fn finish_in(mut self, run: &Run, environment: &EnvironmentRecord) -> Result<String> {
         self.put(RUN, record::to_json(run).as_bytes())?;
-        self.put(RESOLVED, &json(&Resolved::of(run)))?;
+        self.put(RESOLVED, &json(&ResolvedJob::of(run)))?;
         self.put(ENVIRONMENT, &json(environment))?;
         self.finish_events()?;
         self.commit(run, environment)
@@ -135,7 +135,7 @@ impl Writer {
         Ok(())
     }
 
-    fn commit(&mut self, run: &Run, environment: &Environment) -> Result<String> {
+    fn commit(&mut self, run: &Run, environment: &EnvironmentRecord) -> Result<String> {
         let files = std::mem::take(&mut self.files);
         let mut entry = Entry {
             verdict: self.verdict.take(),
@@ -154,7 +154,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for RunWriter {
     fn drop(&mut self) {
         // After a commit there is nothing of this name.
         let _ = std::fs::remove_dir_all(&self.aside);
@@ -206,13 +206,13 @@ impl Write for Summing {
 
 /// What was made of the job.
 #[derive(Serialize)]
-struct Resolved<'a> {
+struct ResolvedJob<'a> {
     schema: u32,
     globals: &'a [(String, String)],
-    jobs: &'a [Asked],
+    jobs: &'a [RequestedRun],
 }
 
-impl<'a> Resolved<'a> {
+impl<'a> ResolvedJob<'a> {
     fn of(run: &'a Run) -> Self {
         Self { schema: run.schema, globals: &run.globals, jobs: &run.asked }
     }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use common::{add, sample};
-use store::{Filter, Kind, Store};
+use store::{Filter, RunKind, RunStore};
 use units::random::Random;
 
 const ROUNDS: u64 = 100;
@@ -18,10 +18,10 @@ const ROUNDS: u64 = 100;
 #[test]
 fn works_until_it_is_killed() {
     let Some(root) = std::env::var_os("STORE_TEST_KILLED") else { return };
-    let store = Store::open(root).unwrap();
+    let store = RunStore::open(root).unwrap();
     let mut out = std::io::stdout();
     for at in 0.. {
-        let id = add(&store, Kind::Run, "killed", &sample(at)).unwrap();
+        let id = add(&store, RunKind::Run, "killed", &sample(at)).unwrap();
         writeln!(out, "\nadded {id}").unwrap();
         store.list(&Filter::default()).unwrap();
         if at % 2 == 1 {
@@ -77,7 +77,7 @@ fn nothing_is_lost_at_random_moments_of_death() {
             }
         }
         swept += leftovers(home.path()).len();
-        let store = Store::open(home.path()).unwrap();
+        let store = RunStore::open(home.path()).unwrap();
         assert_eq!(leftovers(home.path()), Vec::<String>::new(), "round {round}, seed {seed}");
         let listing = store.list(&Filter::default()).unwrap();
         assert!(listing.skipped.is_empty(), "round {round}, seed {seed}: {:?}", listing.skipped);
@@ -89,7 +89,7 @@ fn nothing_is_lost_at_random_moments_of_death() {
         expected = found;
     }
     for id in &expected {
-        Store::open(home.path()).unwrap().load(id).unwrap();
+        RunStore::open(home.path()).unwrap().load(id).unwrap();
     }
     println!("{added} runs were added, {swept} leftovers swept up");
     assert!(added > 0 && swept > 0, "seed {seed}: {added} added, {swept} swept up");
@@ -98,30 +98,30 @@ fn nothing_is_lost_at_random_moments_of_death() {
 #[test]
 fn a_living_writer_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let mut writer = store.begin(Kind::Run, "alive").unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let mut writer = store.begin(RunKind::Run, "alive").unwrap();
     writer.event("{}").unwrap();
-    Store::open(home.path()).unwrap();
+    RunStore::open(home.path()).unwrap();
     assert_eq!(leftovers(home.path()).len(), 1);
     assert!(store.list(&Filter::default()).unwrap().skipped.is_empty(), "and is not taken for a run");
     let id = writer.finish(&sample(0)).unwrap();
     assert_eq!(store.load(&id).unwrap().events().unwrap().count(), 1);
-    drop(store.begin(Kind::Run, "dropped").unwrap());
+    drop(store.begin(RunKind::Run, "dropped").unwrap());
     assert_eq!(leftovers(home.path()), Vec::<String>::new());
 }
 
 #[test]
 fn leftovers_without_a_living_writer_are_swept_up() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let id = add(&store, Kind::Run, "whole", &sample(0)).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let id = add(&store, RunKind::Run, "whole", &sample(0)).unwrap();
     for name in [".writing-1-0", ".writing-1-1", &format!(".removing-{id}")] {
         std::fs::create_dir(home.path().join(name)).unwrap();
         std::fs::copy(home.path().join(&id).join("run.json"), home.path().join(name).join("run.json")).unwrap();
     }
     // One that died before and one that died after it gave its lock away.
     std::fs::write(home.path().join(".writing-1-0/.lock"), "").unwrap();
-    Store::open(home.path()).unwrap();
+    RunStore::open(home.path()).unwrap();
     assert_eq!(leftovers(home.path()), Vec::<String>::new());
     assert_eq!(store.list(&Filter::default()).unwrap().entries.len(), 1);
 }

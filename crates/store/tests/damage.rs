@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use common::{add, sample};
 use record::Run;
-use store::{Filter, Kind, Reason, Store};
+use store::{Filter, Reason, RunKind, RunStore};
 
 struct Damaged {
     _home: tempfile::TempDir,
-    store: Store,
+    store: RunStore,
     whole: String,
     hit: String,
     run: Run,
@@ -20,10 +20,10 @@ struct Damaged {
 impl Damaged {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let store = Store::open(home.path()).unwrap();
+        let store = RunStore::open(home.path()).unwrap();
         let run = sample(1);
-        let whole = add(&store, Kind::Run, "whole", &sample(0)).unwrap();
-        let hit = add(&store, Kind::Run, "hit", &run).unwrap();
+        let whole = add(&store, RunKind::Run, "whole", &sample(0)).unwrap();
+        let hit = add(&store, RunKind::Run, "hit", &run).unwrap();
         store.list(&Filter::default()).unwrap();
         Self { _home: home, store, whole, hit, run }
     }
@@ -40,7 +40,7 @@ impl Damaged {
         let before = fs::read(file).unwrap();
         fs::write(file, bytes).unwrap();
         let what = format!("{} with {} bytes", file.display(), bytes.len());
-        let store = Store::open(self.store.root()).unwrap();
+        let store = RunStore::open(self.store.root()).unwrap();
         let listing = store.list(&Filter::default()).unwrap();
         assert!(listing.entries.iter().any(|entry| entry.id == self.whole), "{what}: nothing else is lost");
         let is_listed = listing.entries.iter().any(|entry| entry.id == self.hit);
@@ -153,7 +153,7 @@ fn what_is_foreign_is_named_and_left_alone() {
     fs::create_dir(root.join("pipe")).unwrap();
     fs::rename(root.join(&damaged.hit).join("job.fio"), root.join("pipe/job.fio")).unwrap();
     fs::create_dir(root.join(&damaged.hit).join("job.fio")).unwrap();
-    let listing = Store::open(root).unwrap().list(&Filter::default()).unwrap();
+    let listing = RunStore::open(root).unwrap().list(&Filter::default()).unwrap();
     assert_eq!(listing.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&damaged.whole]);
     let foreign = |name: &str| {
         let (_, error) = listing.skipped.iter().find(|(skipped, _)| skipped == name).unwrap();

@@ -7,7 +7,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{EVENTS, JOB, add, sample};
-use store::{FORMAT, Filter, Kind, Store};
+use store::{FORMAT, Filter, RunKind, RunStore};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
@@ -31,18 +31,18 @@ fn every_version_is_read() {
     for format in 1..=FORMAT {
         let home = tempfile::tempdir().unwrap();
         copy(&fixtures().join(format!("format{format}")), home.path());
-        let store = Store::open(home.path()).unwrap();
+        let store = RunStore::open(home.path()).unwrap();
         let listing = store.list(&Filter::default()).unwrap();
         assert!(listing.skipped.is_empty(), "{format}: {:?}", listing.skipped);
-        let kinds: Vec<Kind> = listing.entries.iter().map(|entry| entry.kind).collect();
-        assert_eq!(kinds, [Kind::Run, Kind::Sim, Kind::Sweep, Kind::Suite], "{format}");
+        let kinds: Vec<RunKind> = listing.entries.iter().map(|entry| entry.kind).collect();
+        assert_eq!(kinds, [RunKind::Run, RunKind::Sim, RunKind::Sweep, RunKind::Suite], "{format}");
         for (at, entry) in listing.entries.iter().enumerate() {
             let loaded = store.load(&entry.id).unwrap();
             assert_eq!(loaded.run, sample(at as u64), "{format}: {}", entry.id);
             assert_eq!(loaded.job().unwrap().as_deref(), Some(JOB));
             assert_eq!(loaded.events().unwrap().map(Result::unwrap).collect::<Vec<_>>(), EVENTS);
         }
-        add(&store, Kind::Run, "and goes on", &sample(9)).unwrap();
+        add(&store, RunKind::Run, "and goes on", &sample(9)).unwrap();
         assert_eq!(store.list(&Filter::default()).unwrap().entries.len(), 5);
     }
 }
@@ -52,8 +52,8 @@ fn every_version_is_read() {
 fn make_the_fixture() {
     let root = fixtures().join(format!("format{FORMAT}"));
     assert!(!root.exists(), "a version that was written stays as it is");
-    let store = Store::open(&root).unwrap();
-    for (at, kind) in [Kind::Run, Kind::Sim, Kind::Sweep, Kind::Suite].into_iter().enumerate() {
+    let store = RunStore::open(&root).unwrap();
+    for (at, kind) in [RunKind::Run, RunKind::Sim, RunKind::Sweep, RunKind::Suite].into_iter().enumerate() {
         add(&store, kind, "fixture", &sample(at as u64)).unwrap();
     }
     std::fs::remove_file(root.join("lock")).unwrap();

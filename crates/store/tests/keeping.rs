@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use common::{EVENTS, JOB, STARTED_MS, add, sample};
-use record::{DirectionResult, Environment, LatencyStats, Run};
-use store::{Filter, Kind, Reason, Retention, Store};
+use record::{DirectionResult, EnvironmentRecord, LatencyStats, Run};
+use store::{Filter, Reason, Retention, RunKind, RunStore};
 
-fn ids(store: &Store, filter: &Filter) -> Vec<String> {
+fn ids(store: &RunStore, filter: &Filter) -> Vec<String> {
     let listing = store.list(filter).unwrap();
     assert!(listing.skipped.is_empty(), "{:?}", listing.skipped);
     listing.entries.into_iter().map(|entry| entry.id).collect()
@@ -19,10 +19,10 @@ fn ids(store: &Store, filter: &Filter) -> Vec<String> {
 fn a_run_comes_back_as_it_was() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join("a path/mit Größe/日本");
-    let store = Store::open(&root).unwrap();
+    let store = RunStore::open(&root).unwrap();
     assert_eq!(root.metadata().unwrap().permissions().mode() & 0o777, 0o700);
     let run = sample(0);
-    let id = add(&store, Kind::Run, "HyperDisk", &run).unwrap();
+    let id = add(&store, RunKind::Run, "HyperDisk", &run).unwrap();
     assert!(id.starts_with("2026-11-21T20-53-04-run-hyperdisk-"), "{id}");
     let loaded = store.load(&id).unwrap();
     assert_eq!(loaded.run, run);
@@ -42,8 +42,8 @@ fn a_run_comes_back_as_it_was() {
 #[test]
 fn a_run_without_job_and_events_has_none() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    store.begin(Kind::Sim, "bare").unwrap().finish(&sample(0)).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    store.begin(RunKind::Sim, "bare").unwrap().finish(&sample(0)).unwrap();
     let loaded = store.load("last").unwrap();
     assert_eq!(loaded.job().unwrap(), None);
     assert_eq!(loaded.events().unwrap().count(), 0);
@@ -52,16 +52,16 @@ fn a_run_without_job_and_events_has_none() {
 #[test]
 fn filters_let_through_what_they_say() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let run = add(&store, Kind::Run, "gold", &sample(0)).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let run = add(&store, RunKind::Run, "gold", &sample(0)).unwrap();
     let mut other = sample(10);
     other.host.hostname = "bellows".to_owned();
     other.jobs[0].evidence.targets[0].path = "/dev/nvme0n1".to_owned();
-    let sweep = add(&store, Kind::Sweep, "silver", &other).unwrap();
+    let sweep = add(&store, RunKind::Sweep, "silver", &other).unwrap();
     let all = Filter::default();
     for (filter, expected) in [
         (all.clone(), vec![&run, &sweep]),
-        (Filter { kind: Some(Kind::Sweep), ..all.clone() }, vec![&sweep]),
+        (Filter { kind: Some(RunKind::Sweep), ..all.clone() }, vec![&sweep]),
         (Filter { name: Some("g*d".to_owned()), ..all.clone() }, vec![&run]),
         (Filter { name: Some("rea??".to_owned()), ..all.clone() }, vec![&run, &sweep]),
         (Filter { name: Some("rea".to_owned()), ..all.clone() }, vec![]),
@@ -75,7 +75,7 @@ fn filters_let_through_what_they_say() {
         (Filter { tool: Some("fio*".to_owned()), ..all.clone() }, vec![]),
         (Filter { text: Some("GRÖSSE".to_owned()), ..all.clone() }, vec![]),
         (Filter { text: Some("GRÖßE".to_owned()), ..all.clone() }, vec![&run, &sweep]),
-        (Filter { text: Some("Bellows".to_owned()), kind: Some(Kind::Run), ..all }, vec![]),
+        (Filter { text: Some("Bellows".to_owned()), kind: Some(RunKind::Run), ..all }, vec![]),
     ] {
         assert_eq!(ids(&store, &filter).iter().collect::<Vec<_>>(), expected, "{filter:?}");
     }
@@ -84,10 +84,10 @@ fn filters_let_through_what_they_say() {
 #[test]
 fn runs_are_named_by_their_beginning_or_as_the_last() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     assert!(matches!(store.load("last").unwrap_err().reason, Reason::Unknown(_)));
-    let later = add(&store, Kind::Run, "a", &sample(100)).unwrap();
-    let first = add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    let later = add(&store, RunKind::Run, "a", &sample(100)).unwrap();
+    let first = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
     assert_eq!(store.resolve("last").unwrap(), later, "by the time at which it began");
     assert_eq!(store.resolve("2026-11-21T20-53").unwrap(), first);
     let error = store.load("2026-11").unwrap_err();
@@ -102,8 +102,8 @@ fn runs_are_named_by_their_beginning_or_as_the_last() {
 #[test]
 fn the_four_digits_at_the_end_of_an_id_are_enough() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let id = add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let id = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
     assert_eq!(store.resolve(&id[id.len() - 4..]).unwrap(), id);
     assert!(store.resolve(&id[id.len() - 3..]).is_err());
 }
@@ -111,14 +111,14 @@ fn the_four_digits_at_the_end_of_an_id_are_enough() {
 #[test]
 fn repeats_are_found_by_the_name_of_their_series() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let names = ["a", "b"].map(|name| store::series_name(name, STARTED_MS, 0x1_0000));
     assert_eq!(names[0], "2026-11-21T20-53-04-series-a-0000");
     let mut ids = Vec::new();
     for number in [2, 1] {
         for series in &names {
             let repeat = Some(record::Repeat { series: series.clone(), number, of: 2 });
-            ids.push(add(&store, Kind::Run, "a", &Run { repeat, ..sample(u64::from(number)) }).unwrap());
+            ids.push(add(&store, RunKind::Run, "a", &Run { repeat, ..sample(u64::from(number)) }).unwrap());
         }
     }
     let found =
@@ -132,7 +132,7 @@ fn repeats_are_found_by_the_name_of_their_series() {
 #[test]
 fn what_a_list_shows_is_known_without_the_record() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let mut run = sample(0);
     run.jobs[0].result.read = DirectionResult {
         ios: 500,
@@ -144,10 +144,10 @@ fn what_a_list_shows_is_known_without_the_record() {
     other.group = 1;
     other.result.read.ios = 400;
     run.jobs.push(other);
-    let mut writer = store.begin(Kind::Sim, "a").unwrap();
+    let mut writer = store.begin(RunKind::Sim, "a").unwrap();
     writer.verdict("queue_too_shallow");
     writer.added_at(7);
-    let virtual_time = Environment { started_unix_ms: STARTED_MS + 1, ..Environment::of(&run) };
+    let virtual_time = EnvironmentRecord { started_unix_ms: STARTED_MS + 1, ..EnvironmentRecord::of(&run) };
     let id = writer.finish_in(&run, &virtual_time).unwrap();
     let entry = store.load(&id).unwrap().entry;
     assert_eq!((entry.iops, entry.p99_ns, entry.added_unix_ms), (250, Some(5), 7), "of those that ran together");
@@ -158,7 +158,7 @@ fn what_a_list_shows_is_known_without_the_record() {
 #[test]
 fn what_was_measured_long_ago_is_as_old_as_its_import() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let now = STARTED_MS + 1_000_000;
     let id = store.import("old.json", record::to_json(&sample(0)).as_bytes(), None, now).unwrap();
     let by_age = Retention { max_age_ms: Some(10_000), ..Retention::default() };
@@ -169,25 +169,25 @@ fn what_was_measured_long_ago_is_as_old_as_its_import() {
 #[test]
 fn nobody_waits_longer_for_a_lock_than_he_wants_to() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap().with_patience(Duration::from_millis(20));
+    let store = RunStore::open(home.path()).unwrap().with_patience(Duration::from_millis(20));
     let held = std::fs::File::create(home.path().join("lock")).unwrap();
     held.lock().unwrap();
     let begun = Instant::now();
-    let error = add(&store, Kind::Run, "a", &sample(0)).unwrap_err();
+    let error = add(&store, RunKind::Run, "a", &sample(0)).unwrap_err();
     assert!(matches!(error.reason, Reason::Busy(_)) && begun.elapsed() < Duration::from_secs(5), "{error}");
     drop(held);
-    add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    add(&store, RunKind::Run, "a", &sample(0)).unwrap();
 }
 
 /// 692e655 followed the link and made what it led to.
 #[test]
 fn a_lock_that_is_a_link_was_followed() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let _ = std::fs::remove_file(home.path().join("lock"));
     let elsewhere = home.path().join("elsewhere");
     std::os::unix::fs::symlink(&elsewhere, home.path().join("lock")).unwrap();
-    let error = add(&store, Kind::Run, "a", &sample(0)).unwrap_err().to_string();
+    let error = add(&store, RunKind::Run, "a", &sample(0)).unwrap_err().to_string();
     assert!(error.contains("it is a link") && error.contains("remove the link"), "{error}");
     assert!(!elsewhere.exists());
 }
@@ -195,8 +195,8 @@ fn a_lock_that_is_a_link_was_followed() {
 #[test]
 fn what_is_removed_is_gone_and_a_wrong_name_removes_nothing() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let run_ids: Vec<String> = (0..4).map(|at| add(&store, Kind::Run, "a", &sample(at)).unwrap()).collect();
+    let store = RunStore::open(home.path()).unwrap();
+    let run_ids: Vec<String> = (0..4).map(|at| add(&store, RunKind::Run, "a", &sample(at)).unwrap()).collect();
     let errors = store.remove(&[&run_ids[0], "nothing", "2026", ".."]).unwrap_err();
     assert_eq!(errors.len(), 3, "{errors:?}");
     assert_eq!(ids(&store, &Filter::default()), run_ids);
@@ -213,8 +213,8 @@ fn what_is_removed_is_gone_and_a_wrong_name_removes_nothing() {
 #[test]
 fn retention_takes_the_oldest_and_never_what_is_kept() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let run_ids: Vec<String> = (0..6).map(|at| add(&store, Kind::Run, "a", &sample(at)).unwrap()).collect();
+    let store = RunStore::open(home.path()).unwrap();
+    let run_ids: Vec<String> = (0..6).map(|at| add(&store, RunKind::Run, "a", &sample(at)).unwrap()).collect();
     let each = store.list(&Filter::default()).unwrap().entries[0].bytes();
     store.keep(&run_ids[0], true).unwrap();
     store.keep(&run_ids[1], true).unwrap();
@@ -236,7 +236,7 @@ fn retention_takes_the_oldest_and_never_what_is_kept() {
 #[test]
 fn fios_output_is_imported_with_its_text() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let text = include_bytes!("../../record/tests/data/fio.json");
     let id = store.import("/some/where/Nightly run.json", text, None, STARTED_MS).unwrap();
     assert!(id.contains("-run-nightly-run-"), "{id}");
@@ -255,9 +255,9 @@ fn fios_output_is_imported_with_its_text() {
 #[test]
 fn records_of_our_own_are_imported_as_what_they_are() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let model = record::Model { virtual_time: true, ..record::Model::default() };
-    for (run, kind) in [(sample(0), Kind::Run), (record::Run { model: Some(model), ..sample(1) }, Kind::Sim)] {
+    let store = RunStore::open(home.path()).unwrap();
+    let model = record::ModelRecord { virtual_time: true, ..record::ModelRecord::default() };
+    for (run, kind) in [(sample(0), RunKind::Run), (record::Run { model: Some(model), ..sample(1) }, RunKind::Sim)] {
         let id = store.import("copied.json", record::to_json(&run).as_bytes(), None, STARTED_MS).unwrap();
         let loaded = store.load(&id).unwrap();
         assert_eq!((loaded.run, loaded.entry.kind), (run, kind));
@@ -267,8 +267,8 @@ fn records_of_our_own_are_imported_as_what_they_are() {
 #[test]
 fn names_of_attached_files_stay_inside_and_are_new() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let mut writer = store.begin(Kind::Suite, "s").unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let mut writer = store.begin(RunKind::Suite, "s").unwrap();
     writer.attach("mine", b"1").unwrap();
     for name in ["", ".", "..", "a/b", "/etc/x", "run.json", "manifest.json", "kept", ".lock", "mine"] {
         assert!(matches!(writer.attach(name, b"2").unwrap_err().reason, Reason::Refused(_)), "{name}");
@@ -278,11 +278,11 @@ fn names_of_attached_files_stay_inside_and_are_new() {
 #[test]
 fn later_versions_are_named_and_never_written_to() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
-    let id = add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let id = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
     let mut later = sample(1);
     later.schema += 1;
-    let later = add(&store, Kind::Run, "b", &later).unwrap();
+    let later = add(&store, RunKind::Run, "b", &later).unwrap();
     for pass in ["read", "from the index"] {
         let listing = store.list(&Filter::default()).unwrap();
         assert_eq!(listing.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&id], "{pass}");
@@ -298,8 +298,8 @@ fn later_versions_are_named_and_never_written_to() {
     let version = home.path().join("store.json");
     std::fs::write(&version, r#"{"format":2}"#).unwrap();
     let before = std::fs::read(home.path().join("index.json")).unwrap();
-    let store = Store::open(home.path()).unwrap();
-    assert!(matches!(add(&store, Kind::Run, "c", &sample(2)).unwrap_err().reason, Reason::TooNew { found: 2, .. }));
+    let store = RunStore::open(home.path()).unwrap();
+    assert!(matches!(add(&store, RunKind::Run, "c", &sample(2)).unwrap_err().reason, Reason::TooNew { found: 2, .. }));
     assert!(matches!(store.remove(&[&id]).unwrap_err()[0].reason, Reason::TooNew { .. }));
     assert!(store.keep(&id, true).is_err() && store.retain(Retention::default(), 0).is_err());
     std::fs::remove_dir_all(home.path().join(&later)).unwrap();
@@ -307,9 +307,9 @@ fn later_versions_are_named_and_never_written_to() {
     assert_eq!(std::fs::read(home.path().join("index.json")).unwrap(), before);
 
     std::fs::write(&version, "{").unwrap();
-    let error = add(&store, Kind::Run, "c", &sample(2)).unwrap_err();
+    let error = add(&store, RunKind::Run, "c", &sample(2)).unwrap_err();
     assert!(error.to_string().contains("store.json: damaged: "), "{error}");
     assert!(error.remedy.contains("remove this file"), "{error}");
     std::fs::remove_file(&version).unwrap();
-    add(&store, Kind::Run, "c", &sample(2)).unwrap();
+    add(&store, RunKind::Run, "c", &sample(2)).unwrap();
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{add, sample};
-use store::{Error, Filter, Kind, Reason, Store};
+use store::{Error, Filter, Reason, RunKind, RunStore};
 
 /// A file system in memory, unmounted when the test ends.
 struct Mount<'a>(&'a Path, #[expect(dead_code, reason = "held until the end")] MutexGuard<'static, ()>);
@@ -50,23 +50,23 @@ fn kind_of(error: &Error) -> Option<ErrorKind> {
 fn a_read_only_store_can_be_read() {
     let home = tempfile::tempdir().unwrap();
     let mount = Mount::of_64_kib(home.path());
-    let id = add(&Store::open(home.path()).unwrap(), Kind::Run, "a", &sample(0)).unwrap();
+    let id = add(&RunStore::open(home.path()).unwrap(), RunKind::Run, "a", &sample(0)).unwrap();
     match &mount {
         Some(mount) => mount.make_read_only(),
         None => fs::set_permissions(home.path(), fs::Permissions::from_mode(0o500)).unwrap(),
     }
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     for _ in 0..2 {
         assert_eq!(store.list(&Filter::default()).unwrap().entries.len(), 1);
     }
     assert_eq!(store.load("last").unwrap().run, sample(0));
     let refused = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
-    let error = add(&store, Kind::Run, "b", &sample(1)).unwrap_err();
+    let error = add(&store, RunKind::Run, "b", &sample(1)).unwrap_err();
     assert!(kind_of(&error).is_some_and(|kind| refused.contains(&kind)), "{error}");
     assert!(error.remedy.contains("keep runs elsewhere"), "{error}");
     if mount.is_some() {
         assert!(store.remove(&[&id]).is_err());
-        let error = Store::open(home.path().join("new")).unwrap_err();
+        let error = RunStore::open(home.path().join("new")).unwrap_err();
         assert!(error.to_string().contains("making the folder"), "{error}");
     }
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).ok();
@@ -79,10 +79,10 @@ fn a_full_disk_refuses_a_run_and_loses_none() {
         eprintln!("skipped: mounting needs root");
         return;
     };
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let mut ids = Vec::new();
     let error = loop {
-        match add(&store, Kind::Run, "a", &sample(ids.len() as u64)) {
+        match add(&store, RunKind::Run, "a", &sample(ids.len() as u64)) {
             Ok(id) => ids.push(id),
             Err(error) => break error,
         }
@@ -91,12 +91,12 @@ fn a_full_disk_refuses_a_run_and_loses_none() {
     assert!(error.remedy.contains("make room"), "{error}");
     assert!(!ids.is_empty());
     for _ in 0..2 {
-        let listing = Store::open(home.path()).unwrap().list(&Filter::default()).unwrap();
+        let listing = RunStore::open(home.path()).unwrap().list(&Filter::default()).unwrap();
         assert_eq!(listing.entries.into_iter().map(|entry| entry.id).collect::<Vec<_>>(), ids);
         assert!(listing.skipped.is_empty());
     }
     store.remove(&[&ids[0]]).unwrap();
-    add(&store, Kind::Run, "a", &sample(99)).unwrap();
+    add(&store, RunKind::Run, "a", &sample(99)).unwrap();
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_root_that_is_no_folder_is_refused() {
     let file = home.path().join("file");
     fs::write(&file, "").unwrap();
     for path in [file.clone(), file.join("below")] {
-        let error = Store::open(&path).unwrap_err();
+        let error = RunStore::open(&path).unwrap_err();
         assert_eq!(error.path, path);
         assert!(!error.remedy.is_empty());
     }

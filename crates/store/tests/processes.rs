@@ -6,9 +6,9 @@ mod common;
 use std::process::{Command, Stdio};
 
 use common::{add, sample};
-use store::{Filter, Kind, Store};
+use store::{Filter, RunKind, RunStore};
 
-fn ids(store: &Store, filter: &Filter) -> Vec<String> {
+fn ids(store: &RunStore, filter: &Filter) -> Vec<String> {
     let listing = store.list(filter).unwrap();
     assert!(listing.skipped.is_empty(), "{:?}", listing.skipped);
     listing.entries.into_iter().map(|entry| entry.id).collect()
@@ -18,9 +18,9 @@ fn ids(store: &Store, filter: &Filter) -> Vec<String> {
 #[test]
 fn one_of_many_processes() {
     let Some(root) = std::env::var_os("STORE_TEST_SHARED") else { return };
-    let store = Store::open(root).unwrap();
+    let store = RunStore::open(root).unwrap();
     for _ in 0..50 {
-        add(&store, Kind::Run, "shared", &sample(0)).unwrap();
+        add(&store, RunKind::Run, "shared", &sample(0)).unwrap();
     }
 }
 
@@ -34,7 +34,7 @@ fn many_processes_add_at_once() {
             child.env("STORE_TEST_SHARED", home.path()).spawn().unwrap()
         })
         .collect();
-    let store = Store::open(home.path()).unwrap();
+    let store = RunStore::open(home.path()).unwrap();
     let mut seen = 0;
     while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
         let listed = ids(&store, &Filter::default()).len();

@@ -9,7 +9,7 @@ use crate::{Completion, Kind, Op, Tag, Target};
 
 /// What the suite may expect of the target at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct TestedTarget {
     /// Tags, at least 1.
     pub depth: u32,
     /// Size of each buffer in bytes.
@@ -30,8 +30,8 @@ pub struct Subject {
     pub faulty: bool,
 }
 
-impl Default for Subject {
-    /// What [`crate::testing::Memory`] is by default.
+impl Default for TestedTarget {
+    /// What [`crate::testing::MemoryTarget`] is by default.
     fn default() -> Self {
         Self {
             depth: 32,
@@ -52,7 +52,7 @@ impl Default for Subject {
 /// # Panics
 ///
 /// When the target does not conform.
-pub fn check<T: Target>(target: &mut T, subject: &Subject) {
+pub fn check<T: Target>(target: &mut T, subject: &TestedTarget) {
     let mut harness = Harness { target, subject, taken: vec![None; subject.depth as usize], done: vec![EARLIER] };
     clock_does_not_run_backwards(&mut harness);
     waiting_for_nothing_ends(&mut harness);
@@ -78,7 +78,7 @@ pub fn check<T: Target>(target: &mut T, subject: &Subject) {
 /// The target with what is known to be in flight.
 struct Harness<'a, T> {
     target: &'a mut T,
-    subject: &'a Subject,
+    subject: &'a TestedTarget,
     /// For each tag in flight, its operation and when it was submitted at the earliest.
     taken: Vec<Option<(Op, Nanos)>>,
     /// What waits append to; always holds [`EARLIER`].
@@ -376,7 +376,7 @@ fn skipping_leaves_the_rest_of_the_buffer<T: Target>(harness: &mut Harness<'_, T
 }
 
 fn reads_end_at_the_end<T: Target>(harness: &mut Harness<'_, T>) {
-    let Subject { file_bytes, unit_bytes, .. } = *harness.subject;
+    let TestedTarget { file_bytes, unit_bytes, .. } = *harness.subject;
     let op = harness.op(Tag(0), Kind::Read, 0);
     let across = Op { offset: file_bytes - u64::from(unit_bytes), ..op };
     assert_eq!(harness.carry_out(across), unit_bytes, "across the end");
@@ -389,7 +389,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::testing::{Memory, Model};
+    use crate::testing::{MemoryModel, MemoryTarget};
 
     /// Ways not to conform.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -411,7 +411,7 @@ mod tests {
     }
 
     struct Defective {
-        memory: Memory,
+        memory: MemoryTarget,
         defect: Defect,
         count: u64,
     }
@@ -486,8 +486,8 @@ mod tests {
             LosesOperationsWithTheCache,
         ];
         for defect in defects {
-            let mut target = Defective { memory: Memory::new(&Model::default()), defect, count: 0 };
-            let outcome = catch_unwind(AssertUnwindSafe(|| check(&mut target, &Subject::default())));
+            let mut target = Defective { memory: MemoryTarget::new(&MemoryModel::default()), defect, count: 0 };
+            let outcome = catch_unwind(AssertUnwindSafe(|| check(&mut target, &TestedTarget::default())));
             assert!(outcome.is_err(), "{defect:?} was not found");
         }
     }

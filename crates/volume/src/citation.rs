@@ -1,10 +1,10 @@
 //! Sources and assumptions of figures, in one line each.
 
-use crate::{Jitter, JitterBasis, Merging, Source};
+use crate::{Jitter, JitterBasis, LimitSource, Merging};
 
 /// Returns the title of a source and its date, as far as they are known.
 #[must_use]
-pub fn cited(source: &Source) -> String {
+pub fn cited(source: &LimitSource) -> String {
     match (source.title.is_empty(), source.date.is_empty()) {
         (true, _) => "no source".to_owned(),
         (false, true) => format!("\"{}\"", source.title),
@@ -49,10 +49,10 @@ mod tests {
 
     #[test]
     fn a_source_is_cited_as_far_as_it_is_known() {
-        let mut source = Source { title: "prices".to_owned(), ..Source::default() };
+        let mut source = LimitSource { title: "prices".to_owned(), ..LimitSource::default() };
         assert_eq!(cited(&source), "\"prices\"");
         source.date = "2026-09".to_owned();
         assert_eq!(cited(&source), "\"prices\", 2026-09");
-        assert_eq!(cited(&Source::default()), "no source");
+        assert_eq!(cited(&LimitSource::default()), "no source");
     }
 }

@@ -6,7 +6,7 @@
 use units::Nanos;
 
 use crate::request::{Kind, PerKind};
-use crate::spec::{Behaviour, Burst, Counted, Limit, Spec, Station};
+use crate::spec::{Behaviour, Burst, CountedUnit, Limit, Spec, Station};
 
 /// A closed loop of equal requests: so many in flight, each of so many bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ impl Load {
 
 /// Which part of a volume a cap is, as an index into its [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CapPart {
     /// One of its limits.
     Limit(usize),
     /// One of its stations.
@@ -78,7 +78,7 @@ pub struct Cap {
     /// Its name.
     pub name: String,
     /// What it is of the volume: rule, source and owner stand there.
-    pub part: Part,
+    pub part: CapPart,
     /// Requests a second.
     pub iops: f64,
     /// Its credits; `None` where there is no bucket.
@@ -95,14 +95,14 @@ pub struct Cap {
 
 /// Waiting before one cap, where requests come by chance (as a Poisson process) and not one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wait {
+pub struct CapWait {
     /// In seconds, all requests together; infinite where more come than pass.
     pub mean_secs: f64,
     /// The share of requests that wait at all.
     pub share: f64,
 }
 
-impl Wait {
+impl CapWait {
     /// The seconds that a share of all requests do not exceed: beyond the first wait the law is exponential.
     #[must_use]
     pub fn quantile_secs(&self, share: f64) -> f64 {
@@ -121,16 +121,16 @@ impl Cap {
     /// How long requests wait before it if so many come in a second: heavy-traffic formulas (Pollaczek and Khinchine with
     /// the tail of Kingman for a limit, Sakasegawa for several servers), within a tenth where waits matter.
     #[must_use]
-    pub fn wait(&self, iops: f64) -> Wait {
+    pub fn wait(&self, iops: f64) -> CapWait {
         let busy = iops / self.iops;
         if busy >= 1.0 {
-            return Wait { mean_secs: f64::INFINITY, share: 1.0 };
+            return CapWait { mean_secs: f64::INFINITY, share: 1.0 };
         }
         let service_secs = 1.0 / self.iops;
         if self.servers > 1 {
             let servers = f64::from(self.servers);
             let share = libm::pow(busy, libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
-            return Wait { mean_secs: share * self.spread * service_secs / (2.0 * (1.0 - busy)), share };
+            return CapWait { mean_secs: share * self.spread * service_secs / (2.0 * (1.0 - busy)), share };
         }
         // A backlog shrinks by e over this many seconds' worth of work.
         let scale_secs = busy * self.spread * service_secs / (2.0 * (1.0 - busy));
@@ -139,7 +139,7 @@ impl Cap {
         let rest_secs = (self.spread * service_secs - self.forgives_secs).max(0.0);
         let behind_one = -libm::expm1(-iops * rest_secs);
         let mean_secs = (share * scale_secs / busy.max(1e-15)).max(behind_one * rest_secs / 2.0);
-        Wait { mean_secs, share: share.max(behind_one) }
+        CapWait { mean_secs, share: share.max(behind_one) }
     }
 }
 
@@ -264,7 +264,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
         cost * cost
     });
     let spread = squares / (mean_secs * mean_secs).max(f64::MIN_POSITIVE);
-    let (name, part) = (limit.name.clone(), Part::Limit(index));
+    let (name, part) = (limit.name.clone(), CapPart::Limit(index));
     let cap = Cap { name, part, iops, bucket, burst_secs: None, spread, forgives_secs, servers: 1 };
     (mean_secs > 0.0).then_some(cap)
 }
@@ -273,7 +273,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
 fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
     let bytes = *load.bytes.get(kind);
     match (limit.counted, limit.rate.get(kind)) {
-        (Counted::Operations { unit: Some(unit), merged_from: Some(least) }, Some(rate))
+        (CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) }, Some(rate))
             if load.sequential && bytes >= least =>
         {
             f64::from(bytes) / f64::from(unit.max(1)) / *rate as f64
@@ -285,7 +285,7 @@ fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
 fn station_cap(index: usize, station: &Station, load: &Load) -> Cap {
     let service = load.mean(|kind| service_secs(station, *load.bytes.get(kind)));
     let iops = f64::from(station.servers) / service.max(1e-12);
-    let (name, part) = (station.name.clone(), Part::Station(index));
+    let (name, part) = (station.name.clone(), CapPart::Station(index));
     Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: station.servers }
 }
 
@@ -330,7 +330,7 @@ mod tests {
     fn stations_bind_as_limits_do() {
         let station = asked("nutanix/ahv-4node,frodo_threads=2", &reads(4096));
         assert!((station.iops / 850_000.0 - 1.0).abs() < 1e-4);
-        assert_eq!(station.caps[0].part, Part::Station(0));
+        assert_eq!(station.caps[0].part, CapPart::Station(0));
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn normal_quantile(u: f64) -> f64 {
 
 /// A law made ready for drawing: a table of quantiles, straight lines between them, the law itself at both ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Sampler {
+pub(crate) struct LawSampler {
     law: Law,
     /// `BINS + 1` quantiles; empty for constants.
     table: Vec<u64>,
@@ -129,7 +129,7 @@ pub(crate) struct Sampler {
 const BINS_BITS: u32 = 11;
 const BINS: usize = 1 << BINS_BITS;
 
-impl Sampler {
+impl LawSampler {
     pub(crate) fn new(law: &Law) -> Self {
         let (table, constant) = match law {
             Law::Constant(value) => (Vec::new(), *value),
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn draws_follow_the_quantiles() {
         for law in laws() {
-            let sampler = Sampler::new(&law);
+            let sampler = LawSampler::new(&law);
             let mut random = Random::new(1, 2);
             let mut drawn: Vec<u64> = (0..400_000).map(|_| sampler.draw(&mut random).get()).collect();
             drawn.sort_unstable();

@@ -1,7 +1,7 @@
 //! Modelled volumes: limits, credits, queues, latency, mechanics.
 //!
 //! A [`Spec`] says all there is to say about one volume: what it may do ([`Limit`]), what stands on the way to it
-//! ([`Station`]), how long it takes ([`Latency`]) or how its mechanics move ([`disk::Drive`]). A [`System`] is made
+//! ([`Station`]), how long it takes ([`LatencySpec`]) or how its mechanics move ([`disk::HardDisk`]). A [`System`] is made
 //! of the volumes of a run and of the machines they hang on; it is told the time and asked what is done by then.
 //! It has two kinds of hosts: virtual time jumps to the next event, real time waits for it.
 //!
@@ -31,7 +31,7 @@ pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
 pub use law::Law;
 pub use request::{Kind, PerKind, Request, Share};
 pub use spec::{
-    Behaviour, Buffering, Burst, Counted, Jitter, JitterBasis, Latency, Limit, Merging, Scope, Source, Spec, Station,
-    Tolerance, names_machine,
+    Behaviour, Buffering, Burst, CountedUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging, Scope,
+    Spec, Station, Tolerance, names_machine,
 };
-pub use system::{Attachment, Credits, Home, Stage, StageKind, System};
+pub use system::{Attachment, BurstCredits, Home, ServiceStage, StageKind, System};

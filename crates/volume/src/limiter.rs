@@ -6,12 +6,12 @@ use units::Nanos;
 
 use crate::ahead::Ahead;
 use crate::request::{Kind, PerKind, Share};
-use crate::spec::{Burst, Counted, Limit};
-use crate::system::Credits;
+use crate::spec::{Burst, CountedUnit, Limit};
+use crate::system::BurstCredits;
 
 /// What a limiter has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct LimiterCounts {
     /// Requests that were counted.
     pub requests: u64,
     /// Those that it would have held back alone.
@@ -28,7 +28,7 @@ pub(crate) struct Counts {
     pub unmerged: u64,
 }
 
-impl Add for Counts {
+impl Add for LimiterCounts {
     type Output = Self;
     fn add(self, more: Self) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Add for Counts {
     }
 }
 
-impl Sub for Counts {
+impl Sub for LimiterCounts {
     type Output = Self;
     fn sub(self, before: Self) -> Self {
         Self {
@@ -64,12 +64,12 @@ impl Sub for Counts {
 pub(crate) struct Limiter {
     due_ns: u64,
     tolerance_ns: u64,
-    counted: Counted,
+    counted: CountedUnit,
     larger_than: u32,
-    lanes: [Lane; 4],
+    lanes: [UnitPrice; 4],
     /// Where the last request of each kind ended, and how much of a unit its run had filled.
-    runs: [Run; 4],
-    pub counts: Counts,
+    runs: [MergedRun; 4],
+    pub counts: LimiterCounts,
     /// What the jitter spares; nothing is kept of buckets of credits.
     pub ahead: Ahead,
     /// When a request was first delayed.
@@ -82,7 +82,7 @@ pub(crate) struct Limiter {
 
 /// The price of a unit for one kind of request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+struct UnitPrice {
     /// Units a second.
     rate: u64,
     /// The part of a nanosecond that is owed, in units of 1/rate.
@@ -96,12 +96,12 @@ struct Lane {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct MergedRun {
     end: u64,
     filled: u64,
 }
 
-impl Lane {
+impl UnitPrice {
     fn new(rate: u64) -> Self {
         Self { rate: rate.max(1), ..Self::default() }
     }
@@ -141,9 +141,9 @@ impl Limiter {
             tolerance_ns,
             counted: limit.counted,
             larger_than: limit.larger_than,
-            lanes: limit.rate.map(|rate| Lane::new(rate.unwrap_or(1))).each().map(|lane| *lane),
-            runs: [Run::default(); 4],
-            counts: Counts::default(),
+            lanes: limit.rate.map(|rate| UnitPrice::new(rate.unwrap_or(1))).each().map(|lane| *lane),
+            runs: [MergedRun::default(); 4],
+            counts: LimiterCounts::default(),
             ahead: Ahead::default(),
             first_delay_ns: 0,
             has_credits: matches!(limit.burst, Burst::Credits { .. }),
@@ -235,7 +235,7 @@ impl Limiter {
             return None;
         }
         let units = self.units(kind, offset, length);
-        let depends_on_offset = matches!(self.counted, Counted::Operations { unit: Some(_), merged_from: Some(_) });
+        let depends_on_offset = matches!(self.counted, CountedUnit::Operations { unit: Some(_), merged_from: Some(_) });
         let lane = &mut self.lanes[kind.index()];
         lane.length = if depends_on_offset { 0 } else { length };
         Some(lane.charge(units))
@@ -244,9 +244,9 @@ impl Limiter {
     /// How many units a request counts as.
     fn units(&mut self, kind: Kind, offset: u64, length: u32) -> u64 {
         match self.counted {
-            Counted::Bytes => u64::from(length),
-            Counted::Operations { unit: None, .. } => 1,
-            Counted::Operations { unit: Some(unit), merged_from } => {
+            CountedUnit::Bytes => u64::from(length),
+            CountedUnit::Operations { unit: None, .. } => 1,
+            CountedUnit::Operations { unit: Some(unit), merged_from } => {
                 let single = u64::from(length.div_ceil(unit.max(1))).max(1);
                 merged_from
                     .map_or(single, |least| self.units_in_run((kind, offset, length), unit.max(1), least, single))
@@ -261,13 +261,13 @@ impl Limiter {
         let continues = run.end == offset && run.end > 0;
         let end = offset.saturating_add(u64::from(length));
         if length < least {
-            *run = Run { end, filled: 0 };
+            *run = MergedRun { end, filled: 0 };
             self.counts.unmerged += u64::from(continues && length > 0);
             return single;
         }
         let before = if continues { run.filled } else { 0 };
         let unit = u64::from(unit);
-        *run = Run { end, filled: before.saturating_add(u64::from(length)) };
+        *run = MergedRun { end, filled: before.saturating_add(u64::from(length)) };
         let units = run.filled.div_ceil(unit) - before.div_ceil(unit);
         self.counts.merged += u64::from(units == 0 && length > 0);
         units
@@ -282,10 +282,10 @@ impl Limiter {
     }
 
     /// What became of the bucket by an instant; it held `at_start` at time zero.
-    pub(crate) fn bucket(&self, now: Nanos, at_start: u64) -> Credits {
+    pub(crate) fn bucket(&self, now: Nanos, at_start: u64) -> BurstCredits {
         let (left, fastest) = (self.credits(now), self.fastest() as f64);
-        Credits {
-            bytes: self.counted == Counted::Bytes,
+        BurstCredits {
+            bytes: self.counted == CountedUnit::Bytes,
             most: self.tolerance_ns as f64 / 1e9 * fastest,
             left,
             spent_per_sec: (at_start as f64 - left) / now.secs_f64().max(1e-9),
@@ -310,9 +310,9 @@ pub(crate) fn applying(limits: &[(usize, &Limit)]) -> PerKind<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Jitter, Scope, Source};
+    use crate::spec::{Jitter, LimitSource, Scope};
 
-    fn limit(rate: PerKind<Option<u64>>, counted: Counted, burst: Burst) -> Limit {
+    fn limit(rate: PerKind<Option<u64>>, counted: CountedUnit, burst: Burst) -> Limit {
         Limit {
             name: "test".to_owned(),
             scope: Scope::Volume,
@@ -323,7 +323,7 @@ mod tests {
             tolerance: None,
             merging: None,
             rule: String::new(),
-            source: Source::default(),
+            source: LimitSource::default(),
         }
     }
 
@@ -331,7 +331,7 @@ mod tests {
         PerKind { read: Some(rate), ..PerKind::default() }
     }
 
-    const OPERATIONS: Counted = Counted::Operations { unit: None, merged_from: None };
+    const OPERATIONS: CountedUnit = CountedUnit::Operations { unit: None, merged_from: None };
     const PLAIN: Burst = Burst::Jitter(Jitter::given(Nanos::ZERO));
 
     /// Admissions a second of an unending queue of equal requests, from the start.
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn large_requests_count_as_several_and_runs_as_one() {
-        let unit = |merged_from| Counted::Operations { unit: Some(256 << 10), merged_from };
+        let unit = |merged_from| CountedUnit::Operations { unit: Some(256 << 10), merged_from };
         let mut single = Limiter::new(&limit(reads(1000), unit(None), PLAIN));
         assert_eq!(saturated(&mut single, 1 << 20, 1), [250]);
         let mut runs = Limiter::new(&limit(reads(1000), unit(Some(0)), PLAIN));
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn one_request_of_any_size_passes_and_the_next_one_pays() {
-        let mut limiter = Limiter::new(&limit(reads(1 << 20), Counted::Bytes, PLAIN));
+        let mut limiter = Limiter::new(&limit(reads(1 << 20), CountedUnit::Bytes, PLAIN));
         assert_eq!(limiter.admit(Nanos::ZERO, Kind::Read, 0, 4 << 20), Nanos::ZERO);
         assert_eq!(limiter.admit(Nanos::ZERO, Kind::Read, 0, 4096), Nanos::from_secs(4));
     }

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos};
 
-use crate::disk::Drive;
+use crate::disk::HardDisk;
 use crate::law::Law;
 use crate::request::{Kind, PerKind};
 
@@ -55,7 +55,7 @@ pub struct Buffering {
 
 /// Where a number is from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct LimitSource {
     /// What it is called.
     pub title: String,
     /// Where it stands.
@@ -72,7 +72,7 @@ pub struct Limit {
     /// Who shares it.
     pub scope: Scope,
     /// What it counts.
-    pub counted: Counted,
+    pub counted: CountedUnit,
     /// How much of it may pass in a second for requests of each kind; `None` where they are not counted. Where
     /// several kinds are counted they draw on one budget: a read costs 1/`read` seconds, a write 1/`write`.
     pub rate: PerKind<Option<u64>>,
@@ -88,7 +88,7 @@ pub struct Limit {
     /// The rule it follows from, with this volume's numbers: `min(30 × 2048 GB, 60,000)`.
     pub rule: String,
     /// Where the rule is from.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
 impl Limit {
@@ -98,9 +98,9 @@ impl Limit {
     pub fn requests_per_sec(&self, kind: Kind, length: u32) -> Option<f64> {
         let rate = (*self.rate.get(kind)).filter(|_| length > self.larger_than || self.larger_than == 0)?;
         let units = match self.counted {
-            Counted::Bytes => length,
-            Counted::Operations { unit: None, .. } => 1,
-            Counted::Operations { unit: Some(unit), .. } => length.div_ceil(unit.max(1)),
+            CountedUnit::Bytes => length,
+            CountedUnit::Operations { unit: None, .. } => 1,
+            CountedUnit::Operations { unit: Some(unit), .. } => length.div_ceil(unit.max(1)),
         };
         Some(rate as f64 / f64::from(units.max(1)))
     }
@@ -113,7 +113,7 @@ pub struct Tolerance {
     /// Thousandths of the nominal rate.
     pub per_mille: u32,
     /// Where the measurement is from.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
 impl Tolerance {
@@ -128,7 +128,7 @@ impl Tolerance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merging {
     /// Where it is documented.
-    pub source: Source,
+    pub source: LimitSource,
     /// What of it no document states.
     pub assumed: String,
 }
@@ -184,7 +184,7 @@ pub enum JitterBasis {
     /// It was given with the volume's name.
     Given,
     /// A document or a measurement states it.
-    Stated(Source),
+    Stated(LimitSource),
     /// Neither.
     Assumed,
 }
@@ -219,7 +219,7 @@ pub fn names_machine(limit: &str) -> bool {
 
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum CountedUnit {
     /// Operations. One of more than `unit` bytes counts as several, if a unit is given.
     Operations {
         /// Bytes of one operation as it is counted.
@@ -249,7 +249,7 @@ pub struct Station {
     /// The rule or the measurement.
     pub rule: String,
     /// Where it is from.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
 impl Station {
@@ -267,14 +267,14 @@ impl Station {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Behaviour {
     /// By chance, each for itself.
-    Latency(Latency),
+    Latency(LatencySpec),
     /// By the movements of one disk drive.
-    Drive(Drive),
+    Drive(HardDisk),
 }
 
 /// Latency without queueing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Latency {
+pub struct LatencySpec {
     /// Of each kind of request.
     pub law: PerKind<Law>,
     /// Reads of blocks that were never written, where they differ.
@@ -286,7 +286,7 @@ pub struct Latency {
     /// Slow spells.
     pub spells: Option<Spells>,
     /// Where the laws are from.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
 /// Times in which everything takes longer: two states with exponential durations.
@@ -316,7 +316,7 @@ pub struct Price {
     /// How it is made up: `2048 GB × 0.170`.
     pub rule: String,
     /// Where the prices are from.
-    pub source: Source,
+    pub source: LimitSource,
 }
 
 /// What a month's price is paid for.

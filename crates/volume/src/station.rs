@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::limiter::Counts;
+use crate::limiter::LimiterCounts;
 use crate::spec::Station;
 
 /// When each server is free again, in 1/1024 ns; requests are served in the order of their arrival.
@@ -15,7 +15,7 @@ pub(crate) struct Servers {
     next: usize,
     /// Whether servers may become free in another order than in turn: the service time has changed.
     uneven: bool,
-    pub counts: Counts,
+    pub counts: LimiterCounts,
 }
 
 impl Servers {
@@ -31,7 +31,7 @@ impl Servers {
             bytes_per_sec: station.bytes_per_sec,
             next: 0,
             uneven: false,
-            counts: Counts::default(),
+            counts: LimiterCounts::default(),
         }
     }
 
@@ -92,7 +92,7 @@ fn transfer(length: u32, bytes_per_sec: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Scope, Source};
+    use crate::spec::{LimitSource, Scope};
 
     fn station(servers: u32, service_ns: f64, bytes_per_sec: Option<u64>) -> Station {
         Station {
@@ -102,7 +102,7 @@ mod tests {
             service_fixed: Station::service_ns(service_ns),
             bytes_per_sec,
             rule: String::new(),
-            source: Source::default(),
+            source: LimitSource::default(),
         }
     }
 

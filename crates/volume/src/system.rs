@@ -9,14 +9,14 @@ use units::{Bytes, Nanos, random::Random};
 use crate::agenda::Agenda;
 use crate::ahead::Early;
 use crate::disk::Mechanics;
-use crate::law::Sampler;
-use crate::limiter::{Counts, Limiter, applying};
+use crate::law::LawSampler;
+use crate::limiter::{Limiter, LimiterCounts, applying};
 use crate::request::{PerKind, Request, Share};
-use crate::spec::{Behaviour, Buffering, Burst, Jitter, Latency, Limit, Scope, Spec, Station};
+use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};
 use crate::spells::Calendar;
 use crate::station::Servers;
-use crate::tally::Tally;
-use crate::written::Written;
+use crate::tally::StageTally;
+use crate::written::WrittenRanges;
 
 /// One way from a machine to a volume.
 ///
@@ -41,7 +41,7 @@ pub enum StageKind {
 /// What one limit or station did to the requests that passed it while a job was measured whose route leads through it:
 /// [`System::measure`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stage {
+pub struct ServiceStage {
     /// Its name in the spec.
     pub name: String,
     /// Whose it is: a volume's or a machine's name.
@@ -62,7 +62,7 @@ pub struct Stage {
     /// The attachments whose way leads through it.
     pub routes: Vec<usize>,
     /// Its bucket of credits; `None` where it has none.
-    pub credits: Option<Credits>,
+    pub credits: Option<BurstCredits>,
     /// What its jitter spared requests; `None` where it has none, or no account of it is kept.
     pub early: Option<Early>,
     /// Requests that a limit did not count because they continued the ones before them.
@@ -75,7 +75,7 @@ pub struct Stage {
 
 /// What became of a bucket of credits, in units of its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Credits {
+pub struct BurstCredits {
     /// Whether they are bytes; otherwise operations.
     pub bytes: bool,
     /// What the bucket holds at most.
@@ -109,7 +109,7 @@ pub struct System {
     /// Where each way begins.
     homes: Vec<Home>,
     seed: u64,
-    index: Index,
+    index: StageIndex,
 }
 
 /// Where the way to a volume begins, and what stands there before it.
@@ -127,8 +127,8 @@ struct Title {
     name: String,
     owner: String,
     rule: String,
-    part: Part,
-    tally: Tally,
+    part: SystemPart,
+    tally: StageTally,
     /// What its bucket held at the start.
     credits: Option<u64>,
     /// How far ahead of an even schedule it admits; `None` where that is nothing.
@@ -136,7 +136,7 @@ struct Title {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum SystemPart {
     Limiter(usize),
     Station(usize),
 }
@@ -149,10 +149,10 @@ struct Route {
 }
 
 impl Route {
-    fn leads_through(&self, part: Part) -> bool {
+    fn leads_through(&self, part: SystemPart) -> bool {
         match part {
-            Part::Limiter(index) => self.limiters.each().into_iter().any(|limiters| limiters.contains(&index)),
-            Part::Station(index) => self.stations.contains(&index),
+            SystemPart::Limiter(index) => self.limiters.each().into_iter().any(|limiters| limiters.contains(&index)),
+            SystemPart::Station(index) => self.stations.contains(&index),
         }
     }
 }
@@ -166,8 +166,8 @@ enum Volume {
 /// A volume whose requests take their time each for itself.
 #[derive(Debug)]
 struct Chance {
-    law: PerKind<Sampler>,
-    unwritten: Option<(Sampler, Written)>,
+    law: PerKind<LawSampler>,
+    unwritten: Option<(LawSampler, WrittenRanges)>,
     bytes_per_sec: Option<u64>,
     spells: Option<Calendar>,
     random: Random,
@@ -181,12 +181,12 @@ const MOVED: u32 = 2;
 const ID_BITS: u32 = 22;
 
 /// Where a drive enters its events.
-pub(crate) struct Events<'a> {
+pub(crate) struct EventQueue<'a> {
     agenda: &'a mut Agenda,
     volume: u32,
 }
 
-impl Events<'_> {
+impl EventQueue<'_> {
     /// A request is done.
     #[inline]
     pub(crate) fn done(&mut self, at: Nanos, id: u32) {
@@ -209,7 +209,7 @@ impl System {
     /// A world at time zero. Everything random in it comes from `seed`.
     #[must_use]
     pub fn new(attachments: &[Attachment], seed: u64) -> Self {
-        let mut builder = Builder { seed, ..Builder::default() };
+        let mut builder = SystemBuilder { seed, ..SystemBuilder::default() };
         let routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
         Self {
             routes,
@@ -331,7 +331,7 @@ impl System {
             }
             _ => (id as usize, None),
         };
-        let mut events = Events { agenda: &mut self.agenda, volume: volume as u32 };
+        let mut events = EventQueue { agenda: &mut self.agenda, volume: volume as u32 };
         if let Volume::Drive(mechanics) = &mut self.volumes[volume] {
             match request {
                 Some(request) => mechanics.arrive(at, &request, &mut events),
@@ -346,15 +346,15 @@ impl System {
         let Some(route) = self.routes.get(route) else { return };
         for title in self.titles.iter_mut().filter(|title| route.leads_through(title.part)) {
             let counts = match title.part {
-                Part::Limiter(index) => self.limiters[index].counts,
-                Part::Station(index) => self.stations[index].counts,
+                SystemPart::Limiter(index) => self.limiters[index].counts,
+                SystemPart::Station(index) => self.stations[index].counts,
             };
             if begins {
                 title.tally.begin(now, counts);
             } else {
                 title.tally.end(now, counts);
             }
-            if let Part::Limiter(index) = title.part {
+            if let SystemPart::Limiter(index) = title.part {
                 let ahead = &mut self.limiters[index].ahead;
                 if begins { ahead.begin() } else { ahead.end() }
             }
@@ -362,48 +362,48 @@ impl System {
     }
 
     /// Keeps account of what jitter spares requests in the limits on the way to the `route`-th attachment, for
-    /// [`Stage::early`]; to be called before [`System::measure`]. Requests cost more with it, and it says nothing of
+    /// [`ServiceStage::early`]; to be called before [`System::measure`]. Requests cost more with it, and it says nothing of
     /// requests that wait for the replies to others: without jitter they would have come later.
     pub fn account_for_jitter(&mut self, route: usize) {
         let Some(route) = self.routes.get(route) else { return };
         for title in self.titles.iter().filter(|title| title.jitter.is_some() && route.leads_through(title.part)) {
-            if let Part::Limiter(index) = title.part {
+            if let SystemPart::Limiter(index) = title.part {
                 self.limiters[index].ahead.keep();
             }
         }
     }
 
     /// What is left in each bucket of credits at an instant, in the order of the stages that have one, in the units of
-    /// [`Credits::left`].
+    /// [`BurstCredits::left`].
     pub fn credit_levels(&self, now: Nanos) -> impl Iterator<Item = f64> + '_ {
         let buckets = self.titles.iter().filter(|title| title.credits.is_some());
         buckets.filter_map(move |title| match title.part {
-            Part::Limiter(index) => Some(self.limiters[index].credits(now)),
-            Part::Station(_) => None,
+            SystemPart::Limiter(index) => Some(self.limiters[index].credits(now)),
+            SystemPart::Station(_) => None,
         })
     }
 
     /// What each limit and station has done by an instant, in the order in which they were first met.
     #[must_use]
-    pub fn stages(&self, now: Nanos) -> Vec<Stage> {
+    pub fn stages(&self, now: Nanos) -> Vec<ServiceStage> {
         self.titles.iter().map(|title| self.stage(title, now)).collect()
     }
 
-    fn stage(&self, title: &Title, now: Nanos) -> Stage {
+    fn stage(&self, title: &Title, now: Nanos) -> ServiceStage {
         let (kind, counts, servers, credits) = match title.part {
-            Part::Limiter(index) => {
+            SystemPart::Limiter(index) => {
                 let limiter = &self.limiters[index];
                 (StageKind::Limit, limiter.counts, 1, title.credits.map(|start| limiter.bucket(now, start)))
             }
-            Part::Station(index) => {
+            SystemPart::Station(index) => {
                 let station = &self.stations[index];
                 (StageKind::Station, station.counts, station.servers(), None)
             }
         };
         let (counts, time_ns) = title.tally.so_far(now, counts);
-        let Counts { requests, delayed, decided, delay_ns, busy_ns, merged, unmerged } = counts;
+        let LimiterCounts { requests, delayed, decided, delay_ns, busy_ns, merged, unmerged } = counts;
         let routes = self.routes.iter().enumerate().filter(|(_, route)| route.leads_through(title.part));
-        Stage {
+        ServiceStage {
             name: title.name.clone(),
             owner: title.owner.clone(),
             kind,
@@ -423,7 +423,7 @@ impl System {
 
     /// What its jitter spared so many requests.
     fn early(&self, title: &Title, requests: u64) -> Option<Early> {
-        let (Part::Limiter(index), Some(jitter)) = (title.part, &title.jitter) else { return None };
+        let (SystemPart::Limiter(index), Some(jitter)) = (title.part, &title.jitter) else { return None };
         let ahead = Some(&self.limiters[index].ahead).filter(|ahead| ahead.is_kept())?;
         let p99_without = ahead.quantile(0.99, requests);
         let p99 = p99_without.since(jitter.time);
@@ -432,12 +432,12 @@ impl System {
 }
 
 impl Chance {
-    fn new(latency: &Latency, size: u64, seed: u64, number: u64) -> Self {
+    fn new(latency: &LatencySpec, size: u64, seed: u64, number: u64) -> Self {
         let unwritten = latency.unwritten.as_ref().map(|law| {
-            (Sampler::new(law), Written::new(size, latency.written_share, units::random::mix(seed, number)))
+            (LawSampler::new(law), WrittenRanges::new(size, latency.written_share, units::random::mix(seed, number)))
         });
         Self {
-            law: latency.law.map(Sampler::new),
+            law: latency.law.map(LawSampler::new),
             unwritten,
             bytes_per_sec: latency.bytes_per_sec,
             spells: latency.spells.map(|spells| Calendar::new(spells, Random::new(seed, 0x57e1 << 32 | number))),
@@ -493,24 +493,24 @@ fn homes(attachments: &[Attachment]) -> Vec<Home> {
 
 /// Puts equal things together while a system is built.
 #[derive(Default)]
-struct Builder {
+struct SystemBuilder {
     seed: u64,
     limiters: Vec<Limiter>,
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
     titles: Vec<Title>,
-    index: Index,
+    index: StageIndex,
 }
 
 /// Which limits, stations and volumes there are, by name.
 #[derive(Debug, Default)]
-struct Index {
-    limiters: BTreeMap<Known, usize>,
-    stations: BTreeMap<Known, usize>,
+struct StageIndex {
+    limiters: BTreeMap<StageKey, usize>,
+    stations: BTreeMap<StageKey, usize>,
     volumes: BTreeMap<String, usize>,
 }
 
-impl Builder {
+impl SystemBuilder {
     fn route(&mut self, attachment: &Attachment) -> Route {
         let spec = &attachment.spec;
         let stations = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
@@ -520,17 +520,17 @@ impl Builder {
     }
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
-        let known = Known::of(attachment, &station.scope, &station.name);
+        let known = StageKey::of(attachment, &station.scope, &station.name);
         let index = *self.index.stations.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
-            self.titles.push(known.title(Part::Station(index), &station.rule, None, None));
+            self.titles.push(known.title(SystemPart::Station(index), &station.rule, None, None));
         }
         index
     }
 
     fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
-        let known = Known::of(attachment, &limit.scope, &limit.name);
+        let known = StageKey::of(attachment, &limit.scope, &limit.name);
         let index = *self.index.limiters.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
@@ -538,7 +538,7 @@ impl Builder {
                 Burst::Jitter(jitter) if jitter.time > Nanos::ZERO => Some(jitter.clone()),
                 _ => None,
             };
-            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits_at_start(limit), jitter));
+            self.titles.push(known.title(SystemPart::Limiter(index), &limit.rule, credits_at_start(limit), jitter));
         }
         index
     }
@@ -573,13 +573,13 @@ fn credits_at_start(limit: &Limit) -> Option<u64> {
 
 /// By what a limit or station is known again: those of one scope, owner and name are one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Known {
+struct StageKey {
     scope: Scope,
     owner: String,
     name: String,
 }
 
-impl Known {
+impl StageKey {
     fn of(attachment: &Attachment, scope: &Scope, name: &str) -> Self {
         let owner = match scope {
             Scope::Volume => &attachment.volume,
@@ -588,8 +588,8 @@ impl Known {
         Self { scope: scope.clone(), owner: owner.clone(), name: name.to_owned() }
     }
 
-    fn title(self, part: Part, rule: &str, credits: Option<u64>, jitter: Option<Jitter>) -> Title {
+    fn title(self, part: SystemPart, rule: &str, credits: Option<u64>, jitter: Option<Jitter>) -> Title {
         let Self { owner, name, .. } = self;
-        Title { name, owner, rule: rule.to_owned(), part, tally: Tally::default(), credits, jitter }
+        Title { name, owner, rule: rule.to_owned(), part, tally: StageTally::default(), credits, jitter }
     }
 }

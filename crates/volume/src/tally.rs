@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::limiter::Counts;
+use crate::limiter::LimiterCounts;
 
 /// The counts of a limiter or a station over the time in which at least one of those whose way leads through it was
 /// measured. Ramps, pauses between jobs and whatever comes after the last of them are no part of it.
@@ -10,20 +10,20 @@ use crate::limiter::Counts;
 /// Limiters and stations count without asking who does: this takes the difference between the beginning and the end
 /// of each such time, so that it costs a request nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct StageTally {
     /// How many are being measured.
     open: u32,
     /// Since when, and what was counted before.
     since: Nanos,
-    before: Counts,
+    before: LimiterCounts,
     /// What was counted in the times before this one, and how long they were.
-    counts: Counts,
+    counts: LimiterCounts,
     time_ns: u64,
 }
 
-impl Tally {
+impl StageTally {
     /// One more is measured.
-    pub(crate) fn begin(&mut self, now: Nanos, counts: Counts) {
+    pub(crate) fn begin(&mut self, now: Nanos, counts: LimiterCounts) {
         if self.open == 0 {
             (self.since, self.before) = (now, counts);
         }
@@ -31,7 +31,7 @@ impl Tally {
     }
 
     /// One less is measured.
-    pub(crate) fn end(&mut self, now: Nanos, counts: Counts) {
+    pub(crate) fn end(&mut self, now: Nanos, counts: LimiterCounts) {
         if self.open == 1 {
             (self.counts, self.time_ns) = self.so_far(now, counts);
         }
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     /// What was counted while a job was measured, and in how many nanoseconds.
-    pub(crate) fn so_far(&self, now: Nanos, counts: Counts) -> (Counts, u64) {
+    pub(crate) fn so_far(&self, now: Nanos, counts: LimiterCounts) -> (LimiterCounts, u64) {
         if self.open == 0 {
             return (self.counts, self.time_ns);
         }
@@ -51,13 +51,13 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn counts(requests: u64) -> Counts {
-        Counts { requests, busy_ns: 10 * requests, ..Counts::default() }
+    fn counts(requests: u64) -> LimiterCounts {
+        LimiterCounts { requests, busy_ns: 10 * requests, ..LimiterCounts::default() }
     }
 
     #[test]
     fn times_that_overlap_are_one_and_what_lies_between_them_is_none() {
-        let mut tally = Tally::default();
+        let mut tally = StageTally::default();
         let at = Nanos::new;
         assert_eq!(tally.so_far(at(5), counts(7)), (counts(0), 0));
         tally.begin(at(10), counts(10));

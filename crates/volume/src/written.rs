@@ -13,7 +13,7 @@ const PAGE_BLOCKS: u64 = 4096;
 
 /// A map of written blocks. At the start a share of them is, spread evenly by a keyed hash.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenRanges {
     pages: BTreeMap<u64, Box<[u64]>>,
     /// A block is written at the start if its hash is below this.
     threshold: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Written {
     blocks: u64,
 }
 
-impl Written {
+impl WrittenRanges {
     pub(crate) fn new(size: u64, share: f64, key: u64) -> Self {
         let threshold = (share.clamp(0.0, 1.0) * u64::MAX as f64) as u64;
         Self { pages: BTreeMap::new(), threshold, key, blocks: size.div_ceil(BLOCK).max(1) }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn writes_and_trims_are_remembered() {
-        let mut written = Written::new(1 << 40, 0.0, 1);
+        let mut written = WrittenRanges::new(1 << 40, 0.0, 1);
         assert!(!written.touch(&request(Kind::Read, 5 << 30)));
         written.touch(&request(Kind::Write, 5 << 30));
         assert!(written.touch(&request(Kind::Read, 5 << 30)));
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_share_of_the_blocks_is_written_at_the_start() {
-        let mut written = Written::new(1 << 40, 0.25, 7);
+        let mut written = WrittenRanges::new(1 << 40, 0.25, 7);
         let found = (0..100_000).filter(|block| written.touch(&request(Kind::Read, block * BLOCK))).count();
         assert!((24_000..26_000).contains(&found), "{found}");
         written.touch(&request(Kind::Write, 0));

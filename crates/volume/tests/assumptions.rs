@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use units::{Nanos, random::Random};
 use volume::catalogue::{self, list, machines, no_files, resolve, resolve_all};
 use volume::closed::{Load, caps};
-use volume::{Attachment, Burst, Counted, Jitter, JitterBasis, Kind, Limit, Request, Scope, Spec, Stage, System};
+use volume::{
+    Attachment, Burst, CountedUnit, Jitter, JitterBasis, Kind, Limit, Request, Scope, ServiceStage, Spec, System,
+};
 
 fn spec(text: &str) -> Spec {
     resolve(text).unwrap_or_else(|problems| panic!("{text}: {}", problems[0]))
@@ -104,7 +106,7 @@ fn volumes_on_one_machine_agree_about_the_jitter_of_its_limits() {
 }
 
 /// The ends of reads that arrive at these instants, and what their volume's stages say of them.
-fn ends(spec: &Spec, arrivals: &[(Nanos, u32)]) -> (Vec<Nanos>, Vec<Stage>) {
+fn ends(spec: &Spec, arrivals: &[(Nanos, u32)]) -> (Vec<Nanos>, Vec<ServiceStage>) {
     let mut system = System::new(&[Attachment { spec: spec.clone(), volume: "v".to_owned() }], 7);
     system.account_for_jitter(0);
     system.measure(Nanos::ZERO, 0, true);
@@ -138,7 +140,7 @@ fn jitter_takes_its_time_off_every_wait_and_no_more() {
         let arrivals = poisson(seed, 20_000, load);
         let (strict, _) = ends(&without, &arrivals);
         for jitter in ["100us", "5ms", "250ms", "60s"] {
-            let time = Nanos::new(catalogue::quantity(jitter, catalogue::Measure::Duration).unwrap() as u64);
+            let time = Nanos::new(catalogue::quantity(jitter, catalogue::QuantityKind::Duration).unwrap() as u64);
             let (early, _) = ends(&spec(&format!("custom,iops=10000,latency=1ms,jitter={jitter}")), &arrivals);
             for ((arrival, strict), early) in arrivals.iter().zip(&strict).zip(&early) {
                 let wait = strict.since(arrival.0 + Nanos::from_millis(1));
@@ -235,7 +237,7 @@ fn a_limiter_counts_what_it_merged_and_what_was_too_small() {
         }
         system.stages(Nanos::from_secs(1)).remove(0)
     };
-    let counted = |stage: &Stage| (stage.merged, stage.unmerged, (stage.utilisation * 3_000.0).round());
+    let counted = |stage: &ServiceStage| (stage.merged, stage.unmerged, (stage.utilisation * 3_000.0).round());
     assert_eq!(counted(&stage(&[64 << 10; 8])), (6, 0, 2.0), "512 KiB are two of 256 KiB");
     assert_eq!(counted(&stage(&[4 << 10; 8])), (0, 7, 8.0));
     // One that is too small ends a run, and the next one begins another.
@@ -247,7 +249,7 @@ fn a_limiter_counts_what_it_merged_and_what_was_too_small() {
 fn limits_that_merge_say_what_that_rests_on() {
     for listed in list() {
         for limit in spec(&listed.name).limits {
-            let merges = matches!(limit.counted, Counted::Operations { merged_from: Some(_), .. });
+            let merges = matches!(limit.counted, CountedUnit::Operations { merged_from: Some(_), .. });
             assert_eq!(merges, limit.merging.is_some(), "{}: {}", listed.name, limit.name);
             let is_told = |merging: &volume::Merging| !merging.source.address.is_empty() || !merging.assumed.is_empty();
             assert!(limit.merging.as_ref().is_none_or(is_told), "{}: {}", listed.name, limit.name);
@@ -257,7 +259,7 @@ fn limits_that_merge_say_what_that_rests_on() {
                 limit = { name = 'a', iops = 5, io_unit = '1MiB', merged = true }\n";
     let merged = resolve_all(&["a.toml"], &|_| Ok(file.to_owned())).unwrap().remove(0).spec.limits.remove(0);
     assert_eq!(merged.merging.unwrap().assumed, "that sequential operations are merged");
-    assert_eq!(merged.counted, Counted::Operations { unit: Some(1 << 20), merged_from: Some(0) });
+    assert_eq!(merged.counted, CountedUnit::Operations { unit: Some(1 << 20), merged_from: Some(0) });
 }
 
 /// Ultra on D8ds_v4 was simulated at four times what was measured (15,300 writes and 17,000 reads a second of 4 KiB,

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use units::{Bytes, Nanos, random::Random};
-use volume::disk::Drive;
+use volume::disk::HardDisk;
 use volume::{Attachment, Behaviour, Kind, Request, Spec, System};
 
 const SIZE: u64 = 1_000_000_000_000;
 const BLOCK: u32 = 4096;
 const SEED: u64 = 20_270_318;
 
-fn system(drive: Drive, seed: u64) -> System {
+fn system(drive: HardDisk, seed: u64) -> System {
     let spec = Spec {
         name: "hdd/7200rpm".into(),
         title: "hard disk".into(),
@@ -55,7 +55,7 @@ impl Outcome {
 }
 
 /// Keeps `depth` requests outstanding for `secs` seconds of the drive's time.
-fn closed(drive: Drive, seed: u64, depth: u32, secs: u64, mut ask: impl FnMut(u32) -> Request) -> Outcome {
+fn closed(drive: HardDisk, seed: u64, depth: u32, secs: u64, mut ask: impl FnMut(u32) -> Request) -> Outcome {
     let mut system = system(drive, seed);
     let mut began = vec![Nanos::ZERO; depth as usize];
     for id in 0..depth {
@@ -77,7 +77,7 @@ fn random_blocks(kind: Kind, seed: u64) -> impl FnMut(u32) -> Request {
 }
 
 fn random(kind: Kind, depth: u32, secs: u64) -> Outcome {
-    closed(Drive::sata_7200rpm(), SEED, depth, secs, random_blocks(kind, SEED))
+    closed(HardDisk::sata_7200rpm(), SEED, depth, secs, random_blocks(kind, SEED))
 }
 
 /// Each request begins where the one before it ended.
@@ -123,7 +123,7 @@ fn ten_readers_wait_73_ms_on_average_and_most_of_a_second_at_worst() {
 
 #[test]
 fn half_an_hour_of_ten_readers_sees_waits_of_nine_tenths_of_a_second() {
-    let worst = |seed| closed(Drive::sata_7200rpm(), seed, 10, 1_800, random_blocks(Kind::Read, seed)).max_ms();
+    let worst = |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 1_800, random_blocks(Kind::Read, seed)).max_ms();
     let worst: Vec<f64> = (SEED..SEED + 8).map(worst).collect();
     assert!(worst.iter().all(|ms| (750.0..1300.0).contains(ms)), "seeds from {SEED}: {worst:?}");
     close("mean of the longest waits", worst.iter().sum::<f64>() / 8.0, 979.0, 6.0);
@@ -155,7 +155,7 @@ fn random_writes_are_flat_from_the_first_second() {
 
 #[test]
 fn a_rested_cache_takes_its_slots_at_the_speed_of_the_interface() {
-    let drive = Drive { cache_slots: 16_384, cache_full_at_start: false, ..Drive::sata_7200rpm() };
+    let drive = HardDisk { cache_slots: 16_384, cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let outcome = closed(drive, SEED, 1, 60, random_blocks(Kind::Write, SEED));
     let fast = outcome.latencies.iter().take_while(|&&ns| ns < 1_000_000).count();
     assert!((16_384..16_450).contains(&fast), "{fast}");
@@ -165,7 +165,7 @@ fn a_rested_cache_takes_its_slots_at_the_speed_of_the_interface() {
 #[test]
 fn without_its_cache_a_drive_writes_as_it_reads() {
     for threads in [1, 10] {
-        let drive = Drive { write_cache: false, ..Drive::sata_7200rpm() };
+        let drive = HardDisk { write_cache: false, ..HardDisk::sata_7200rpm() };
         let outcome = closed(drive, SEED, threads, 600, random_blocks(Kind::Write, SEED));
         close("IOPS", outcome.iops(), random(Kind::Read, threads, 600).iops(), 0.5);
     }
@@ -177,7 +177,7 @@ fn streams_run_at_the_rate_of_their_zone() {
         for kind in [Kind::Read, Kind::Write] {
             for (depth, length) in [(1, 4096), (1, 131_072), (8, 4096), (4, 1 << 20)] {
                 let ask = one_after_another(kind, start, length);
-                let outcome = closed(Drive::sata_7200rpm(), SEED, depth, 10, ask);
+                let outcome = closed(HardDisk::sata_7200rpm(), SEED, depth, 10, ask);
                 let what = format!("{kind:?} of {length} at {start}, depth {depth}");
                 close(&what, outcome.iops() * f64::from(length), rate, 1.5);
             }
@@ -187,18 +187,18 @@ fn streams_run_at_the_rate_of_their_zone() {
 
 #[test]
 fn uncached_writes_one_after_another_lose_a_turn_each() {
-    let drive = Drive { write_cache: false, ..Drive::sata_7200rpm() };
+    let drive = HardDisk { write_cache: false, ..HardDisk::sata_7200rpm() };
     let outcome = closed(drive, SEED, 1, 60, one_after_another(Kind::Write, 0, BLOCK));
     close("IOPS", outcome.iops(), 120.0, 1.0);
 }
 
 #[test]
 fn a_longest_wait_bounds_the_worst_and_ageing_shortens_the_tail() {
-    let bounded = Drive { max_age: Some(Nanos::from_millis(400)), ..Drive::sata_7200rpm() };
+    let bounded = HardDisk { max_age: Some(Nanos::from_millis(400)), ..HardDisk::sata_7200rpm() };
     let outcome = closed(bounded, SEED, 10, 1_800, random_blocks(Kind::Read, SEED));
     close("IOPS with a bound", outcome.iops(), 136.9, 1.0);
     assert!((400.0..450.0).contains(&outcome.max_ms()), "{}", outcome.max_ms());
-    let ageing = Drive { age_weight: 0.02, ..Drive::sata_7200rpm() };
+    let ageing = HardDisk { age_weight: 0.02, ..HardDisk::sata_7200rpm() };
     let outcome = closed(ageing, SEED, 10, 1_800, random_blocks(Kind::Read, SEED));
     close("IOPS with ageing", outcome.iops(), 136.6, 1.0);
     assert!(outcome.max_ms() < 500.0, "{}", outcome.max_ms());
@@ -206,7 +206,7 @@ fn a_longest_wait_bounds_the_worst_and_ageing_shortens_the_tail() {
 
 #[test]
 fn a_flush_waits_for_what_is_in_the_cache_and_one_of_a_clean_cache_for_nothing() {
-    let drive = Drive { cache_full_at_start: false, ..Drive::sata_7200rpm() };
+    let drive = HardDisk { cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let mut system = system(drive, SEED);
     let request = |id, kind, offset| Request { id, kind, offset, length: BLOCK };
     system.arrive(Nanos::ZERO, 0, request(0, Kind::Flush, 0));
@@ -225,7 +225,7 @@ fn a_flush_waits_for_what_is_in_the_cache_and_one_of_a_clean_cache_for_nothing()
 
 #[test]
 fn a_flush_does_not_wait_for_a_write_of_no_bytes_that_was_under_the_head() {
-    let drive = Drive { cache_full_at_start: false, ..Drive::sata_7200rpm() };
+    let drive = HardDisk { cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let mut system = system(drive, SEED);
     let write = |id, offset, length| Request { id, kind: Kind::Write, offset, length };
     system.arrive(Nanos::ZERO, 0, write(0, 0, BLOCK));
@@ -238,7 +238,7 @@ fn a_flush_does_not_wait_for_a_write_of_no_bytes_that_was_under_the_head() {
 #[test]
 fn trims_cost_the_interface_alone() {
     let trim = |id| Request { id, kind: Kind::Trim, offset: 0, length: 1 << 30 };
-    let outcome = closed(Drive::sata_7200rpm(), SEED, 1, 1, trim);
+    let outcome = closed(HardDisk::sata_7200rpm(), SEED, 1, 1, trim);
     assert!(outcome.latencies.iter().all(|&ns| ns == 5_000), "{:?}", outcome.latencies.first());
 }
 
@@ -246,7 +246,8 @@ fn trims_cost_the_interface_alone() {
 fn readers_go_before_the_cache_until_it_is_full() {
     let mixed = |slots| {
         let cache_bytes = Bytes::new(4 * Bytes::GIB);
-        let drive = Drive { cache_slots: slots, cache_bytes, cache_full_at_start: false, ..Drive::sata_7200rpm() };
+        let drive =
+            HardDisk { cache_slots: slots, cache_bytes, cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
         let mut reads = random_blocks(Kind::Read, SEED);
         let mut writes = random_blocks(Kind::Write, SEED + 1);
         // Six readers and one writer that pauses never.
@@ -262,7 +263,7 @@ fn readers_go_before_the_cache_until_it_is_full() {
 fn every_request_is_done_once_whatever_the_mix() {
     let mut random = Random::new(SEED, 3);
     for round in 0..200_u32 {
-        let drive = Drive {
+        let drive = HardDisk {
             write_cache: random.below(4) > 0,
             cache_slots: 1 + random.below(40) as u32,
             cache_bytes: Bytes::new(random.below(1 << 20)),
@@ -272,7 +273,7 @@ fn every_request_is_done_once_whatever_the_mix() {
             age_weight: random.below(3) as f64 * 0.02,
             readahead: Bytes::new(random.below(3) * 65_536),
             write_settle: Nanos::from_micros(random.below(2) * 500),
-            ..Drive::sata_7200rpm()
+            ..HardDisk::sata_7200rpm()
         };
         let mut system = system(drive, SEED + u64::from(round));
         let (mut asked, mut done) = (0, vec![0; 1_000]);
@@ -305,14 +306,14 @@ fn every_request_is_done_once_whatever_the_mix() {
 
 #[test]
 fn the_same_seed_gives_the_same_run_and_the_head_starts_elsewhere_with_another() {
-    let run = |seed| closed(Drive::sata_7200rpm(), seed, 10, 60, random_blocks(Kind::Read, SEED));
+    let run = |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 60, random_blocks(Kind::Read, SEED));
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
 
 #[test]
 fn a_run_is_the_same_to_the_nanosecond_in_every_build() {
-    let outcome = closed(Drive::sata_7200rpm(), 1, 10, 600, random_blocks(Kind::Read, 1));
+    let outcome = closed(HardDisk::sata_7200rpm(), 1, 10, 600, random_blocks(Kind::Read, 1));
     let sum: u64 = outcome.latencies.iter().sum();
     assert_eq!((outcome.latencies.len(), sum), (82_358, 5_999_199_192_977));
 }
@@ -320,7 +321,7 @@ fn a_run_is_the_same_to_the_nanosecond_in_every_build() {
 #[test]
 fn a_host_that_answers_within_the_overhead_is_heard() {
     // Ten readers, each of whom takes 50 µs to ask again.
-    let mut system = system(Drive::sata_7200rpm(), SEED);
+    let mut system = system(HardDisk::sata_7200rpm(), SEED);
     let mut ask = random_blocks(Kind::Read, SEED);
     let mut later: VecDeque<(Nanos, Request)> = (0..10).map(|id| (Nanos::ZERO, ask(id))).collect();
     let (end, mut count) = (Nanos::from_secs(600), 0_u32);

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use volume::catalogue::{Resolved, no_files, resolve_all};
-use volume::spec::{Burst, Counted, Limit};
+use volume::catalogue::{ResolvedVolume, no_files, resolve_all};
+use volume::spec::{Burst, CountedUnit, Limit};
 use volume::{Kind, Spec};
 
 /// One cell that somebody printed.
@@ -31,13 +31,13 @@ fn seeds() -> Vec<Vector<'static>> {
     vectors(include_str!("vectors/seeds.txt"))
 }
 
-fn resolve(ask: &str) -> Resolved {
+fn resolve(ask: &str) -> ResolvedVolume {
     let resolved = resolve_all(&[ask], &no_files);
     resolved.unwrap_or_else(|problems| panic!("{ask}: {}", problems[0])).remove(0)
 }
 
 fn is_bytes(limit: &&Limit) -> bool {
-    limit.counted == Counted::Bytes
+    limit.counted == CountedUnit::Bytes
 }
 
 fn kind(quantity: &str) -> Kind {
@@ -114,7 +114,7 @@ fn figure(text: &str) -> f64 {
     digits.parse().unwrap_or(f64::NAN)
 }
 
-fn key(volume: &Resolved, which: &str, name: &str) -> f64 {
+fn key(volume: &ResolvedVolume, which: &str, name: &str) -> f64 {
     let key = volume.about.keys.iter().find(|key| key.name == name).expect("the key");
     let (least, most) = key.range.split_once(" to ").unwrap_or(("", ""));
     figure(match which {

@@ -13,7 +13,7 @@ use std::time::Instant;
 use common::{issuer, one_file, rw, sizes};
 use job::{BlockSizes, Distribution, Job, PerKind};
 use units::{Nanos, Rate};
-use workload::{Layout, Next, OpKind};
+use workload::{JobLayout, Next, OpKind};
 
 const DECISIONS: u32 = 4_000_000;
 const RUNS: u32 = 5;
@@ -38,7 +38,7 @@ fn endless(word: &str, change: impl Fn(&mut Job)) -> Job {
     job
 }
 
-fn cases() -> Vec<(&'static str, Job, Layout)> {
+fn cases() -> Vec<(&'static str, Job, JobLayout)> {
     let zipf = || Distribution::Zipf { theta: 1.2, center: None };
     let plain = |word| endless(word, |_| {});
     vec![
@@ -69,7 +69,7 @@ fn cases() -> Vec<(&'static str, Job, Layout)> {
     ]
 }
 
-fn decide(job: &Job, layout: &Layout) -> f64 {
+fn decide(job: &Job, layout: &JobLayout) -> f64 {
     let mut issuer = issuer(job, layout, 1);
     let start = Instant::now();
     let mut issued = 0;

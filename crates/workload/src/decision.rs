@@ -50,7 +50,7 @@ pub struct Decision {
     pub sequence: u64,
     /// How many bytes it covers; zero for syncs.
     pub length: u32,
-    /// Which file, by its place in the [`Layout`](crate::Layout).
+    /// Which file, by its place in the [`Layout`](crate::JobLayout).
     pub file: u32,
     /// Which time the file is gone through, from zero; where verified writes may overlap, the number of the operation.
     /// Written into verification headers.
@@ -82,7 +82,7 @@ pub enum Next {
 
 /// Which of the run's workers an issuer decides for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Worker {
+pub struct WorkerIndex {
     /// Its place among all workers of the run, from zero: gives it random numbers of its own.
     pub index: u32,
     /// Its place among the clones of its job (`numjobs`), from zero.

@@ -7,7 +7,7 @@ use job::{Dialect, FileOptions, Job, Size};
 use units::Bytes;
 use units::random::Random;
 
-use crate::decision::Worker;
+use crate::decision::WorkerIndex;
 use crate::error::WorkloadError;
 use crate::verify::Writers;
 
@@ -31,7 +31,7 @@ pub struct FileExtent {
 
 /// Everything an [`Issuer`](crate::Issuer) has to know of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct JobLayout {
     /// The regions, in the order in which decisions refer to them.
     pub files: Vec<FileExtent>,
     /// `size` in bytes, where it was given: an upper bound for one pass over all files.
@@ -46,7 +46,7 @@ pub struct Layout {
     pub writers: Option<Arc<Writers>>,
 }
 
-impl Layout {
+impl JobLayout {
     /// The identity of a file in the headers of verified blocks.
     pub(crate) fn identity(&self, file: usize) -> u32 {
         self.identities.get(file).copied().unwrap_or(file as u32)
@@ -88,9 +88,9 @@ pub struct FilePlan {
 impl FilePlan {
     /// What the issuer needs of it.
     #[must_use]
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> JobLayout {
         let files = self.files.iter().map(|file| file.extent).collect();
-        Layout { files, size: self.size, io_size: self.io_size, ..Layout::default() }
+        JobLayout { files, size: self.size, io_size: self.io_size, ..JobLayout::default() }
     }
 
     /// How many bytes all files together have to grow by before they can be used.
@@ -120,7 +120,7 @@ impl FilePlan {
 pub fn plan_files(
     job: &Job,
     dialect: Dialect,
-    worker: Worker,
+    worker: WorkerIndex,
     seed: u64,
     existing: &dyn Fn(&str) -> Option<FileFact>,
 ) -> Result<FilePlan, WorkloadError> {

@@ -24,9 +24,9 @@ mod syncs;
 mod think;
 mod verify;
 
-pub use decision::{Decision, Next, OpKind, Worker};
+pub use decision::{Decision, Next, OpKind, WorkerIndex};
 pub use error::WorkloadError;
-pub use files::{FileExtent, FileFact, FilePlan, Layout, PlannedFile, plan_files};
+pub use files::{FileExtent, FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
-pub use verify::{Checked, HEADER_BYTES, Mismatch, Writers, Wrong, file_identity};
+pub use verify::{Checked, HEADER_BYTES, Mismatch, Writers, WrongData, file_identity};

@@ -2,7 +2,7 @@
 
 use job::Job;
 
-use crate::files::Layout;
+use crate::files::JobLayout;
 
 /// Bytes and operations left in the current loop, and loops left.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Limits {
     /// `usable` is the sum of the usable bytes of all regions. Where one can be through with them (`has_passes`), a loop
     /// is no longer than a pass in jobs that rest after it to read it back (`rests`), and, as with fio, in jobs that are
     /// to loop: `io_size` then is what all loops together come to at least.
-    pub(crate) fn new(job: &Job, layout: &Layout, usable: u64, has_passes: bool, rests: bool) -> Self {
+    pub(crate) fn new(job: &Job, layout: &JobLayout, usable: u64, has_passes: bool, rests: bool) -> Self {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
         let by_pass = has_passes && (rests || (extent.loops > 1 && !counted && !extent.time_based));

@@ -17,13 +17,13 @@ pub(crate) enum Pace {
     /// As soon as the caller has room.
     Closed,
     /// By schedules.
-    Open(Box<Open>),
+    Open(Box<OpenLoopPace>),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenLoopPace {
     start: Option<Nanos>,
-    streams: [Option<Stream>; 3],
+    streams: [Option<ArrivalStream>; 3],
     /// The kind without a rate, which fills the gaps.
     unrated: Option<OpKind>,
 }
@@ -31,16 +31,16 @@ pub(crate) struct Open {
 impl Pace {
     pub(crate) fn new(job: &Job, mix: Mix, key: u64) -> Self {
         let kinds = [OpKind::Read, OpKind::Write, OpKind::Trim];
-        let mut streams = kinds.map(|kind| Stream::new(job, kind, key).filter(|_| mix.includes(kind)));
+        let mut streams = kinds.map(|kind| ArrivalStream::new(job, kind, key).filter(|_| mix.includes(kind)));
         // Pairs of a trim and a write are begun by trims: a rate for writes alone paces the pairs.
         if mix == Mix::Only(OpKind::Trim) && streams[2].is_none() && job.pattern.direction.writes() {
-            streams[2] = Stream::new(job, OpKind::Write, key);
+            streams[2] = ArrivalStream::new(job, OpKind::Write, key);
         }
         if streams.iter().all(Option::is_none) {
             return Self::Closed;
         }
         let unrated = kinds.into_iter().find(|kind| mix.includes(*kind) && streams[kind.index()].is_none());
-        Self::Open(Box::new(Open { start: None, streams, unrated }))
+        Self::Open(Box::new(OpenLoopPace { start: None, streams, unrated }))
     }
 
     /// Whether the order of kinds depends on how fast the device is.
@@ -75,7 +75,7 @@ impl Pace {
     }
 }
 
-impl Open {
+impl OpenLoopPace {
     fn turn(&mut self, now: Nanos) -> Result<(OpKind, Nanos), Nanos> {
         let start = *self.start.get_or_insert(now);
         let kinds = [OpKind::Read, OpKind::Write, OpKind::Trim].into_iter().zip(&self.streams);
@@ -91,7 +91,7 @@ impl Open {
 
 /// The arrivals of one kind of operation.
 #[derive(Clone, Debug)]
-struct Stream {
+struct ArrivalStream {
     /// When the next one is due, counted from the start.
     due: Nanos,
     /// Bytes are rated, not operations.
@@ -105,7 +105,7 @@ enum Process {
     Poisson(Poisson),
 }
 
-impl Stream {
+impl ArrivalStream {
     fn new(job: &Job, kind: OpKind, key: u64) -> Option<Self> {
         let paced = job.paced();
         let paced = match kind {

@@ -8,7 +8,7 @@ use crate::offsets::{Cursor, Draw};
 /// Chooses among the files that are not done.
 #[derive(Clone, Debug)]
 pub(crate) struct Picker {
-    order: Order,
+    order: PickOrder,
     switch_every: u32,
     current: usize,
     /// Operations left on the current file.
@@ -16,13 +16,13 @@ pub(crate) struct Picker {
     /// How many files there are, at least 1.
     files: usize,
     /// Which files are open, where not all can be.
-    window: Option<Window>,
+    window: Option<PickWindow>,
 }
 
 /// Files that are open at the same time, of more than there may be (`openfiles`): a file is open from its first
 /// operation until it has been gone through.
 #[derive(Clone, Debug)]
-struct Window {
+struct PickWindow {
     open: Vec<bool>,
     /// How many more may be opened.
     room: u32,
@@ -30,7 +30,7 @@ struct Window {
     retired: Vec<u32>,
 }
 
-impl Window {
+impl PickWindow {
     fn new(openfiles: Option<u32>, files: usize) -> Option<Self> {
         let room = openfiles.filter(|&most| (most as usize) < files)?.max(1);
         Some(Self { open: vec![false; files], room, retired: Vec::new() })
@@ -48,7 +48,7 @@ impl Window {
 }
 
 #[derive(Clone, Debug)]
-enum Order {
+enum PickOrder {
     RoundRobin,
     Sequential,
     Drawn(Draw),
@@ -56,10 +56,10 @@ enum Order {
 
 impl Picker {
     pub(crate) fn new(service: FileService, openfiles: Option<u32>, files: usize, key: u64) -> Self {
-        let draw = |shape| Order::Drawn(Draw::new(&shape, files as u64, 1, key));
+        let draw = |shape| PickOrder::Drawn(Draw::new(&shape, files as u64, 1, key));
         let order = match service.order {
-            FileOrder::RoundRobin => Order::RoundRobin,
-            FileOrder::Sequential => Order::Sequential,
+            FileOrder::RoundRobin => PickOrder::RoundRobin,
+            FileOrder::Sequential => PickOrder::Sequential,
             FileOrder::Random => draw(Distribution::Uniform),
             FileOrder::Zipf(theta) => draw(Distribution::Zipf { theta, center: None }),
             FileOrder::Pareto(h) => draw(Distribution::Pareto { h, center: None }),
@@ -67,7 +67,7 @@ impl Picker {
         };
         // There is nothing to switch to from a file that is alone.
         let switch_every = if files == 1 { u32::MAX } else { service.switch_every.max(1) };
-        let window = Window::new(openfiles, files);
+        let window = PickWindow::new(openfiles, files);
         let mut picker = Self { order, switch_every, current: 0, left: 0, files, window };
         picker.restart();
         picker
@@ -76,7 +76,7 @@ impl Picker {
     /// Begins with the first file again.
     pub(crate) fn restart(&mut self) {
         // As if a turn of the last file had just ended, so that the first is next.
-        self.current = if matches!(self.order, Order::Sequential) { 0 } else { self.files - 1 };
+        self.current = if matches!(self.order, PickOrder::Sequential) { 0 } else { self.files - 1 };
         self.left = 0;
     }
 
@@ -88,10 +88,10 @@ impl Picker {
             return Some(self.current);
         }
         let wanted = match &self.order {
-            Order::RoundRobin if self.current + 1 == files.len() => 0,
-            Order::RoundRobin => self.current + 1,
-            Order::Sequential => self.current,
-            Order::Drawn(draw) => draw.draw(random) as usize,
+            PickOrder::RoundRobin if self.current + 1 == files.len() => 0,
+            PickOrder::RoundRobin => self.current + 1,
+            PickOrder::Sequential => self.current,
+            PickOrder::Drawn(draw) => draw.draw(random) as usize,
         };
         self.current = match &mut self.window {
             None => first_of(files, wanted, |_| true)?,

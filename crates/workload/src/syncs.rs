@@ -10,13 +10,13 @@ use crate::decision::OpKind;
 
 /// Counts writes between syncs.
 #[derive(Clone, Debug)]
-pub(crate) struct Syncs {
+pub(crate) struct SyncSchedule {
     fsync: u32,
     fdatasync: u32,
     writes: u64,
 }
 
-impl Syncs {
+impl SyncSchedule {
     /// `None` where the job does not sync while it runs. Pairs of trims and writes never do, as in fio.
     pub(crate) fn new(job: &Job) -> Option<Self> {
         let sync = &job.sync;
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn fsync_comes_before_fdatasync() {
-        let mut syncs = Syncs { fsync: 4, fdatasync: 3, writes: 0 };
+        let mut syncs = SyncSchedule { fsync: 4, fdatasync: 3, writes: 0 };
         let due: Vec<_> = (0..12).map(|_| syncs.after(OpKind::Write)).collect();
         let (s, d) = (Some(OpKind::Sync), Some(OpKind::DataSync));
         assert_eq!(due, [None, None, d, s, None, d, None, s, d, None, None, s]);
@@ -61,7 +61,7 @@ mod tests {
     /// fio 3.33 with `--rw=rw --fsync=4`: 61 syncs among 124 writes and 132 reads.
     #[test]
     fn reads_behind_a_due_write_have_a_sync_each() {
-        let mut syncs = Syncs { fsync: 2, fdatasync: 0, writes: 0 };
+        let mut syncs = SyncSchedule { fsync: 2, fdatasync: 0, writes: 0 };
         let kinds =
             [OpKind::Read, OpKind::Write, OpKind::Read, OpKind::Write, OpKind::Read, OpKind::Read, OpKind::Write];
         let due = kinds.map(|kind| syncs.after(kind).is_some());

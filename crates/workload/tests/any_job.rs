@@ -6,7 +6,7 @@ use common::*;
 use job::*;
 use units::random::Random;
 use units::{Bytes, Nanos, Rate};
-use workload::{Decision, FileExtent, Issuer, Layout, Next, OpKind, Operations, Worker};
+use workload::{Decision, FileExtent, Issuer, JobLayout, Next, OpKind, Operations, WorkerIndex};
 
 fn pick<T: Clone>(random: &mut Random, values: &[T]) -> T {
     values[random.below(values.len() as u64) as usize].clone()
@@ -77,7 +77,7 @@ fn any_job(random: &mut Random) -> Job {
     job
 }
 
-fn any_layout(random: &mut Random) -> Layout {
+fn any_layout(random: &mut Random) -> JobLayout {
     let mut extent = || FileExtent { start: random.below(3) * 4096, length: 1 + random.below(300_000) };
     let files = match extent().length % 4 {
         0 => vec![extent(), extent(), extent()],
@@ -85,10 +85,10 @@ fn any_layout(random: &mut Random) -> Layout {
     };
     let size = (random.below(3) == 0).then(|| 1 + random.below(400_000));
     let io_size = (random.below(4) == 0).then(|| 1 + random.below(900_000));
-    Layout { files, size, io_size, ..Layout::default() }
+    JobLayout { files, size, io_size, ..JobLayout::default() }
 }
 
-fn assert_sound(op: &Decision, layout: &Layout, seed: u64) {
+fn assert_sound(op: &Decision, layout: &JobLayout, seed: u64) {
     let extent = layout.files[op.file as usize];
     if op.kind.moves_data() {
         let inside = op.offset >= extent.start && op.offset + u64::from(op.length) <= extent.start + extent.length;
@@ -99,7 +99,7 @@ fn assert_sound(op: &Decision, layout: &Layout, seed: u64) {
 }
 
 /// Goes through the job with up to 8 operations in flight, completed in any order; stops it after 3000.
-fn play(issuer: &mut Issuer, operations: Operations, layout: &Layout, random: &mut Random, seed: u64) {
+fn play(issuer: &mut Issuer, operations: Operations, layout: &JobLayout, random: &mut Random, seed: u64) {
     let (mut now, mut in_flight, mut issued) = (Nanos::ZERO, Vec::new(), 0);
     loop {
         if in_flight.len() == 8 || (!in_flight.is_empty() && random.below(3) == 0) {
@@ -138,7 +138,7 @@ fn any_job_stays_inside_its_files_and_ends() {
     for seed in 0..3000 {
         let mut random = Random::new(seed, 0);
         let (job, layout) = (any_job(&mut random), any_layout(&mut random));
-        let Ok(mut issuer) = Issuer::new(&job, Worker::default(), &layout, seed) else { continue };
+        let Ok(mut issuer) = Issuer::new(&job, WorkerIndex::default(), &layout, seed) else { continue };
         play(&mut issuer, Operations::of(&job), &layout, &mut random, seed);
         played += 1;
         if let Some(mut pass) = issuer.verify_pass() {

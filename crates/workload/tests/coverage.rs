@@ -6,7 +6,7 @@ use common::*;
 use job::{BlockSizes, Distribution, FileOrder, FileService, Generator, PerKind};
 use units::Nanos;
 use units::random::Random;
-use workload::{Issuer, OpKind, Worker};
+use workload::{Issuer, OpKind, WorkerIndex};
 
 #[test]
 fn fixed_blocks_are_covered_once_in_each_pass() {
@@ -165,7 +165,7 @@ fn the_same_seed_repeats_and_workers_differ() {
         sizes(&mut job, &BlockSizes::Range(4096, 32768));
         assert_eq!(run(&job, &one_file(MIB), 7), run(&job, &one_file(MIB), 7));
         assert_ne!(run(&job, &one_file(MIB), 7), run(&job, &one_file(MIB), 8));
-        let mut other = Issuer::new(&job, Worker { index: 1, clone: 1 }, &one_file(MIB), 7).expect("sound");
+        let mut other = Issuer::new(&job, WorkerIndex { index: 1, clone: 1 }, &one_file(MIB), 7).expect("sound");
         assert_ne!(drain(&mut other, usize::MAX), run(&job, &one_file(MIB), 7));
         job.pattern.randseed = Some(99);
         assert_eq!(run(&job, &one_file(MIB), 7), run(&job, &one_file(MIB), 8));
@@ -253,10 +253,10 @@ fn stopping_in_the_middle_of_a_stretch_loses_nothing() {
 fn absurd_sizes_and_skips_are_refused_or_end() {
     let mut job = rw("randread");
     sizes(&mut job, &BlockSizes::Range(512, 4096));
-    let error = Issuer::new(&job, Worker::default(), &one_file(u64::MAX), 1).expect_err("no map is that large");
+    let error = Issuer::new(&job, WorkerIndex::default(), &one_file(u64::MAX), 1).expect_err("no map is that large");
     assert_eq!(error.option, "size");
     assert_eq!(run(&job, &one_file(511), 1), [], "no block fits");
-    assert!(Issuer::new(&job, Worker::default(), &files(&[]), 1).is_err());
+    assert!(Issuer::new(&job, WorkerIndex::default(), &files(&[]), 1).is_err());
     for skip in [i64::MIN, i64::MAX, -1 << 40, 1 << 40] {
         let mut job = rw("read");
         job.pattern.modifier = skip;

@@ -5,7 +5,7 @@ mod common;
 use common::{KIB, job, rw};
 use job::{BlockSizes, Job, Size};
 use units::Bytes;
-use workload::{FileFact, FilePlan, Worker, WorkloadError, plan_files};
+use workload::{FileFact, FilePlan, WorkerIndex, WorkloadError, plan_files};
 
 fn nothing(_: &str) -> Option<FileFact> {
     None
@@ -24,7 +24,7 @@ fn bytes(size: u64) -> Size {
 }
 
 fn clone(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Result<FilePlan, WorkloadError> {
-    plan_files(job, job::Dialect::Strict, Worker { index: clone, clone }, 1, existing)
+    plan_files(job, job::Dialect::Strict, WorkerIndex { index: clone, clone }, 1, existing)
 }
 
 fn plan(job: &Job, existing: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
@@ -118,7 +118,7 @@ fn a_range_of_file_sizes_is_drawn_in_blocks_and_repeats() {
     job.files.nrfiles = 50;
     job.files.filesize = Some((Bytes::new(8 * KIB), Bytes::new(64 * KIB)));
     let lengths = |index| {
-        let plan = plan_files(&job, job::Dialect::Strict, Worker { index, clone: 0 }, 1, &nothing).expect("sound");
+        let plan = plan_files(&job, job::Dialect::Strict, WorkerIndex { index, clone: 0 }, 1, &nothing).expect("sound");
         plan.files.iter().map(|file| file.extent.length).collect::<Vec<_>>()
     };
     assert_eq!(lengths(0), lengths(0));
@@ -192,7 +192,8 @@ fn sums_of_absurd_sizes_saturate() {
     let mut job = rw("write");
     job.files.nrfiles = 5;
     job.files.filesize = Some((units::Bytes::new(u64::MAX / 3), units::Bytes::new(u64::MAX / 3)));
-    let plan = workload::plan_files(&job, job::Dialect::Fio, Worker::default(), 1, &|_| None).expect("sizes are known");
+    let plan =
+        workload::plan_files(&job, job::Dialect::Fio, WorkerIndex::default(), 1, &|_| None).expect("sizes are known");
     assert_eq!((plan.transfer_bytes(), plan.missing_bytes()), (u64::MAX, u64::MAX));
-    assert!(workload::Issuer::new(&job, Worker::default(), &plan.layout(), 1).is_ok());
+    assert!(workload::Issuer::new(&job, WorkerIndex::default(), &plan.layout(), 1).is_ok());
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 use common::*;
 use job::{BlockSizes, FileOrder, FileService, Job, PerKind, Size};
 use units::{Bytes, Nanos};
-use workload::{Decision, FileFact, Issuer, OpKind, Worker, plan_files};
+use workload::{Decision, FileFact, Issuer, OpKind, WorkerIndex, plan_files};
 
 /// fio's arguments and the same job for Fathom.
 struct Case {
@@ -196,9 +196,9 @@ impl Counts {
 }
 
 fn ours(job: &Job) -> Counts {
-    let plan =
-        plan_files(job, job::Dialect::Strict, Worker::default(), 1, &|_| None::<FileFact>).expect("the job is sound");
-    let mut issuer = Issuer::new(job, Worker::default(), &plan.layout(), 1).expect("the job is sound");
+    let plan = plan_files(job, job::Dialect::Strict, WorkerIndex::default(), 1, &|_| None::<FileFact>)
+        .expect("the job is sound");
+    let mut issuer = Issuer::new(job, WorkerIndex::default(), &plan.layout(), 1).expect("the job is sound");
     let mut ops = drain(&mut issuer, usize::MAX);
     ops.extend(issuer.verify_pass().map(|mut pass| drain(&mut pass, usize::MAX)).unwrap_or_default());
     Counts::of(&ops)

@@ -8,7 +8,7 @@ use common::*;
 use job::{BlockSizes, Distribution, Job, PerKind, VerifyMethod};
 use units::random::Random;
 use units::{Nanos, Rate};
-use workload::{Checked, Decision, HEADER_BYTES, Issuer, Layout, Next, OpKind, Worker, Writers, Wrong};
+use workload::{Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, OpKind, WorkerIndex, Writers, WrongData};
 
 const METHODS: [VerifyMethod; 11] = [
     VerifyMethod::Crc32c,
@@ -135,7 +135,7 @@ fn a_wrong_byte_in_a_header_is_named() {
         disk.run(&mut writer, usize::MAX).expect("writes are not checked");
         disk.0[0][(8192 + at) as usize] ^= 1;
         let flaw = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("a bad block");
-        assert_eq!((flaw.block, flaw.offset, flaw.wrong), (8192, 8192 + at, Wrong::HeaderDamaged));
+        assert_eq!((flaw.block, flaw.offset, flaw.wrong), (8192, 8192 + at, WrongData::HeaderDamaged));
     }
 }
 
@@ -150,13 +150,13 @@ fn lost_moved_and_stale_blocks_are_told_apart() {
         change(&mut disk);
         disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("a bad block").wrong
     };
-    assert_eq!(wrong(&|disk| disk.0[0][8192..12288].fill(0)), Wrong::Header);
-    assert_eq!(wrong(&|disk| disk.0[0].copy_within(4096..8192, 8192)), Wrong::Offset);
+    assert_eq!(wrong(&|disk| disk.0[0][8192..12288].fill(0)), WrongData::Header);
+    assert_eq!(wrong(&|disk| disk.0[0].copy_within(4096..8192, 8192)), WrongData::Offset);
     let stale = |disk: &mut Disk| {
         let mut other = issuer(&job, &layout, 6);
         disk.run(&mut other, 1).expect("writes are not checked");
     };
-    assert_eq!(wrong(&stale), Wrong::Seed);
+    assert_eq!(wrong(&stale), WrongData::Seed);
 }
 
 /// f52613e wrote the same bytes in every identical run, and so accepted those of an earlier one.
@@ -181,7 +181,10 @@ fn blocks_of_an_identical_run_were_accepted() {
         disk.0[0][8192..12288].copy_from_slice(&stale[8192..12288]);
         let mut reader = second.verify_pass().expect("writes");
         let mismatch = disk.run(&mut reader, usize::MAX).expect_err("a block of the first run");
-        assert_eq!((mismatch.wrong, mismatch.offset, mismatch.expected), (Wrong::Nonce, 8192 + 100, vec![2, 0, 0, 0]));
+        assert_eq!(
+            (mismatch.wrong, mismatch.offset, mismatch.expected),
+            (WrongData::Nonce, 8192 + 100, vec![2, 0, 0, 0])
+        );
 
         // A job that only checks learns the nonce from the first block, unless it is told.
         let only = |nonce| {
@@ -189,11 +192,11 @@ fn blocks_of_an_identical_run_were_accepted() {
             job.verify.only = true;
             issuer(&job, &layout, 5)
         };
-        assert_eq!(disk.run(&mut only(None), usize::MAX).expect_err("two runs").wrong, Wrong::Nonce);
+        assert_eq!(disk.run(&mut only(None), usize::MAX).expect_err("two runs").wrong, WrongData::Nonce);
         disk.0[0] = stale;
         let mut checker = only(None);
         assert_eq!((disk.run(&mut checker, usize::MAX), checker.nonce()), (Ok(16), Some(1)));
-        assert_eq!(disk.run(&mut only(Some(2)), usize::MAX).expect_err("another run").wrong, Wrong::Nonce);
+        assert_eq!(disk.run(&mut only(Some(2)), usize::MAX).expect_err("another run").wrong, WrongData::Nonce);
     }
 }
 
@@ -247,7 +250,7 @@ fn a_lost_write_of_a_later_pass_is_found() {
     assert_eq!(disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX), Ok(16));
     disk.0[0][..4096].copy_from_slice(&before);
     let mismatch = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("pass 1 in place of 2");
-    assert_eq!((mismatch.wrong, mismatch.block), (Wrong::Pass, 0));
+    assert_eq!((mismatch.wrong, mismatch.block), (WrongData::Pass, 0));
 }
 
 /// Each pass was read back only when all had been written.
@@ -257,7 +260,7 @@ fn every_pass_is_read_back_before_the_next_overwrites_it() {
         let mut job = verified("randwrite", VerifyMethod::Crc32c);
         change(&mut job);
         let (mut disk, mut counts) = (Disk::new(&[64 * KIB]), Vec::new());
-        let mut writer = issuer(&job, &Layout { io_size, ..one_file(64 * KIB) }, 5);
+        let mut writer = issuer(&job, &JobLayout { io_size, ..one_file(64 * KIB) }, 5);
         loop {
             disk.run(&mut writer, usize::MAX).expect("writes are not checked");
             let mut reader = writer.verify_pass().expect("something was written");
@@ -328,7 +331,7 @@ fn intervals_divide_blocks() {
     job.verify.interval = Some(512);
     assert_eq!(round_trip(&job, &[256 * KIB], usize::MAX), 4);
     job.verify.interval = Some(64);
-    let error = Issuer::new(&job, Worker::default(), &one_file(MIB), 1).expect_err("no room for a header");
+    let error = Issuer::new(&job, WorkerIndex::default(), &one_file(MIB), 1).expect_err("no room for a header");
     assert_eq!(error.option, "verify_interval");
 }
 
@@ -344,7 +347,7 @@ fn a_separate_reader_accepts_any_run_and_any_order() {
     assert_eq!(disk.run(&mut issuer(&only, &one_file(256 * KIB), 1), usize::MAX), Ok(64));
     let other = verified("read", VerifyMethod::Md5);
     let mismatch = disk.run(&mut issuer(&other, &one_file(256 * KIB), 1), usize::MAX).expect_err("another method");
-    assert_eq!(mismatch.wrong, Wrong::Method);
+    assert_eq!(mismatch.wrong, WrongData::Method);
 }
 
 #[test]
@@ -367,7 +370,7 @@ fn jobs_whose_writes_cannot_be_verified_are_refused() {
     let mut timed = verified("randrw", VerifyMethod::Crc32c);
     timed.pace.rate_iops.write = Some(Rate::per_sec(10));
     for job in [torn, timed] {
-        let error = Issuer::new(&job, Worker::default(), &one_file(MIB), 1).expect_err("cannot be verified");
+        let error = Issuer::new(&job, WorkerIndex::default(), &one_file(MIB), 1).expect_err("cannot be verified");
         assert_eq!(error.option, "verify");
     }
 }
@@ -403,12 +406,12 @@ fn lost_writes_of_clones_of_one_file_were_called_good() {
     // All writes of the second pass are lost: the blocks are of the same clone, and of its first pass.
     disk.0[0] = before;
     let lost = disk.run(&mut clones[1].verify_pass().expect("writes"), usize::MAX).expect_err("a lost pass");
-    assert_eq!(lost.wrong, Wrong::Pass);
+    assert_eq!(lost.wrong, WrongData::Pass);
     // A block of a worker that does not write there is none of theirs.
     let mut stranger = clone_at(2, Some(7));
     disk.run(&mut stranger, usize::MAX).expect("writes are not checked");
     let strange = disk.run(&mut clones[0].verify_pass().expect("writes"), usize::MAX).expect_err("a strange block");
-    assert_eq!(strange.wrong, Wrong::Worker);
+    assert_eq!(strange.wrong, WrongData::Worker);
 }
 
 /// Two clones that write one file, with nothing else than what they share.
@@ -425,7 +428,7 @@ fn clone_at(clone: u32, nonce: Option<u32>) -> Issuer {
     let mut writers = Writers::default();
     (0..2).for_each(|worker| writers.add(worker, 0, layout.files[0]));
     layout.writers = Some(Arc::new(writers));
-    Issuer::new(&job, Worker { index: clone, clone }, &layout, 5).expect("sound")
+    Issuer::new(&job, WorkerIndex { index: clone, clone }, &layout, 5).expect("sound")
 }
 
 /// 692e655 wrote the same bytes each time, and so accepted those of an earlier write.
@@ -434,7 +437,7 @@ fn a_lost_write_over_an_earlier_one_of_the_same_pass_was_called_good() {
     for word in ["randwrite", "randrw", "randtrimwrite"] {
         let mut job = verified(word, VerifyMethod::Crc32c);
         (job.pattern.norandommap, job.verify.nonce) = (true, Some(7));
-        let layout = Layout { io_size: Some(MIB), ..one_file(64 * KIB) };
+        let layout = JobLayout { io_size: Some(MIB), ..one_file(64 * KIB) };
         let (mut disk, mut writer) = (Disk::new(&[64 * KIB]), issuer(&job, &layout, 5));
         disk.run(&mut writer, 200).expect("writes are not checked");
         let before = disk.0[0].clone();
@@ -443,7 +446,7 @@ fn a_lost_write_over_an_earlier_one_of_the_same_pass_was_called_good() {
         assert_eq!((reader.to_read_back(), disk.run(&mut reader, usize::MAX)), (16, Ok(16)), "{word}");
         disk.0[0][8192..12288].copy_from_slice(&before[8192..12288]);
         let lost = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("a lost write");
-        assert_eq!((lost.wrong, lost.block), (Wrong::Write, 8192), "{word}");
+        assert_eq!((lost.wrong, lost.block), (WrongData::Write, 8192), "{word}");
     }
 }
 
@@ -485,18 +488,18 @@ fn writes_that_landed_in_the_wrong_file_were_called_good() {
     for random in [false, true] {
         let mut job = verified(if random { "randwrite" } else { "write" }, VerifyMethod::Crc32c);
         (job.pattern.norandommap, job.verify.nonce) = (random, Some(7));
-        let layout = Layout { identities: vec![71, 72], ..files(&[64 * KIB; 2]) };
+        let layout = JobLayout { identities: vec![71, 72], ..files(&[64 * KIB; 2]) };
         let (mut disk, mut writer) = (Disk::new(&[64 * KIB; 2]), issuer(&job, &layout, 5));
         disk.run(&mut writer, usize::MAX).expect("writes are not checked");
         disk.0.swap(0, 1);
         let lost = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("another file");
-        assert!(matches!(lost.wrong, Wrong::File | Wrong::Header), "{lost}");
-        assert!(random || lost.wrong == Wrong::File, "{lost}");
+        assert!(matches!(lost.wrong, WrongData::File | WrongData::Header), "{lost}");
+        assert!(random || lost.wrong == WrongData::File, "{lost}");
     }
     // A job that only checks knows its own files, and accepts one that was renamed.
     let mut job = verified("write", VerifyMethod::Crc32c);
     job.verify.nonce = Some(7);
-    let layout = |identities: [u32; 2]| Layout { identities: identities.to_vec(), ..files(&[64 * KIB; 2]) };
+    let layout = |identities: [u32; 2]| JobLayout { identities: identities.to_vec(), ..files(&[64 * KIB; 2]) };
     let mut disk = Disk::new(&[64 * KIB; 2]);
     disk.run(&mut issuer(&job, &layout([71, 72]), 5), usize::MAX).expect("writes are not checked");
     (job.verify.only, job.verify.nonce) = (true, None);
@@ -505,9 +508,9 @@ fn writes_that_landed_in_the_wrong_file_were_called_good() {
     assert_eq!(check(&mut disk, [81, 82]), Ok(32));
     let block = disk.0[0][..4096].to_vec();
     disk.0[1][..4096].copy_from_slice(&block);
-    assert_eq!(check(&mut disk, [71, 72]).expect_err("a block of the other file").wrong, Wrong::File);
+    assert_eq!(check(&mut disk, [71, 72]).expect_err("a block of the other file").wrong, WrongData::File);
     disk.0.swap(0, 1);
-    assert_eq!(check(&mut disk, [71, 72]).expect_err("all of them").wrong, Wrong::File);
+    assert_eq!(check(&mut disk, [71, 72]).expect_err("all of them").wrong, WrongData::File);
 }
 
 /// 692e655 had no worker and no file in its headers.
@@ -530,13 +533,13 @@ fn what_the_version_before_wrote_with_a_nonce_is_read() {
     }
     job.verify.nonce = Some(8);
     let other = disk.run(&mut issuer(&job, &one_file(64 * KIB), 5), usize::MAX).expect_err("another nonce");
-    assert_eq!(other.wrong, Wrong::Nonce);
+    assert_eq!(other.wrong, WrongData::Nonce);
     // A run with this nonce does not take them for its own.
     (job.verify.only, job.verify.nonce) = (false, Some(7));
     let mut writer = issuer(&job, &one_file(64 * KIB), 5);
     let _ = drain(&mut writer, usize::MAX);
     let stale = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("of an earlier run");
-    assert_eq!(stale.wrong, Wrong::Nonce);
+    assert_eq!(stale.wrong, WrongData::Nonce);
 }
 
 #[test]

@@ -1,32 +1,32 @@
 //! What is compared, and what is wanted of it.
 
 /// A command line that both programs run.
-pub(super) struct Case {
+pub(super) struct BenchCase {
     pub(super) name: &'static str,
     /// Pairs that count, after one that does not.
     pub(super) pairs: u32,
     /// Whether `{file}` has to be a file of 1 GiB in the page cache.
     pub(super) needs_file: bool,
     pub(super) words: &'static [&'static str],
-    pub(super) targets: &'static [Target],
+    pub(super) targets: &'static [BenchTarget],
 }
 
 /// A figure and its bound.
-pub(super) struct Target {
-    pub(super) figure: Figure,
+pub(super) struct BenchTarget {
+    pub(super) figure: BenchFigure,
     pub(super) at_least: bool,
     pub(super) value: f64,
 }
 
 /// What is bounded: ratios are Fathom's figure over fio's.
-pub(super) enum Figure {
+pub(super) enum BenchFigure {
     IopsRatio,
     UserPerIoRatio,
     WallMillis,
 }
 
-pub(super) const CASES: &[Case] = &[
-    Case {
+pub(super) const CASES: &[BenchCase] = &[
+    BenchCase {
         name: "null",
         pairs: 5,
         needs_file: false,
@@ -41,9 +41,9 @@ pub(super) const CASES: &[Case] = &[
             "--time_based",
             "--runtime=3",
         ],
-        targets: &[Target { figure: Figure::IopsRatio, at_least: true, value: 8.0 }],
+        targets: &[BenchTarget { figure: BenchFigure::IopsRatio, at_least: true, value: 8.0 }],
     },
-    Case {
+    BenchCase {
         name: "cached",
         pairs: 5,
         needs_file: true,
@@ -60,9 +60,9 @@ pub(super) const CASES: &[Case] = &[
             "--time_based",
             "--runtime=3",
         ],
-        targets: &[Target { figure: Figure::IopsRatio, at_least: true, value: 2.0 }],
+        targets: &[BenchTarget { figure: BenchFigure::IopsRatio, at_least: true, value: 2.0 }],
     },
-    Case {
+    BenchCase {
         name: "direct",
         pairs: 5,
         needs_file: true,
@@ -80,15 +80,15 @@ pub(super) const CASES: &[Case] = &[
             "--runtime=5",
         ],
         targets: &[
-            Target { figure: Figure::IopsRatio, at_least: true, value: 1.0 },
-            Target { figure: Figure::UserPerIoRatio, at_least: false, value: 0.5 },
+            BenchTarget { figure: BenchFigure::IopsRatio, at_least: true, value: 1.0 },
+            BenchTarget { figure: BenchFigure::UserPerIoRatio, at_least: false, value: 0.5 },
         ],
     },
-    Case {
+    BenchCase {
         name: "start",
         pairs: 11,
         needs_file: false,
         words: &["--name=start", "--ioengine=null", "--rw=read", "--bs=4k", "--size=4k", "--thread"],
-        targets: &[Target { figure: Figure::WallMillis, at_least: false, value: 30.0 }],
+        targets: &[BenchTarget { figure: BenchFigure::WallMillis, at_least: false, value: 30.0 }],
     },
 ];

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Scratch, median, rounded};
+use super::{BenchScratch, median, rounded};
 
 /// Pairs of runs; what counts is the median of their ratios.
 const PAIRS: usize = 15;
@@ -38,7 +38,7 @@ pub(super) fn run(fathom: &Path) -> Result<Value> {
 
 /// One run of each, in an order that changes: with everything, and without.
 fn pair(fathom: &Path, workers: usize, round: usize) -> Result<(f64, f64)> {
-    let scratch = Scratch::new()?;
+    let scratch = BenchScratch::new()?;
     if round.is_multiple_of(2) {
         let with = looked_at(fathom, workers, &scratch.0)?;
         Ok((with, alone(fathom, workers)?))

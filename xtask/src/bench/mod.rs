@@ -14,10 +14,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use cases::{CASES, Case, Figure};
+use cases::{BenchCase, BenchFigure, CASES};
 
 /// One run of one of the two programs.
-struct Sample {
+struct BenchSample {
     iops: f64,
     user_ns_per_io: f64,
     system_ns_per_io: f64,
@@ -49,7 +49,7 @@ pub(crate) fn run(wanted: &[&str]) -> Result<()> {
     if !wanted.is_empty() && wanted.iter().all(|name| OF_THEIR_OWN.iter().any(|(known, _)| known == name)) {
         return Ok(());
     }
-    let scratch = Scratch::new()?;
+    let scratch = BenchScratch::new()?;
     let mut kept = read_kept(&root);
     for case in CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| case.name.starts_with(name))) {
         let outcome = measure(case, &fathom, &scratch)?;
@@ -77,9 +77,9 @@ fn build(root: &Path) -> Result<PathBuf> {
 }
 
 /// A scratch folder on the disk that holds the temporary folder; removed at the end.
-struct Scratch(PathBuf);
+struct BenchScratch(PathBuf);
 
-impl Scratch {
+impl BenchScratch {
     fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("fathom-bench-{}", std::process::id()));
         std::fs::create_dir_all(&path)?;
@@ -87,14 +87,14 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for BenchScratch {
     fn drop(&mut self) {
         // Best effort: a folder that stays is named after this process and easy to find.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-fn measure(case: &Case, fathom: &Path, scratch: &Scratch) -> Result<Value> {
+fn measure(case: &BenchCase, fathom: &Path, scratch: &BenchScratch) -> Result<Value> {
     let file = scratch.0.join("data");
     if case.needs_file {
         prepare(&file, fathom)?;
@@ -109,7 +109,7 @@ fn measure(case: &Case, fathom: &Path, scratch: &Scratch) -> Result<Value> {
             pairs.push((ours, theirs));
         }
     }
-    let column = |value: &dyn Fn(&(Sample, Sample)) -> f64| median(pairs.iter().map(value).collect());
+    let column = |value: &dyn Fn(&(BenchSample, BenchSample)) -> f64| median(pairs.iter().map(value).collect());
     Ok(json!({
         "command": format!("fio {}", words.join(" ").replace(&file.display().to_string(), "FILE")),
         "pairs": case.pairs,
@@ -132,7 +132,7 @@ fn prepare(file: &Path, fathom: &Path) -> Result<()> {
     Ok(())
 }
 
-fn sample(command: &mut Command, case: &Case) -> Result<Sample> {
+fn sample(command: &mut Command, case: &BenchCase) -> Result<BenchSample> {
     let begun = Instant::now();
     let output = command.args(["--output-format=json", "--eta=never"]).output().context("running a peer")?;
     let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -143,7 +143,7 @@ fn sample(command: &mut Command, case: &Case) -> Result<Sample> {
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let ios = number(&job["read"]["total_ios"]) + number(&job["write"]["total_ios"]);
     let cpu_ns = |share: &Value| number(share) / 100.0 * number(&job["job_runtime"]) * 1e6 / ios;
-    Ok(Sample {
+    Ok(BenchSample {
         iops: number(&job["read"]["iops"]) + number(&job["write"]["iops"]),
         user_ns_per_io: cpu_ns(&job["usr_cpu"]),
         system_ns_per_io: cpu_ns(&job["sys_cpu"]),
@@ -151,16 +151,16 @@ fn sample(command: &mut Command, case: &Case) -> Result<Sample> {
     })
 }
 
-fn line(case: &Case, outcome: &Value) -> String {
+fn line(case: &BenchCase, outcome: &Value) -> String {
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     let verdicts: Vec<String> = case
         .targets
         .iter()
         .map(|target| {
             let (value, text) = match target.figure {
-                Figure::IopsRatio => (number(&outcome["iops_ratio"]), "of fio's IOPS"),
-                Figure::UserPerIoRatio => (number(&outcome["user_per_io_ratio"]), "of fio's user CPU per I/O"),
-                Figure::WallMillis => (number(&outcome["wall_ms"][0]), "ms from start to end"),
+                BenchFigure::IopsRatio => (number(&outcome["iops_ratio"]), "of fio's IOPS"),
+                BenchFigure::UserPerIoRatio => (number(&outcome["user_per_io_ratio"]), "of fio's user CPU per I/O"),
+                BenchFigure::WallMillis => (number(&outcome["wall_ms"][0]), "ms from start to end"),
             };
             let met = if target.at_least { value >= target.value } else { value <= target.value };
             let sign = if target.at_least { ">=" } else { "<=" };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Scratch, median, rounded};
+use super::{BenchScratch, median, rounded};
 
 /// At the last one server and client share a processor: with one request under way neither ever waits for it, and what
 /// processors cost to wake each other up, most of a request's cost on virtual ones, falls away.
@@ -33,7 +33,7 @@ const LATENCY_DEPTHS: [u32; 3] = [1, 8, 64];
 const FIRST_WRITES_BYTES: &str = "67108864";
 
 /// What fio and the server's process have to say of one load.
-struct Measured {
+struct ServeMeasurement {
     /// Microseconds of processor time of the server for one operation.
     cost_us: f64,
     iops: f64,
@@ -42,13 +42,13 @@ struct Measured {
 }
 
 /// A server under measurement; it ends with this.
-struct Server {
+struct BenchServer {
     name: &'static str,
     child: Child,
     uri: String,
 }
 
-impl Server {
+impl BenchServer {
     fn start(name: &'static str, mut command: Command, uri: String, socket: &Path) -> Result<Self> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let child = child.with_context(|| format!("cannot start {name}"))?;
@@ -70,16 +70,16 @@ impl Server {
     }
 
     /// Random reads for a while.
-    fn reads(&self, depth: u32, words: &[&str]) -> Result<Measured> {
+    fn reads(&self, depth: u32, words: &[&str]) -> Result<ServeMeasurement> {
         self.load("read", &["--rw=randread", "--time_based", &format!("--runtime={SECONDS}")], depth, words)
     }
 
     /// Random writes, each to a block of its own.
-    fn writes(&self, depth: u32) -> Result<Measured> {
+    fn writes(&self, depth: u32) -> Result<ServeMeasurement> {
         self.load("write", &["--rw=randwrite", &format!("--io_size={FIRST_WRITES_BYTES}")], depth, &[])
     }
 
-    fn load(&self, kind: &str, job: &[&str], depth: u32, words: &[&str]) -> Result<Measured> {
+    fn load(&self, kind: &str, job: &[&str], depth: u32, words: &[&str]) -> Result<ServeMeasurement> {
         let before = self.used()?;
         let output = command(words, "fio")
             .args(["--name=cost", "--ioengine=nbd", "--bs=4k", "--thread", "--output-format=json"])
@@ -93,7 +93,7 @@ impl Server {
         let done = &document["jobs"][0][kind];
         let figure = |value: &Value, what: &'static str| value.as_f64().context(what);
         let operations = figure(&done["total_ios"], "operations")?;
-        Ok(Measured {
+        Ok(ServeMeasurement {
             cost_us: (self.used()? - before) / operations * 1e6,
             iops: figure(&done["iops"], "IOPS")?,
             p50_us: figure(&done["clat_ns"]["percentile"]["50.000000"], "a median")? / 1e3,
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -110,7 +110,7 @@ impl Drop for Server {
 
 /// Measures all servers at all depths, and says which is how much of which.
 pub(super) fn run(fathom: &Path) -> Result<Value> {
-    let scratch = Scratch::new()?;
+    let scratch = BenchScratch::new()?;
     let mut kept = json!({ "unit": "processor time of the server in us for a 4 KiB read", "rounds": ROUNDS });
     for (case, depth, words) in CASES {
         let servers = servers(fathom, &scratch.0, words)?;
@@ -141,7 +141,7 @@ fn command(words: &[&str], program: impl AsRef<OsStr>) -> Command {
 }
 
 /// Ours first: without a model and with one.
-fn servers(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Vec<Server>> {
+fn servers(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Vec<BenchServer>> {
     // Those that ended by a signal have left theirs.
     let socket = |name: &str| {
         let path = folder.join(name);
@@ -156,23 +156,23 @@ fn servers(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Vec<Server>> 
         let at = socket(file);
         let mut command = self::command(words, fathom);
         command.arg("serve").args(what).arg("--socket").arg(&at);
-        servers.push(Server::start(name, command, uri("", &at), &at)?);
+        servers.push(BenchServer::start(name, command, uri("", &at), &at)?);
     }
     let at = socket("nbdkit");
     let mut command = self::command(words, "nbdkit");
     command.arg("-f").arg("-U").arg(&at).args(["memory", SIZE_BYTES]);
-    servers.push(Server::start("nbdkit memory", command, uri("", &at), &at)?);
+    servers.push(BenchServer::start("nbdkit memory", command, uri("", &at), &at)?);
     let at = socket("qemu");
     let mut command = self::command(words, "qemu-storage-daemon");
     command.args(["--blockdev", &format!("driver=null-co,node-name=n0,size={SIZE_BYTES}")]);
     command.args(["--nbd-server", &format!("addr.type=unix,addr.path={}", at.display())]);
     command.args(["--export", "type=nbd,id=e,node-name=n0,name=x"]);
-    servers.push(Server::start("qemu-storage-daemon null-co", command, uri("x", &at), &at)?);
+    servers.push(BenchServer::start("qemu-storage-daemon null-co", command, uri("x", &at), &at)?);
     Ok(servers)
 }
 
 /// Medians, and medians of the ratios of ours to theirs.
-fn outcome(servers: &[Server], rounds: &[Vec<Measured>]) -> Value {
+fn outcome(servers: &[BenchServer], rounds: &[Vec<ServeMeasurement>]) -> Value {
     let mut kept = json!({});
     for (index, server) in servers.iter().enumerate() {
         kept[server.name] = json!(rounded(median(rounds.iter().map(|round| round[index].cost_us).collect())));
@@ -230,10 +230,10 @@ fn latency_bound(fathom: &Path, folder: &Path) -> Result<Value> {
 }
 
 /// A server of the volume whose latency binds.
-fn modelled(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Server> {
+fn modelled(fathom: &Path, folder: &Path, words: &[&str]) -> Result<BenchServer> {
     let at = folder.join("latency");
     let _ = std::fs::remove_file(&at);
     let mut command = Command::new(fathom);
     command.args(["serve", LATENCY_BOUND]).args(words).arg("--socket").arg(&at);
-    Server::start("fathom", command, format!("nbd+unix:///?socket={}", at.display()), &at)
+    BenchServer::start("fathom", command, format!("nbd+unix:///?socket={}", at.display()), &at)
 }

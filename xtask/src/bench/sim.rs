@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 /// A simulation and what it is to reach.
-struct Case {
+struct SimCase {
     name: &'static str,
     words: &'static [&'static str],
     /// Modelled operations a second of processor time, in millions, at least.
@@ -17,18 +17,18 @@ struct Case {
 
 const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
 
-const CASES: [Case; 3] = [
-    Case {
+const CASES: [SimCase; 3] = [
+    SimCase {
         name: "hyperdisk",
         words: &["--on", HYPERDISK, "--name=a", "--rw=randread", "--iodepth=256", "--runtime=60", "--time_based"],
         least_million_per_s: 10.0,
     },
-    Case {
+    SimCase {
         name: "drive",
         words: &["--on", "hdd/7200rpm", "--name=a", "--rw=randread", "--iodepth=10", "--runtime=8h", "--time_based"],
         least_million_per_s: 2.0,
     },
-    Case {
+    SimCase {
         name: "many workers",
         words: &[
             "--on",

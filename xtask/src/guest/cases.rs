@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 
 /// A test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct GuestCase {
     /// The file without its ending.
     file: String,
     /// The function without `test_`.
     function: String,
 }
 
-impl Case {
+impl GuestCase {
     /// Such as `lvm::an_inactive_volume`.
     pub(super) fn name(&self) -> String {
         format!("{}::{}", self.file, self.function)
@@ -39,12 +39,12 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// All tests, in the order of the files.
-pub(super) fn read(folder: &Path) -> Result<Vec<Case>> {
+pub(super) fn read(folder: &Path) -> Result<Vec<GuestCase>> {
     let mut cases = Vec::new();
     for path in files(folder)? {
         let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        cases.extend(functions(&text).map(|function| Case { file: file.clone(), function: function.to_owned() }));
+        cases.extend(functions(&text).map(|function| GuestCase { file: file.clone(), function: function.to_owned() }));
     }
     Ok(cases)
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_word_chooses_files_and_functions() {
-        let case = Case { file: "lvm".into(), function: "active".into() };
+        let case = GuestCase { file: "lvm".into(), function: "active".into() };
         assert!(case.is_wanted(&[]) && case.is_wanted(&["lvm"]) && case.is_wanted(&["no", "lvm::act"]));
         assert!(!case.is_wanted(&["md"]));
         assert_eq!(case.line(), "test lvm::active lvm active\n");

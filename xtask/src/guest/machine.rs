@@ -15,14 +15,14 @@ const MEMORY_MIB: u32 = 1536;
 const DISK_MIB: u64 = 64;
 
 /// A guest that runs; it is killed when this goes out of scope.
-pub(super) struct Machine {
+pub(super) struct GuestMachine {
     child: Child,
     lines: Receiver<String>,
     deadline: Instant,
 }
 
 /// What comes next from a guest.
-pub(super) enum Next {
+pub(super) enum NextLine {
     /// A line on its line for results.
     Line(String),
     /// It has powered off.
@@ -31,7 +31,7 @@ pub(super) enum Next {
     Late,
 }
 
-impl Machine {
+impl GuestMachine {
     /// Boots a kernel. What it prints itself goes to `console` in `folder`, where the disks are too.
     pub(super) fn boot(kernel: &Kernel, initramfs: &Path, folder: &Path, limit: Duration) -> Result<Self> {
         let mut command = Command::new(QEMU);
@@ -64,16 +64,16 @@ impl Machine {
     }
 
     /// Waits for the next line.
-    pub(super) fn next(&self) -> Next {
+    pub(super) fn next(&self) -> NextLine {
         match self.lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
-            Ok(line) => Next::Line(line),
-            Err(RecvTimeoutError::Disconnected) => Next::End,
-            Err(RecvTimeoutError::Timeout) => Next::Late,
+            Ok(line) => NextLine::Line(line),
+            Err(RecvTimeoutError::Disconnected) => NextLine::End,
+            Err(RecvTimeoutError::Timeout) => NextLine::Late,
         }
     }
 }
 
-impl Drop for Machine {
+impl Drop for GuestMachine {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

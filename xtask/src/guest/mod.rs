@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use cases::Case;
+use cases::GuestCase;
 pub(crate) use helpers::{digest, hold};
 use initramfs::Archive;
 use kernel::Kernel;
-use machine::{Machine, QEMU};
+use machine::{GuestMachine, QEMU};
 use report::Report;
 
 /// For all tests together, on a host that is busy with other work.
@@ -41,7 +41,7 @@ const PROGRAMS: &[(&str, &str)] = &[
 pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
     let root = crate::tidy::root()?;
     let cases = cases::read(&root.join("guest/cases"))?;
-    let cases: Vec<Case> = cases.into_iter().filter(|case| case.is_wanted(words)).collect();
+    let cases: Vec<GuestCase> = cases.into_iter().filter(|case| case.is_wanted(words)).collect();
     ensure!(!cases.is_empty(), "no test has a name with {}", words.join(" or "));
     let mut report = Report::new(&cases);
     let prepared = match prepare(&root) {
@@ -50,7 +50,7 @@ pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
         Err(Unready::Lacks(reason)) => return report.skip_all(&reason),
         Err(Unready::Failed(error)) => return Err(error),
     };
-    let script: String = cases.iter().map(Case::line).collect();
+    let script: String = cases.iter().map(GuestCase::line).collect();
     prepared.boot(&script, |line| report.line(line))?;
     report.finish(&prepared.console())
 }
@@ -91,7 +91,7 @@ impl From<anyhow::Error> for Unready {
 struct Prepared {
     kernel: Kernel,
     root: PathBuf,
-    folder: Scratch,
+    folder: GuestScratch,
 }
 
 fn prepare(root: &Path) -> Result<Prepared, Unready> {
@@ -104,7 +104,7 @@ fn prepare(root: &Path) -> Result<Prepared, Unready> {
     let cache = cache(root);
     let kernel =
         Kernel::cached(&cache).map_err(|error| Unready::Lacks(format!("no kernel for the guest: {error:#}")))?;
-    let folder = Scratch::new()?;
+    let folder = GuestScratch::new()?;
     Ok(Prepared { kernel, root: root.to_path_buf(), folder })
 }
 
@@ -113,12 +113,12 @@ impl Prepared {
     fn boot(&self, script: &str, mut line: impl FnMut(&str)) -> Result<()> {
         let initramfs = self.folder.0.join("initramfs");
         std::fs::write(&initramfs, self.initramfs(script)?)?;
-        let machine = Machine::boot(&self.kernel, &initramfs, &self.folder.0, LIMIT)?;
+        let machine = GuestMachine::boot(&self.kernel, &initramfs, &self.folder.0, LIMIT)?;
         loop {
             match machine.next() {
-                machine::Next::Line(text) => line(&text),
-                machine::Next::End => return Ok(()),
-                machine::Next::Late => {
+                machine::NextLine::Line(text) => line(&text),
+                machine::NextLine::End => return Ok(()),
+                machine::NextLine::Late => {
                     eprintln!("guest: stopped after {LIMIT:?}");
                     return Ok(());
                 }
@@ -200,9 +200,9 @@ fn find(program: &str) -> Option<PathBuf> {
 }
 
 /// A folder that goes away at the end.
-struct Scratch(PathBuf);
+struct GuestScratch(PathBuf);
 
-impl Scratch {
+impl GuestScratch {
     fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("fathom-guest-{}", std::process::id()));
         std::fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
@@ -210,7 +210,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for GuestScratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

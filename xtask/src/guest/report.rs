@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use super::cases::Case;
+use super::cases::GuestCase;
 
 /// The exit code of a test that lacks something in the guest.
 const SKIPPED: u32 = 77;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Outcome {
+enum GuestOutcome {
     Passed,
     Failed(String),
     Skipped(String),
@@ -22,14 +22,14 @@ enum Outcome {
 /// The outcomes so far.
 pub(super) struct Report {
     names: Vec<String>,
-    outcomes: BTreeMap<String, Outcome>,
+    outcomes: BTreeMap<String, GuestOutcome>,
     printed: Vec<String>,
 }
 
 impl Report {
-    pub(super) fn new(cases: &[Case]) -> Self {
+    pub(super) fn new(cases: &[GuestCase]) -> Self {
         println!("\nrunning {} guest tests", cases.len());
-        let names = cases.iter().map(Case::name).collect();
+        let names = cases.iter().map(GuestCase::name).collect();
         Self { names, outcomes: BTreeMap::new(), printed: Vec::new() }
     }
 
@@ -41,9 +41,9 @@ impl Report {
             let words: Vec<&str> = rest.split(' ').collect();
             let [name, code, seconds] = words.as_slice() else { return };
             let outcome = match code.parse::<u32>() {
-                Ok(0) => Outcome::Passed,
-                Ok(SKIPPED) => Outcome::Skipped(self.printed.last().cloned().unwrap_or_default()),
-                _ => Outcome::Failed(format!("exit code {code} after {seconds} s\n{}", self.printed.join("\n"))),
+                Ok(0) => GuestOutcome::Passed,
+                Ok(SKIPPED) => GuestOutcome::Skipped(self.printed.last().cloned().unwrap_or_default()),
+                _ => GuestOutcome::Failed(format!("exit code {code} after {seconds} s\n{}", self.printed.join("\n"))),
             };
             self.end(name, &format!(" ({seconds} s)"), outcome);
         } else if !line.starts_with('@') {
@@ -51,11 +51,11 @@ impl Report {
         }
     }
 
-    fn end(&mut self, name: &str, took: &str, outcome: Outcome) {
+    fn end(&mut self, name: &str, took: &str, outcome: GuestOutcome) {
         let text = match &outcome {
-            Outcome::Passed => format!("ok{took}"),
-            Outcome::Failed(_) => format!("FAILED{took}"),
-            Outcome::Skipped(reason) => format!("skipped: {reason}"),
+            GuestOutcome::Passed => format!("ok{took}"),
+            GuestOutcome::Failed(_) => format!("FAILED{took}"),
+            GuestOutcome::Skipped(reason) => format!("skipped: {reason}"),
         };
         println!("test guest::{name} ... {text}");
         self.outcomes.insert(name.to_owned(), outcome);
@@ -64,7 +64,7 @@ impl Report {
     /// No test can be carried out: each is named.
     pub(super) fn skip_all(mut self, reason: &str) -> Result<ExitCode> {
         for name in self.names.clone() {
-            self.end(&name, "", Outcome::Skipped(reason.to_owned()));
+            self.end(&name, "", GuestOutcome::Skipped(reason.to_owned()));
         }
         self.finish("")
     }
@@ -75,17 +75,21 @@ impl Report {
             self.names.iter().filter(|name| !self.outcomes.contains_key(*name)).cloned().collect();
         for name in silent {
             let printed = self.printed.join("\n");
-            self.end(&name, "", Outcome::Failed(format!("the guest ended before it:\n{printed}\nconsole:\n{console}")));
+            self.end(
+                &name,
+                "",
+                GuestOutcome::Failed(format!("the guest ended before it:\n{printed}\nconsole:\n{console}")),
+            );
             self.printed.clear();
         }
         let strict = std::env::var_os("FATHOM_NO_SKIP").is_some_and(|value| value == "1");
         let (mut failed, mut skipped) = (Vec::new(), 0);
         for (name, outcome) in &self.outcomes {
             match outcome {
-                Outcome::Passed => {}
-                Outcome::Failed(why) => failed.push(format!("---- guest::{name}: {why}")),
-                Outcome::Skipped(why) if strict => failed.push(format!("---- guest::{name} was skipped: {why}")),
-                Outcome::Skipped(_) => skipped += 1,
+                GuestOutcome::Passed => {}
+                GuestOutcome::Failed(why) => failed.push(format!("---- guest::{name}: {why}")),
+                GuestOutcome::Skipped(why) if strict => failed.push(format!("---- guest::{name} was skipped: {why}")),
+                GuestOutcome::Skipped(_) => skipped += 1,
             }
         }
         let passed = self.outcomes.len() - failed.len() - skipped;
@@ -120,12 +124,12 @@ mod tests {
     fn a_failure_shows_what_its_test_printed_and_no_other() {
         let report =
             report(&["@begin a::zero", "of before", "@end a::zero 0 1", "@begin a::one", "why", "@end a::one 1 3"]);
-        assert_eq!(report.outcomes["a::one"], Outcome::Failed("exit code 1 after 3 s\nwhy".into()));
+        assert_eq!(report.outcomes["a::one"], GuestOutcome::Failed("exit code 1 after 3 s\nwhy".into()));
     }
 
     #[test]
     fn a_skipped_test_gives_its_reason() {
         let report = report(&["@begin a::one", "no such module", "@end a::one 77 0"]);
-        assert_eq!(report.outcomes["a::one"], Outcome::Skipped("no such module".into()));
+        assert_eq!(report.outcomes["a::one"], GuestOutcome::Skipped("no such module".into()));
     }
 }

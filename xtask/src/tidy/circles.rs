@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::visit::Visit;
 
-use super::sources::Source;
+use super::sources::SourceFile;
 
 /// Modules of a crate, by their paths: `["server", "budget"]`.
 type ModulePath = Vec<String>;
@@ -22,7 +22,7 @@ struct Module {
 }
 
 /// Returns the circles of each crate: groups of siblings that depend on each other, as `crate: a, b, c`.
-pub(super) fn find(sources: &[Source]) -> Vec<String> {
+pub(super) fn find(sources: &[SourceFile]) -> Vec<String> {
     let mut crates: BTreeMap<&str, BTreeMap<ModulePath, Module>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.is_test) {
         let Some((name, module)) = source.module() else { continue };
@@ -183,8 +183,10 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let sources: Vec<Source> =
-            files.iter().map(|(path, text)| Source::parse(format!("crates/{path}").into(), text).unwrap()).collect();
+        let sources: Vec<SourceFile> = files
+            .iter()
+            .map(|(path, text)| SourceFile::parse(format!("crates/{path}").into(), text).unwrap())
+            .collect();
         find(&sources)
     }
 

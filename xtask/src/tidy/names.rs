@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syn::visit::Visit;
 
-use super::sources::{Source, is_test};
+use super::sources::{SourceFile, is_test};
 
 /// Names that several crates may use, and why.
 const SHARED: &[(&str, &str)] = &[
@@ -13,7 +13,7 @@ const SHARED: &[(&str, &str)] = &[
 ];
 
 /// Returns how many type definitions there are outside of tests, and the names that several of them have.
-pub(super) fn repeated(sources: &[Source]) -> (usize, BTreeMap<String, usize>) {
+pub(super) fn repeated(sources: &[SourceFile]) -> (usize, BTreeMap<String, usize>) {
     let mut types = Types::default();
     sources.iter().filter(|source| !source.is_test).for_each(|source| types.visit_file(&source.file));
     let all = types.names.values().sum();
@@ -72,7 +72,7 @@ const BANNED_NAMES: &[(&[&str], &str)] = &[
 ];
 
 /// Returns where types have names that are not used, with what to write instead.
-pub(super) fn banned(sources: &[Source]) -> Vec<String> {
+pub(super) fn banned(sources: &[SourceFile]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources.iter().filter(|source| !source.is_test) {
         let mut types = Types::default();
@@ -114,8 +114,8 @@ pub(super) fn banned_in(place: &str, text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn source(path: &str, text: &str) -> Source {
-        Source::parse(path.into(), text).unwrap()
+    fn source(path: &str, text: &str) -> SourceFile {
+        SourceFile::parse(path.into(), text).unwrap()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::visit::Visit;
 
-use super::sources::{Source, is_test};
+use super::sources::{SourceFile, is_test};
 
 pub(super) const FUNCTION_LINES: usize = 70;
 /// At most this share of functions may be longer, in per cent.
@@ -13,19 +13,19 @@ const HEAD_LINES: usize = 4;
 
 /// Functions of one file, and the lines its tests take.
 #[derive(Default)]
-struct Measure {
+struct FunctionMeasure {
     functions: Vec<(String, usize, usize)>,
     test_lines: usize,
 }
 
-impl Measure {
+impl FunctionMeasure {
     fn function(&mut self, name: &syn::Ident, whole: Span) {
         let lines = whole.end().line - whole.start().line + 1;
         self.functions.push((name.to_string(), whole.start().line, lines));
     }
 }
 
-impl<'ast> Visit<'ast> for Measure {
+impl<'ast> Visit<'ast> for FunctionMeasure {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if is_test(&item.attrs) {
             let span = syn::spanned::Spanned::span(item);
@@ -49,7 +49,7 @@ impl<'ast> Visit<'ast> for Measure {
 }
 
 /// Lengths of functions and files.
-pub(super) struct Sizes {
+pub(super) struct SourceSizes {
     pub(super) functions: usize,
     /// Functions of more than [`FUNCTION_LINES`] lines, with their places.
     pub(super) long: Vec<String>,
@@ -59,15 +59,15 @@ pub(super) struct Sizes {
 }
 
 /// Measures all source files.
-pub(super) fn check(sources: &[Source]) -> Sizes {
-    let mut sizes = Sizes { functions: 0, long: Vec::new(), lines: 0, test_lines: 0, complaints: Vec::new() };
+pub(super) fn check(sources: &[SourceFile]) -> SourceSizes {
+    let mut sizes = SourceSizes { functions: 0, long: Vec::new(), lines: 0, test_lines: 0, complaints: Vec::new() };
     for source in sources {
         let all = source.text.lines().count();
         if source.is_test {
             sizes.test_lines += all;
             continue;
         }
-        let mut measure = Measure::default();
+        let mut measure = FunctionMeasure::default();
         measure.visit_file(&source.file);
         let (place, lines) = (source.path.display(), all - measure.test_lines);
         sizes.lines += lines;
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn complaints(path: &str, text: &str) -> Vec<String> {
-        check(&[Source::parse(path.into(), text).unwrap()]).complaints
+        check(&[SourceFile::parse(path.into(), text).unwrap()]).complaints
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// One source file.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     /// As seen from the project's directory.
     pub(super) path: PathBuf,
     pub(super) text: String,
@@ -14,7 +14,7 @@ pub(super) struct Source {
     pub(super) is_test: bool,
 }
 
-impl Source {
+impl SourceFile {
     /// Parses a file.
     pub(super) fn parse(path: PathBuf, text: &str) -> Result<Self> {
         let file = syn::parse_file(text).with_context(|| format!("parsing {}", path.display()))?;
@@ -47,9 +47,9 @@ pub(super) fn is_test(attributes: &[syn::Attribute]) -> bool {
 }
 
 /// Reads every Rust source file of the crates and of xtask, in a fixed order.
-pub(super) fn read(root: &Path) -> Result<Vec<Source>> {
+pub(super) fn read(root: &Path) -> Result<Vec<SourceFile>> {
     let files = files(root, &["crates", "xtask"], &["rs"])?;
-    files.into_iter().map(|path| Source::parse(path.clone(), &std::fs::read_to_string(root.join(&path))?)).collect()
+    files.into_iter().map(|path| SourceFile::parse(path.clone(), &std::fs::read_to_string(root.join(&path))?)).collect()
 }
 
 /// Returns the files below some directories that have one of some extensions, in a fixed order.

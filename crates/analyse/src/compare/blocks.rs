@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Block, FigureQuantity, JobResult, Kind, LatencyStats, bucket_range_ns};
+use record::{FigureQuantity, JobResult, Kind, LatencyBlock, LatencyStats, bucket_range_ns};
 use units::random::Random;
 
 use crate::knee::steady::Mean;
@@ -23,7 +23,7 @@ const DRAWS: usize = 400;
 const CORRECTION_MAX: f64 = 4.0;
 
 /// Histograms of one kind over time, added up so that any stretch of them is a difference.
-pub(super) struct Blocks {
+pub(super) struct ComparedBlocks {
     /// The buckets that were used, in rising order.
     buckets: Vec<u32>,
     /// A row for each block and one more: operations in all blocks before it, in this bucket or a lower one.
@@ -32,7 +32,7 @@ pub(super) struct Blocks {
     pub(super) seconds: f64,
 }
 
-impl Blocks {
+impl ComparedBlocks {
     /// Those of one kind in some runs, one run after the other; `None` where a run has none that count the latency of
     /// this figure, or too few.
     pub(super) fn of<'a>(
@@ -40,7 +40,7 @@ impl Blocks {
         kind: Kind,
         quantity: FigureQuantity,
     ) -> Option<Self> {
-        let (mut blocks, mut end_ns): (Vec<&[Block]>, u64) = (Vec::new(), 0);
+        let (mut blocks, mut end_ns): (Vec<&[LatencyBlock]>, u64) = (Vec::new(), 0);
         for job in jobs {
             let (result, own) = (job.result.kind(kind), &job.result.blocks);
             let wanted = quantity.latency(result);
@@ -56,8 +56,8 @@ impl Blocks {
         (blocks.len() >= BLOCKS_MIN).then(|| Self::summed(&blocks, kind, end_ns as f64 / 1e9))
     }
 
-    fn summed(groups: &[&[Block]], kind: Kind, seconds: f64) -> Self {
-        let counts = |group: &&[Block]| LatencyStats::of_blocks(group, &[kind]).buckets;
+    fn summed(groups: &[&[LatencyBlock]], kind: Kind, seconds: f64) -> Self {
+        let counts = |group: &&[LatencyBlock]| LatencyStats::of_blocks(group, &[kind]).buckets;
         let groups: Vec<Vec<(usize, u64)>> = groups.iter().map(counts).collect();
         let buckets: BTreeSet<usize> = groups.iter().flatten().map(|(bucket, _)| *bucket).collect();
         let buckets: Vec<u32> = buckets.into_iter().map(|bucket| bucket as u32).collect();
@@ -191,14 +191,14 @@ struct Quantile {
 }
 
 /// Blocks shorter than the interval by which steadiness is judged, in groups of that length.
-fn paced(blocks: &[Block], pace_ns: u64) -> impl Iterator<Item = &[Block]> {
-    let pace_of = move |block: &Block| block.end_ns.saturating_sub(1).checked_div(pace_ns);
+fn paced(blocks: &[LatencyBlock], pace_ns: u64) -> impl Iterator<Item = &[LatencyBlock]> {
+    let pace_of = move |block: &LatencyBlock| block.end_ns.saturating_sub(1).checked_div(pace_ns);
     blocks.chunk_by(move |one, next| pace_of(one).is_some() && pace_of(one) == pace_of(next))
 }
 
 /// Without the blocks before the first operation and after the last one.
-fn in_use(blocks: &[Block], kind: Kind) -> &[Block] {
-    let busy = |block: &Block| !block.of(kind).is_empty();
+fn in_use(blocks: &[LatencyBlock], kind: Kind) -> &[LatencyBlock] {
+    let busy = |block: &LatencyBlock| !block.of(kind).is_empty();
     let first = blocks.iter().position(busy).unwrap_or(0);
     let end = blocks.iter().rposition(busy).map_or(first, |last| last + 1);
     &blocks[first..end]

@@ -3,8 +3,8 @@
 use record::Figure;
 use serde::Serialize;
 
-use super::side::{Part, Side};
-use super::{Basis, Sample};
+use super::side::{Side, SidePart};
+use super::{Basis, ComparedSample};
 use crate::{Code, Severity};
 
 /// With so many values for each independent one, even intervals that allow for it are too narrow.
@@ -54,7 +54,7 @@ pub enum Caution {
 const UNSTEADY: [Code; 6] =
     [Code::NotSteady, Code::BurstRunning, Code::BurstUsedUp, Code::WarmupCounted, Code::BurstOrDrift, Code::ShortRun];
 
-pub(super) fn of_parts(baseline: &Part<'_>, candidate: &Part<'_>) -> Vec<Caution> {
+pub(super) fn of_parts(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> Vec<Caution> {
     let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
     let mut cautions = Vec::new();
     if baseline.credits_ran_out() != candidate.credits_ran_out() {
@@ -74,7 +74,7 @@ pub(super) fn of_parts(baseline: &Part<'_>, candidate: &Part<'_>) -> Vec<Caution
     cautions
 }
 
-fn found(side: Side, part: &Part<'_>) -> impl Iterator<Item = Caution> {
+fn found(side: Side, part: &SidePart<'_>) -> impl Iterator<Item = Caution> {
     let matters = |severity, code| severity == Severity::Distrust || UNSTEADY.contains(&code);
     let mut codes: Vec<Code> =
         part.findings().filter(|one| matters(one.severity, one.code)).map(|one| one.code).collect();
@@ -83,8 +83,8 @@ fn found(side: Side, part: &Part<'_>) -> impl Iterator<Item = Caution> {
     codes.into_iter().map(move |code| Caution::Found { side, code })
 }
 
-pub(super) fn of_sample(figure: Figure, side: Side, sample: &Sample, basis: Basis) -> Option<Caution> {
-    let Sample { mean, values } = *sample;
+pub(super) fn of_sample(figure: Figure, side: Side, sample: &ComparedSample, basis: Basis) -> Option<Caution> {
+    let ComparedSample { mean, values } = *sample;
     let alike = values as f64 / mean.effective.max(1.0) >= CORRELATED;
     let told = alike && matches!(basis, Basis::Intervals { .. });
     told.then_some(Caution::Correlated { side, figure, values, independent: mean.effective })

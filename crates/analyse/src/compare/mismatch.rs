@@ -1,6 +1,6 @@
 //! Whether runs may be compared: what was done differently, besides what is to be compared.
 
-use record::{JobResult, Kind, Outcome, Run, Sizes, TargetKind};
+use record::{DeclaredSizes, JobResult, Kind, Run, RunOutcome, TargetKind};
 use serde::Serialize;
 
 /// Runs that differ in length by more than this factor are told apart, and by more than the second are not comparable.
@@ -8,16 +8,16 @@ const RUNTIME: (f64, f64) = (1.25, 2.0);
 
 /// Something in which two runs differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mismatch {
+pub struct ConditionMismatch {
     /// What differs.
     pub aspect: Aspect,
     /// The job, by its name in the baseline; `None` where it is the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     /// What the baseline has.
-    pub baseline: Told,
+    pub baseline: MismatchValue,
     /// What the candidate has.
-    pub candidate: Told,
+    pub candidate: MismatchValue,
     /// Whether figures mean nothing beside each other.
     pub blocking: bool,
 }
@@ -86,7 +86,7 @@ impl Aspect {
 /// What one side has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum MismatchValue {
     /// Nothing of the kind.
     Nothing,
     /// A word.
@@ -103,7 +103,7 @@ pub enum Told {
     Nanoseconds(u64),
 }
 
-impl Told {
+impl MismatchValue {
     fn count(value: Option<u64>) -> Self {
         value.map_or(Self::Nothing, Self::Count)
     }
@@ -121,11 +121,11 @@ impl Told {
 }
 
 /// What a run or a job has; `None` where its record does not say.
-type Trait = (Aspect, Option<Told>);
+type Trait = (Aspect, Option<MismatchValue>);
 
 /// Everything in which two runs differ, jobs by the places of their pairs.
 #[must_use]
-pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> Vec<Mismatch> {
+pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> Vec<ConditionMismatch> {
     let mut found = differences(None, of_run(baseline), of_run(candidate));
     for &(a, b) in pairs {
         let (a, b) = (&baseline.jobs[a], &candidate.jobs[b]);
@@ -137,10 +137,10 @@ pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> 
     found
 }
 
-fn differences(job: Option<&str>, baseline: Vec<Trait>, candidate: Vec<Trait>) -> Vec<Mismatch> {
+fn differences(job: Option<&str>, baseline: Vec<Trait>, candidate: Vec<Trait>) -> Vec<ConditionMismatch> {
     let both = baseline.into_iter().zip(candidate).filter_map(|((aspect, a), (_, b))| Some((aspect, a?, b?)));
     both.filter(|(_, a, b)| a != b)
-        .map(|(aspect, baseline, candidate)| Mismatch {
+        .map(|(aspect, baseline, candidate)| ConditionMismatch {
             aspect,
             job: job.map(str::to_owned),
             baseline,
@@ -151,13 +151,14 @@ fn differences(job: Option<&str>, baseline: Vec<Trait>, candidate: Vec<Trait>) -
 }
 
 /// Jobs without a partner.
-fn lonely(run: &Run, paired: &[usize], of_baseline: bool) -> Vec<Mismatch> {
+fn lonely(run: &Run, paired: &[usize], of_baseline: bool) -> Vec<ConditionMismatch> {
     let alone = run.jobs.iter().enumerate().filter(|(index, _)| !paired.contains(index));
     alone
         .map(|(_, job)| {
-            let here = Told::Word(job.name.clone());
-            let (baseline, candidate) = if of_baseline { (here, Told::Nothing) } else { (Told::Nothing, here) };
-            Mismatch { aspect: Aspect::Job, job: Some(job.name.clone()), baseline, candidate, blocking: true }
+            let here = MismatchValue::Word(job.name.clone());
+            let (baseline, candidate) =
+                if of_baseline { (here, MismatchValue::Nothing) } else { (MismatchValue::Nothing, here) };
+            ConditionMismatch { aspect: Aspect::Job, job: Some(job.name.clone()), baseline, candidate, blocking: true }
         })
         .collect()
 }
@@ -165,59 +166,62 @@ fn lonely(run: &Run, paired: &[usize], of_baseline: bool) -> Vec<Mismatch> {
 fn of_run(run: &Run) -> Vec<Trait> {
     let simulated = run.model.as_ref().is_some_and(|model| model.virtual_time);
     // In virtual time the machine has no part in it, and some records do not know theirs.
-    let known = |known: bool, told: Told| (!simulated && known).then_some(told);
-    let word = |word: &str| known(!word.is_empty(), Told::Word(word.to_owned()));
+    let known = |known: bool, told: MismatchValue| (!simulated && known).then_some(told);
+    let word = |word: &str| known(!word.is_empty(), MismatchValue::Word(word.to_owned()));
     let host = &run.host;
     vec![
-        (Aspect::Simulated, Some(Told::Yes(run.model.is_some()))),
-        (Aspect::Volume, run.model.as_ref().map(|model| Told::words(model.volumes.iter().map(|v| v.name.as_str())))),
+        (Aspect::Simulated, Some(MismatchValue::Yes(run.model.is_some()))),
+        (
+            Aspect::Volume,
+            run.model.as_ref().map(|model| MismatchValue::words(model.volumes.iter().map(|v| v.name.as_str()))),
+        ),
         (Aspect::Device, devices(run)),
-        (Aspect::Outcome, Some(Told::Word(outcome(run.outcome).to_owned()))),
+        (Aspect::Outcome, Some(MismatchValue::Word(outcome(run.outcome).to_owned()))),
         (Aspect::Host, word(&host.hostname)),
-        (Aspect::Cpus, known(host.cpus > 0, Told::Count(host.cpus.into()))),
+        (Aspect::Cpus, known(host.cpus > 0, MismatchValue::Count(host.cpus.into()))),
         (Aspect::Kernel, word(&host.kernel)),
-        (Aspect::Tool, Some(Told::Word(format!("{} {}", run.tool.name, run.tool.version)))),
+        (Aspect::Tool, Some(MismatchValue::Word(format!("{} {}", run.tool.name, run.tool.version)))),
     ]
 }
 
-const fn outcome(outcome: Outcome) -> &'static str {
+const fn outcome(outcome: RunOutcome) -> &'static str {
     match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Interrupted => "interrupted",
-        Outcome::Failed => "failed",
-        Outcome::Running => "running",
+        RunOutcome::Completed => "completed",
+        RunOutcome::Interrupted => "interrupted",
+        RunOutcome::Failed => "failed",
+        RunOutcome::Running => "running",
     }
 }
 
 /// The devices under the jobs' files, and those that are named themselves.
-fn devices(run: &Run) -> Option<Told> {
+fn devices(run: &Run) -> Option<MismatchValue> {
     let counted = run.disks.iter().map(|disk| disk.name.as_str());
     let targets = run.jobs.iter().flat_map(|job| &job.evidence.targets);
     let named = targets.filter(|target| target.kind == TargetKind::Block).map(|target| target.path.as_str());
-    let told = if run.disks.is_empty() { Told::words(named) } else { Told::words(counted) };
-    (told != Told::Nothing).then_some(told)
+    let told = if run.disks.is_empty() { MismatchValue::words(named) } else { MismatchValue::words(counted) };
+    (told != MismatchValue::Nothing).then_some(told)
 }
 
 fn of_job(job: &JobResult) -> Vec<Trait> {
     let declared = &job.declared;
     let mut traits = vec![
-        (Aspect::Rw, Some(Told::Word(declared.rw.clone()))),
-        (Aspect::Engine, Some(Told::Word(declared.engine.clone()))),
-        (Aspect::Depth, Some(Told::Count(declared.iodepth.into()))),
-        (Aspect::Workers, Some(Told::Count(job.workers.max(1).into()))),
+        (Aspect::Rw, Some(MismatchValue::Word(declared.rw.clone()))),
+        (Aspect::Engine, Some(MismatchValue::Word(declared.engine.clone()))),
+        (Aspect::Depth, Some(MismatchValue::Count(declared.iodepth.into()))),
+        (Aspect::Workers, Some(MismatchValue::Count(job.workers.max(1).into()))),
         (Aspect::TargetKind, target_kinds(job)),
     ];
     traits.extend(Kind::ALL.map(|kind| (Aspect::BlockSize(kind), block_sizes(job, kind))));
     // Text for people leaves out the other options.
-    let known = |told: Told| (!declared.header_only).then_some(told);
+    let known = |told: MismatchValue| (!declared.header_only).then_some(told);
     traits.extend([
-        (Aspect::Direct, declared.known_direct().map(Told::Yes)),
-        (Aspect::Syncs, known(Told::Yes(declared.syncs))),
-        (Aspect::Size, known(Told::bytes(region(job)))),
-        (Aspect::RateIops, known(Told::count(declared.rate_iops.sum()))),
-        (Aspect::RateBytes, known(Told::bytes(declared.rate_bytes.sum()))),
-        (Aspect::Thinktime, known(Told::Nanoseconds(declared.thinktime_ns))),
-        (Aspect::Verify, known(Told::Yes(declared.verify))),
+        (Aspect::Direct, declared.known_direct().map(MismatchValue::Yes)),
+        (Aspect::Syncs, known(MismatchValue::Yes(declared.syncs))),
+        (Aspect::Size, known(MismatchValue::bytes(region(job)))),
+        (Aspect::RateIops, known(MismatchValue::count(declared.rate_iops.sum()))),
+        (Aspect::RateBytes, known(MismatchValue::bytes(declared.rate_bytes.sum()))),
+        (Aspect::Thinktime, known(MismatchValue::Nanoseconds(declared.thinktime_ns))),
+        (Aspect::Verify, known(MismatchValue::Yes(declared.verify))),
     ]);
     traits
 }
@@ -229,31 +233,31 @@ fn region(job: &JobResult) -> Option<u64> {
     job.declared.size.or_else(whole)
 }
 
-fn target_kinds(job: &JobResult) -> Option<Told> {
+fn target_kinds(job: &JobResult) -> Option<MismatchValue> {
     let name = |kind| match kind {
         TargetKind::Regular => "file",
         TargetKind::Block => "block device",
         TargetKind::Memory => "file in memory",
         TargetKind::Other => "other",
     };
-    let told = Told::words(job.evidence.targets.iter().map(|target| name(target.kind)));
-    (told != Told::Nothing).then_some(told)
+    let told = MismatchValue::words(job.evidence.targets.iter().map(|target| name(target.kind)));
+    (told != MismatchValue::Nothing).then_some(told)
 }
 
 /// Of kinds that were used.
-fn block_sizes(job: &JobResult, kind: Kind) -> Option<Told> {
-    let Sizes { min, max } = job.declared.sizes(kind);
-    (job.result.kind(kind).ios > 0 && max > 0).then_some(Told::BytesRange(min.into(), max.into()))
+fn block_sizes(job: &JobResult, kind: Kind) -> Option<MismatchValue> {
+    let DeclaredSizes { min, max } = job.declared.sizes(kind);
+    (job.result.kind(kind).ios > 0 && max > 0).then_some(MismatchValue::BytesRange(min.into(), max.into()))
 }
 
-fn runtimes(baseline: &JobResult, candidate: &JobResult) -> Option<Mismatch> {
+fn runtimes(baseline: &JobResult, candidate: &JobResult) -> Option<ConditionMismatch> {
     let (a, b) = (baseline.result.wall_ns(), candidate.result.wall_ns());
     let factor = a.max(b) / a.min(b);
-    (factor > RUNTIME.0).then(|| Mismatch {
+    (factor > RUNTIME.0).then(|| ConditionMismatch {
         aspect: Aspect::Runtime,
         job: Some(baseline.name.clone()),
-        baseline: Told::Nanoseconds(a as u64),
-        candidate: Told::Nanoseconds(b as u64),
+        baseline: MismatchValue::Nanoseconds(a as u64),
+        candidate: MismatchValue::Nanoseconds(b as u64),
         blocking: factor > RUNTIME.1,
     })
 }

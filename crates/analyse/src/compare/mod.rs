@@ -18,22 +18,22 @@ use serde::Serialize;
 
 pub use caution::Caution;
 pub use change::{Basis, Change, Judgement, More};
-pub use mismatch::{Aspect, Mismatch, Told, mismatches, pairs};
+pub use mismatch::{Aspect, ConditionMismatch, MismatchValue, mismatches, pairs};
 pub use side::Side;
 
 use crate::knee::steady::Mean;
-use side::{Judged, Part};
+use side::{JudgedSide, SidePart};
 
 /// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Options {
+pub struct ComparisonSettings {
     /// Changes smaller than this are ignored, in per cent.
     pub threshold_percent: f64,
     /// What blocks of time are drawn by.
     pub seed: u64,
 }
 
-impl Default for Options {
+impl Default for ComparisonSettings {
     fn default() -> Self {
         Self { threshold_percent: 2.0, seed: 1 }
     }
@@ -44,7 +44,7 @@ impl Default for Options {
 pub struct Comparison {
     /// In what the runs differ besides their figures, the graver first: all of them from the first of the baseline, its
     /// own repeats too.
-    pub mismatches: Vec<Mismatch>,
+    pub mismatches: Vec<ConditionMismatch>,
     /// The jobs that both sides have, in the order of the baseline.
     pub jobs: Vec<JobComparison>,
 }
@@ -106,14 +106,14 @@ impl Comparison {
 
 /// A mean of one side and how many values it was taken from.
 #[derive(Clone, Copy)]
-struct Sample {
+struct ComparedSample {
     mean: Mean,
     values: usize,
 }
 
 /// Holds the candidate against the baseline: a run each, or repeats of one.
 #[must_use]
-pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &Options) -> Comparison {
+pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &ComparisonSettings) -> Comparison {
     let Some((&first, others)) = baseline.split_first() else { return Comparison::default() };
     let mut mismatches = Vec::new();
     for run in candidate.iter().chain(others) {
@@ -121,10 +121,10 @@ pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &Options) -> Comp
     }
     let places = |runs: &[&Run]| -> Vec<_> { runs.iter().map(|run| mismatch::pairs(first, run)).collect() };
     let (of_baseline, of_candidate) = (places(baseline), places(candidate));
-    let (baseline, candidate) = (Judged::of(baseline), Judged::of(candidate));
+    let (baseline, candidate) = (JudgedSide::of(baseline), JudgedSide::of(candidate));
     let job = |index: usize| {
-        let baseline = Part::of(&baseline, of_baseline.iter().map(|pairs| partner(pairs, index)));
-        let candidate = Part::of(&candidate, of_candidate.iter().map(|pairs| partner(pairs, index)));
+        let baseline = SidePart::of(&baseline, of_baseline.iter().map(|pairs| partner(pairs, index)));
+        let candidate = SidePart::of(&candidate, of_candidate.iter().map(|pairs| partner(pairs, index)));
         (candidate.runs() > 0).then(|| compare_job(&first.jobs[index].name, &baseline, &candidate, options))
     };
     Comparison { mismatches: in_order(mismatches), jobs: (0..first.jobs.len()).filter_map(job).collect() }
@@ -135,9 +135,9 @@ fn partner(pairs: &[(usize, usize)], index: usize) -> Option<usize> {
 }
 
 /// The graver first, each once.
-fn in_order(mut mismatches: Vec<Mismatch>) -> Vec<Mismatch> {
+fn in_order(mut mismatches: Vec<ConditionMismatch>) -> Vec<ConditionMismatch> {
     mismatches.sort_by_key(|mismatch| !mismatch.blocking);
-    let mut once: Vec<Mismatch> = Vec::new();
+    let mut once: Vec<ConditionMismatch> = Vec::new();
     for mismatch in mismatches {
         if !once.contains(&mismatch) {
             once.push(mismatch);
@@ -146,7 +146,12 @@ fn in_order(mut mismatches: Vec<Mismatch>) -> Vec<Mismatch> {
     once
 }
 
-fn compare_job(name: &str, baseline: &Part<'_>, candidate: &Part<'_>, options: &Options) -> JobComparison {
+fn compare_job(
+    name: &str,
+    baseline: &SidePart<'_>,
+    candidate: &SidePart<'_>,
+    options: &ComparisonSettings,
+) -> JobComparison {
     let mut cautions = caution::of_parts(baseline, candidate);
     let mut figures = Vec::new();
     for figure in figures_of(baseline, candidate) {
@@ -160,7 +165,7 @@ fn compare_job(name: &str, baseline: &Part<'_>, candidate: &Part<'_>, options: &
     JobComparison { job: name.to_owned(), figures, cautions }
 }
 
-fn figures_of(baseline: &Part<'_>, candidate: &Part<'_>) -> impl Iterator<Item = Figure> {
+fn figures_of(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> impl Iterator<Item = Figure> {
     let used = |kind: &Kind| baseline.uses(*kind) && candidate.uses(*kind);
     let mut kinds: Vec<Option<Kind>> = Kind::ALL.into_iter().filter(used).map(Some).collect();
     if kinds.len() > 1 {
@@ -175,10 +180,10 @@ fn figures_of(baseline: &Part<'_>, candidate: &Part<'_>) -> impl Iterator<Item =
 /// `None` where a side does not have the figure at all.
 fn compare_figure(
     figure: Figure,
-    baseline: &Part<'_>,
-    candidate: &Part<'_>,
-    options: &Options,
-) -> Option<(FigureComparison, Option<[Sample; 2]>)> {
+    baseline: &SidePart<'_>,
+    candidate: &SidePart<'_>,
+    options: &ComparisonSettings,
+) -> Option<(FigureComparison, Option<[ComparedSample; 2]>)> {
     let (a, b) = (baseline.of_each_run(figure), candidate.of_each_run(figure));
     if a.is_empty() || b.is_empty() {
         return None;
@@ -211,32 +216,32 @@ fn more_runs(runs: usize) -> More {
     More::Repeats(caution::ENOUGH_RUNS.saturating_sub(runs).max(1) as u64)
 }
 
-fn of_runs(a: &[f64], b: &[f64]) -> ([Sample; 2], Basis) {
-    let sample = |values: &[f64]| Sample { mean: Mean::of_independent(values), values: values.len() };
+fn of_runs(a: &[f64], b: &[f64]) -> ([ComparedSample; 2], Basis) {
+    let sample = |values: &[f64]| ComparedSample { mean: Mean::of_independent(values), values: values.len() };
     ([sample(a), sample(b)], Basis::Repeats { runs: a.len().min(b.len()) })
 }
 
 /// What the course of single runs in time tells; without one, what would tell.
 fn of_courses(
     figure: Figure,
-    baseline: &Part<'_>,
-    candidate: &Part<'_>,
+    baseline: &SidePart<'_>,
+    candidate: &SidePart<'_>,
     seed: u64,
-) -> Result<([Sample; 2], Basis), Option<More>> {
+) -> Result<([ComparedSample; 2], Basis), Option<More>> {
     let Some(((a, a_seconds), (b, b_seconds))) = baseline.course(figure).zip(candidate.course(figure)) else {
         return of_blocks(figure, baseline, candidate, seed);
     };
     let seconds = (a.len() as f64 * a_seconds).min(b.len() as f64 * b_seconds);
-    let sample = |values: &[f64]| Sample { mean: Mean::of(values), values: values.len() };
+    let sample = |values: &[f64]| ComparedSample { mean: Mean::of(values), values: values.len() };
     Ok(([sample(&a), sample(&b)], Basis::Intervals { seconds }))
 }
 
 fn of_blocks(
     figure: Figure,
-    baseline: &Part<'_>,
-    candidate: &Part<'_>,
+    baseline: &SidePart<'_>,
+    candidate: &SidePart<'_>,
     seed: u64,
-) -> Result<([Sample; 2], Basis), Option<More>> {
+) -> Result<([ComparedSample; 2], Basis), Option<More>> {
     let (a, b) = baseline.blocks(figure).zip(candidate.blocks(figure)).ok_or(None)?;
     let seconds = a.seconds.min(b.seconds);
     let percent = figure.quantity.percent();
@@ -244,7 +249,7 @@ fn of_blocks(
     if let Some(times) = lacking {
         return Err(Some(More::Seconds(((times - 1.0) * seconds).ceil().max(1.0) as u64)));
     }
-    let sample = |blocks: &blocks::Blocks, seed| Sample {
+    let sample = |blocks: &blocks::ComparedBlocks, seed| ComparedSample {
         mean: percent.map_or_else(|| blocks.mean(), |percent| blocks.percentile(percent, seed)),
         values: blocks.len(),
     };

@@ -1,6 +1,6 @@
 //! The course of one figure of one job in time.
 
-use record::{Figure, FigureQuantity, Interval, JobResult, Kind};
+use record::{Figure, FigureQuantity, IntervalRecord, JobResult, Kind};
 
 /// The values of a figure for each whole interval in which it was in use; `None` where the record does not keep its
 /// course: percentiles, and the latency of one kind where others were in use, for intervals know the time of all kinds.
@@ -22,8 +22,8 @@ pub(super) fn course(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
 }
 
 /// Without the intervals before its first operation and after its last one.
-fn in_use(intervals: &[Interval], kind: Option<Kind>) -> &[Interval] {
-    let busy = |one: &Interval| sum(&one.ios, kind) > 0.0;
+fn in_use(intervals: &[IntervalRecord], kind: Option<Kind>) -> &[IntervalRecord] {
+    let busy = |one: &IntervalRecord| sum(&one.ios, kind) > 0.0;
     let Some(first) = intervals.iter().position(busy) else { return &[] };
     let last = intervals.iter().rposition(busy).unwrap_or(first);
     &intervals[first..=last]
@@ -43,11 +43,11 @@ fn is_alone(job: &JobResult, kind: Option<Kind>) -> bool {
 
 /// Values whose mean is that of all operations, slow intervals counted by how many operations they had, and whose
 /// deviation is that of this mean (a ratio of sums, linearised).
-fn latency(intervals: &[Interval]) -> Option<Vec<f64>> {
-    let count = |one: &Interval| one.ios.iter().sum::<u64>() as f64;
+fn latency(intervals: &[IntervalRecord]) -> Option<Vec<f64>> {
+    let count = |one: &IntervalRecord| one.ios.iter().sum::<u64>() as f64;
     let ios: f64 = intervals.iter().map(count).sum();
     let time: f64 = intervals.iter().map(|one| one.service_ns as f64).sum();
     let (mean, each) = (time / ios, ios / intervals.len() as f64);
-    let value = |one: &Interval| mean + (one.service_ns as f64 - mean * count(one)) / each;
+    let value = |one: &IntervalRecord| mean + (one.service_ns as f64 - mean * count(one)) / each;
     (time > 0.0).then(|| intervals.iter().map(value).collect())
 }

@@ -3,7 +3,7 @@
 use record::{Figure, JobResult, Kind, Run};
 use serde::Serialize;
 
-use super::blocks::Blocks;
+use super::blocks::ComparedBlocks;
 use super::series::course;
 use crate::{Code, Finding, Verdict, analyse};
 
@@ -18,25 +18,25 @@ pub enum Side {
 }
 
 /// A run and what was found about its jobs.
-pub(super) struct Judged<'a> {
+pub(super) struct JudgedSide<'a> {
     pub(super) run: &'a Run,
     verdicts: Vec<Verdict>,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> JudgedSide<'a> {
     pub(super) fn of(runs: &[&'a Run]) -> Vec<Self> {
         runs.iter().map(|&run| Self { run, verdicts: analyse(run) }).collect()
     }
 }
 
 /// One job in all runs of a side.
-pub(super) struct Part<'a> {
-    jobs: Vec<(&'a Judged<'a>, usize)>,
+pub(super) struct SidePart<'a> {
+    jobs: Vec<(&'a JudgedSide<'a>, usize)>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> SidePart<'a> {
     /// By the place of the job in each run; runs without it have no part in it.
-    pub(super) fn of(runs: &'a [Judged<'a>], places: impl Iterator<Item = Option<usize>>) -> Self {
+    pub(super) fn of(runs: &'a [JudgedSide<'a>], places: impl Iterator<Item = Option<usize>>) -> Self {
         Self { jobs: runs.iter().zip(places).filter_map(|(run, place)| Some((run, place?))).collect() }
     }
 
@@ -66,8 +66,8 @@ impl<'a> Part<'a> {
     }
 
     /// Histograms of the latency that this is a figure of, over time; `None` where a run does not keep them.
-    pub(super) fn blocks(&self, figure: Figure) -> Option<Blocks> {
-        Blocks::of(self.results(), figure.kind.filter(|_| figure.quantity.is_latency())?, figure.quantity)
+    pub(super) fn blocks(&self, figure: Figure) -> Option<ComparedBlocks> {
+        ComparedBlocks::of(self.results(), figure.kind.filter(|_| figure.quantity.is_latency())?, figure.quantity)
     }
 
     pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
@@ -76,7 +76,7 @@ impl<'a> Part<'a> {
 
     /// By the model's own account or by what its course shows.
     pub(super) fn credits_ran_out(&self) -> bool {
-        let empty = |(judged, place): &(&Judged<'_>, usize)| {
+        let empty = |(judged, place): &(&JudgedSide<'_>, usize)| {
             let model = judged.run.model.as_ref();
             let stages = model.into_iter().flat_map(|model| model.stages_of(&judged.run.jobs[*place]));
             stages.filter_map(|stage| stage.credits).any(|credits| credits.empty_at_ns.is_some())

@@ -3,22 +3,22 @@
 use serde::Serialize;
 
 /// A figure, or why it is not known.
-pub type Known<T> = Result<T, Unread>;
+pub type Known<T> = Result<T, UnreadFact>;
 
 /// Why a figure is not known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unread {
+pub struct UnreadFact {
     /// The file that would tell.
     pub path: String,
     /// Why it does not.
     #[serde(flatten)]
-    pub why: Why,
+    pub why: UnreadCause,
 }
 
 /// Why a file does not tell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "why", content = "text")]
-pub enum Why {
+pub enum UnreadCause {
     /// There is none of that name.
     Missing,
     /// This user may not read it.
@@ -40,15 +40,15 @@ pub type Number = (u32, u32);
 
 /// What is under a name: a filesystem, the devices under it, or what is there instead.
 #[derive(Clone, Debug, Default)]
-pub struct Subject {
+pub struct DoctorSubject {
     /// The name as it was asked for.
     pub asked: String,
     /// The filesystem that it is in, or those that are mounted from the device.
-    pub filesystems: Vec<Filesystem>,
+    pub filesystems: Vec<FilesystemFacts>,
     /// The devices, the highest first.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<LayerFacts>,
     /// The partitions of a disk that was asked for itself.
-    pub parts: Vec<Layer>,
+    pub parts: Vec<LayerFacts>,
     /// How far the kernel reads ahead of buffered readers of the highest device, in bytes.
     pub read_ahead_bytes: Option<Known<u64>>,
     /// What is there in place of a block device.
@@ -77,7 +77,7 @@ pub enum Bottom {
 
 /// A mounted filesystem.
 #[derive(Clone, Debug)]
-pub struct Filesystem {
+pub struct FilesystemFacts {
     /// Where it is mounted.
     pub at: String,
     /// Its type, such as `ext4`.
@@ -96,7 +96,7 @@ pub struct Filesystem {
 
 /// A device.
 #[derive(Clone, Debug)]
-pub struct Layer {
+pub struct LayerFacts {
     /// Its name in `/dev`.
     pub name: String,
     /// Its number.
@@ -104,12 +104,12 @@ pub struct Layer {
     /// Its size in bytes.
     pub bytes: u64,
     /// What it is, with what matters of its kind.
-    pub kind: LayerKind,
+    pub kind: FactLayerKind,
 }
 
 /// A kind of device.
 #[derive(Clone, Debug)]
-pub enum LayerKind {
+pub enum FactLayerKind {
     /// A part of a disk.
     Partition {
         /// The disk.
@@ -136,12 +136,12 @@ pub enum LayerKind {
         offset_bytes: Known<u64>,
     },
     /// A disk, as far as the host can see.
-    Disk(Box<Disk>),
+    Disk(Box<DiskFacts>),
 }
 
 /// A disk and its queue. The figures are those of the kernel's `Documentation/ABI/stable/sysfs-block`.
 #[derive(Clone, Debug)]
-pub struct Disk {
+pub struct DiskFacts {
     /// Its name in `/dev`.
     pub name: String,
     /// What its maker calls it; may be empty.
@@ -189,14 +189,14 @@ pub struct Disk {
     /// The processors of each hardware queue.
     pub hardware_queues: Known<Vec<Vec<u32>>>,
     /// The interrupts of its queues.
-    pub interrupts: Known<Vec<Interrupt>>,
+    pub interrupts: Known<Vec<InterruptFacts>>,
     /// The memory node that it is attached to; `None` where there is no such notion.
     pub node: Known<Option<u32>>,
 }
 
 /// An interrupt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interrupt {
+pub struct InterruptFacts {
     /// Its number.
     pub number: u32,
     /// The processors that handle it.
@@ -218,7 +218,7 @@ const VIRTUAL_MODELS: [&str; 11] = [
     "nutanix",
 ];
 
-impl Disk {
+impl DiskFacts {
     /// Whether a hypervisor or a provider made it, so that what it says of its parts need not be so.
     #[must_use]
     pub fn is_virtual(&self) -> bool {
@@ -245,7 +245,7 @@ impl Disk {
 
 /// The host.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct HostFacts {
     /// The release of its kernel.
     pub kernel: Known<String>,
     /// The processors that run.
@@ -263,20 +263,20 @@ pub struct Host {
     /// Operations of libaio that are asked room for, and the most that may be.
     pub native_operations: Known<(u64, u64)>,
     /// Who may use io_uring.
-    pub rings: Known<Rings>,
+    pub rings: Known<RingFacts>,
     /// Whether a filter of system calls is on this process.
     pub filtered: bool,
     /// From how many dirty bytes on the kernel writes back, and from how many on writers wait.
     pub dirty: Known<(u64, u64)>,
     /// What memory is swapped to.
-    pub swaps: Known<Vec<Swap>>,
+    pub swaps: Known<Vec<SwapFacts>>,
     /// Limits on I/O of the cgroup of this process and of those above.
-    pub io_limits: Known<Vec<IoLimit>>,
+    pub io_limits: Known<Vec<IoLimitFacts>>,
 }
 
 /// Who may use io_uring (`Documentation/admin-guide/sysctl/kernel.rst`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rings {
+pub struct RingFacts {
     /// 0: all users; 1: privileged users and one group; 2: none.
     pub disabled: u64,
     /// Whether this process is privileged or in the group.
@@ -285,7 +285,7 @@ pub struct Rings {
 
 /// What memory is swapped to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Swap {
+pub struct SwapFacts {
     /// The device or file.
     pub path: String,
     /// Its size in bytes.
@@ -296,7 +296,7 @@ pub struct Swap {
 
 /// A limit on I/O that a cgroup sets (`Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/blkio-controller.rst`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IoLimit {
+pub struct IoLimitFacts {
     /// The file that sets it.
     pub file: String,
     /// Which device; `None` for all.

@@ -3,44 +3,44 @@
 use serde::Serialize;
 
 use super::check::Check;
-use super::facts::{Number, Unread};
+use super::facts::{Number, UnreadFact};
 
 /// The outcome of one check of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// Which check.
     pub check: Check,
     /// The device or the mount that it is about; empty for the host.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// What of several things that the check can say.
-    pub case: Case,
+    pub case: DoctorCase,
     /// What was found; empty where it is not known.
-    pub found: Vec<Figure>,
+    pub found: Vec<DoctorFigure>,
     /// For many small operations.
-    pub iops: Side,
+    pub iops: PurposeVerdict,
     /// For large and sequential ones.
-    pub throughput: Side,
+    pub throughput: PurposeVerdict,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<Unread>,
+    pub unknown: Option<UnreadFact>,
 }
 
 /// What is thought of it with one purpose in mind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Side {
+pub struct PurposeVerdict {
     /// How good it is.
-    pub state: State,
+    pub state: CheckState,
     /// What would be good.
     pub wanted: Want,
     /// What to change, in this order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingChange>,
 }
 
 /// How good a setting is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CheckState {
     /// As it should be.
     Good,
     /// The host does not tell.
@@ -63,18 +63,18 @@ pub enum Purpose {
 
 /// A figure with its name; the first of a finding has none.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct DoctorFigure {
     /// What it is, in a word or two; may be empty.
     pub name: String,
     /// Its value.
     #[serde(flatten)]
-    pub value: Value,
+    pub value: DoctorValue,
 }
 
 /// A value with its unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "unit", content = "value")]
-pub enum Value {
+pub enum DoctorValue {
     /// A word of the kernel.
     Word(String),
     /// A number of things.
@@ -100,21 +100,21 @@ pub enum Want {
     /// Whatever it is.
     Any,
     /// This.
-    Is(Value),
+    Is(DoctorValue),
     /// One of these words.
     OneOf(Vec<&'static str>),
     /// This or more.
-    AtLeast(Value),
+    AtLeast(DoctorValue),
     /// This or less.
-    AtMost(Value),
+    AtMost(DoctorValue),
     /// A multiple of this.
-    MultipleOf(Value),
+    MultipleOf(DoctorValue),
 }
 
 /// Which of several things a check has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Case {
+pub enum DoctorCase {
     /// The usual one.
     Usual,
     /// A provider or hypervisor made the device, and has to change it.
@@ -140,7 +140,7 @@ pub enum Case {
 /// One thing to change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
-pub enum Change {
+pub enum SettingChange {
     /// A setting of a disk's queue.
     Queue {
         /// The disk.
@@ -235,64 +235,64 @@ pub enum Change {
     },
 }
 
-impl Side {
+impl PurposeVerdict {
     pub(super) fn good() -> Self {
-        Self { state: State::Good, wanted: Want::Any, changes: Vec::new() }
+        Self { state: CheckState::Good, wanted: Want::Any, changes: Vec::new() }
     }
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn new(check: Check, about: &str) -> Self {
         Self {
             check,
             about: about.to_owned(),
-            case: Case::Usual,
+            case: DoctorCase::Usual,
             found: Vec::new(),
-            iops: Side::good(),
-            throughput: Side::good(),
+            iops: PurposeVerdict::good(),
+            throughput: PurposeVerdict::good(),
             unknown: None,
         }
     }
 
-    pub(super) fn unknown(check: Check, about: &str, reason: &Unread) -> Self {
-        let mut finding = Self::new(check, about).both(State::Unknown, Want::Any);
+    pub(super) fn unknown(check: Check, about: &str, reason: &UnreadFact) -> Self {
+        let mut finding = Self::new(check, about).both(CheckState::Unknown, Want::Any);
         finding.unknown = Some(reason.clone());
         finding
     }
 
-    pub(super) fn found(self, value: Value) -> Self {
+    pub(super) fn found(self, value: DoctorValue) -> Self {
         self.and("", value)
     }
 
-    pub(super) fn and(mut self, name: &str, value: Value) -> Self {
-        self.found.push(Figure { name: name.to_owned(), value });
+    pub(super) fn and(mut self, name: &str, value: DoctorValue) -> Self {
+        self.found.push(DoctorFigure { name: name.to_owned(), value });
         self
     }
 
-    pub(super) fn case(mut self, case: Case) -> Self {
+    pub(super) fn case(mut self, case: DoctorCase) -> Self {
         self.case = case;
         self
     }
 
-    pub(super) fn iops(mut self, state: State, wanted: Want) -> Self {
+    pub(super) fn iops(mut self, state: CheckState, wanted: Want) -> Self {
         (self.iops.state, self.iops.wanted) = (state, wanted);
         self
     }
 
-    pub(super) fn throughput(mut self, state: State, wanted: Want) -> Self {
+    pub(super) fn throughput(mut self, state: CheckState, wanted: Want) -> Self {
         (self.throughput.state, self.throughput.wanted) = (state, wanted);
         self
     }
 
-    pub(super) fn both(self, state: State, wanted: Want) -> Self {
+    pub(super) fn both(self, state: CheckState, wanted: Want) -> Self {
         self.iops(state, wanted.clone()).throughput(state, wanted)
     }
 
     /// With what to change, for those purposes that it is not good for.
-    pub(super) fn change(mut self, change: impl Into<Option<Change>>) -> Self {
+    pub(super) fn change(mut self, change: impl Into<Option<SettingChange>>) -> Self {
         if let Some(change) = change.into() {
             for side in [&mut self.iops, &mut self.throughput] {
-                if side.state > State::Unknown {
+                if side.state > CheckState::Unknown {
                     side.changes.push(change.clone());
                 }
             }
@@ -301,16 +301,16 @@ impl Finding {
     }
 
     /// With what to change for small operations alone.
-    pub(super) fn change_for_iops(mut self, change: Change) -> Self {
-        if self.iops.state > State::Unknown {
+    pub(super) fn change_for_iops(mut self, change: SettingChange) -> Self {
+        if self.iops.state > CheckState::Unknown {
             self.iops.changes.push(change);
         }
         self
     }
 
     /// With what to change for large operations alone.
-    pub(super) fn change_for_throughput(mut self, change: Change) -> Self {
-        if self.throughput.state > State::Unknown {
+    pub(super) fn change_for_throughput(mut self, change: SettingChange) -> Self {
+        if self.throughput.state > CheckState::Unknown {
             self.throughput.changes.push(change);
         }
         self
@@ -318,7 +318,7 @@ impl Finding {
 
     /// With one purpose in mind.
     #[must_use]
-    pub fn side(&self, purpose: Purpose) -> &Side {
+    pub fn side(&self, purpose: Purpose) -> &PurposeVerdict {
         match purpose {
             Purpose::Iops => &self.iops,
             Purpose::Throughput => &self.throughput,
@@ -327,11 +327,11 @@ impl Finding {
 
     /// How good it is: for one purpose, or for the one that it is worse for.
     #[must_use]
-    pub fn state(&self, purpose: Option<Purpose>) -> State {
+    pub fn state(&self, purpose: Option<Purpose>) -> CheckState {
         purpose.map_or_else(|| self.iops.state.max(self.throughput.state), |purpose| self.side(purpose).state)
     }
 }
 
-pub(super) fn word(text: &str) -> Value {
-    Value::Word(text.to_owned())
+pub(super) fn word(text: &str) -> DoctorValue {
+    DoctorValue::Word(text.to_owned())
 }

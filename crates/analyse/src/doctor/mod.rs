@@ -1,6 +1,6 @@
 //! Settings of a host that hold a device back.
 //!
-//! `cli` reads the host and hands over [`Host`] and one [`Subject`] for each name; the rules are pure. A figure that is
+//! `cli` reads the host and hands over [`HostFacts`] and one [`DoctorSubject`] for each name; the rules are pure. A figure that is
 //! not known makes a finding that says so, never a guess. What a finding means in words is `report`'s.
 
 mod check;
@@ -10,15 +10,17 @@ mod rules;
 
 pub use check::Check;
 pub use facts::{
-    Bottom, Disk, Filesystem, Host, Interrupt, IoLimit, Known, Layer, LayerKind, Number, Rings, Subject, Swap, Unread,
-    Why,
+    Bottom, DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, InterruptFacts, IoLimitFacts, Known,
+    LayerFacts, Number, RingFacts, SwapFacts, UnreadCause, UnreadFact,
 };
-pub use finding::{Case, Change, Figure, Finding, Purpose, Side, State, Value, Want};
+pub use finding::{
+    CheckState, DoctorCase, DoctorFigure, DoctorFinding, DoctorValue, Purpose, PurposeVerdict, SettingChange, Want,
+};
 
 /// Everything that was found about the devices and the filesystem of one name, in the order of the checks.
 #[must_use]
-pub fn examine(subject: &Subject, host: &Host) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
+pub fn examine(subject: &DoctorSubject, host: &HostFacts) -> Vec<DoctorFinding> {
+    let mut findings: Vec<DoctorFinding> =
         subject.layers.iter().chain(&subject.parts).flat_map(|layer| rules::layer(layer, subject, host)).collect();
     findings.extend(rules::read_ahead(subject));
     findings.extend(subject.filesystems.iter().flat_map(|filesystem| rules::filesystem(filesystem, subject)));
@@ -28,6 +30,6 @@ pub fn examine(subject: &Subject, host: &Host) -> Vec<Finding> {
 
 /// Everything that was found about the host, for work on these subjects.
 #[must_use]
-pub fn examine_host(host: &Host, subjects: &[Subject]) -> Vec<Finding> {
+pub fn examine_host(host: &HostFacts, subjects: &[DoctorSubject]) -> Vec<DoctorFinding> {
     rules::host(host, subjects)
 }

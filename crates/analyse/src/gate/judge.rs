@@ -3,7 +3,7 @@
 use record::{Figure, JobResult, Run};
 use serde::Serialize;
 
-use super::{Bound, Counted, Expectation, Relation, Subject};
+use super::{Assertion, AssertionSubject, Bound, GateCount, Relation};
 use crate::compare::{Change, Comparison, FigureComparison, More};
 use crate::{Finding, Severity, Verdict};
 
@@ -12,7 +12,7 @@ const EQUAL: f64 = 1e-9;
 
 /// A run or repeats of one, beside what they are held against.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bench<'a> {
+pub struct GateInputs<'a> {
     /// The runs with what was found in each. A figure is the mean of theirs, a number of findings the greatest.
     pub runs: &'a [(&'a Run, &'a [Verdict])],
     /// The baseline: none, a run or repeats of one. Its findings play no part.
@@ -23,9 +23,9 @@ pub struct Bench<'a> {
 
 /// What became of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Judged {
+pub struct JudgedAssertion {
     /// Whether it holds.
-    pub outcome: Outcome,
+    pub outcome: GateOutcome,
     /// What the run has, in the unit of the bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<f64>,
@@ -47,7 +47,7 @@ pub struct Judged {
 /// Whether an expectation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum GateOutcome {
     /// It holds.
     Passed,
     /// It does not.
@@ -55,13 +55,13 @@ pub enum Outcome {
     /// It does not by the figures, but chance alone may have brought them: the interval of the change reaches it.
     WithinNoise,
     /// It cannot be told, which is no pass.
-    Unknown(Unknown),
+    Unknown(UnknownReason),
 }
 
 /// Why an expectation cannot be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unknown {
+pub enum UnknownReason {
     /// The run has no job of that name.
     NoSuchJob,
     /// The run does not have the figure.
@@ -72,34 +72,36 @@ pub enum Unknown {
     NotInBaseline,
 }
 
-impl Expectation {
+impl Assertion {
     /// Holds runs with what was found about their jobs against it.
     #[must_use]
-    pub fn judge(&self, bench: &Bench<'_>) -> Judged {
+    pub fn judge(&self, bench: &GateInputs<'_>) -> JudgedAssertion {
         let (measured, bound) = (self.measured(bench.runs), self.bound_by(bench.baseline));
         let compared = self.compared(bench.comparison);
         let change = compared.and_then(|figure| figure.change);
         let outcome = match (measured, bound) {
-            (Err(reason), _) | (_, Err(reason)) => Outcome::Unknown(reason),
-            (Ok(measured), Ok(bound)) if self.relation.holds(measured, bound) => Outcome::Passed,
-            _ if change.is_some_and(|change| self.is_reached_by(&change)) => Outcome::WithinNoise,
-            _ => Outcome::Failed,
+            (Err(reason), _) | (_, Err(reason)) => GateOutcome::Unknown(reason),
+            (Ok(measured), Ok(bound)) if self.relation.holds(measured, bound) => GateOutcome::Passed,
+            _ if change.is_some_and(|change| self.is_reached_by(&change)) => GateOutcome::WithinNoise,
+            _ => GateOutcome::Failed,
         };
         let (measured, bound) = (measured.ok(), bound.ok());
         let margin_percent = measured.zip(bound).and_then(|(measured, bound)| self.relation.margin(measured, bound));
-        let open = compared.filter(|_| outcome == Outcome::WithinNoise);
+        let open = compared.filter(|_| outcome == GateOutcome::WithinNoise);
         let more = open.zip(margin_percent).and_then(|(figure, margin)| figure.what_tells(margin));
-        Judged { outcome, measured, bound, margin_percent, change, more }
+        JudgedAssertion { outcome, measured, bound, margin_percent, change, more }
     }
 
-    fn measured(&self, runs: &[(&Run, &[Verdict])]) -> Result<f64, Unknown> {
+    fn measured(&self, runs: &[(&Run, &[Verdict])]) -> Result<f64, UnknownReason> {
         let mut places = runs.iter().map(|(run, _)| self.places(run));
         if self.job.is_some() && places.all(|places| places.is_empty()) {
-            return Err(Unknown::NoSuchJob);
+            return Err(UnknownReason::NoSuchJob);
         }
         match self.subject {
-            Subject::Figure(figure) => self.mean(figure, runs.iter().map(|(run, _)| *run)).ok_or(Unknown::NotMeasured),
-            Subject::Findings(counted) => {
+            AssertionSubject::Figure(figure) => {
+                self.mean(figure, runs.iter().map(|(run, _)| *run)).ok_or(UnknownReason::NotMeasured)
+            }
+            AssertionSubject::Findings(counted) => {
                 let number = |(run, verdicts): &(&Run, &[Verdict])| {
                     let places = self.places(run);
                     let about = verdicts.iter().filter(|verdict| places.contains(&verdict.job));
@@ -126,20 +128,20 @@ impl Expectation {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    fn bound_by(&self, baseline: &[&Run]) -> Result<f64, Unknown> {
+    fn bound_by(&self, baseline: &[&Run]) -> Result<f64, UnknownReason> {
         match (self.bound, self.subject) {
             (Bound::Value(value), _) => Ok(value),
-            (Bound::OfBaseline(_), _) if baseline.is_empty() => Err(Unknown::NoBaseline),
-            (Bound::OfBaseline(factor), Subject::Figure(figure)) => {
-                Ok(factor * self.mean(figure, baseline.iter().copied()).ok_or(Unknown::NotInBaseline)?)
+            (Bound::OfBaseline(_), _) if baseline.is_empty() => Err(UnknownReason::NoBaseline),
+            (Bound::OfBaseline(factor), AssertionSubject::Figure(figure)) => {
+                Ok(factor * self.mean(figure, baseline.iter().copied()).ok_or(UnknownReason::NotInBaseline)?)
             }
-            (Bound::OfBaseline(_), Subject::Findings(_)) => Err(Unknown::NotInBaseline),
+            (Bound::OfBaseline(_), AssertionSubject::Findings(_)) => Err(UnknownReason::NotInBaseline),
         }
     }
 
     /// The figure in a comparison. The noise of several jobs together is unknown.
     fn compared<'a>(&self, comparison: Option<&'a Comparison>) -> Option<&'a FigureComparison> {
-        let (Bound::OfBaseline(_), Subject::Figure(figure)) = (self.bound, self.subject) else { return None };
+        let (Bound::OfBaseline(_), AssertionSubject::Figure(figure)) = (self.bound, self.subject) else { return None };
         let jobs = &comparison?.jobs;
         let mut named = jobs.iter().filter(|job| self.job.as_ref().is_none_or(|name| job.job == *name));
         let (job, None) = (named.next()?, named.next()) else { return None };
@@ -162,7 +164,7 @@ impl Expectation {
     }
 }
 
-impl Counted {
+impl GateCount {
     fn has(self, finding: &Finding) -> bool {
         match self {
             Self::Warnings => finding.severity >= Severity::Warning,

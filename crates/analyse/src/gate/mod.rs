@@ -1,7 +1,7 @@
 //! What is expected of a run, as one line: `read.iops>=150k`, `write.lat.p99<=2ms`, `findings.warnings==0`,
 //! `job(log).write.bw>=0.98*baseline`.
 //!
-//! [`Expectation::parse`] reads it and [`Expectation::judge`] holds a run against it. What cannot be told is no pass. Where
+//! [`Assertion::parse`] reads it and [`Assertion::judge`] holds a run against it. What cannot be told is no pass. Where
 //! a figure is held against a baseline, it fails only where chance does not explain it.
 
 mod judge;
@@ -13,18 +13,18 @@ use std::ops::Range;
 use record::Figure;
 use serde::Serialize;
 
-pub use judge::{Bench, Judged, Outcome, Unknown};
+pub use judge::{GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 
 use crate::Code;
 
 /// One expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Expectation {
+pub struct Assertion {
     /// The job it is about; `None` for all of them together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     /// What is looked at.
-    pub subject: Subject,
+    pub subject: AssertionSubject,
     /// How it should stand to the bound.
     pub relation: Relation,
     /// The bound.
@@ -34,17 +34,17 @@ pub struct Expectation {
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
+pub enum AssertionSubject {
     /// A figure: per second, in bytes per second or in nanoseconds.
     Figure(Figure),
     /// How many findings there are.
-    Findings(Counted),
+    Findings(GateCount),
 }
 
 /// Which findings are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Counted {
+pub enum GateCount {
     /// Those that say that the run was not what was asked for, or worse.
     Warnings,
     /// Those that say that the numbers do not mean what they seem to.
@@ -95,7 +95,7 @@ pub enum Bound {
 
 /// Why a text is no expectation, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct AssertionError {
     /// The bytes that are meant; at the end of the text an empty range.
     pub at: Range<usize>,
     /// What is wrong.
@@ -104,13 +104,13 @@ pub struct Fault {
     pub remedy: String,
 }
 
-impl Expectation {
+impl Assertion {
     /// Reads one.
     ///
     /// # Errors
     ///
     /// The first fault with its place and remedy.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, AssertionError> {
         parse::parse(text)
     }
 
@@ -122,7 +122,7 @@ impl Expectation {
 }
 
 /// As it can be read again, in full digits and base units.
-impl fmt::Display for Expectation {
+impl fmt::Display for Assertion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(job) = &self.job {
             let quote = if job.contains(')') || job.trim() != job { "\"" } else { "" };
@@ -136,7 +136,7 @@ impl fmt::Display for Expectation {
     }
 }
 
-impl Subject {
+impl AssertionSubject {
     const fn base_unit(self) -> &'static str {
         match self {
             Self::Figure(figure) => figure.quantity.base_unit(),
@@ -145,13 +145,13 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for AssertionSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Figure(figure) => figure.fmt(f),
-            Self::Findings(Counted::Warnings) => f.write_str("findings.warnings"),
-            Self::Findings(Counted::Distrusts) => f.write_str("findings.distrusts"),
-            Self::Findings(Counted::Code(code)) => write!(f, "findings.{}", code.name()),
+            Self::Findings(GateCount::Warnings) => f.write_str("findings.warnings"),
+            Self::Findings(GateCount::Distrusts) => f.write_str("findings.distrusts"),
+            Self::Findings(GateCount::Code(code)) => write!(f, "findings.{}", code.name()),
         }
     }
 }

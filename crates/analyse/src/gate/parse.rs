@@ -3,26 +3,26 @@
 use record::Figure;
 use units::closest;
 
-use super::{Bound, Counted, Expectation, Fault, Relation, Subject};
+use super::{Assertion, AssertionError, AssertionSubject, Bound, GateCount, Relation};
 use crate::Code;
 
 /// Reads an expectation.
-pub(super) fn parse(text: &str) -> Result<Expectation, Fault> {
-    let mut parser = Parser { text, at: 0 };
+pub(super) fn parse(text: &str) -> Result<Assertion, AssertionError> {
+    let mut parser = AssertionParser { text, at: 0 };
     let job = parser.job()?;
     let subject = parser.subject()?;
     let relation = parser.relation()?;
     let bound = parser.bound(subject)?;
     parser.end()?;
-    Ok(Expectation { job, subject, relation, bound })
+    Ok(Assertion { job, subject, relation, bound })
 }
 
-struct Parser<'a> {
+struct AssertionParser<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> AssertionParser<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -46,14 +46,14 @@ impl<'a> Parser<'a> {
     }
 
     /// A fault from some place to here, or at the next character.
-    fn fault(&self, from: usize, what: impl Into<String>, remedy: impl Into<String>) -> Fault {
+    fn fault(&self, from: usize, what: impl Into<String>, remedy: impl Into<String>) -> AssertionError {
         let next = self.rest().chars().next().map_or(0, char::len_utf8);
         let to = if from == self.at { from + next } else { self.at };
-        Fault { at: from..to, what: what.into(), remedy: remedy.into() }
+        AssertionError { at: from..to, what: what.into(), remedy: remedy.into() }
     }
 
     /// `job(NAME).`, if it stands there.
-    fn job(&mut self) -> Result<Option<String>, Fault> {
+    fn job(&mut self) -> Result<Option<String>, AssertionError> {
         const REMEDY: &str = "write `job(NAME).read.iops`, with the name in double quotes where it has a `)`";
         self.blanks();
         let start = self.at;
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         Ok(Some(name.to_owned()))
     }
 
-    fn subject(&mut self) -> Result<Subject, Fault> {
+    fn subject(&mut self) -> Result<AssertionSubject, AssertionError> {
         let start = self.at;
         let name = self.while_is(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if name.is_empty() {
@@ -88,13 +88,13 @@ impl<'a> Parser<'a> {
             return Err(self.fault(start, "there should be the name of a figure", remedy));
         }
         let found = match name.strip_prefix("findings.") {
-            Some(counted) => findings(counted).map(Subject::Findings),
-            None => Figure::named(name).map(Subject::Figure),
+            Some(counted) => findings(counted).map(AssertionSubject::Findings),
+            None => Figure::named(name).map(AssertionSubject::Figure),
         };
         found.ok_or_else(|| self.fault(start, format!("there is no figure `{name}`"), other_name(name)))
     }
 
-    fn relation(&mut self) -> Result<Relation, Fault> {
+    fn relation(&mut self) -> Result<Relation, AssertionError> {
         self.blanks();
         let found = Relation::ALL.iter().find(|(sign, _)| self.takes(sign));
         found.map(|(_, relation)| *relation).ok_or_else(|| {
@@ -103,11 +103,11 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn bound(&mut self, subject: Subject) -> Result<Bound, Fault> {
+    fn bound(&mut self, subject: AssertionSubject) -> Result<Bound, AssertionError> {
         self.blanks();
         let start = self.at;
         let bound = if self.takes("baseline") { self.times_number()? } else { self.value(subject)? };
-        if matches!((subject, bound), (Subject::Findings(_), Bound::OfBaseline(_))) {
+        if matches!((subject, bound), (AssertionSubject::Findings(_), Bound::OfBaseline(_))) {
             let remedy = "write a number: `findings.warnings==0`";
             return Err(self.fault(start, "findings are not compared with a baseline", remedy));
         }
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What may follow `baseline`.
-    fn times_number(&mut self) -> Result<Bound, Fault> {
+    fn times_number(&mut self) -> Result<Bound, AssertionError> {
         self.blanks();
         if !self.takes("*") {
             return Ok(Bound::OfBaseline(1.0));
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A number with its unit, or a share of the baseline.
-    fn value(&mut self, subject: Subject) -> Result<Bound, Fault> {
+    fn value(&mut self, subject: AssertionSubject) -> Result<Bound, AssertionError> {
         let start = self.at;
         let number = self.number()?;
         let unit = self.unit();
@@ -144,12 +144,12 @@ impl<'a> Parser<'a> {
             };
         }
         self.at = after;
-        if unit == "%" && matches!(subject, Subject::Figure(_)) {
+        if unit == "%" && matches!(subject, AssertionSubject::Figure(_)) {
             return Ok(Bound::OfBaseline(number / 100.0));
         }
         let known = match subject {
-            Subject::Figure(figure) => figure.quantity.units(),
-            Subject::Findings(_) => vec![("", 1.0)],
+            AssertionSubject::Figure(figure) => figure.quantity.units(),
+            AssertionSubject::Findings(_) => vec![("", 1.0)],
         };
         let factor = known.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
         let value = factor.map(|factor| number * factor).filter(|value| value.is_finite());
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A share of the baseline has no unit but per cent.
-    fn factor(&self, start: usize, number: f64, unit: &str) -> Result<f64, Fault> {
+    fn factor(&self, start: usize, number: f64, unit: &str) -> Result<f64, AssertionError> {
         match unit {
             "" => Ok(number),
             "%" => Ok(number / 100.0),
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<f64, Fault> {
+    fn number(&mut self) -> Result<f64, AssertionError> {
         let start = self.at;
         self.while_is(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
         self.exponent();
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         unit.strip_suffix("/s").unwrap_or(unit)
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end(&mut self) -> Result<(), AssertionError> {
         self.blanks();
         let start = self.at;
         if self.rest().is_empty() {
@@ -208,11 +208,11 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn findings(name: &str) -> Option<Counted> {
+fn findings(name: &str) -> Option<GateCount> {
     match name {
-        "warnings" => Some(Counted::Warnings),
-        "distrusts" => Some(Counted::Distrusts),
-        _ => Code::ALL.into_iter().find(|code| code.name() == name).map(Counted::Code),
+        "warnings" => Some(GateCount::Warnings),
+        "distrusts" => Some(GateCount::Distrusts),
+        _ => Code::ALL.into_iter().find(|code| code.name() == name).map(GateCount::Code),
     }
 }
 
@@ -227,7 +227,7 @@ fn other_name(name: &str) -> String {
     )
 }
 
-fn wrong_unit(subject: Subject, unit: &str) -> String {
+fn wrong_unit(subject: AssertionSubject, unit: &str) -> String {
     match unit {
         "" => format!("`{subject}` needs a unit, and no number beyond measure"),
         _ => format!("`{subject}` is not told in `{unit}`, or not in so many"),

@@ -2,7 +2,7 @@
 
 /// One point in logarithms.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(super) struct CurveSample {
     pub(super) ln_depth: f64,
     pub(super) ln_iops: f64,
     /// Standard error of `ln_iops`.
@@ -39,7 +39,7 @@ impl Smooth {
     }
 
     /// Sum of squared residuals, each in units of its error.
-    pub(super) fn chi_squared(self, samples: &[Sample]) -> f64 {
+    pub(super) fn chi_squared(self, samples: &[CurveSample]) -> f64 {
         samples.iter().map(|s| ((s.ln_iops - self.ln_iops(s.ln_depth)) / s.error).powi(2)).sum()
     }
 
@@ -53,7 +53,7 @@ impl Smooth {
     }
 
     /// The best curve: from several sharpnesses, because the corner may lie between two points.
-    pub(super) fn best(samples: &[Sample]) -> Self {
+    pub(super) fn best(samples: &[CurveSample]) -> Self {
         let (ln_r0, ln_xmax) = bounds(samples);
         let from = |m: f64| Self { ln_r0, ln_xmax, ln_m: m.ln() }.descend(samples);
         let better = |a: Self, b: Self| if b.chi_squared(samples) < a.chi_squared(samples) { b } else { a };
@@ -61,7 +61,7 @@ impl Smooth {
     }
 
     /// Levenberg and Marquardt's way down from here.
-    pub(super) fn descend(self, samples: &[Sample]) -> Self {
+    pub(super) fn descend(self, samples: &[CurveSample]) -> Self {
         let (ln_r0, ln_xmax) = bounds(samples);
         // No further beyond what was measured than anybody would believe.
         let believable = |curve: Self| Self {
@@ -92,7 +92,7 @@ impl Smooth {
         here
     }
 
-    fn normal_equations(self, samples: &[Sample]) -> ([[f64; 3]; 3], [f64; 3]) {
+    fn normal_equations(self, samples: &[CurveSample]) -> ([[f64; 3]; 3], [f64; 3]) {
         let (mut normal, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
         for sample in samples {
             let gradient = self.gradient(sample.ln_depth);
@@ -110,7 +110,7 @@ impl Smooth {
 }
 
 /// The asymptotes that no point is above.
-fn bounds(samples: &[Sample]) -> (f64, f64) {
+fn bounds(samples: &[CurveSample]) -> (f64, f64) {
     let ln_r0 = samples.iter().map(|s| s.ln_depth - s.ln_iops).fold(f64::INFINITY, f64::min);
     let ln_xmax = samples.iter().map(|s| s.ln_iops).fold(f64::NEG_INFINITY, f64::max);
     (ln_r0, ln_xmax)
@@ -160,9 +160,9 @@ impl Power {
     }
 
     /// The best straight line in logarithms, every point with equal weight: what is asked is whether all lie on it.
-    pub(super) fn best(samples: &[Sample]) -> Self {
+    pub(super) fn best(samples: &[CurveSample]) -> Self {
         let n = samples.len() as f64;
-        let mean = |of: &dyn Fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>() / n;
+        let mean = |of: &dyn Fn(&CurveSample) -> f64| samples.iter().map(of).sum::<f64>() / n;
         let (mean_x, mean_y) = (mean(&|s| s.ln_depth), mean(&|s| s.ln_iops));
         let spread: f64 = samples.iter().map(|s| (s.ln_depth - mean_x).powi(2)).sum();
         let together: f64 = samples.iter().map(|s| (s.ln_depth - mean_x) * (s.ln_iops - mean_y)).sum();
@@ -174,7 +174,7 @@ impl Power {
     }
 
     /// Root of the mean squared residual.
-    pub(super) fn rms(self, samples: &[Sample]) -> f64 {
+    pub(super) fn rms(self, samples: &[CurveSample]) -> f64 {
         let squares: f64 = samples.iter().map(|s| (s.ln_iops - self.ln_iops(s.ln_depth)).powi(2)).sum();
         (squares / samples.len().max(1) as f64).sqrt()
     }

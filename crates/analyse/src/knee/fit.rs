@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::random::Random;
 
-use super::curve::{Power, Sample, Smooth};
+use super::curve::{CurveSample, Power, Smooth};
 
 /// What was measured at one depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ fn shape(points: &[Point], peak: Option<&Point>, seed: u64) -> (Curve, f64) {
     }
     let mut samples = samples(points);
     // Where it falls beyond its peak, the peak is as flat as it ever gets.
-    samples.extend(peak.map(|point| Sample { ln_depth: (4.0 * f64::from(point.depth)).ln(), ..sample(point) }));
+    samples.extend(peak.map(|point| CurveSample { ln_depth: (4.0 * f64::from(point.depth)).ln(), ..sample(point) }));
     let best = Smooth::best(&samples);
     let residual = (samples.iter().map(|s| (s.ln_iops - best.ln_iops(s.ln_depth)).powi(2)).sum::<f64>()
         / samples.len() as f64)
@@ -262,12 +262,12 @@ fn power_law(points: &[Point], best: Smooth) -> Option<(Curve, f64)> {
     Some((Curve::PowerLaw { scale: power.ln_scale.exp(), exponent, flat_from }, power.rms(&rising)))
 }
 
-fn samples(points: &[Point]) -> Vec<Sample> {
+fn samples(points: &[Point]) -> Vec<CurveSample> {
     points.iter().map(sample).collect()
 }
 
-fn sample(point: &Point) -> Sample {
-    Sample {
+fn sample(point: &Point) -> CurveSample {
+    CurveSample {
         ln_depth: f64::from(point.depth).ln(),
         ln_iops: point.iops.ln(),
         error: point.error.clamp(ERROR_LEAST, 1.0),
@@ -315,15 +315,15 @@ impl Bent {
 
 /// Curves of other slopes that fit as well as the best one does, by its own residuals: the form of the curve is not known,
 /// so what they say is possible too.
-fn bends(samples: &[Sample], best: Smooth) -> Vec<Bent> {
+fn bends(samples: &[CurveSample], best: Smooth) -> Vec<Bent> {
     /// The likelihood ratio of 95 % for two parameters: the slope, and the sharpness that goes with it.
     const LIKELY: f64 = 5.99;
     const SHARP: f64 = 30.0;
     if samples.len() < 5 {
         return Vec::new();
     }
-    let scaled = |slope: f64| -> Vec<Sample> {
-        samples.iter().map(|sample| Sample { ln_depth: slope * sample.ln_depth, ..*sample }).collect()
+    let scaled = |slope: f64| -> Vec<CurveSample> {
+        samples.iter().map(|sample| CurveSample { ln_depth: slope * sample.ln_depth, ..*sample }).collect()
     };
     let fit_at = |slope: f64| {
         let samples = scaled(slope);
@@ -347,14 +347,14 @@ fn bends(samples: &[Sample], best: Smooth) -> Vec<Bent> {
 
 /// The curve for residuals that are drawn again: each in units of its point's error, with the parameters' share put
 /// back, and never less than the errors themselves say.
-fn redraw(samples: &[Sample], best: Smooth, seed: u64) -> Vec<Smooth> {
+fn redraw(samples: &[CurveSample], best: Smooth, seed: u64) -> Vec<Smooth> {
     let free = samples.len().saturating_sub(3).max(1) as f64;
     let residuals: Vec<f64> = samples.iter().map(|s| (s.ln_iops - best.ln_iops(s.ln_depth)) / s.error).collect();
     let size = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / free).sqrt();
     let scale = (samples.len() as f64 / free).sqrt();
     let mut random = Random::new(seed, 0);
     let mut draw = || {
-        let again: Vec<Sample> = samples
+        let again: Vec<CurveSample> = samples
             .iter()
             .map(|sample| {
                 let residual = if size < 1.0 {
@@ -362,7 +362,7 @@ fn redraw(samples: &[Sample], best: Smooth, seed: u64) -> Vec<Smooth> {
                 } else {
                     scale * residuals[random.below(residuals.len() as u64) as usize]
                 };
-                Sample { ln_iops: best.ln_iops(sample.ln_depth) + residual * sample.error, ..*sample }
+                CurveSample { ln_iops: best.ln_iops(sample.ln_depth) + residual * sample.error, ..*sample }
             })
             .collect();
         best.descend(&again)

@@ -7,11 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::fit::{Curve, Fit, Point, fit};
-use super::steady::Step;
+use super::steady::SteadyStep;
 
 /// What a search may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct KneeSettings {
     /// Depths are multiples of this: the number of workers.
     pub step: u32,
     /// The deepest.
@@ -38,7 +38,7 @@ pub struct Settings {
 
 /// One measurement that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Probe {
+pub struct KneeProbe {
     /// Operations in flight, all workers together.
     pub depth: u32,
     /// Seconds that do not count.
@@ -47,7 +47,7 @@ pub struct Probe {
     pub seconds: f64,
 }
 
-impl Probe {
+impl KneeProbe {
     fn whole_s(&self) -> f64 {
         self.warm_up_s + self.seconds
     }
@@ -55,7 +55,7 @@ impl Probe {
 
 /// What a measurement brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ProbeReading {
     /// Operations a second, of the part that counts.
     pub iops: f64,
     /// Mean latency in nanoseconds, of the same part.
@@ -64,7 +64,7 @@ pub struct Reading {
     pub error: f64,
     /// A change of level on the way: the part after it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
+    pub step: Option<SteadyStep>,
     /// The change over the part that counts, as a share, where it is more than chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
@@ -72,13 +72,13 @@ pub struct Reading {
 
 /// One measurement that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct ProbeResult {
     /// What was asked for.
     #[serde(flatten)]
-    pub probe: Probe,
+    pub probe: KneeProbe,
     /// What it brought.
     #[serde(flatten)]
-    pub reading: Reading,
+    pub reading: ProbeReading,
     /// Whether it was made on a level that has gone since, as when credits run out: no part of the curve.
     pub burst: bool,
     /// Whether something else was busy: it was slower than what came before and what came after.
@@ -89,7 +89,7 @@ pub struct Taken {
     pub short: bool,
 }
 
-impl Taken {
+impl ProbeResult {
     /// Whether it is part of the curve.
     #[must_use]
     pub fn counts(&self) -> bool {
@@ -97,13 +97,13 @@ impl Taken {
     }
 
     /// A measurement that nothing else is known of. What a short one seems to show of steps and drifts is chance.
-    fn of(probe: Probe, reading: Reading) -> Self {
+    fn of(probe: KneeProbe, reading: ProbeReading) -> Self {
         let operations = reading.iops * probe.seconds;
         // By Little's law this long for each of those in flight.
         let round_s = f64::from(probe.depth) / reading.iops.max(1e-9);
         let short = operations < OPERATIONS_LEAST || probe.whole_s() < round_s;
         let reading = match short {
-            true => Reading {
+            true => ProbeReading {
                 error: reading.error.max(operations.max(1.0).sqrt().recip()),
                 step: None,
                 drift: None,
@@ -145,10 +145,10 @@ pub enum End {
 
 /// A search for the knee.
 #[derive(Clone, Debug)]
-pub struct Search {
-    settings: Settings,
-    taken: Vec<Taken>,
-    outstanding: Vec<Probe>,
+pub struct KneeSearch {
+    settings: KneeSettings,
+    taken: Vec<ProbeResult>,
+    outstanding: Vec<KneeProbe>,
     /// The next depth to climb to; `None` at the top.
     rung: Option<u32>,
     end: Option<End>,
@@ -171,18 +171,18 @@ const OPERATIONS_LEAST: f64 = 30.0;
 /// After a step down, what was above the new level by more than this share was burst.
 const ABOVE: f64 = 0.05;
 
-impl Search {
+impl KneeSearch {
     /// A search that has not begun.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: KneeSettings) -> Self {
         let step = settings.step.max(1);
-        let settings = Settings { step, most: (settings.most / step * step).max(step), ..settings };
+        let settings = KneeSettings { step, most: (settings.most / step * step).max(step), ..settings };
         Self { settings, taken: Vec::new(), outstanding: Vec::new(), rung: Some(step), end: None }
     }
 
     /// The next measurement. `None` once it is over, or where it has to be told of what is outstanding first; several may
     /// be outstanding at once.
-    pub fn next_probe(&mut self) -> Option<Probe> {
+    pub fn next_probe(&mut self) -> Option<KneeProbe> {
         if self.end.is_some() {
             return None;
         }
@@ -190,12 +190,12 @@ impl Search {
             Some(depth) => {
                 self.rung = self.rung_after(depth);
                 let probe = self.probe(depth);
-                Some(Probe { seconds: probe.seconds.min(self.settings.rung_s), ..probe })
+                Some(KneeProbe { seconds: probe.seconds.min(self.settings.rung_s), ..probe })
             }
             None if self.outstanding.is_empty() || !self.taken.is_empty() => self.refine(),
             None => None,
         }?;
-        let spent = self.spent_s() + self.outstanding.iter().map(Probe::whole_s).sum::<f64>();
+        let spent = self.spent_s() + self.outstanding.iter().map(KneeProbe::whole_s).sum::<f64>();
         let left = self.settings.budget_s - spent;
         // A probe that is cut to less than half tells little; the first three are made all the same.
         if self.taken.len() + self.outstanding.len() >= 3 && left < 0.5 * probe.whole_s() {
@@ -203,17 +203,17 @@ impl Search {
             return None;
         }
         let over = (probe.whole_s() - left).clamp(0.0, probe.seconds / 2.0);
-        let probe = Probe { seconds: probe.seconds - over, ..probe };
+        let probe = KneeProbe { seconds: probe.seconds - over, ..probe };
         self.outstanding.push(probe);
         Some(probe)
     }
 
     /// What a measurement brought.
-    pub fn tell(&mut self, probe: &Probe, reading: Reading) {
+    pub fn tell(&mut self, probe: &KneeProbe, reading: ProbeReading) {
         if let Some(at) = self.outstanding.iter().position(|known| known == probe) {
             self.outstanding.remove(at);
         }
-        self.taken.push(Taken::of(*probe, reading));
+        self.taken.push(ProbeResult::of(*probe, reading));
         self.settle();
         // Where to stop climbing is no statement on the device: short probes will do.
         if is_flat_at(probe.depth, self.lasting()) {
@@ -223,7 +223,7 @@ impl Search {
 
     /// Everything that was measured, in the order of time.
     #[must_use]
-    pub fn taken(&self) -> &[Taken] {
+    pub fn taken(&self) -> &[ProbeResult] {
         &self.taken
     }
 
@@ -247,15 +247,16 @@ impl Search {
         depths.dedup();
         let together = |depth: u32| {
             let of_depth = || self.valid().filter(move |taken| taken.probe.depth == depth);
-            let weight = |taken: &Taken| taken.probe.seconds;
+            let weight = |taken: &ProbeResult| taken.probe.seconds;
             let whole: f64 = of_depth().map(weight).sum();
-            let mean =
-                |of: &dyn Fn(&Taken) -> f64| of_depth().map(|taken| weight(taken) * of(taken)).sum::<f64>() / whole;
+            let mean = |of: &dyn Fn(&ProbeResult) -> f64| {
+                of_depth().map(|taken| weight(taken) * of(taken)).sum::<f64>() / whole
+            };
             let squares: f64 = of_depth().map(|taken| (weight(taken) * taken.reading.error / whole).powi(2)).sum();
             let iops = mean(&|taken| taken.reading.iops);
             // What two measurements of one depth differ by counts, whatever each says of itself.
             let count = of_depth().count() as f64;
-            let off = |taken: &Taken| (weight(taken) / whole * (taken.reading.iops / iops - 1.0)).powi(2);
+            let off = |taken: &ProbeResult| (weight(taken) / whole * (taken.reading.iops / iops - 1.0)).powi(2);
             let apart = if count > 1.0 { of_depth().map(off).sum::<f64>() * count / (count - 1.0) } else { 0.0 };
             let error = squares.max(apart).sqrt();
             Point { depth, iops, latency_ns: mean(&|taken| taken.reading.latency_ns), error }
@@ -269,12 +270,12 @@ impl Search {
         fit(&self.points(), self.settings.seed)
     }
 
-    fn valid(&self) -> impl Iterator<Item = &Taken> {
+    fn valid(&self) -> impl Iterator<Item = &ProbeResult> {
         self.taken.iter().filter(|taken| taken.counts())
     }
 
     /// Those on the level that lasts, long enough or not.
-    fn lasting(&self) -> impl Iterator<Item = &Taken> {
+    fn lasting(&self) -> impl Iterator<Item = &ProbeResult> {
         self.taken.iter().filter(|taken| !taken.burst && !taken.disturbed)
     }
 
@@ -284,8 +285,8 @@ impl Search {
     }
 
     /// A probe that is long enough for what is known of the depth.
-    fn probe(&self, depth: u32) -> Probe {
-        let Settings { short_s, long_s, operations, warm_up_s, .. } = self.settings;
+    fn probe(&self, depth: u32) -> KneeProbe {
+        let KneeSettings { short_s, long_s, operations, warm_up_s, .. } = self.settings;
         // A short probe is no evidence, but the first idea of how long the next one has to be.
         let known = self.lasting().filter(|taken| taken.reading.iops > 0.0);
         let nearest = known.min_by_key(|taken| taken.probe.depth.abs_diff(depth));
@@ -303,19 +304,19 @@ impl Search {
         });
         let most_s = grown.map_or(f64::INFINITY, |iops| self.settings.operations_max / iops);
         let seconds = seconds.max(10.0 * round_s).clamp(short_s, long_s);
-        Probe { depth, warm_up_s: warm_up_s.min(most_s), seconds: seconds.min(most_s) }
+        KneeProbe { depth, warm_up_s: warm_up_s.min(most_s), seconds: seconds.min(most_s) }
     }
 
     /// A longer look at a depth.
-    fn again(&self, depth: u32) -> Probe {
+    fn again(&self, depth: u32) -> KneeProbe {
         let longest = self.lasting().filter(|taken| taken.probe.depth == depth).map(|taken| taken.probe.seconds);
         let longest = longest.fold(0.0, f64::max);
         let probe = self.probe(depth);
-        Probe { seconds: probe.seconds.max(1.5 * longest).min(self.settings.long_s), ..probe }
+        KneeProbe { seconds: probe.seconds.max(1.5 * longest).min(self.settings.long_s), ..probe }
     }
 
     /// What would narrow the answer most; ends the search where nothing would.
-    fn refine(&mut self) -> Option<Probe> {
+    fn refine(&mut self) -> Option<KneeProbe> {
         if self.taken.len() + self.outstanding.len() >= PROBES_MAX {
             return self.finish(End::Enough);
         }
@@ -375,7 +376,7 @@ impl Search {
         self.valid().map(|taken| taken.probe.depth).max().unwrap_or(self.settings.step)
     }
 
-    fn finish(&mut self, end: End) -> Option<Probe> {
+    fn finish(&mut self, end: End) -> Option<KneeProbe> {
         // What is under way may still change the answer.
         if self.outstanding.is_empty() {
             self.end = Some(end);
@@ -385,7 +386,7 @@ impl Search {
 
     /// A depth that was measured for much less than it takes: nothing was known of its pace then, or it was on the move.
     fn too_short(&self) -> Option<u32> {
-        let Settings { operations, long_s, .. } = self.settings;
+        let KneeSettings { operations, long_s, .. } = self.settings;
         let seen = |depth: u32| -> (f64, f64) {
             let of_depth = self.lasting().filter(|taken| taken.probe.depth == depth);
             of_depth.fold((0.0, 0.0), |(ios, seconds), taken| {
@@ -406,7 +407,7 @@ impl Search {
     fn is_moving(&self, depth: u32) -> bool {
         let mut of_depth = self.valid().filter(|taken| taken.probe.depth == depth);
         let first = of_depth.next();
-        let drifts = |taken: &Taken| taken.reading.drift.is_some_and(|drift| drift.abs() > DRIFT);
+        let drifts = |taken: &ProbeResult| taken.reading.drift.is_some_and(|drift| drift.abs() > DRIFT);
         of_depth.next().is_none() && first.is_some_and(drifts)
     }
 
@@ -415,8 +416,8 @@ impl Search {
     fn settle(&mut self) {
         let taken = self.taken.clone();
         let disturbed = |at: usize| {
-            let slower_than = |other: &Taken| !other.short && !taken[at].short && other.outdoes(&taken[at]);
-            let again = |other: &Taken| other.probe.depth == taken[at].probe.depth && slower_than(other);
+            let slower_than = |other: &ProbeResult| !other.short && !taken[at].short && other.outdoes(&taken[at]);
+            let again = |other: &ProbeResult| other.probe.depth == taken[at].probe.depth && slower_than(other);
             let (before, after) = (&taken[..at], &taken[at + 1..]);
             after.iter().any(again) || before.iter().any(slower_than) && after.iter().any(slower_than)
         };
@@ -467,14 +468,14 @@ impl Search {
 
     /// The depth that is nearest to `wish`.
     fn at(&self, wish: f64) -> u32 {
-        let Settings { step, most, .. } = self.settings;
+        let KneeSettings { step, most, .. } = self.settings;
         let steps = (wish / f64::from(step)).round().clamp(1.0, f64::from(most / step));
         steps as u32 * step
     }
 
     /// Of the depths at these shares of `centre` the one on which the least time was spent.
     /// Ends the search where all of them were looked at for long.
-    fn around(&mut self, shares: &[f64], centre: f64) -> Option<Probe> {
+    fn around(&mut self, shares: &[f64], centre: f64) -> Option<KneeProbe> {
         let mut best: Option<(f64, u32)> = None;
         for share in shares {
             let depth = self.at(share * centre);
@@ -503,9 +504,9 @@ impl Search {
 }
 
 /// Whether `depth` gives hardly more than what is shallower by a rung.
-fn is_flat_at<'a>(depth: u32, taken: impl Iterator<Item = &'a Taken>) -> bool {
+fn is_flat_at<'a>(depth: u32, taken: impl Iterator<Item = &'a ProbeResult>) -> bool {
     let (mut before, mut here) = (None::<f64>, None::<f64>);
-    for Taken { probe, reading, .. } in taken {
+    for ProbeResult { probe, reading, .. } in taken {
         if probe.depth <= depth / 3 {
             before = Some(before.map_or(reading.iops, |most| most.max(reading.iops)));
         } else if probe.depth == depth {
@@ -516,7 +517,7 @@ fn is_flat_at<'a>(depth: u32, taken: impl Iterator<Item = &'a Taken>) -> bool {
 }
 
 /// Whether a later measurement is of a lower level than an earlier one.
-fn denies(taken: &[Taken], later: usize, earlier: usize) -> bool {
+fn denies(taken: &[ProbeResult], later: usize, earlier: usize) -> bool {
     let (low, high) = (&taken[later], &taken[earlier]);
     // A step says where the new level is, for all that comes after it and lies about as deep.
     let clear = 1.0 + ABOVE.max(4.0 * scatter(taken));
@@ -532,7 +533,7 @@ fn denies(taken: &[Taken], later: usize, earlier: usize) -> bool {
 
 /// How much measurements of one depth differ from each other, as a share (a standard deviation, by the median of what
 /// neighbours in time differ by, so that what was disturbed does not count); zero where none was made twice.
-fn scatter(taken: &[Taken]) -> f64 {
+fn scatter(taken: &[ProbeResult]) -> f64 {
     /// The median of the differences of two normal values of deviation 1.
     const MEDIAN: f64 = 0.954;
     let differs = |at: usize| {
@@ -547,14 +548,14 @@ fn scatter(taken: &[Taken]) -> f64 {
 
 /// The level after a step down, if it is that of a limit: then nothing that comes after it lies above. A device whose
 /// pace just varies does better again.
-fn lasting_fall(taken: &[Taken], at: usize) -> Option<f64> {
+fn lasting_fall(taken: &[ProbeResult], at: usize) -> Option<f64> {
     let after = taken[at].fell_to()?;
-    let above = |later: &Taken| later.reading.iops > after * (1.0 + 3.0 * ABOVE);
+    let above = |later: &ProbeResult| later.reading.iops > after * (1.0 + 3.0 * ABOVE);
     (!taken[at + 1..].iter().any(above)).then_some(after)
 }
 
 /// By how much two readings must differ to be of two levels, as a share.
-fn apart(a: &Reading, b: &Reading) -> f64 {
+fn apart(a: &ProbeReading, b: &ProbeReading) -> f64 {
     (4.0 * a.error.hypot(b.error)).clamp(0.15, 1.0)
 }
 
@@ -565,7 +566,7 @@ mod tests {
     use units::random::Random;
 
     /// A device on probation for a minute.
-    const DEVICE: Settings = Settings {
+    const DEVICE: KneeSettings = KneeSettings {
         step: 1,
         most: 4096,
         precision: 0.05,
@@ -581,28 +582,28 @@ mod tests {
 
     #[test]
     fn no_probe_takes_more_operations_than_a_simulation_can() {
-        let settings = Settings { short_s: 0.05, warm_up_s: 0.03, operations_max: 4e6, ..DEVICE };
-        let mut search = Search::new(settings);
+        let settings = KneeSettings { short_s: 0.05, warm_up_s: 0.03, operations_max: 4e6, ..DEVICE };
+        let mut search = KneeSearch::new(settings);
         while let Some(probe) = search.next_probe() {
             let iops = 1e6 * f64::from(probe.depth);
             assert!(probe.whole_s() * iops < 2.1 * 4e6, "{probe:?}");
-            search.tell(&probe, Reading { iops, latency_ns: 1e3, error: 1e-3, ..Reading::default() });
+            search.tell(&probe, ProbeReading { iops, latency_ns: 1e3, error: 1e-3, ..ProbeReading::default() });
         }
         assert_eq!(search.end(), Some(End::Deepest));
     }
 
     /// Searches on a device that gives `iops(depth, seconds so far)` with 2 % of noise in each second.
-    fn searched(settings: Settings, seed: u64, iops: impl Fn(u32, f64) -> f64) -> Search {
+    fn searched(settings: KneeSettings, seed: u64, iops: impl Fn(u32, f64) -> f64) -> KneeSearch {
         let mut random = Random::new(seed, 3);
-        let mut search = Search::new(settings);
+        let mut search = KneeSearch::new(settings);
         while let Some(probe) = search.next_probe() {
             let now = search.spent_s();
             let error = 0.02 / probe.seconds.sqrt();
             let (before, after) = (iops(probe.depth, now), iops(probe.depth, now + probe.whole_s()));
-            let step = (after < 0.9 * before).then_some(Step { at: 3, before, after });
+            let step = (after < 0.9 * before).then_some(SteadyStep { at: 3, before, after });
             let value = after * (error * normal(&mut random)).exp();
             let latency_ns = f64::from(probe.depth) / value * 1e9;
-            search.tell(&probe, Reading { iops: value, latency_ns, error, step, drift: None });
+            search.tell(&probe, ProbeReading { iops: value, latency_ns, error, step, drift: None });
         }
         assert!(search.end().is_some() && search.spent_s() <= settings.budget_s * 1.01, "{search:?}");
         search
@@ -613,13 +614,13 @@ mod tests {
     }
 
     /// Depths, what they gave, and whether that counts.
-    fn told(search: &Search) -> Vec<(u32, u64, bool)> {
-        let each = |taken: &Taken| (taken.probe.depth, taken.reading.iops as u64, taken.counts());
+    fn told(search: &KneeSearch) -> Vec<(u32, u64, bool)> {
+        let each = |taken: &ProbeResult| (taken.probe.depth, taken.reading.iops as u64, taken.counts());
         search.taken().iter().map(each).collect()
     }
 
     #[track_caller]
-    fn assert_knee(search: &Search, wanted: f64, share: f64) {
+    fn assert_knee(search: &KneeSearch, wanted: f64, share: f64) {
         let Curve::Knee(knee) = search.fit().curve else { panic!("no knee: {:?}", told(search)) };
         assert!((knee.depth.value / wanted - 1.0).abs() < share, "{knee:?} for {wanted}: {:?}", told(search));
     }
@@ -645,13 +646,13 @@ mod tests {
             let mut random = Random::new(seed, 7);
             // A virtual disk: a soft knee at 11 in flight, each second up to an eighth above or below.
             let soft = |depth: f64| ((depth / 60e-6).powf(-1.3) + 185_000_f64.powf(-1.3)).powf(-1.0 / 1.3);
-            let mut search = Search::new(Settings { most: 1024, ..DEVICE });
+            let mut search = KneeSearch::new(KneeSettings { most: 1024, ..DEVICE });
             while let Some(probe) = search.next_probe() {
                 let mut level = || soft(f64::from(probe.depth)) * (1.0 + 0.25 * (random.unit() - 0.5));
                 let (before, after) = (level(), level());
-                let step = ((after / before - 1.0).abs() > 0.1).then_some(Step { at: 20, before, after });
+                let step = ((after / before - 1.0).abs() > 0.1).then_some(SteadyStep { at: 20, before, after });
                 let latency_ns = f64::from(probe.depth) / after * 1e9;
-                search.tell(&probe, Reading { iops: after, latency_ns, error: 0.02, step, drift: None });
+                search.tell(&probe, ProbeReading { iops: after, latency_ns, error: 0.02, step, drift: None });
             }
             let deepest = search.points().last().map(|point| point.depth);
             assert!(deepest >= Some(64), "seed {seed}: {:?}", told(&search));
@@ -666,28 +667,29 @@ mod tests {
     /// said to have been disturbed.
     #[test]
     fn a_probe_too_short_for_the_device_is_no_evidence() {
-        let settings = Settings { short_s: 0.05, rung_s: 7200.0, long_s: 7200.0, budget_s: f64::INFINITY, ..DEVICE };
-        let mut search = Search::new(Settings { warm_up_s: 0.03, ..settings });
+        let settings =
+            KneeSettings { short_s: 0.05, rung_s: 7200.0, long_s: 7200.0, budget_s: f64::INFINITY, ..DEVICE };
+        let mut search = KneeSearch::new(KneeSettings { warm_up_s: 0.03, ..settings });
         // What few operations show of steps and drifts, and half of the operations.
-        let read = |probe: &Probe| {
+        let read = |probe: &KneeProbe| {
             let (whole, short) = (80.0 * f64::from(probe.depth.min(64)).powf(0.2), probe.seconds < 1.0);
-            Reading {
+            ProbeReading {
                 iops: if short { 0.5 * whole } else { whole },
                 latency_ns: f64::from(probe.depth) / whole * 1e9,
                 error: if short { 0.1 } else { 0.002 },
-                step: short.then_some(Step { at: 3, before: 2.0 * whole, after: 0.2 * whole }),
+                step: short.then_some(SteadyStep { at: 3, before: 2.0 * whole, after: 0.2 * whole }),
                 drift: short.then_some(-0.86),
             }
         };
         // Side by side, as in virtual time: nothing is known of the device when the first ones are asked for.
         loop {
-            let probes: Vec<Probe> = std::iter::from_fn(|| search.next_probe()).take(4).collect();
+            let probes: Vec<KneeProbe> = std::iter::from_fn(|| search.next_probe()).take(4).collect();
             if probes.is_empty() {
                 break;
             }
             probes.iter().for_each(|probe| search.tell(probe, read(probe)));
         }
-        let short = |taken: &&Taken| taken.short;
+        let short = |taken: &&ProbeResult| taken.short;
         assert!(search.taken().iter().filter(short).count() >= 3, "{:?}", told(&search));
         for taken in search.taken() {
             assert!(!taken.disturbed && !taken.burst, "{taken:?}");
@@ -701,7 +703,7 @@ mod tests {
     #[test]
     fn time_is_spent_where_the_curve_bends() {
         let search = searched(DEVICE, 32, limiter(1.3e-3, 160_000.0));
-        let near = |taken: &&Taken| (60..=700).contains(&taken.probe.depth);
+        let near = |taken: &&ProbeResult| (60..=700).contains(&taken.probe.depth);
         let bent: f64 = search.taken().iter().filter(near).map(|taken| taken.probe.whole_s()).sum();
         assert!(bent > 0.4 * search.spent_s(), "{:?}", search.taken());
         assert!(search.taken().iter().all(|taken| taken.probe.depth <= 1024), "{:?}", search.taken());
@@ -716,7 +718,7 @@ mod tests {
 
     #[test]
     fn a_drive_has_no_knee() {
-        let settings = Settings { most: 1024, ..DEVICE };
+        let settings = KneeSettings { most: 1024, ..DEVICE };
         let search = searched(settings, 34, |depth, _| 80.0 * f64::from(depth).powf(0.234));
         assert!(matches!(search.fit().curve, Curve::PowerLaw { .. }), "{:?}", search.fit());
         assert_eq!(search.end(), Some(End::NoKnee));
@@ -724,7 +726,7 @@ mod tests {
 
     #[test]
     fn the_range_ends_where_it_is_told_to() {
-        let search = searched(Settings { most: 64, ..DEVICE }, 35, limiter(1.3e-3, 160_000.0));
+        let search = searched(KneeSettings { most: 64, ..DEVICE }, 35, limiter(1.3e-3, 160_000.0));
         assert!(matches!(search.fit().curve, Curve::Unsaturated { depth: 64, .. }), "{:?}", search.fit());
         assert_eq!(search.end(), Some(End::Deepest));
     }
@@ -751,36 +753,36 @@ mod tests {
 
     #[test]
     fn a_depth_that_drifts_is_looked_at_for_longer() {
-        let mut search = Search::new(DEVICE);
+        let mut search = KneeSearch::new(DEVICE);
         let mut seconds = Vec::new();
         while let Some(probe) = search.next_probe() {
             let iops = limiter(1e-3, 10_000.0)(probe.depth, 0.0);
             let drift = (probe.depth == 16 && seconds.is_empty()).then_some(0.3);
             seconds.extend((probe.depth == 16).then_some(probe.seconds));
-            search.tell(&probe, Reading { iops, latency_ns: 1.0, error: 0.001, step: None, drift });
+            search.tell(&probe, ProbeReading { iops, latency_ns: 1.0, error: 0.001, step: None, drift });
         }
         assert!(seconds.len() >= 2 && seconds[1] >= 1.5 * seconds[0], "{seconds:?}");
     }
 
     #[test]
     fn depths_are_multiples_of_the_workers() {
-        let search = searched(Settings { step: 6, ..DEVICE }, 37, limiter(1e-3, 50_000.0));
+        let search = searched(KneeSettings { step: 6, ..DEVICE }, 37, limiter(1e-3, 50_000.0));
         assert!(search.taken().iter().all(|taken| taken.probe.depth % 6 == 0), "{:?}", search.taken());
         assert_knee(&search, 50.0, 0.06);
     }
 
     #[test]
     fn several_probes_may_be_outstanding() {
-        let mut search = Search::new(Settings { budget_s: 1e6, ..DEVICE });
+        let mut search = KneeSearch::new(KneeSettings { budget_s: 1e6, ..DEVICE });
         let device = limiter(1.3e-3, 160_000.0);
         for _ in 0..40 {
-            let probes: Vec<Probe> = std::iter::from_fn(|| search.next_probe()).take(4).collect();
+            let probes: Vec<KneeProbe> = std::iter::from_fn(|| search.next_probe()).take(4).collect();
             if probes.is_empty() {
                 break;
             }
             for probe in probes {
                 let iops = device(probe.depth, 0.0);
-                search.tell(&probe, Reading { iops, latency_ns: 1.0, error: 0.001, ..Reading::default() });
+                search.tell(&probe, ProbeReading { iops, latency_ns: 1.0, error: 0.001, ..ProbeReading::default() });
             }
         }
         assert_eq!(search.end(), Some(End::Precise));
@@ -792,12 +794,16 @@ mod tests {
         let seed = 38;
         let mut random = Random::new(seed, 0);
         for _ in 0..60 {
-            let settings = Settings { most: 1 + random.below(5000) as u32, step: 1 + random.below(9) as u32, ..DEVICE };
-            let mut search = Search::new(settings);
+            let settings =
+                KneeSettings { most: 1 + random.below(5000) as u32, step: 1 + random.below(9) as u32, ..DEVICE };
+            let mut search = KneeSearch::new(settings);
             for _ in 0..100 {
                 let Some(probe) = search.next_probe() else { break };
                 let iops = (random.unit() * 20.0).exp() * f64::from(random.below(6) > 0);
-                search.tell(&probe, Reading { iops, latency_ns: 1.0, error: random.unit(), ..Reading::default() });
+                search.tell(
+                    &probe,
+                    ProbeReading { iops, latency_ns: 1.0, error: random.unit(), ..ProbeReading::default() },
+                );
             }
             assert!(search.end().is_some(), "seed {seed}: {settings:?} {:?}", search.taken());
         }

@@ -65,7 +65,7 @@ impl Mean {
 
 /// A sudden change: another limit took over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct SteadyStep {
     /// The first interval of the new level.
     pub at: usize,
     /// The mean before.
@@ -74,7 +74,7 @@ pub struct Step {
     pub after: f64,
 }
 
-impl Step {
+impl SteadyStep {
     /// The new level as a share of the old one.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -100,7 +100,7 @@ pub struct Steady {
     pub mean: Mean,
     /// The step, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
+    pub step: Option<SteadyStep>,
     /// The drift of those that count, if it is more than chance and more than a twentieth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
@@ -118,7 +118,7 @@ const SIDE: usize = 2;
 pub fn judge(series: &[f64]) -> Steady {
     let found = step(series);
     // Slow at first and then steady is warming up.
-    let warming = |step: &Step| step.ratio() > 1.0 && step.at * 4 <= series.len();
+    let warming = |step: &SteadyStep| step.ratio() > 1.0 && step.at * 4 <= series.len();
     // The interval in which it happened is part of both levels.
     let after = found.map_or(0, |step| (step.at + 1).min(series.len() - SIDE));
     let from = after + warm_up(&series[after..]);
@@ -162,7 +162,7 @@ pub fn warm_up(series: &[f64]) -> usize {
 /// The place where a series changes its level, if it does: by more than chance and more than a twentieth, and suddenly
 /// rather than slowly.
 #[must_use]
-pub fn step(series: &[f64]) -> Option<Step> {
+pub fn step(series: &[f64]) -> Option<SteadyStep> {
     let n = series.len();
     if n < 4 * SIDE {
         return None;
@@ -171,7 +171,7 @@ pub fn step(series: &[f64]) -> Option<Step> {
     let rest = |at: usize| sums.squares(0, at) + sums.squares(at, n);
     let at = (SIDE..=n - SIDE).min_by(|&a, &b| rest(a).total_cmp(&rest(b)))?;
     let (before, after) = series.split_at(at);
-    let found = Step { at, before: mean(before), after: mean(after) };
+    let found = SteadyStep { at, before: mean(before), after: mean(after) };
     let slow = line(series).1;
     if (found.ratio() - 1.0).abs() < SMALL || rest(at) > slow {
         return None;
@@ -205,14 +205,14 @@ pub fn drift(series: &[f64]) -> Option<Drift> {
 
 /// The last five of some rounds, as SNIA's Performance Test Specification (2.0.2) looks at them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
+pub struct SteadyWindow {
     /// The greatest less the least, as a share of their mean.
     pub spread: f64,
     /// What the line through them rises over all five, as a share of their mean; below zero where it falls.
     pub slope: f64,
 }
 
-impl Window {
+impl SteadyWindow {
     /// The last five rounds; `None` of fewer.
     #[must_use]
     pub fn of(rounds: &[f64]) -> Option<Self> {
@@ -234,7 +234,7 @@ impl Window {
 /// Whether the last five rounds are steady; fewer are not.
 #[must_use]
 pub fn snia_window(rounds: &[f64]) -> bool {
-    Window::of(rounds).is_some_and(|window| window.is_steady())
+    SteadyWindow::of(rounds).is_some_and(|window| window.is_steady())
 }
 
 /// Running sums of a series, so that the squares about the mean of any part are found without going through it.

@@ -1,7 +1,7 @@
 //! Contradictions between figures of any source and any volume.
 
-use crate::observation::Known;
-use crate::{Code, Finding, Observation, Quantity, Remedy, Severity, Source};
+use crate::observation::KnownFigure;
+use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
 
 /// Figures that differ by less than this are taken for equal: runtimes do not begin and end for all at once.
 const SLACK: f64 = 0.005;
@@ -31,8 +31,8 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
     if is_of_device(iops) {
         return None;
     }
-    let claimed = depth.source == Source::Claim;
-    let told = claimed || iops.source == Source::Printed;
+    let claimed = depth.source == EvidenceSource::Claim;
+    let told = claimed || iops.source == EvidenceSource::Printed;
     // In a run the generator's own time keeps places in the queue empty, which rules of runs look at; a claim has none.
     let turnaround = iops.high * TURNAROUND_NS / 1e9;
     let kept = match claimed {
@@ -49,12 +49,12 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
         return None;
     };
     let apart = Some(apart(&implied, &depth)).filter(|apart| *apart != 0.0);
-    Some(with_little(seen, Finding::new(code, severity)).with_known(Quantity::Apart, apart, Source::LittlesLaw))
+    Some(with_little(seen, Finding::new(code, severity)).with_known(Quantity::Apart, apart, EvidenceSource::LittlesLaw))
 }
 
 /// By which fraction of the depth what is in flight lies beyond it, above 0, or short of it, below; 0 where their rounding
 /// explains the difference.
-fn apart(implied: &Known, depth: &Known) -> f64 {
+fn apart(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
     match (implied.low > depth.high, implied.high < depth.low) {
         (true, _) => implied.low / depth.high.max(1e-12) - 1.0,
         (_, true) => implied.high / depth.low.max(1e-12) - 1.0,
@@ -63,8 +63,8 @@ fn apart(implied: &Known, depth: &Known) -> f64 {
 }
 
 /// Whether a device counted it: requests of anybody, merged and split, of which a job or a claim knows nothing.
-fn is_of_device(known: Known) -> bool {
-    known.source == Source::Iostat
+fn is_of_device(known: KnownFigure) -> bool {
+    known.source == EvidenceSource::Iostat
 }
 
 /// What a device counted in flight against its rate and its times.
@@ -91,15 +91,15 @@ pub(super) fn since_boot(seen: &Observation) -> Option<Finding> {
 
 /// The figures of Little's law and the depth they are held against.
 pub(super) fn with_little(seen: &Observation, finding: Finding) -> Finding {
-    let of = |known: Option<Known>| known.map(|known| (known.value(), known.source));
+    let of = |known: Option<KnownFigure>| known.map(|known| (known.value(), known.source));
     let mut finding = finding;
     if let Some(implied) = seen.implied_in_flight() {
-        finding = finding.with(Quantity::InFlightImplied, implied.value(), Source::LittlesLaw);
+        finding = finding.with(Quantity::InFlightImplied, implied.value(), EvidenceSource::LittlesLaw);
         if implied.high > implied.low * 1.02 {
-            finding = finding.with(Quantity::InFlightImpliedLow, implied.low, Source::LittlesLaw).with(
+            finding = finding.with(Quantity::InFlightImpliedLow, implied.low, EvidenceSource::LittlesLaw).with(
                 Quantity::InFlightImpliedHigh,
                 implied.high,
-                Source::LittlesLaw,
+                EvidenceSource::LittlesLaw,
             );
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with(
         Quantity::InFlightNeeded,
         needed.value(),
-        Source::LittlesLaw,
+        EvidenceSource::LittlesLaw,
     );
     Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: whole(needed.value()) }))
 }
@@ -139,14 +139,14 @@ pub(super) fn product(seen: &Observation) -> Option<Finding> {
         Some(factor) => Finding::new(Code::UnitsMixed, Severity::Warning).with(
             Quantity::UnitFactor,
             factor.max(1.0 / factor),
-            Source::Counters,
+            EvidenceSource::Counters,
         ),
         None => Finding::new(Code::FiguresDisagree, Severity::Warning),
     };
     let finding = finding.with(Quantity::BytesPerSecondTold, bytes.value(), bytes.source).with(
         Quantity::BytesPerSecondMade,
         made.value(),
-        Source::Counters,
+        EvidenceSource::Counters,
     );
     Some(finding)
 }
@@ -203,9 +203,12 @@ pub(super) fn mechanical(seen: &Observation) -> Option<Finding> {
     (like_a_drive && latency.value() >= 0.8 * alone).then(|| {
         Finding::new(Code::MechanicalDisk, Severity::Info)
             .with(Quantity::Iops, iops.value(), iops.source)
-            .with(Quantity::TimeOfOne, alone, Source::LittlesLaw)
+            .with(Quantity::TimeOfOne, alone, EvidenceSource::LittlesLaw)
             .with(Quantity::LatencyMean, latency.value(), latency.source)
-            .with_told(Quantity::ServiceVariation, seen.variation.map(|variation| (variation, Source::Counters)))
+            .with_told(
+                Quantity::ServiceVariation,
+                seen.variation.map(|variation| (variation, EvidenceSource::Counters)),
+            )
     })
 }
 
@@ -253,7 +256,7 @@ pub(super) fn not_kept(seen: &Observation) -> Option<Finding> {
         let finding = Finding::new(Code::QueueNotFilled, Severity::Advice)
             .with(Quantity::InFlightPossible, depth.value(), depth.source)
             .with(Quantity::InFlightAchieved, in_flight.value(), in_flight.source);
-        let of = |known: Option<Known>| known.map(|known| (known.value(), known.source));
+        let of = |known: Option<KnownFigure>| known.map(|known| (known.value(), known.source));
         finding.with_told(Quantity::Iops, of(seen.iops)).with_told(Quantity::ServiceMean, of(seen.latency_ns))
     })
 }
@@ -268,10 +271,10 @@ pub(super) fn small_region(seen: &Observation) -> Option<Finding> {
     let reads = seen.read_share.is_some_and(|share| share > 0.5);
     let small = region > 0.0 && region < SMALL && moved > TIMES_READ * region;
     (seen.device && seen.direct == Some(true) && reads && small).then(|| {
-        Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, Source::Job).with(
+        Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, EvidenceSource::Job).with(
             Quantity::JobBytes,
             moved,
-            Source::Counters,
+            EvidenceSource::Counters,
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::rules::{deeper, model, pace};
-use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
+use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 
 /// A queue counts as full from this share of the depth on; the rest is the time between a completion and the next
 /// submission.
@@ -22,8 +22,8 @@ pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
     let misled = declared.iodepth > declared.iodepth_effective;
     let finding = || {
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
-            .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, Source::Job)
+            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
+            .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
             .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() })
     };
     if misled { Some(finding()) } else { waits_at_submission(facts) }
@@ -51,8 +51,8 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
             None => Remedy::DirectUnlessGiven,
         };
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
-            .with(Quantity::SubmissionShare, share, Source::Counters)
+            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
+            .with(Quantity::SubmissionShare, share, EvidenceSource::Counters)
             .remedy(remedy)
     })
 }
@@ -64,7 +64,7 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         return Finding::new(Code::NothingMeasured, Severity::Distrust).with(
             Quantity::Runtime,
             result.wall_ns(),
-            Source::Counters,
+            EvidenceSource::Counters,
         );
     }
     if let Some(finding) = pace::rate(facts) {
@@ -110,11 +110,11 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
     let in_flight = sum_ns / result.wall_ns().max(1.0);
     (possible <= 1.0 && count > 0 && in_flight >= FULL * possible).then(|| {
         full(facts)
-            .with(Quantity::InFlightAsked, facts.declared().in_flight_asked as f64, Source::Job)
-            .with(Quantity::InFlightPossible, possible, Source::Job)
-            .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
-            .with(Quantity::Iops, result.iops(), Source::Counters)
-            .with(Quantity::ServiceMean, sum_ns / count as f64, Source::Counters)
+            .with(Quantity::InFlightAsked, facts.declared().in_flight_asked as f64, EvidenceSource::Job)
+            .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
+            .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
+            .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
+            .with(Quantity::ServiceMean, sum_ns / count as f64, EvidenceSource::Counters)
     })
 }
 
@@ -122,34 +122,34 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
 fn little(facts: Facts<'_>, finding: Finding) -> Finding {
     let (declared, result) = (facts.declared(), facts.result());
     finding
-        .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
-        .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, Source::Job)
-        .with_known(Quantity::InFlightAchieved, result.in_flight(), Source::LittlesLaw)
-        .with(Quantity::Iops, result.iops(), Source::Counters)
-        .with_known(Quantity::ServiceMean, result.service_mean_ns(), Source::Counters)
+        .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
+        .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
+        .with_known(Quantity::InFlightAchieved, result.in_flight(), EvidenceSource::LittlesLaw)
+        .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
+        .with_known(Quantity::ServiceMean, result.service_mean_ns(), EvidenceSource::Counters)
 }
 
 fn no_device(facts: Facts<'_>) -> Finding {
     Finding::new(Code::NoDevice, Severity::Info).with(
         Quantity::CpuShare,
         facts.result().cpu_share(),
-        Source::ProcessorTime,
+        EvidenceSource::ProcessorTime,
     )
 }
 
 /// Jobs that are unlike share no depth and no block size, so that no single limit is theirs.
 fn mixed(facts: Facts<'_>) -> Finding {
     Finding::new(Code::LimitUnknown, Severity::Advice)
-        .with(Quantity::UnlikeJobs, facts.declared().mixed.len() as f64, Source::Job)
+        .with(Quantity::UnlikeJobs, facts.declared().mixed.len() as f64, EvidenceSource::Job)
         .remedy(Remedy::SeparateResults)
 }
 
 fn cpu_bound(facts: Facts<'_>) -> Finding {
     let cpus = facts.run.host.cpus;
     Finding::new(Code::GeneratorCpuBound, Severity::Warning)
-        .with(Quantity::CpuShare, facts.result().cpu_share(), Source::ProcessorTime)
-        .with(Quantity::Workers, f64::from(facts.job.workers), Source::Job)
-        .with_known(Quantity::Cpus, (cpus > 0).then(|| f64::from(cpus)), Source::Host)
+        .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
+        .with(Quantity::Workers, f64::from(facts.job.workers), EvidenceSource::Job)
+        .with_known(Quantity::Cpus, (cpus > 0).then(|| f64::from(cpus)), EvidenceSource::Host)
         .remedy(facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 
@@ -158,8 +158,8 @@ fn not_filled(facts: Facts<'_>) -> Finding {
     let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
     let remedy = if idle.is_some() { None } else { facts.more_workers() };
     Finding::new(Code::QueueNotFilled, Severity::Advice)
-        .with_known(Quantity::Thinktime, idle, Source::Job)
-        .with(Quantity::CpuShare, facts.result().cpu_share(), Source::ProcessorTime)
+        .with_known(Quantity::Thinktime, idle, EvidenceSource::Job)
+        .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 
@@ -173,7 +173,7 @@ const DEVICE_GAIN: f64 = 1.1;
 const REPEATED_WITHIN: f64 = 0.2;
 
 /// What a greater depth did tells whether the depth or the device was the limit, if the depth of the run repeats it.
-fn probed(facts: Facts<'_>, probe: record::Probe) -> Finding {
+fn probed(facts: Facts<'_>, probe: record::ProbeRecord) -> Finding {
     let depth = f64::from(probe.iodepth) / f64::from(facts.declared().iodepth.max(1));
     let over_run = |iops: f64| iops / facts.result().iops().max(f64::MIN_POSITIVE);
     let gain = over_run(probe.iops);
@@ -190,11 +190,11 @@ fn probed(facts: Facts<'_>, probe: record::Probe) -> Finding {
         (Code::NearKnee, Severity::Info, None)
     };
     Finding::new(code, severity)
-        .with(Quantity::ProbeDepth, probe.iodepth.into(), Source::Job)
-        .with(Quantity::ProbeIops, probe.iops, Source::Counters)
-        .with(Quantity::ProbeServiceMean, probe.service_mean_ns, Source::Counters)
-        .with(Quantity::ProbeGain, gain, Source::Counters)
-        .with_known(Quantity::AgainIops, probe.again_iops, Source::Counters)
+        .with(Quantity::ProbeDepth, probe.iodepth.into(), EvidenceSource::Job)
+        .with(Quantity::ProbeIops, probe.iops, EvidenceSource::Counters)
+        .with(Quantity::ProbeServiceMean, probe.service_mean_ns, EvidenceSource::Counters)
+        .with(Quantity::ProbeGain, gain, EvidenceSource::Counters)
+        .with_known(Quantity::AgainIops, probe.again_iops, EvidenceSource::Counters)
         .remedy(remedy)
 }
 
@@ -214,7 +214,7 @@ fn full(facts: Facts<'_>) -> Finding {
         let sync = (syncs.sum_ns() > 0.1 * facts.result().runtime_ns as f64).then_some(syncs.mean_ns);
         let deep = (!misled && sync.is_none()).then(|| deeper(facts, 32));
         Finding::new(Code::LatencyBound, Severity::Advice)
-            .with_known(Quantity::SyncMean, sync, Source::Counters)
+            .with_known(Quantity::SyncMean, sync, EvidenceSource::Counters)
             .remedy(deep)
     } else if let Some(probe) = facts.job.probe {
         return probed(facts, probe);
@@ -223,9 +223,9 @@ fn full(facts: Facts<'_>) -> Finding {
     } else {
         Finding::new(Code::QueueFull, Severity::Info).remedy(twice)
     };
-    finding.with_known(Quantity::ServiceVariation, service, Source::Counters).with_known(
+    finding.with_known(Quantity::ServiceVariation, service, EvidenceSource::Counters).with_known(
         Quantity::IntervalVariation,
         intervals,
-        Source::Intervals,
+        EvidenceSource::Intervals,
     )
 }

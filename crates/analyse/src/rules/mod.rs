@@ -56,7 +56,7 @@ const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
 ];
 
 /// Those that hold it against a volume.
-const VOLUME: [fn(&volume::Case<'_, '_>) -> Option<Finding>; 12] = [
+const VOLUME: [fn(&volume::VolumeCase<'_, '_>) -> Option<Finding>; 12] = [
     volume::cap,
     volume::size,
     volume::bytes_first,
@@ -80,6 +80,6 @@ pub(crate) fn observed(seen: &Observation, volume: Option<&Expectation<'_>>) -> 
 
 /// What it shows against the volume alone.
 pub(crate) fn against(seen: &Observation, volume: &Expectation<'_>) -> Vec<Finding> {
-    let case = volume::Case::of(seen, volume);
+    let case = volume::VolumeCase::of(seen, volume);
     case.map_or_else(Vec::new, |case| VOLUME.iter().filter_map(|rule| rule(&case)).collect())
 }

@@ -1,10 +1,10 @@
 //! What limited a run on modelled volumes, which tell all they did.
 
-use record::{Model, ModelCredits, ModelStage};
+use record::{ModelCredits, ModelRecord, ModelStage};
 
 use crate::facts::Facts;
 use crate::rules::deeper;
-use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
+use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 
 /// A stage that held this share of its operations back is what limited them; so are several that did together.
 const DECIDED: f64 = 0.5;
@@ -13,7 +13,7 @@ const DECIDED: f64 = 0.5;
 const USED_UP: f64 = 0.97;
 
 /// The stage that set the pace, or how far from the nearest limit the run stayed.
-pub(super) fn limit(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding {
+pub(super) fn limit(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding {
     // What held others back on volumes of their own says nothing of this job.
     let stages = model.stages_of(facts.job);
     let requests: u64 = stages.clone().map(|stage| stage.requests).max().unwrap_or(0);
@@ -45,19 +45,19 @@ fn share(stage: &ModelStage) -> f64 {
     stage.delayed as f64 / stage.requests.max(1) as f64
 }
 
-fn held_back(facts: Facts<'_>, model: &Model, stage: &ModelStage, requests: u64) -> Finding {
+fn held_back(facts: Facts<'_>, model: &ModelRecord, stage: &ModelStage, requests: u64) -> Finding {
     let held = stage.delay_ns as f64 / requests.max(1) as f64;
     // Without the wait, this many in flight would keep the limit busy just as well.
     let service = facts.result().service_mean_ns().unwrap_or(held);
     let enough = (facts.result().in_flight().unwrap_or(0.0) * (1.0 - held / service.max(1.0))).ceil();
     let finding = Finding::new(Code::ModelHeldBack, Severity::Info)
         .about(&stage.name)
-        .with(Quantity::DecidedShare, share(stage), Source::Model)
-        .with(Quantity::HeldMean, held, Source::Model)
-        .with(Quantity::Utilisation, stage.utilisation, Source::Model)
-        .with(Quantity::InFlightNeeded, enough.max(1.0), Source::LittlesLaw);
+        .with(Quantity::DecidedShare, share(stage), EvidenceSource::Model)
+        .with(Quantity::HeldMean, held, EvidenceSource::Model)
+        .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
+        .with(Quantity::InFlightNeeded, enough.max(1.0), EvidenceSource::LittlesLaw);
     match (gone(stage), draining(model.stages_of(facts.job))) {
-        (Some(gone_ns), _) => finding.with(Quantity::CreditsGone, gone_ns, Source::Model),
+        (Some(gone_ns), _) => finding.with(Quantity::CreditsGone, gone_ns, EvidenceSource::Model),
         (None, Some(credits)) if stage.credits.is_none() => lasting(finding, credits),
         _ => finding,
     }
@@ -91,15 +91,14 @@ fn lasting(finding: Finding, credits: ModelCredits) -> Finding {
     } else {
         (Quantity::CreditsLeft, Quantity::CreditsSpent)
     };
-    finding.with(left, credits.left.max(0.0), Source::Model).with(spent, credits.spent_per_sec, Source::Model).with(
-        Quantity::CreditsLast,
-        secs_left(&credits) * 1e9,
-        Source::Model,
-    )
+    finding
+        .with(left, credits.left.max(0.0), EvidenceSource::Model)
+        .with(spent, credits.spent_per_sec, EvidenceSource::Model)
+        .with(Quantity::CreditsLast, secs_left(&credits) * 1e9, EvidenceSource::Model)
 }
 
 /// Latency and depth set the pace: so many more in flight, and the nearest limit is reached.
-fn not_reached(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding {
+fn not_reached(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding {
     let nearest = model.stages_of(facts.job).max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
     let finding = Finding::new(Code::ModelNotReached, Severity::Advice);
     let Some(stage) = nearest.filter(|stage| stage.utilisation > 0.0) else { return finding };
@@ -109,7 +108,7 @@ fn not_reached(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding {
         .filter(|_| !facts.declared().is_paced() && facts.declared().thinktime_ns == 0);
     finding
         .about(&stage.name)
-        .with(Quantity::Utilisation, stage.utilisation, Source::Model)
-        .with(Quantity::InFlightNeeded, needed.ceil(), Source::LittlesLaw)
+        .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
+        .with(Quantity::InFlightNeeded, needed.ceil(), EvidenceSource::LittlesLaw)
         .remedy(remedy as Option<Remedy>)
 }

@@ -7,7 +7,7 @@
 use record::{Kind, Quote, Quoted};
 
 use crate::facts::Facts;
-use crate::{Code, Finding, Quantity, Severity, Source};
+use crate::{Code, EvidenceSource, Finding, Quantity, Severity};
 
 /// A sum that is off by this much of its last digit was not rounded to it.
 const OFF: f64 = 0.9;
@@ -27,10 +27,10 @@ pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
         let made = result.ios as f64 * f64::from(sizes.min);
         let in_flight = most_in_flight(facts) * f64::from(sizes.min);
         ((told.value - made).abs() >= OFF * told.step + in_flight).then(|| {
-            disagree(told, made).with(Quantity::SumTold, told.value, Source::Printed).with(
+            disagree(told, made).with(Quantity::SumTold, told.value, EvidenceSource::Printed).with(
                 Quantity::SumMade,
                 made,
-                Source::Counters,
+                EvidenceSource::Counters,
             )
         })
     })
@@ -50,10 +50,10 @@ pub(super) fn latency(facts: Facts<'_>) -> Option<Finding> {
         let slowest_ns = result.latency.max_ns.max(result.submission.max_ns) as f64;
         let slack = slack + most_in_flight(facts) * slowest_ns / result.ios.max(1) as f64;
         ((told.value - made).abs() >= slack).then(|| {
-            disagree(told, made).with(Quantity::TimeTold, told.value, Source::Printed).with(
+            disagree(told, made).with(Quantity::TimeTold, told.value, EvidenceSource::Printed).with(
                 Quantity::TimeMade,
                 made,
-                Source::Printed,
+                EvidenceSource::Printed,
             )
         })
     })

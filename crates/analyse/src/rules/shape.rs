@@ -3,8 +3,8 @@
 use record::LatencyStats;
 
 use crate::facts::Facts;
-use crate::knee::steady::{self, Step, Window};
-use crate::{Code, Finding, Observation, Quantity, Remedy, Severity, Source};
+use crate::knee::steady::{self, SteadyStep, SteadyWindow};
+use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
 
 /// Fewer whole intervals than this say nothing of steadiness.
 const INTERVALS_MIN: usize = 20;
@@ -25,19 +25,19 @@ pub(crate) fn of_time(seen: &Observation) -> Vec<Finding> {
 }
 
 /// A pace that was changed for good, by more than a tenth and downwards.
-fn fall(seen: &Observation) -> Option<Step> {
+fn fall(seen: &Observation) -> Option<SteadyStep> {
     const TENTH: f64 = 0.9;
     steady::step(&seen.paces).filter(|step| step.ratio() < TENTH)
 }
 
 /// Credits that ran out, or a cache that filled up.
-fn burst_used_up(seen: &Observation, step: &Step) -> Finding {
+fn burst_used_up(seen: &Observation, step: &SteadyStep) -> Finding {
     let at_ns = step.at as f64 * seen.interval_ns;
     Finding::new(Code::BurstUsedUp, Severity::Advice)
-        .with(Quantity::ChangedAt, at_ns, Source::Intervals)
-        .with(Quantity::ChangeFactor, step.ratio(), Source::Intervals)
-        .with(Quantity::EarlyIops, step.before, Source::Intervals)
-        .with(Quantity::LateIops, step.after, Source::Intervals)
+        .with(Quantity::ChangedAt, at_ns, EvidenceSource::Intervals)
+        .with(Quantity::ChangeFactor, step.ratio(), EvidenceSource::Intervals)
+        .with(Quantity::EarlyIops, step.before, EvidenceSource::Intervals)
+        .with(Quantity::LateIops, step.after, EvidenceSource::Intervals)
         .remedy(Remedy::Ramp { ramp_s: (at_ns / 1e9).ceil() as u64 + 1 })
 }
 
@@ -53,8 +53,8 @@ fn warm_up(seen: &Observation) -> Option<Finding> {
     (judged.from > 0 && judged.step.is_none() && changes).then(|| {
         let warm_up_ns = judged.from as f64 * seen.interval_ns;
         Finding::new(Code::WarmupCounted, Severity::Advice)
-            .with(Quantity::WarmupTime, warm_up_ns, Source::Intervals)
-            .with(Quantity::SteadyIops, without, Source::Intervals)
+            .with(Quantity::WarmupTime, warm_up_ns, EvidenceSource::Intervals)
+            .with(Quantity::SteadyIops, without, EvidenceSource::Intervals)
             .remedy(Remedy::Ramp { ramp_s: (warm_up_ns / 1e9).ceil().max(1.0) as u64 })
     })
 }
@@ -65,11 +65,11 @@ fn not_steady(seen: &Observation) -> Option<Finding> {
     let iops = &seen.paces;
     let each = iops.len() / ROUNDS;
     let rounds: Vec<f64> = iops[iops.len() - each * ROUNDS..].chunks(each).map(steady::mean).collect();
-    let window = Window::of(&rounds).filter(|window| !window.is_steady())?;
+    let window = SteadyWindow::of(&rounds).filter(|window| !window.is_steady())?;
     let runtime_s = (iops.len() as f64 * seen.interval_ns / 1e9 * 5.0).ceil() as u64;
     let finding = Finding::new(Code::NotSteady, Severity::Warning)
-        .with(Quantity::IopsSpread, window.spread, Source::Intervals)
-        .with(Quantity::IopsSlope, window.slope, Source::Intervals)
+        .with(Quantity::IopsSpread, window.spread, EvidenceSource::Intervals)
+        .with(Quantity::IopsSlope, window.slope, EvidenceSource::Intervals)
         .remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) });
     Some(finding)
 }
@@ -92,21 +92,21 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     let slices = slow_share >= SOME && slow.median_ns >= SLICE_NS && again_and_again;
     (facts.has_device() && fast_share >= MOST && slices).then(|| {
         Finding::new(Code::Throttled, Severity::Advice)
-            .with(Quantity::FastMode, fast.median_ns as f64, Source::Histogram)
-            .with(Quantity::SlowMode, slow.median_ns as f64, Source::Histogram)
-            .with(Quantity::SlowShare, slow_share, Source::Histogram)
+            .with(Quantity::FastMode, fast.median_ns as f64, EvidenceSource::Histogram)
+            .with(Quantity::SlowMode, slow.median_ns as f64, EvidenceSource::Histogram)
+            .with(Quantity::SlowShare, slow_share, EvidenceSource::Histogram)
     })
 }
 
 /// A group of operations that took about the same time.
 #[derive(Clone, Copy, Debug)]
-struct Mode {
+struct LatencyMode {
     count: u64,
     median_ns: u64,
 }
 
 /// What lies below and above the widest stretch of time in which next to nothing ended, if that is wide.
-fn two_modes(latency: &LatencyStats) -> Option<(Mode, Mode)> {
+fn two_modes(latency: &LatencyStats) -> Option<(LatencyMode, LatencyMode)> {
     /// The stretch is this many times as long as it begins late.
     const GAP: f64 = 4.0;
     let bins: Vec<(u64, u64)> = latency.bins().filter(|&(_, count)| count > 0).collect();
@@ -116,12 +116,12 @@ fn two_modes(latency: &LatencyStats) -> Option<(Mode, Mode)> {
     Some((mode(fast)?, mode(slow)?))
 }
 
-fn mode(bins: &[(u64, u64)]) -> Option<Mode> {
+fn mode(bins: &[(u64, u64)]) -> Option<LatencyMode> {
     let count: u64 = bins.iter().map(|&(_, count)| count).sum();
     let mut seen = 0;
     let median = bins.iter().find(|(_, here)| {
         seen += here;
         2 * seen >= count
     })?;
-    Some(Mode { count, median_ns: median.0 })
+    Some(LatencyMode { count, median_ns: median.0 })
 }

@@ -1,10 +1,10 @@
 //! Whether the numbers mean what they seem to.
 
-use record::{DiskUse, ModelPageCache, Outcome, TargetFacts, TargetKind};
+use record::{DiskUse, ModelPageCache, RunOutcome, TargetFacts, TargetKind};
 
 use crate::facts::Facts;
 use crate::rules::model;
-use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
+use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 
 /// Reads faster than this at the median did not come from a storage device: the fastest need 5 µs for the device
 /// alone, and the way through the kernel comes on top.
@@ -24,8 +24,8 @@ pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
     let severity = if tolerated { Severity::Warning } else { Severity::Distrust };
     let first = if result.first_error == 0 { job.error } else { result.first_error };
     let finding = Finding::new(Code::ErrorsSeen, severity)
-        .with(Quantity::Errors, result.errors.max(1) as f64, Source::Counters)
-        .with(Quantity::FirstError, f64::from(first), Source::Counters);
+        .with(Quantity::Errors, result.errors.max(1) as f64, EvidenceSource::Counters)
+        .with(Quantity::FirstError, f64::from(first), EvidenceSource::Counters);
     Some(finding)
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn not_verified(facts: Facts<'_>) -> Option<Finding> {
     // How much an earlier run wrote is unknown: only what was checked counts.
     let in_part = verified.written == 0 && verified.checked > 0;
     let finding = Finding::new(Code::NotVerified, if in_part { Severity::Warning } else { Severity::Distrust })
-        .with(Quantity::BlocksWritten, verified.written as f64, Source::Counters)
-        .with(Quantity::BlocksChecked, verified.checked as f64, Source::Counters);
+        .with(Quantity::BlocksWritten, verified.written as f64, EvidenceSource::Counters)
+        .with(Quantity::BlocksChecked, verified.checked as f64, EvidenceSource::Counters);
     Some(finding)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn several_runs(facts: Facts<'_>) -> Option<Finding> {
     nonces.dedup();
     let finding = || {
         let runs = nonces.len() as f64;
-        Finding::new(Code::SeveralRuns, Severity::Distrust).with(Quantity::RunsFound, runs, Source::Counters)
+        Finding::new(Code::SeveralRuns, Severity::Distrust).with(Quantity::RunsFound, runs, EvidenceSource::Counters)
     };
     (nonces.len() > 1).then(finding)
 }
@@ -69,7 +69,7 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
         device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors), |cache| cache.fetched_bytes)
     {
         let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.read.bytes).sum();
-        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, Source::Counters).with(
+        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters).with(
             Quantity::DeviceBytes,
             device_bytes as f64,
             device_source(facts),
@@ -79,10 +79,10 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
     let cached = cached_share(&facts.job.evidence.targets).filter(|&share| share >= 0.5);
     let median = read.service.percentile_ns(50.0).map(|ns| ns as f64);
     let fast = median.filter(|&ns| ns < CACHE_NS_MAX && facts.declared().rw.starts_with("rand"));
-    let finding = finding.with_known(Quantity::CachedShare, cached, Source::PageCache).with_known(
+    let finding = finding.with_known(Quantity::CachedShare, cached, EvidenceSource::PageCache).with_known(
         Quantity::ServiceP50,
         fast,
-        Source::Histogram,
+        EvidenceSource::Histogram,
     );
     (cached.is_some() || fast.is_some()).then_some(finding)
 }
@@ -102,7 +102,7 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(Code::BufferedWritesUnsynced, cache_severity(facts))
-        .with(Quantity::JobBytes, job_bytes as f64, Source::Counters)
+        .with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters)
         .with_known(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), device_source(facts))
         .remedy(if is_unknown(facts) { Remedy::SyncAtEndUnlessDirect } else { Remedy::SyncAtEnd });
     Some(finding)
@@ -140,8 +140,8 @@ fn device_bytes(
 }
 
 /// Who tells what the devices transferred.
-fn device_source(facts: Facts<'_>) -> Source {
-    if facts.run.model.is_some() { Source::Model } else { Source::DiskCounters }
+fn device_source(facts: Facts<'_>) -> EvidenceSource {
+    if facts.run.model.is_some() { EvidenceSource::Model } else { EvidenceSource::DiskCounters }
 }
 
 /// The cached share of all targets for which it is known, by their sizes.
@@ -164,8 +164,8 @@ pub(crate) fn holes(facts: Facts<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(Code::HolesRead, Severity::Distrust)
-        .with(Quantity::FileBytes, size as f64, Source::Files)
-        .with(Quantity::WrittenBytes, written as f64, Source::Files)
+        .with(Quantity::FileBytes, size as f64, EvidenceSource::Files)
+        .with(Quantity::WrittenBytes, written as f64, EvidenceSource::Files)
         .remedy(Remedy::WriteFirst);
     Some(finding)
 }
@@ -178,13 +178,15 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     }
     let runtime_s = (facts.result().wall_ns() / 1e9 * 5.0).ceil() as u64;
     let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
-        .with(Quantity::EarlyIops, early, Source::Intervals)
-        .with(Quantity::LateIops, late, Source::Intervals);
+        .with(Quantity::EarlyIops, early, EvidenceSource::Intervals)
+        .with(Quantity::LateIops, late, EvidenceSource::Intervals);
     // A longer run tells no more where the reason is known.
     let reason = facts.run.model.as_ref().filter(|_| late < early);
     let reason = reason.and_then(|known| model::spent(known.stages_of(facts.job)));
     Some(match reason {
-        Some((stage, gone_ns)) => finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, Source::Model),
+        Some((stage, gone_ns)) => {
+            finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, EvidenceSource::Model)
+        }
         None => finding.remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) }),
     })
 }
@@ -197,19 +199,19 @@ pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(Code::ShortRun, Severity::Info)
-        .with(Quantity::Runtime, wall_ns, Source::Counters)
-        .with(Quantity::Operations, ios as f64, Source::Counters)
+        .with(Quantity::Runtime, wall_ns, EvidenceSource::Counters)
+        .with(Quantity::Operations, ios as f64, EvidenceSource::Counters)
         .remedy(Remedy::RunLonger { runtime_s: if wall_ns < 5e9 { 30 } else { 300 } });
     Some(finding)
 }
 
 pub(crate) fn interrupted(facts: Facts<'_>) -> Option<Finding> {
-    let stopped = facts.run.outcome == Outcome::Interrupted;
+    let stopped = facts.run.outcome == RunOutcome::Interrupted;
     let finding = || {
         Finding::new(Code::Interrupted, Severity::Info).with(
             Quantity::Runtime,
             facts.result().wall_ns(),
-            Source::Counters,
+            EvidenceSource::Counters,
         )
     };
     stopped.then(finding)

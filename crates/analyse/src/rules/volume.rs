@@ -1,8 +1,8 @@
 //! What figures say of the volume they are expected of.
 
-use crate::expectation::{Cap, CapKind, REACHED};
+use crate::expectation::{CapKind, ExpectedCap, REACHED};
 use crate::rules::figures::whole;
-use crate::{Code, Expectation, Finding, Observation, Quantity, Remedy, Severity, Source};
+use crate::{Code, EvidenceSource, Expectation, Finding, Observation, Quantity, Remedy, Severity};
 
 /// Caps this close together are reached at the same time.
 const EQUAL: f64 = 0.005;
@@ -26,27 +26,27 @@ const NEVER_IDLE: f64 = 0.9;
 const TOO_FAST: f64 = 0.5;
 
 /// What an observation and an expectation make together.
-pub(super) struct Case<'a, 'b> {
+pub(super) struct VolumeCase<'a, 'b> {
     pub(super) seen: &'a Observation,
     pub(super) volume: &'a Expectation<'b>,
     pub(super) iops: f64,
-    iops_source: Source,
+    iops_source: EvidenceSource,
 }
 
-impl<'a, 'b> Case<'a, 'b> {
+impl<'a, 'b> VolumeCase<'a, 'b> {
     pub(super) fn of(seen: &'a Observation, volume: &'a Expectation<'b>) -> Option<Self> {
         let iops = seen.iops?;
         Some(Self { seen, volume, iops: iops.value(), iops_source: iops.source })
     }
 
     /// The caps that credits do not suspend at this pace, the lowest first: that of the highest use.
-    fn in_force(&self) -> impl Iterator<Item = &'a Cap> {
+    fn in_force(&self) -> impl Iterator<Item = &'a ExpectedCap> {
         let iops = self.iops;
         self.volume.caps.iter().filter(move |cap| !cap.is_burst(iops))
     }
 
     /// The cap of the highest use, if it is used up; at equal use one of the volume before one of its machine.
-    fn reached(&self) -> Option<&'a Cap> {
+    fn reached(&self) -> Option<&'a ExpectedCap> {
         let lowest = self.in_force().next().filter(|_| !self.is_above())?;
         let equal = self.in_force().filter(|cap| cap.iops <= (1.0 + EQUAL) * lowest.iops);
         let named = equal.min_by_key(|cap| !matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
@@ -55,7 +55,7 @@ impl<'a, 'b> Case<'a, 'b> {
 
     /// The most that the volume sustains at any time, burst and the provider's tolerance included.
     fn admits(&self) -> f64 {
-        let plain = self.volume.caps.iter().filter(|cap| cap.burst_secs.is_none()).map(Cap::admits);
+        let plain = self.volume.caps.iter().filter(|cap| cap.burst_secs.is_none()).map(ExpectedCap::admits);
         let other = if self.volume.caps.is_empty() { (1.0 + REACHED) * self.volume.burst_iops } else { f64::INFINITY };
         plain.fold(other, f64::min)
     }
@@ -71,7 +71,7 @@ impl<'a, 'b> Case<'a, 'b> {
     }
 
     /// As many in flight reach a cap.
-    fn knee(&self, cap: &Cap) -> Option<f64> {
+    fn knee(&self, cap: &ExpectedCap) -> Option<f64> {
         Some(cap.iops * self.volume.alone_ns? / 1e9)
     }
 
@@ -80,12 +80,12 @@ impl<'a, 'b> Case<'a, 'b> {
     }
 
     /// Fewer operations than a cap allows, with the requests in flight that it takes and those there were.
-    fn shallow(&self, code: Code, cap: &Cap, in_flight: f64, needed: f64) -> Finding {
-        let source = self.seen.in_flight.map_or(Source::LittlesLaw, |known| known.source);
+    fn shallow(&self, code: Code, cap: &ExpectedCap, in_flight: f64, needed: f64) -> Finding {
+        let source = self.seen.in_flight.map_or(EvidenceSource::LittlesLaw, |known| known.source);
         self.finding(code, Severity::Advice)
-            .with(Quantity::CapIops, cap.iops, Source::Model)
+            .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
             .with(Quantity::InFlightAchieved, in_flight, source)
-            .with(Quantity::InFlightNeeded, needed, Source::LittlesLaw)
+            .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
     }
 
     fn in_flight(&self) -> Option<f64> {
@@ -114,7 +114,7 @@ impl<'a, 'b> Case<'a, 'b> {
 }
 
 /// A cap is reached: which.
-pub(super) fn cap(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached()?;
     let (code, severity) = match cap.kind {
         CapKind::VolumeIops => (Code::VolumeIopsCap, Severity::Info),
@@ -133,18 +133,18 @@ pub(super) fn cap(case: &Case<'_, '_>) -> Option<Finding> {
     let finding = case
         .finding(code, severity)
         .about(&cap.name)
-        .with(Quantity::CapIops, cap.iops, Source::Model)
-        .with_known(Quantity::CapBytesPerSecond, bytes, Source::Model)
-        .with_known(Quantity::NextCapIops, next, Source::Model)
-        .with_known(Quantity::InFlightAchieved, case.in_flight(), Source::LittlesLaw)
-        .with_known(Quantity::KneeInFlight, case.knee(cap), Source::Model)
+        .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
+        .with_known(Quantity::CapBytesPerSecond, bytes, EvidenceSource::Model)
+        .with_known(Quantity::NextCapIops, next, EvidenceSource::Model)
+        .with_known(Quantity::InFlightAchieved, case.in_flight(), EvidenceSource::LittlesLaw)
+        .with_known(Quantity::KneeInFlight, case.knee(cap), EvidenceSource::Model)
         .with_known(Quantity::AboveNominal, above, case.iops_source)
-        .with_known(Quantity::Tolerance, above.map(|_| cap.tolerance), Source::Model);
+        .with_known(Quantity::Tolerance, above.map(|_| cap.tolerance), EvidenceSource::Model);
     Some(finding)
 }
 
 /// The size of the volume is what its limit follows from.
-pub(super) fn size(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
     // What a larger volume gives is known of the long run.
     if case.is_burst() {
@@ -153,39 +153,39 @@ pub(super) fn size(case: &Case<'_, '_>) -> Option<Finding> {
     let larger = case.volume.larger?;
     let finding = case
         .finding(Code::SizeTooSmall, Severity::Info)
-        .with(Quantity::CapIops, cap.iops, Source::Model)
-        .with(Quantity::VolumeBytes, case.volume.bytes as f64, Source::Model)
-        .with(Quantity::LargerIops, larger.iops, Source::Model)
-        .with(Quantity::LargerBytes, larger.bytes as f64, Source::Model)
+        .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
+        .with(Quantity::VolumeBytes, case.volume.bytes as f64, EvidenceSource::Model)
+        .with(Quantity::LargerIops, larger.iops, EvidenceSource::Model)
+        .with(Quantity::LargerBytes, larger.bytes as f64, EvidenceSource::Model)
         .remedy(Remedy::GrowVolume { bytes: larger.bytes });
     Some(finding)
 }
 
 /// Bytes run out before operations do.
-pub(super) fn bytes_first(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn bytes_first(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     case.reached().filter(|cap| cap.kind == CapKind::VolumeBytes)?;
     let (break_even, block) = (case.volume.break_even_bytes?, case.seen.mean_bytes()?);
     (block.low > break_even).then(|| {
         case.finding(Code::BytesBeforeIops, Severity::Info)
             .with(Quantity::BlockBytes, block.value(), block.source)
-            .with(Quantity::BreakEvenBytes, break_even, Source::Model)
+            .with(Quantity::BreakEvenBytes, break_even, EvidenceSource::Model)
     })
 }
 
 /// Reads and writes draw on one budget.
-pub(super) fn shared(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn shared(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| cap.shared)?;
     let reads = case.seen.read_share.filter(|share| (0.02..=0.98).contains(share))?;
     let finding = case
         .finding(Code::SharedBudget, Severity::Info)
         .about(&cap.name)
         .with(Quantity::ReadShare, reads, case.iops_source)
-        .with(Quantity::CapIops, cap.iops, Source::Model);
+        .with(Quantity::CapIops, cap.iops, EvidenceSource::Model);
     Some(finding)
 }
 
 /// Not enough in flight to reach the lowest cap, and as many operations as that depth gives.
-pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.iops < (1.0 - REACHED) * cap.iops)?;
     let (in_flight, alone_ns) = (case.in_flight()?, case.volume.alone_ns?);
     if case.is_counted() {
@@ -204,7 +204,11 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
     };
     let finding = case
         .shallow(Code::QueueTooShallow, cap, in_flight, needed)
-        .with(Quantity::ServiceMean, latency_ns, case.seen.latency_ns.map_or(Source::Model, |latency| latency.source))
+        .with(
+            Quantity::ServiceMean,
+            latency_ns,
+            case.seen.latency_ns.map_or(EvidenceSource::Model, |latency| latency.source),
+        )
         .with_told(Quantity::InFlightPossible, case.seen.depth.map(|depth| (depth.value(), depth.source)))
         .remedy(remedy)
         .counterfactual((case.volume.at)((iodepth * case.seen.workers.unwrap_or(1).max(1)) as f64));
@@ -213,7 +217,7 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
 
 /// The same of a device's counters: no queue was to be kept full, so the application had no more to ask for, or asks for
 /// too few at a time.
-fn asked_for_too_few(case: &Case<'_, '_>, cap: &Cap, in_flight: f64, alone_ns: f64) -> Option<Finding> {
+fn asked_for_too_few(case: &VolumeCase<'_, '_>, cap: &ExpectedCap, in_flight: f64, alone_ns: f64) -> Option<Finding> {
     let (seen, latency) = (case.seen, case.seen.latency_ns);
     // Requests that waited say nothing of the time of one.
     let waited = case.waited(alone_ns);
@@ -222,8 +226,8 @@ fn asked_for_too_few(case: &Case<'_, '_>, cap: &Cap, in_flight: f64, alone_ns: f
     if in_flight >= (1.0 - REACHED) * needed || case.is_slow_without_bursts() {
         return None;
     }
-    let of = |known: crate::Known| (known.value(), known.source);
-    let source = latency.filter(|_| !waited).map_or(Source::Model, |latency| latency.source);
+    let of = |known: crate::KnownFigure| (known.value(), known.source);
+    let source = latency.filter(|_| !waited).map_or(EvidenceSource::Model, |latency| latency.source);
     let wanted = whole(ENOUGH * needed);
     let reads = seen.read_share.is_none_or(|share| share >= 0.5);
     let finding = case
@@ -231,29 +235,29 @@ fn asked_for_too_few(case: &Case<'_, '_>, cap: &Cap, in_flight: f64, alone_ns: f
         .with(Quantity::ServiceMean, latency_ns, source)
         .with_told(Quantity::LatencyMean, latency.map(of))
         .with_told(Quantity::BusyShare, seen.busy.map(of))
-        .with_known(Quantity::HostCpuShare, seen.host_cpu, Source::Iostat)
+        .with_known(Quantity::HostCpuShare, seen.host_cpu, EvidenceSource::Iostat)
         .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
         .counterfactual((case.volume.at)(wanted as f64));
     Some(finding)
 }
 
 /// Enough in flight on average, in bursts with nothing in flight between them.
-pub(super) fn uneven(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.is_counted() && case.iops < (1.0 - REACHED) * cap.iops)?;
     let (in_flight, alone_ns, latency) = (case.in_flight()?, case.volume.alone_ns?, case.seen.latency_ns?);
     let busy = case.seen.busy.filter(|busy| busy.value() < NEVER_IDLE)?;
     let needed = cap.iops * alone_ns / 1e9;
     (case.waited(alone_ns) && in_flight >= (1.0 - REACHED) * needed).then(|| {
         case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
-            .with(Quantity::ServiceMean, alone_ns, Source::Model)
+            .with(Quantity::ServiceMean, alone_ns, EvidenceSource::Model)
             .with(Quantity::LatencyMean, latency.value(), latency.source)
             .with(Quantity::BusyShare, busy.value(), busy.source)
-            .with_known(Quantity::HostCpuShare, case.seen.host_cpu, Source::Iostat)
+            .with_known(Quantity::HostCpuShare, case.seen.host_cpu, EvidenceSource::Iostat)
     })
 }
 
 /// A queue far deeper than the knee: the latency is that of waiting.
-pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (in_flight, knee) = (case.in_flight()?, case.knee(case.reached()?)?);
     let latency = case.seen.latency_ns?;
     if in_flight <= BEYOND * knee.max(1.0) {
@@ -267,9 +271,9 @@ pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
     };
     let finding = case
         .finding(Code::BeyondKnee, Severity::Advice)
-        .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
-        .with(Quantity::KneeInFlight, knee, Source::Model)
-        .with(Quantity::KneeFactor, in_flight / knee, Source::Model)
+        .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
+        .with(Quantity::KneeInFlight, knee, EvidenceSource::Model)
+        .with(Quantity::KneeFactor, in_flight / knee, EvidenceSource::Model)
         .with(Quantity::LatencyMean, latency.value(), latency.source)
         .remedy(remedy)
         // What it gives in the long run says nothing of a burst.
@@ -278,7 +282,7 @@ pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
 }
 
 /// More than the long run allows, and no more than a burst does.
-pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
     let secs = case.volume.burst_secs?;
     let running = cap.is_burst(case.iops) && !case.is_above();
@@ -292,26 +296,30 @@ pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
     running.then(|| {
         case.finding(Code::BurstRunning, Severity::Warning)
             .about(&cap.name)
-            .with(Quantity::CapIops, cap.iops, Source::Model)
-            .with(Quantity::BurstIops, burst, Source::Model)
-            .with(Quantity::BurstLasts, secs * 1e9, Source::Model)
-            .with_told(Quantity::Runtime, case.seen.seconds.map(|secs| (secs * 1e9, Source::Counters)))
+            .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
+            .with(Quantity::BurstIops, burst, EvidenceSource::Model)
+            .with(Quantity::BurstLasts, secs * 1e9, EvidenceSource::Model)
+            .with_told(Quantity::Runtime, case.seen.seconds.map(|secs| (secs * 1e9, EvidenceSource::Counters)))
             .remedy(remedy)
     })
 }
 
 /// More than the volume can give at all.
-pub(super) fn above(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn above(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     // A drive has no cap of its own: it gives what it does with a full queue.
     let cap = case.volume.caps.iter().find(|cap| cap.burst_secs.is_none());
     let (name, most) = cap.map_or((&case.volume.volume, case.volume.burst_iops), |cap| (&cap.name, cap.iops));
     case.is_above().then(|| {
-        case.finding(Code::AboveExpectation, Severity::Warning).about(name).with(Quantity::CapIops, most, Source::Model)
+        case.finding(Code::AboveExpectation, Severity::Warning).about(name).with(
+            Quantity::CapIops,
+            most,
+            EvidenceSource::Model,
+        )
     })
 }
 
 /// Enough in flight, and still less than the volume gives.
-pub(super) fn below(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     // What reaches the limit gives all there is, whatever a short simulation makes of it.
     if case.reached().is_some() {
         return None;
@@ -322,34 +330,34 @@ pub(super) fn below(case: &Case<'_, '_>) -> Option<Finding> {
     let kept_full = case.seen.closed && slower || case.is_slow_without_bursts();
     (kept_full && case.iops < SHORT * expected.iops).then(|| {
         case.finding(Code::BelowExpectation, Severity::Warning)
-            .with(Quantity::InFlightAchieved, expected.in_flight, Source::LittlesLaw)
-            .with(Quantity::ExpectedIops, expected.iops, Source::Model)
-            .with(Quantity::ExpectedLatency, expected.latency_ns, Source::Model)
+            .with(Quantity::InFlightAchieved, expected.in_flight, EvidenceSource::LittlesLaw)
+            .with(Quantity::ExpectedIops, expected.iops, EvidenceSource::Model)
+            .with(Quantity::ExpectedLatency, expected.latency_ns, EvidenceSource::Model)
             .with_told(Quantity::LatencyMean, case.seen.latency_ns.map(|latency| (latency.value(), latency.source)))
             .remedy(Remedy::Doctor)
     })
 }
 
 /// Reads that come back before the volume could answer: blocks that were never written, or a cache.
-pub(super) fn too_fast(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn too_fast(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
     let reads = case.seen.read_share.is_some_and(|share| share > 0.5);
     (reads && latency.high < TOO_FAST * alone_ns).then(|| {
         case.finding(Code::UnwrittenBlocks, Severity::Warning)
             .with(Quantity::LatencyMean, latency.value(), latency.source)
-            .with(Quantity::ExpectedLatency, alone_ns, Source::Model)
+            .with(Quantity::ExpectedLatency, alone_ns, EvidenceSource::Model)
             .remedy(Remedy::WriteFirst)
     })
 }
 
 /// Fewer processors than the provider's rule asks for.
-pub(super) fn cpus(case: &Case<'_, '_>) -> Option<Finding> {
+pub(super) fn cpus(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (cpus, per_cpu) = (case.seen.cpus?, case.volume.iops_per_cpu?);
     let wanted = case.volume.binding()?.iops / per_cpu;
     (wanted > cpus.high).then(|| {
         case.finding(Code::CpusShort, Severity::Advice)
             .with(Quantity::Cpus, cpus.value(), cpus.source)
-            .with(Quantity::CpusNeeded, wanted.ceil(), Source::Model)
-            .with(Quantity::IopsPerCpu, per_cpu, Source::Model)
+            .with(Quantity::CpusNeeded, wanted.ceil(), EvidenceSource::Model)
+            .with(Quantity::IopsPerCpu, per_cpu, EvidenceSource::Model)
     })
 }

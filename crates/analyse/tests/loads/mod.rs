@@ -3,7 +3,8 @@
 #![allow(dead_code)]
 
 use record::{
-    Declared, DirectionResult, Host, Interval, JobResult, LatencyStats, Measured, Run, Series, TargetFacts, TargetKind,
+    Declared, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats, Measured, Run, SeriesRecord,
+    TargetFacts, TargetKind,
 };
 use units::random::Random;
 
@@ -62,12 +63,12 @@ pub(crate) fn queue_full(depth: u32, service_ns: u64) -> Run {
         service: latency(ios, service_ns, service_ns / 2),
         ..DirectionResult::default()
     };
-    let each = Interval { ios: [ios / 30, 0, 0], ..Interval::default() };
+    let each = IntervalRecord { ios: [ios / 30, 0, 0], ..IntervalRecord::default() };
     let result = Measured {
         read,
         runtime_ns,
         workers: 1,
-        series: Series { width_ns: SECOND_NS, pace_ns: 0, intervals: vec![each; 30] },
+        series: SeriesRecord { width_ns: SECOND_NS, pace_ns: 0, intervals: vec![each; 30] },
         ..Measured::default()
     };
     let declared = Declared {
@@ -83,7 +84,7 @@ pub(crate) fn queue_full(depth: u32, service_ns: u64) -> Run {
         ..Declared::default()
     };
     let job = JobResult { name: "job".to_owned(), workers: 1, declared, result, ..JobResult::default() };
-    Run { host: Host { cpus: 8, ..Host::default() }, jobs: vec![job], ..Run::default() }
+    Run { host: HostRecord { cpus: 8, ..HostRecord::default() }, jobs: vec![job], ..Run::default() }
 }
 
 /// The one file of a run's only job.

@@ -3,7 +3,7 @@
 mod question;
 
 use job::Diagnostic;
-use report::Style;
+use report::SheetStyle;
 use report::catalog::{CatalogVolume, list_json, list_text};
 use volume::catalogue::{self, Problem};
 
@@ -24,7 +24,7 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
     match (load, resolved) {
         (Ok(load), Ok(resolved)) => {
             let shown = CatalogVolume::new(&resolved[0], &load);
-            let style = Style { width: Terminal::stdout().width.min(100), colour: false };
+            let style = SheetStyle { width: Terminal::stdout().width.min(100), colour: false };
             say(&if options.json() { shown.json() } else { shown.text(style) })
         }
         (load, resolved) => {

@@ -3,22 +3,22 @@
 pub(crate) mod args;
 pub(crate) mod sides;
 
-use analyse::compare::{Comparison, Judgement, Options, compare};
-use report::compare::{self as page, Document};
+use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
+use report::compare::{self as page, ComparisonDocument};
 
 use crate::args::PageFormat;
 use crate::exit::Exit;
 use crate::outputs::{OF_A_COMPARISON, Output, deliver_and_say};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::terminal::{Terminal, tell};
 use args::{CompareOptions, FailOn};
-use report::html::Subject;
+use report::html::PageSubject;
 use sides::{RunSet, RunShown, overwritten};
 
 /// Reads both sides, refuses what is not comparable, tells the change.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
-    let Words { baseline, candidate, settings } =
-        Words::read(options).map_err(|problems| Refusal::Words(problems).told())?;
+    let CompareQuestion { baseline, candidate, settings } =
+        CompareQuestion::read(options).map_err(|problems| CommandRefusal::Words(problems).told())?;
     let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
         return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));
@@ -27,7 +27,7 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
         comparable(&comparison)?;
     }
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
-    let document = Document::new(baseline.named(), candidate.named(), settings, comparison);
+    let document = ComparisonDocument::new(baseline.named(), candidate.named(), settings, comparison);
     let shown = [baseline.shown("baseline"), candidate.shown("candidate")].concat();
     let mut files = Output::open(&options.output, OF_A_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
     let text = match options.format {
@@ -35,7 +35,7 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
         PageFormat::Json => page::json(&document),
         PageFormat::Md => page::markdown(&document),
     };
-    let runs: Vec<Subject<'_>> = shown.iter().map(RunShown::subject).collect();
+    let runs: Vec<PageSubject<'_>> = shown.iter().map(RunShown::subject).collect();
     let end = deliver_and_say(&mut files, &text, |file| file.write_comparison(&document, &runs));
     Ok(if end == Exit::Good && failed { Exit::Failed } else { end })
 }
@@ -57,13 +57,13 @@ fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
 }
 
 /// What was asked for, understood.
-struct Words {
+struct CompareQuestion {
     baseline: RunSet,
     candidate: RunSet,
-    settings: Options,
+    settings: ComparisonSettings,
 }
 
-impl Words {
+impl CompareQuestion {
     /// All that is wrong is told at once.
     fn read(options: &CompareOptions) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
@@ -72,7 +72,7 @@ impl Words {
             Default::default()
         });
         let settings = threshold_percent(&options.threshold)
-            .map(|threshold_percent| Options { threshold_percent, ..Options::default() });
+            .map(|threshold_percent| ComparisonSettings { threshold_percent, ..ComparisonSettings::default() });
         if settings.is_none() {
             problems.push(format!("--threshold {}: write a share from 0% to 100%, such as 2%", options.threshold));
         }

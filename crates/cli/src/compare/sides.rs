@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use analyse::{Verdict, analyse};
 use record::Run;
-use report::compare::Named;
-use report::html::{Shown, Subject};
+use report::compare::NamedRun;
+use report::html::{PageSubject, Shown};
 
 use crate::recall::{Recalled, recall_all};
 
@@ -41,8 +41,8 @@ impl RunSet {
         self.0.iter().map(|recalled| &recalled.run).collect()
     }
 
-    pub(crate) fn named(&self) -> Vec<Named> {
-        self.0.iter().map(|recalled| Named::of(&recalled.name, &recalled.run)).collect()
+    pub(crate) fn named(&self) -> Vec<NamedRun> {
+        self.0.iter().map(|recalled| NamedRun::of(&recalled.name, &recalled.run)).collect()
     }
 
     /// Each run as a page shows it, called by its side.
@@ -70,8 +70,8 @@ pub(crate) struct RunShown<'a> {
 }
 
 impl RunShown<'_> {
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject::Run(Shown { name: &self.name, run: self.run, verdicts: &self.verdicts, written: None })
+    pub(crate) fn subject(&self) -> PageSubject<'_> {
+        PageSubject::Run(Shown { name: &self.name, run: self.run, verdicts: &self.verdicts, written: None })
     }
 }
 

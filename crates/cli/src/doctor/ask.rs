@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use engine::probe::{self, NoSuch, Stack};
+use engine::probe::{self, DeviceStack, NoSuch};
 use job::{Diagnostic, Place};
 
 use crate::terminal::why;
@@ -60,7 +60,7 @@ fn is_usual(name: &str) -> bool {
 /// # Errors
 ///
 /// All names that stand for nothing, each with its place and the nearest names that are there.
-pub(super) fn stacks(root: &Path, things: &[String]) -> Result<Vec<Stack>, Vec<Diagnostic>> {
+pub(super) fn stacks(root: &Path, things: &[String]) -> Result<Vec<DeviceStack>, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut stacks = Vec::new();
     for (index, asked) in things.iter().enumerate() {

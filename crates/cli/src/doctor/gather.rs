@@ -3,29 +3,30 @@
 use std::path::Path;
 
 use analyse::doctor::{
-    Bottom, Disk, Filesystem, Host, Interrupt, IoLimit, Known, Layer, LayerKind, Rings, Subject, Swap, Unread, Why,
+    Bottom, DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, InterruptFacts, IoLimitFacts, Known,
+    LayerFacts, RingFacts, SwapFacts, UnreadCause, UnreadFact,
 };
-use engine::probe::{self, Mount, Reading, Stack};
+use engine::probe::{self, DeviceStack, MountEntry, Reading};
 
 /// A reading in the words of the rules.
 fn known<T>(reading: Reading<T>) -> Known<T> {
-    reading.map_err(|unread| Unread {
+    reading.map_err(|unread| UnreadFact {
         path: unread.path.to_string_lossy().into_owned(),
         why: match unread.why {
-            probe::Why::Missing => Why::Missing,
-            probe::Why::Denied => Why::Denied,
-            probe::Why::Empty => Why::Empty,
-            probe::Why::Foreign(text) => Why::Foreign(text),
-            probe::Why::Outside => Why::Outside,
-            probe::Why::Failed(error) => Why::Failed(error),
+            probe::UnreadReason::Missing => UnreadCause::Missing,
+            probe::UnreadReason::Denied => UnreadCause::Denied,
+            probe::UnreadReason::Empty => UnreadCause::Empty,
+            probe::UnreadReason::Foreign(text) => UnreadCause::Foreign(text),
+            probe::UnreadReason::Outside => UnreadCause::Outside,
+            probe::UnreadReason::Failed(error) => UnreadCause::Failed(error),
         },
     })
 }
 
 /// The host.
-pub(super) fn host(root: &Path) -> Host {
+pub(super) fn host(root: &Path) -> HostFacts {
     let limits = |limits: Vec<probe::IoLimit>| {
-        let limit = |limit: probe::IoLimit| IoLimit {
+        let limit = |limit: probe::IoLimit| IoLimitFacts {
             file: limit.file.to_string_lossy().into_owned(),
             device: limit.device,
             key: limit.key,
@@ -33,11 +34,12 @@ pub(super) fn host(root: &Path) -> Host {
         };
         limits.into_iter().map(limit).collect()
     };
-    let swaps = |swaps: Vec<probe::Swap>| {
-        let swap = |swap: probe::Swap| Swap { path: swap.path, bytes: swap.bytes, used_bytes: swap.used_bytes };
+    let swaps = |swaps: Vec<probe::SwapDevice>| {
+        let swap =
+            |swap: probe::SwapDevice| SwapFacts { path: swap.path, bytes: swap.bytes, used_bytes: swap.used_bytes };
         swaps.into_iter().map(swap).collect()
     };
-    Host {
+    HostFacts {
         kernel: known(probe::kernel(root)),
         online_cpus: known(probe::online_cpus(root)),
         allowed_cpus: known(probe::allowed_cpus(root)),
@@ -46,7 +48,7 @@ pub(super) fn host(root: &Path) -> Host {
         nodes: known(probe::nodes(root)),
         governors: known(probe::governors(root)),
         native_operations: known(probe::native_operations(root)),
-        rings: known(probe::rings(root)).map(|rings| Rings { disabled: rings.disabled, member: rings.member }),
+        rings: known(probe::rings(root)).map(|rings| RingFacts { disabled: rings.disabled, member: rings.member }),
         filtered: probe::filtered(root),
         dirty: known(probe::dirty(root)).map(|dirty| (dirty.background_bytes, dirty.limit_bytes)),
         swaps: known(probe::swaps(root)).map(swaps),
@@ -55,10 +57,10 @@ pub(super) fn host(root: &Path) -> Host {
 }
 
 /// A name with what is under it.
-pub(super) fn subject(root: &Path, asked: &str, stack: &Stack) -> Subject {
+pub(super) fn subject(root: &Path, asked: &str, stack: &DeviceStack) -> DoctorSubject {
     let highest = stack.layers.first();
     let kib = highest.map(|layer| known(probe::read_ahead_kb(root, &layer.name)));
-    Subject {
+    DoctorSubject {
         asked: asked.to_owned(),
         filesystems: stack.mounts.iter().map(|mount| filesystem(root, mount, stack)).collect(),
         layers: stack.layers.iter().map(|found| layer(root, found)).collect(),
@@ -68,22 +70,22 @@ pub(super) fn subject(root: &Path, asked: &str, stack: &Stack) -> Subject {
     }
 }
 
-fn bottom(bottom: probe::Bottom) -> Bottom {
+fn bottom(bottom: probe::StackBottom) -> Bottom {
     match bottom {
-        probe::Bottom::Memory => Bottom::Memory,
-        probe::Bottom::Network => Bottom::Network,
-        probe::Bottom::Elsewhere => Bottom::Elsewhere,
-        probe::Bottom::Kernel => Bottom::Kernel,
-        probe::Bottom::Pool => Bottom::Pool,
-        probe::Bottom::Layers => Bottom::Layers,
-        probe::Bottom::Hidden => Bottom::Hidden,
+        probe::StackBottom::Memory => Bottom::Memory,
+        probe::StackBottom::Network => Bottom::Network,
+        probe::StackBottom::Elsewhere => Bottom::Elsewhere,
+        probe::StackBottom::Kernel => Bottom::Kernel,
+        probe::StackBottom::Pool => Bottom::Pool,
+        probe::StackBottom::Layers => Bottom::Layers,
+        probe::StackBottom::Hidden => Bottom::Hidden,
     }
 }
 
-fn filesystem(root: &Path, mount: &Mount, stack: &Stack) -> Filesystem {
+fn filesystem(root: &Path, mount: &MountEntry, stack: &DeviceStack) -> FilesystemFacts {
     let mut devices = stack.layers.iter().chain(&stack.parts);
     let ext4 = devices.find(|layer| layer.number == mount.number).filter(|_| mount.filesystem == "ext4");
-    Filesystem {
+    FilesystemFacts {
         at: mount.at.to_string_lossy().into_owned(),
         kind: mount.filesystem.clone(),
         options: mount.options.clone(),
@@ -97,41 +99,41 @@ fn filesystem(root: &Path, mount: &Mount, stack: &Stack) -> Filesystem {
 
 /// Only the kernel that has it mounted knows how full a filesystem is.
 fn capacity(root: &Path, at: &Path) -> Known<(u64, u64)> {
-    let unread = |why| Unread { path: at.to_string_lossy().into_owned(), why };
+    let unread = |why| UnreadFact { path: at.to_string_lossy().into_owned(), why };
     if root != Path::new("/") {
-        return Err(unread(Why::Copy));
+        return Err(unread(UnreadCause::Copy));
     }
-    probe::capacity_bytes(at).map_err(|error| unread(Why::Failed(error.to_string())))
+    probe::capacity_bytes(at).map_err(|error| unread(UnreadCause::Failed(error.to_string())))
 }
 
-fn layer(root: &Path, layer: &probe::Layer) -> Layer {
+fn layer(root: &Path, layer: &probe::StackLayer) -> LayerFacts {
     let name = &layer.name;
     let kind = match &layer.kind {
         probe::LayerKind::Partition(disk) => {
-            LayerKind::Partition { disk: disk.clone(), first_sector: known(probe::first_sector(root, name)) }
+            FactLayerKind::Partition { disk: disk.clone(), first_sector: known(probe::first_sector(root, name)) }
         }
         probe::LayerKind::Mapping => {
             let (name, kind) = probe::mapping(root, name).unwrap_or_default();
-            LayerKind::Mapping { name, kind }
+            FactLayerKind::Mapping { name, kind }
         }
-        probe::LayerKind::Raid => LayerKind::Raid(known(probe::raid(root, name))),
-        probe::LayerKind::Loop(file) => LayerKind::Loop {
+        probe::LayerKind::Raid => FactLayerKind::Raid(known(probe::raid(root, name))),
+        probe::LayerKind::Loop(file) => FactLayerKind::Loop {
             file: file.to_string_lossy().into_owned(),
             direct: known(probe::loop_direct(root, name)),
             offset_bytes: known(probe::loop_offset_bytes(root, name)),
         },
-        probe::LayerKind::Disk => LayerKind::Disk(Box::new(disk(root, layer))),
+        probe::LayerKind::Disk => FactLayerKind::Disk(Box::new(disk(root, layer))),
     };
-    Layer { name: name.clone(), number: layer.number, bytes: layer.bytes, kind }
+    LayerFacts { name: name.clone(), number: layer.number, bytes: layer.bytes, kind }
 }
 
-fn disk(root: &Path, layer: &probe::Layer) -> Disk {
+fn disk(root: &Path, layer: &probe::StackLayer) -> DiskFacts {
     let name = &layer.name;
     let queue = probe::queue(root, name);
-    let interrupts = |interrupts: Vec<probe::Interrupt>| {
-        interrupts.into_iter().map(|irq| Interrupt { number: irq.number, cpus: irq.cpus }).collect()
+    let interrupts = |interrupts: Vec<probe::QueueInterrupt>| {
+        interrupts.into_iter().map(|irq| InterruptFacts { number: irq.number, cpus: irq.cpus }).collect()
     };
-    Disk {
+    DiskFacts {
         name: name.clone(),
         model: layer.model.clone().unwrap_or_default(),
         driver: probe::driver(root, name),

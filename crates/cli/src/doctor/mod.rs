@@ -5,13 +5,13 @@ mod gather;
 
 use std::path::Path;
 
-use analyse::doctor::{Subject, examine, examine_host};
+use analyse::doctor::{DoctorSubject, examine, examine_host};
 use report::Diagnosis;
 
 use crate::args::{DoctorOptions, PageFormat};
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::terminal::Terminal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
@@ -26,13 +26,13 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     } else {
         options.things.clone()
     };
-    let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let stacks = ask::stacks(root, &things).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let host = gather::host(root);
-    let subjects: Vec<Subject> =
+    let subjects: Vec<DoctorSubject> =
         things.iter().zip(stacks).map(|(asked, stack)| gather::subject(root, asked, &stack)).collect();
     let found_of_host = examine_host(&host, &subjects);
-    let examined = |subject: Subject| {
+    let examined = |subject: DoctorSubject| {
         let findings = examine(&subject, &host);
         (subject, findings)
     };

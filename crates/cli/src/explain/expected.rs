@@ -1,13 +1,13 @@
 //! The volume that figures are expected of, as `analyse` wants to know it.
 
-use analyse::{Cap, CapKind, Expectation, Larger, Observation, Point};
+use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observation};
 use job::{BlockSizes, Direction, Engine, Job, PerKind, Plan};
-use runner::{Credits, RunOptions, Runner, Silent};
+use runner::{CreditPolicy, RunOptions, Runner, Silent};
 use sim::model::with_key;
 use units::Nanos;
-use volume::catalogue::{self, Problem, Resolved};
-use volume::closed::{self, Load, Part, Prediction};
-use volume::{Behaviour, Counted, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
+use volume::catalogue::{self, Problem, ResolvedVolume};
+use volume::closed::{self, CapPart, Load, Prediction};
+use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
 
 use crate::runners;
 use crate::signals::Signals;
@@ -19,12 +19,12 @@ const GB: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
 
 /// A volume to hold figures against.
-pub(super) struct Expected {
+pub(super) struct ExpectedVolume {
     words: String,
-    volume: Resolved,
+    volume: ResolvedVolume,
 }
 
-impl Expected {
+impl ExpectedVolume {
     /// The volume of `--volume`.
     pub(super) fn look_up(words: &str) -> Result<Self, Vec<Problem>> {
         let mut resolved = catalogue::resolve_all(&[words], &runners::read_volumes)?;
@@ -38,12 +38,12 @@ impl Expected {
     }
 
     /// What the volume does for the load of an observation. `at` answers for the depths that rules ask about.
-    pub(super) fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<Point>) -> Expectation<'a> {
+    pub(super) fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<ExpectedPoint>) -> Expectation<'a> {
         let spec = &self.volume.spec;
         let load = load(seen, f64::INFINITY);
         let prediction = closed::predict(spec, &load);
         let caps = prediction.as_ref().map_or_else(|| closed::caps(spec, &load), |known| known.caps.clone());
-        let caps: Vec<Cap> = caps.iter().map(|cap| described(spec, cap)).collect();
+        let caps: Vec<ExpectedCap> = caps.iter().map(|cap| described(spec, cap)).collect();
         let constant = matches!(spec.behaviour, Behaviour::Latency(_));
         Expectation {
             volume: self.words.clone(),
@@ -101,7 +101,7 @@ impl Expected {
 
     /// What the volume gives in the long run with so many in flight, by simulation: a limit is never quite used up by as
     /// many as reach it on average.
-    pub(super) fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<Point> {
+    pub(super) fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<ExpectedPoint> {
         /// As many operations settle the mean to a few thousandths.
         const OPERATIONS: f64 = 60_000.0;
         let depth = in_flight.round().max(1.0);
@@ -121,10 +121,14 @@ impl Expected {
         let plan = Plan { jobs: vec![job], ..Plan::default() };
         let runner = runners::model();
         let prepared = runner.prepare(&plan, runners::seeds(None)).ok()?;
-        let options = RunOptions { credits: Credits::Spent, ..RunOptions::default() };
+        let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
         let run = prepared.run(&options, signals, &mut Silent).ok()?.run;
         let simulated = Observation::of(&run, run.jobs.first()?);
-        Some(Point { in_flight: depth, iops: simulated.iops?.value(), latency_ns: simulated.latency_ns?.value() })
+        Some(ExpectedPoint {
+            in_flight: depth,
+            iops: simulated.iops?.value(),
+            latency_ns: simulated.latency_ns?.value(),
+        })
     }
 }
 
@@ -138,7 +142,7 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
 /// What the volume's figures rest on for this load: machine limits that are not known, merging that is not documented.
 fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
     let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
-        let Counted::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
+        let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
         let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
         let counted = match load.bytes.read {
             length if length >= least && length < unit => format!("count as one up to {}", bytes(unit)),
@@ -151,12 +155,12 @@ fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
     spec.unknown_machine().map(str::to_owned).into_iter().chain(joined_by_text(merging)).collect()
 }
 
-fn described(spec: &Spec, cap: &closed::Cap) -> Cap {
+fn described(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
     let limit = match cap.part {
-        Part::Limit(index) => spec.limits.get(index),
-        Part::Station(_) => None,
+        CapPart::Limit(index) => spec.limits.get(index),
+        CapPart::Station(_) => None,
     };
-    Cap {
+    ExpectedCap {
         name: cap.name.clone(),
         kind: limit.map_or(CapKind::Station, kind),
         iops: cap.iops,
@@ -171,8 +175,8 @@ fn kind(limit: &Limit) -> CapKind {
     match limit.counted {
         _ if limit.name.contains("egress") => CapKind::Egress,
         _ if of_machine => CapKind::Machine,
-        Counted::Bytes => CapKind::VolumeBytes,
-        Counted::Operations { .. } => CapKind::VolumeIops,
+        CountedUnit::Bytes => CapKind::VolumeBytes,
+        CountedUnit::Operations { .. } => CapKind::VolumeIops,
     }
 }
 
@@ -187,21 +191,21 @@ fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use analyse::{Known, Source};
+    use analyse::{EvidenceSource, KnownFigure};
 
     use super::*;
 
     fn seen(block: f64, read_share: f64) -> Observation {
-        let block_bytes = Some(Known::exact(block, Source::Claim));
+        let block_bytes = Some(KnownFigure::exact(block, EvidenceSource::Claim));
         Observation { block_bytes, read_share: Some(read_share), ..Observation::default() }
     }
 
-    fn nothing(_: f64) -> Option<Point> {
+    fn nothing(_: f64) -> Option<ExpectedPoint> {
         None
     }
 
     fn expected(words: &str, seen: &Observation) -> Expectation<'static> {
-        let expected = Expected::look_up(words).unwrap_or_else(|problems| panic!("{}", problems[0]));
+        let expected = ExpectedVolume::look_up(words).unwrap_or_else(|problems| panic!("{}", problems[0]));
         expected.of(seen, &nothing)
     }
 
@@ -244,7 +248,7 @@ mod tests {
 
     #[test]
     fn blocks_of_several_sizes_count_by_their_mean() {
-        let exact = |value| Some(Known::exact(value, Source::Counters));
+        let exact = |value| Some(KnownFigure::exact(value, EvidenceSource::Counters));
         let mixed = Observation {
             iops: exact(400.0),
             bytes_per_second: exact(400.0 * 1_048_576.0),

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use analyse::{
-    Database, Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation,
-    explain_together,
+    Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, explain_job,
+    explain_observation, explain_together,
 };
-use job::{Diagnostic, Severity};
-use record::{Claim, Input, InputError, Iostat, Parts, Run};
+use job::{Diagnostic, DiagnosticLevel};
+use record::{Claim, Input, InputError, InputResults, Iostat, Run};
 use report::Explained;
 
 use crate::args::PageFormat;
@@ -23,14 +23,14 @@ use crate::recall::{is_file, recall_all};
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use args::ExplainOptions;
-use expected::Expected;
+use expected::ExpectedVolume;
 
 /// Reads everything, then explains it.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     if options.findings {
         return Ok(say(&report::findings_markdown()));
     }
-    let words = Words::read(options)?;
+    let words = ExplainQuestion::read(options)?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let explained = Explainer { said: words.said(), words: &words, signals: &signals }.all();
@@ -53,16 +53,16 @@ fn document(explained: &[Explained], format: PageFormat) -> String {
 }
 
 /// All that was given, understood.
-struct Words {
+struct ExplainQuestion {
     inputs: Vec<Named>,
     /// What stands between runs that were read, and cannot be.
     unreadable: Vec<Diagnostic>,
     claims: Vec<(String, Claim)>,
-    expected: Option<(String, Expected)>,
+    expected: Option<(String, ExpectedVolume)>,
     database: Option<Database>,
 }
 
-impl Words {
+impl ExplainQuestion {
     /// Reads all that was given; all that is wrong with it is told at once.
     fn read(options: &ExplainOptions) -> Result<Self, Exit> {
         let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
@@ -91,7 +91,7 @@ impl Words {
         }
         let mut expected = None;
         if let Some(words) = &options.volume {
-            match Expected::look_up(words) {
+            match ExpectedVolume::look_up(words) {
                 Ok(volume) => expected = Some((words.clone(), volume)),
                 Err(found) => problems.extend(
                     found.iter().map(|problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem))),
@@ -111,7 +111,7 @@ impl Words {
         let claims = self.claims.iter().map(|(_, claim)| Observation::of_claim(claim));
         let said = claims.reduce(|said, more| said.completed_by(&more)).unwrap_or_default();
         let vcpus = self.expected.as_ref().and_then(|(_, volume)| volume.vcpus());
-        let cpus = vcpus.map(|cpus| Known::exact(cpus, Source::Model));
+        let cpus = vcpus.map(|cpus| KnownFigure::exact(cpus, EvidenceSource::Model));
         Observation { cpus: said.cpus.or(cpus), database: self.database, ..said }
     }
 }
@@ -134,7 +134,7 @@ fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unope
         let input = record::read_input(&name, &bytes, number).map_err(refused)?;
         return Ok((vec![(open::name(path), input)], Vec::new()));
     }
-    let Parts { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
+    let InputResults { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
     let is_alone = parts.len() == 1;
     let named = parts.into_iter().enumerate().map(|(index, part)| {
         let of_several = || match &part.input {
@@ -143,13 +143,13 @@ fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unope
         };
         (if is_alone { name.clone() } else { of_several() }, part.input)
     });
-    let left_out = |error: InputError| Diagnostic { severity: Severity::Warning, ..error.into() };
+    let left_out = |error: InputError| Diagnostic { severity: DiagnosticLevel::Warning, ..error.into() };
     Ok((named.collect(), unreadable.into_iter().map(left_out).collect()))
 }
 
 /// Explains what was given, until it is interrupted.
 struct Explainer<'a> {
-    words: &'a Words,
+    words: &'a ExplainQuestion,
     /// What completes the inputs.
     said: Observation,
     signals: &'a Signals,
@@ -157,7 +157,7 @@ struct Explainer<'a> {
 
 impl Explainer<'_> {
     fn all(&self) -> Vec<Explained> {
-        let Words { inputs, claims, .. } = self.words;
+        let ExplainQuestion { inputs, claims, .. } = self.words;
         let mut explained: Vec<Explained> = inputs.iter().map(|(name, input)| self.input(name, input)).collect();
         // A claim beside inputs is about the load they are of: what it leaves open they tell.
         let first = inputs.first().map(|(_, input)| first_observation(input).completed_by(&self.said));
@@ -230,7 +230,7 @@ impl Explainer<'_> {
         explain(expectation.as_ref())
     }
 
-    fn at(&self, seen: &Observation, in_flight: f64) -> Option<Point> {
+    fn at(&self, seen: &Observation, in_flight: f64) -> Option<ExpectedPoint> {
         self.words.expected.as_ref()?.1.at(seen, in_flight, self.signals)
     }
 }

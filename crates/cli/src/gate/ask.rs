@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analyse::gate::{Expectation, Fault};
+use analyse::gate::{Assertion, AssertionError};
 use job::{Diagnostic, Place};
 use units::printable;
 
@@ -12,18 +12,18 @@ use crate::input;
 use crate::terminal::why;
 
 /// An expectation as it was written.
-pub(super) struct Expected {
+pub(super) struct AssertionText {
     pub(super) text: String,
-    pub(super) expectation: Expectation,
+    pub(super) expectation: Assertion,
 }
 
 /// All expectations, or all that is wrong with them.
-pub(super) fn expectations(options: &GateOptions) -> Result<Vec<Expected>, Vec<Diagnostic>> {
+pub(super) fn expectations(options: &GateOptions) -> Result<Vec<AssertionText>, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let mut lines: Vec<Line> = options.assert.iter().map(|text| Line::of_option(text)).collect();
+    let mut lines: Vec<AssertionLine> = options.assert.iter().map(|text| AssertionLine::of_option(text)).collect();
     for path in &options.assert_file {
         match read(path) {
-            Ok(text) => lines.extend(Line::of_file(path, &text)),
+            Ok(text) => lines.extend(AssertionLine::of_file(path, &text)),
             Err(problem) => problems.push(*problem),
         }
     }
@@ -32,14 +32,14 @@ pub(super) fn expectations(options: &GateOptions) -> Result<Vec<Expected>, Vec<D
     }
     let mut expected = Vec::new();
     for line in lines {
-        match Expectation::parse(&line.text) {
+        match Assertion::parse(&line.text) {
             Ok(found) if found.needs_baseline() && options.baseline.is_empty() => {
                 problems.push(line.without_baseline());
             }
             Ok(mut expectation) => {
                 // As records name jobs.
                 expectation.job = expectation.job.map(|job| printable(&job).into_owned());
-                expected.push(Expected { text: printable(&line.text).into_owned(), expectation });
+                expected.push(AssertionText { text: printable(&line.text).into_owned(), expectation });
             }
             Err(fault) => problems.push(line.problem(&fault)),
         }
@@ -48,13 +48,13 @@ pub(super) fn expectations(options: &GateOptions) -> Result<Vec<Expected>, Vec<D
 }
 
 /// The text of one expectation, and where it stands.
-struct Line {
+struct AssertionLine {
     text: String,
     /// The whole text.
     place: Place,
 }
 
-impl Line {
+impl AssertionLine {
     fn of_option(text: &str) -> Self {
         Self { text: text.to_owned(), place: place_in_option("--assert", text, 0..text.len()) }
     }
@@ -76,7 +76,7 @@ impl Line {
         })
     }
 
-    fn problem(&self, fault: &Fault) -> Diagnostic {
+    fn problem(&self, fault: &AssertionError) -> Diagnostic {
         let before = self.text.get(..fault.at.start).map_or(0, |before| before.chars().count());
         let length = self.text.get(fault.at.clone()).map_or(1, |part| part.chars().count());
         let place = Place { column: self.place.column + before, length: length.max(1), ..self.place.clone() };
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn comments_and_empty_lines_are_left_out() {
         let text = "# all of it\n\n  read.iops>=1 # a comment\r\njob(a#b).read.iops>=1\n\t#\n";
-        let lines: Vec<Line> = Line::of_file(Path::new("x"), text).collect();
+        let lines: Vec<AssertionLine> = AssertionLine::of_file(Path::new("x"), text).collect();
         let told: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.place.line, line.place.column)).collect();
         assert_eq!(told, [("read.iops>=1", 3, 3), ("job(a#b).read.iops>=1", 4, 1)]);
     }

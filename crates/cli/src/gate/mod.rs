@@ -3,11 +3,11 @@
 pub(crate) mod args;
 mod ask;
 
-use analyse::compare::{Comparison, Options, compare};
-use analyse::gate::{Bench, Subject};
+use analyse::compare::{Comparison, ComparisonSettings, compare};
+use analyse::gate::{AssertionSubject, GateInputs};
 use analyse::{Verdict, analyse};
 use record::Run;
-use report::gate::{self as page, Check, Document};
+use report::gate::{self as page, GateCheck, GateDocument};
 
 use crate::args::PageFormat;
 use crate::compare::comparable;
@@ -15,15 +15,16 @@ use crate::compare::sides::{RunSet, overwritten};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver_and_say};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::terminal::Terminal;
 use args::GateOptions;
-use ask::Expected;
+use ask::AssertionText;
 
 /// Reads what is expected and the runs, judges, tells.
 pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
-    let Words { expected, runs, baseline } = Words::read(options)?;
-    let comparison = baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &Options::default()));
+    let GateQuestion { expected, runs, baseline } = GateQuestion::read(options)?;
+    let comparison =
+        baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &ComparisonSettings::default()));
     let of_baseline = expected.iter().any(|one| one.expectation.needs_baseline());
     let comparison = comparison.filter(|_| of_baseline);
     if let Some(comparison) = comparison.as_ref().filter(|_| !options.force) {
@@ -42,7 +43,7 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     Ok(if end == Exit::Good { exit(&document) } else { end })
 }
 
-fn exit(document: &Document) -> Exit {
+fn exit(document: &GateDocument) -> Exit {
     match (document.checks.iter().all(|check| check.passed), document.distrust.is_empty()) {
         (false, _) => Exit::Failed,
         (true, false) => Exit::Distrust,
@@ -51,36 +52,37 @@ fn exit(document: &Document) -> Exit {
 }
 
 fn judged(
-    expected: &[Expected],
+    expected: &[AssertionText],
     runs: &RunSet,
     baseline: Option<&RunSet>,
     comparison: Option<&Comparison>,
     strict: bool,
-) -> Document {
+) -> GateDocument {
     let of_runs = runs.runs();
     let verdicts: Vec<Vec<Verdict>> = of_runs.iter().map(|run| analyse(run)).collect();
     let found: Vec<(&Run, &[Verdict])> = of_runs.iter().copied().zip(verdicts.iter().map(Vec::as_slice)).collect();
     let of_baseline = baseline.map(RunSet::runs).unwrap_or_default();
-    let bench = Bench { runs: &found, baseline: &of_baseline, comparison };
-    let check = |one: &Expected| Check::new(&one.text, one.expectation.clone(), one.expectation.judge(&bench), strict);
+    let bench = GateInputs { runs: &found, baseline: &of_baseline, comparison };
+    let check =
+        |one: &AssertionText| GateCheck::new(&one.text, one.expectation.clone(), one.expectation.judge(&bench), strict);
     let checks = expected.iter().map(check).collect();
     // Who has expectations of findings has decided which of them matter.
-    let by_findings = expected.iter().any(|one| matches!(one.expectation.subject, Subject::Findings(_)));
+    let by_findings = expected.iter().any(|one| matches!(one.expectation.subject, AssertionSubject::Findings(_)));
     let distrust = if by_findings { Vec::new() } else { page::distrust(&found) };
     let named = runs.named().into_iter().zip(of_runs).collect();
     let differences = comparison.map(report::compare::refusal).unwrap_or_default();
     let baseline = baseline.map(RunSet::named).unwrap_or_default();
-    Document::new(named, baseline, checks, distrust).despite(differences)
+    GateDocument::new(named, baseline, checks, distrust).despite(differences)
 }
 
 /// What was asked for, understood.
-struct Words {
-    expected: Vec<Expected>,
+struct GateQuestion {
+    expected: Vec<AssertionText>,
     runs: RunSet,
     baseline: Option<RunSet>,
 }
 
-impl Words {
+impl GateQuestion {
     /// All that is wrong is told at once, expectations with their places.
     fn read(options: &GateOptions) -> Result<Self, Exit> {
         let expected = ask::expectations(options).map_err(|problems| diagnostics::print(&problems));
@@ -95,7 +97,7 @@ impl Words {
             problems.extend(runs.twice(baseline));
         }
         if !problems.is_empty() {
-            return Err(Refusal::Words(problems).told());
+            return Err(CommandRefusal::Words(problems).told());
         }
         match (expected, runs) {
             (Ok(expected), Some(runs)) => Ok(Self { expected, runs, baseline: baseline.flatten() }),

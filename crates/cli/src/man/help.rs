@@ -4,7 +4,7 @@
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Help<'a> {
     /// Filled text, and lists under a line of their own.
-    pub(super) says: Vec<Block<'a>>,
+    pub(super) says: Vec<HelpBlock<'a>>,
     /// Lines to type.
     pub(super) examples: Vec<&'a str>,
     /// Codes and what they mean.
@@ -13,7 +13,7 @@ pub(super) struct Help<'a> {
 
 /// A paragraph.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Block<'a> {
+pub(super) enum HelpBlock<'a> {
     /// Filled text.
     Text(&'a str),
     /// A line, and indented lines under it.
@@ -39,9 +39,9 @@ impl<'a> Help<'a> {
             let (_, told) = paragraph.split_once(':').unwrap_or((first, rest));
             self.exits.extend(exits(told));
         } else if first.ends_with(':') && rest.lines().all(|line| line.starts_with(' ')) {
-            self.says.push(Block::Listing(first, lines().collect()));
+            self.says.push(HelpBlock::Listing(first, lines().collect()));
         } else {
-            self.says.push(Block::Text(paragraph));
+            self.says.push(HelpBlock::Text(paragraph));
         }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
             "Some words\non two lines.\n\nExpressions:\n  a >= 1\n\nExamples:\n  fathom run a\n  fathom run b\n\nExit codes:\n  \
              0 good           1 bad\n  128+n ended by signal n: kept    with --run: that of CMD",
         );
-        let says = [Block::Text("Some words\non two lines."), Block::Listing("Expressions:", vec!["a >= 1"])];
+        let says = [HelpBlock::Text("Some words\non two lines."), HelpBlock::Listing("Expressions:", vec!["a >= 1"])];
         assert_eq!(help.says, says);
         assert_eq!(help.examples, ["fathom run a", "fathom run b"]);
         let codes = [("0", "good"), ("1", "bad"), ("128+n", "ended by signal n: kept"), ("with --run", "that of CMD")];

@@ -21,7 +21,7 @@ use crate::terminal::why;
 use args::ManOptions;
 
 /// A page of the manual.
-struct Page {
+struct ManualPage {
     /// `fathom-run`.
     name: String,
     /// 1 for commands, 5 for files.
@@ -29,7 +29,7 @@ struct Page {
     text: String,
 }
 
-impl Page {
+impl ManualPage {
     /// Where it is below a directory of manuals.
     fn path(&self) -> String {
         format!("man{}/{}.{}", self.section, self.name, self.section)
@@ -64,19 +64,19 @@ pub(crate) fn short_names(program: &clap::Command) -> Vec<String> {
 }
 
 /// Every page there is.
-fn pages(mut program: clap::Command) -> Vec<Page> {
+fn pages(mut program: clap::Command) -> Vec<ManualPage> {
     program.build();
-    let mut pages = vec![Page { name: "fathom".to_owned(), section: 1, text: page::of_program(&program) }];
-    pages.extend(page::commands(&program).map(|command| Page {
+    let mut pages = vec![ManualPage { name: "fathom".to_owned(), section: 1, text: page::of_program(&program) }];
+    pages.extend(page::commands(&program).map(|command| ManualPage {
         name: page::full_name(command),
         section: 1,
         text: page::of_command(&program, command),
     }));
-    pages.push(Page { name: "fathom-options".to_owned(), section: 5, text: options::of_job_options() });
+    pages.push(ManualPage { name: "fathom-options".to_owned(), section: 5, text: options::of_job_options() });
     pages
 }
 
-fn write(page: &Page, directory: &Path) -> Result<(), String> {
+fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
     let path = directory.join(page.path());
     let folder = path.parent().unwrap_or(directory);
     std::fs::create_dir_all(folder)
@@ -86,7 +86,7 @@ fn write(page: &Page, directory: &Path) -> Result<(), String> {
 }
 
 /// Has `man` lay it out and page it.
-fn show(page: &Page) -> Result<Exit, Exit> {
+fn show(page: &ManualPage) -> Result<Exit, Exit> {
     let refused = |error: std::io::Error| {
         let instead =
             format!("read `fathom {} --help`, or write them with --into", page.name.trim_start_matches("fathom-"));
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> Vec<Page> {
+    fn all() -> Vec<ManualPage> {
         pages(crate::args::Cli::command())
     }
 
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn pages_are_found_by_short_names_and_by_their_sections() {
         let pages = all();
-        let found = |name: &str| pages.iter().find(|page| page.is_called(name)).map(Page::path);
+        let found = |name: &str| pages.iter().find(|page| page.is_called(name)).map(ManualPage::path);
         assert_eq!(found("run").as_deref(), Some("man1/fathom-run.1"));
         assert_eq!(found("fathom").as_deref(), Some("man1/fathom.1"));
         assert_eq!(found("fathom-options.5").as_deref(), Some("man5/fathom-options.5"));

@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 
 use super::facts::{ENVIRONMENT, EXITS, FILES, FIRST_STEPS, Fact, OVERVIEW};
-use super::help::{Block, Help};
+use super::help::{Help, HelpBlock};
 use super::roff::{Roff, bold, escaped, italic};
 use crate::args::MEASURING;
 
@@ -39,8 +39,8 @@ pub(super) fn of_command(program: &Command, command: &Command) -> String {
     page.paragraph(&format!("{}.", about(command)));
     for block in &help.says {
         match block {
-            Block::Text(text) => page.paragraph(text),
-            Block::Listing(title, lines) => {
+            HelpBlock::Text(text) => page.paragraph(text),
+            HelpBlock::Listing(title, lines) => {
                 page.paragraph(title);
                 page.verbatim(lines);
             }

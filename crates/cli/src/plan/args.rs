@@ -46,7 +46,7 @@ pub(crate) struct PlanOptions {
     pub(super) read: Option<String>,
     /// Access pattern [default: random]
     #[arg(long, value_enum)]
-    pub(super) pattern: Option<Pattern>,
+    pub(super) pattern: Option<PlanPattern>,
     /// Capacity: 2TiB, 500GB
     #[arg(long, alias = "size", value_name = "SIZE")]
     pub(super) capacity: Option<String>,
@@ -130,7 +130,7 @@ pub(super) enum PlanFormat {
 
 /// The access pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Pattern {
+pub(super) enum PlanPattern {
     /// Random offsets
     Random,
     /// Each operation starts where the last one ended

@@ -8,9 +8,9 @@ use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use record::Input;
 use units::Nanos;
-use volume::catalogue::{Measure, quantity};
+use volume::catalogue::{QuantityKind, quantity};
 
-use super::args::{Pattern, PlanOptions};
+use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
 use crate::diagnostics;
 use crate::explain::open;
@@ -21,14 +21,14 @@ use crate::source::Outside;
 const HEADROOM: f64 = 0.2;
 
 /// A need, and the arithmetic behind it.
-pub(super) struct Question {
+pub(super) struct PlanQuestion {
     pub(super) need: Need,
     pub(super) lines: Vec<String>,
 }
 
 /// Reads everything; all that is wrong with it at once.
-pub(super) fn read(options: &PlanOptions) -> Result<Question, Vec<Diagnostic>> {
-    let mut reader = Reader { problems: Vec::new() };
+pub(super) fn read(options: &PlanOptions) -> Result<PlanQuestion, Vec<Diagnostic>> {
+    let mut reader = PlanReader { problems: Vec::new() };
     let mut derived = Derived { need: Need::default(), lines: Vec::new() };
     match (&options.workload, &options.from) {
         (Some(words), Some(_)) => {
@@ -61,21 +61,21 @@ pub(super) fn read(options: &PlanOptions) -> Result<Question, Vec<Diagnostic>> {
         reader.problems.push(Diagnostic::error("plan", message).remedy(remedy));
     }
     reader.volumes(options, &mut need);
-    if reader.problems.is_empty() { Ok(Question { need, lines: derived.lines }) } else { Err(reader.problems) }
+    if reader.problems.is_empty() { Ok(PlanQuestion { need, lines: derived.lines }) } else { Err(reader.problems) }
 }
 
-struct Reader {
+struct PlanReader {
     problems: Vec<Diagnostic>,
 }
 
-impl Reader {
+impl PlanReader {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = diagnostics::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("plan", message).at(place).remedy(remedy));
     }
 
     /// A quantity that is more than nothing.
-    fn quantity(&mut self, option: &str, value: Option<&String>, measure: Measure, example: &str) -> Option<f64> {
+    fn quantity(&mut self, option: &str, value: Option<&String>, measure: QuantityKind, example: &str) -> Option<f64> {
         let value = value?;
         let remedy = format!("write, for example, {option} {example}");
         match quantity(value, measure) {
@@ -87,10 +87,10 @@ impl Reader {
     }
 
     fn rates(&mut self, options: &PlanOptions, need: &mut Need) {
-        need.iops = self.quantity("--iops", options.iops.as_ref(), Measure::Count, "15k").or(need.iops);
+        need.iops = self.quantity("--iops", options.iops.as_ref(), QuantityKind::Count, "15k").or(need.iops);
         let throughput = options.throughput.as_ref();
         need.bytes_per_sec =
-            self.quantity("--throughput", throughput, Measure::Throughput, "400MiB/s").or(need.bytes_per_sec);
+            self.quantity("--throughput", throughput, QuantityKind::Throughput, "400MiB/s").or(need.bytes_per_sec);
         if let Some(words) = &options.bs {
             match block_bytes(words) {
                 Some(bytes) => need.block = Some(bytes),
@@ -101,7 +101,7 @@ impl Reader {
             }
         }
         if let Some(words) = &options.read {
-            match quantity(words, Measure::Share) {
+            match quantity(words, QuantityKind::Share) {
                 Ok(share) if share <= 1.0 => need.read_share = share,
                 _ => {
                     let message = format!("`{words}` is not a share from 0% to 100%");
@@ -109,17 +109,17 @@ impl Reader {
                 }
             }
         }
-        need.sequential = options.pattern.map_or(need.sequential, |pattern| pattern == Pattern::Sequential);
+        need.sequential = options.pattern.map_or(need.sequential, |pattern| pattern == PlanPattern::Sequential);
     }
 
     fn bounds(&mut self, options: &PlanOptions, need: &mut Need) {
-        let capacity = self.quantity("--capacity", options.capacity.as_ref(), Measure::Size, "2TiB");
+        let capacity = self.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
         need.capacity = capacity.map(|bytes| bytes as u64).or(need.capacity);
         let time = |ns: f64| Nanos::new(ns as u64);
-        let mean = self.quantity("--latency", options.latency.as_ref(), Measure::Duration, "1ms");
+        let mean = self.quantity("--latency", options.latency.as_ref(), QuantityKind::Duration, "1ms");
         need.mean = mean.map(time).or(need.mean);
         for (option, share, words) in [("--p99", 0.99, &options.p99), ("--p999", 0.999, &options.p999)] {
-            if let Some(ns) = self.quantity(option, words.as_ref(), Measure::Duration, "2ms") {
+            if let Some(ns) = self.quantity(option, words.as_ref(), QuantityKind::Duration, "2ms") {
                 need.percentile = Some((share, time(ns)));
             }
         }
@@ -130,7 +130,7 @@ impl Reader {
 
     fn surroundings(&mut self, options: &PlanOptions, need: &mut Need) {
         let mut count = |option: &str, words: &Option<String>, most: f64| {
-            let found = self.quantity(option, words.as_ref(), Measure::Count, "8")?;
+            let found = self.quantity(option, words.as_ref(), QuantityKind::Count, "8")?;
             if found.fract() == 0.0 && found <= most {
                 return Some(found as u32);
             }
@@ -160,7 +160,7 @@ impl Reader {
         need.region.clone_from(&options.region);
         need.headroom = self.headroom(options.headroom.as_deref());
         if let Some(words) = &options.eur_usd {
-            match quantity(words, Measure::Count) {
+            match quantity(words, QuantityKind::Count) {
                 Ok(rate) if (0.01..=100.0).contains(&rate) => need.exchange = plan::Exchange::given(rate),
                 _ => {
                     let message = format!("`{words}` is not a rate from 0.01 to 100");
@@ -169,10 +169,10 @@ impl Reader {
                 }
             }
         }
-        need.budget = self.quantity("--budget", options.budget.as_ref(), Measure::Count, "500");
+        need.budget = self.quantity("--budget", options.budget.as_ref(), QuantityKind::Count, "500");
         if let Some(words) = &options.growth {
             let share = words.trim_end_matches("/year").trim_end_matches("/y");
-            match quantity(share, Measure::Share) {
+            match quantity(share, QuantityKind::Share) {
                 _ if share.trim() == "0" => need.growth = 0.0,
                 Ok(share) if share <= 100.0 => need.growth = share,
                 _ => {

@@ -14,14 +14,14 @@ use report::plan::PlanReport;
 
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_PLAN, Output};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 
 /// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
-    let question = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let question = ask::read(options).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let report = search(question, options, &signals);
@@ -39,12 +39,12 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
 }
 
 /// Ranks all volumes for the need, and looks for the next step.
-fn search(question: ask::Question, options: &PlanOptions, signals: &Signals) -> PlanReport {
-    let ask::Question { need, lines } = question;
+fn search(question: ask::PlanQuestion, options: &PlanOptions, signals: &Signals) -> PlanReport {
+    let ask::PlanQuestion { need, lines } = question;
     let mut laws = Laws::default();
     let seed = options.seed.unwrap_or(1);
     let runner = runners::model();
-    let mut simulate = |trial: &plan::Trial| {
+    let mut simulate = |trial: &plan::PlanTrial| {
         (!options.no_simulation && signals.end().is_none())
             .then(|| verify::simulate(&runner, trial, seed, signals))
             .flatten()
@@ -144,7 +144,7 @@ mod tests {
         let (need, runner) = (any(seed), runners::model());
         let said = || format!("seed {seed}: {need:?}");
         let (found, ranking) =
-            plan::plan(&need, laws, &mut |trial: &plan::Trial| verify::simulate(&runner, trial, seed, signals));
+            plan::plan(&need, laws, &mut |trial: &plan::PlanTrial| verify::simulate(&runner, trial, seed, signals));
         for index in ranking.front.iter().chain(&ranking.best).chain(&ranking.fastest) {
             let beaten = ranking.meeting.iter().find(|other| is_beaten(&found[*index], &found[**other]));
             assert!(beaten.is_none(), "{}: {} is beaten", said(), found[*index].spec.name);
@@ -163,7 +163,7 @@ mod tests {
                 let percentile = need.percentile.map(|(share, bound)| (share, wider(bound)));
                 let headroom = 0.9 * need.headroom;
                 let need = Need { mean: need.mean.map(wider), percentile, headroom, ..need.clone() };
-                let again = &mut |trial: &plan::Trial| verify::simulate(&runner, trial, seed + 1_000, signals);
+                let again = &mut |trial: &plan::PlanTrial| verify::simulate(&runner, trial, seed + 1_000, signals);
                 assert_eq!(plan::confirm(&need, candidate, again), Some(true), "{}: {}", said(), candidate.spec.name);
             }
         }

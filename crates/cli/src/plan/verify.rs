@@ -1,9 +1,9 @@
 //! Simulations that check what the closed form promises.
 
 use job::{Arrivals, BlockSizes, Direction, Engine, Job, PerKind, Plan};
-use plan::{Outcome, Trial};
+use plan::{PlanTrial, TrialOutcome};
 use record::{LatencyStats, Run};
-use runner::{Credits, RunOptions, Runner, Seeds, Silent};
+use runner::{CreditPolicy, RunOptions, Runner, Seeds, Silent};
 use sim::model::with_key;
 use units::{Nanos, Rate};
 
@@ -20,18 +20,18 @@ const DEPTH_MAX: f64 = 4096.0;
 const MACHINES_MAX: u32 = 256;
 
 /// Simulates a trial without burst credits; `None` where that is not possible.
-pub(super) fn simulate(runner: &dyn Runner, trial: &Trial, seed: u64, signals: &Signals) -> Option<Outcome> {
+pub(super) fn simulate(runner: &dyn Runner, trial: &PlanTrial, seed: u64, signals: &Signals) -> Option<TrialOutcome> {
     let prepared = runner.prepare(&plan(trial), Seeds::fixed(seed)).ok()?;
-    let options = RunOptions { credits: Credits::Spent, ..RunOptions::default() };
+    let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
     let run = prepared.run(&options, signals, &mut Silent).ok()?.run;
     outcome(&run, trial)
 }
 
 /// Returns the jobs of a trial: one for each machine, on a volume that all of them are attached to.
-fn plan(trial: &Trial) -> Plan {
+fn plan(trial: &PlanTrial) -> Plan {
     let machines = trial.machines.clamp(1, MACHINES_MAX);
     let of_one = f64::from(trial.machines.max(1)) / f64::from(machines);
-    let one = job(&Trial { rate: trial.rate * of_one, in_flight: trial.in_flight * of_one, ..trial.clone() });
+    let one = job(&PlanTrial { rate: trial.rate * of_one, in_flight: trial.in_flight * of_one, ..trial.clone() });
     // Several machines admit more than the one that stands for them; the closed form has judged it.
     let is_kept = |pair: &&str| of_one <= 1.0 || !pair.starts_with("machine=");
     let volume = trial.volume.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
@@ -48,7 +48,7 @@ fn plan(trial: &Trial) -> Plan {
 }
 
 /// Returns the load of one machine.
-fn job(trial: &Trial) -> Job {
+fn job(trial: &PlanTrial) -> Job {
     let seconds =
         (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(LEAST_S);
     let depth = match trial.timed {
@@ -83,7 +83,7 @@ fn job(trial: &Trial) -> Job {
     job
 }
 
-fn outcome(run: &Run, trial: &Trial) -> Option<Outcome> {
+fn outcome(run: &Run, trial: &PlanTrial) -> Option<TrialOutcome> {
     let result = &run.jobs.first()?.result;
     let sides: Vec<&LatencyStats> = [&result.read, &result.write]
         .into_iter()
@@ -94,7 +94,7 @@ fn outcome(run: &Run, trial: &Trial) -> Option<Outcome> {
     let sum: f64 = sides.iter().map(|stats| stats.sum_ns()).sum();
     // The percentile of both kinds together is at most the greater of the two.
     let percentile = sides.iter().filter_map(|stats| stats.percentile_ns(100.0 * trial.timed.unwrap_or(0.99))).max()?;
-    Some(Outcome {
+    Some(TrialOutcome {
         iops: result.iops() / f64::from(trial.machines.max(1)),
         mean_secs: sum / count.max(1) as f64 / 1e9,
         percentile_secs: percentile as f64 / 1e9,
@@ -108,7 +108,7 @@ mod tests {
     /// What each of some machines gets of one volume, one after the other.
     fn each(volume: &str, machines: u32, rate: f64, block: u32) -> f64 {
         let volume = volume.to_owned();
-        let trial = Trial {
+        let trial = PlanTrial {
             volume,
             machines,
             rate,

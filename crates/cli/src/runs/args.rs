@@ -31,11 +31,11 @@ pub(crate) struct RunsOptions {
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum RunsCommand {
     /// The runs that are kept, the latest last
-    List(ListOptions),
+    List(RunsListOptions),
     /// What a run printed, where it took place, its job, and the command that repeats it
-    Show(ShowOptions),
+    Show(RunsShowOptions),
     /// Remove runs
-    Rm(Named),
+    Rm(NamedRuns),
     /// Keep what fio printed, or records from elsewhere
     Import(ImportOptions),
     /// Exempt runs from retention
@@ -45,7 +45,7 @@ pub(super) enum RunsCommand {
 }
 
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct ListOptions {
+pub(super) struct RunsListOptions {
     /// Only those with this text in a name, a target or the command
     pub(super) text: Option<String>,
     /// Only those of this kind
@@ -87,7 +87,7 @@ pub(super) enum OfKind {
     Suite,
 }
 
-impl From<OfKind> for store::Kind {
+impl From<OfKind> for store::RunKind {
     fn from(kind: OfKind) -> Self {
         match kind {
             OfKind::Run => Self::Run,
@@ -109,7 +109,7 @@ pub(super) enum Form {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct ShowOptions {
+pub(super) struct RunsShowOptions {
     /// An id, a part of one, `last`, or a folder
     pub(super) run: String,
     /// Format of standard output
@@ -118,7 +118,7 @@ pub(super) struct ShowOptions {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct Named {
+pub(super) struct NamedRuns {
     /// Ids, parts of them, `last`, series
     #[arg(value_name = "RUN", required = true)]
     pub(super) runs: Vec<String>,
@@ -134,7 +134,7 @@ pub(super) struct ImportOptions {
 #[derive(Clone, Debug, Args)]
 pub(super) struct KeepOptions {
     #[command(flatten)]
-    pub(super) named: Named,
+    pub(super) named: NamedRuns,
     /// Give them back to retention
     #[arg(long)]
     pub(super) release: bool,

@@ -6,7 +6,7 @@ mod when;
 
 use jiff::tz::TimeZone;
 use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_runs_text};
-use store::{Entry, Filter, Reason, Retention, Store};
+use store::{Entry, Filter, Reason, Retention, RunStore};
 use units::Bytes;
 
 use crate::exit::Exit;
@@ -15,12 +15,14 @@ use crate::outputs::say;
 use crate::recall::recall_all;
 use crate::terminal::{Terminal, tell};
 use crate::{home, retention};
-use args::{Form, ImportOptions, KeepOptions, ListOptions, PruneOptions, RunsCommand, RunsOptions, ShowOptions};
+use args::{
+    Form, ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions,
+};
 
 /// Lists, shows, removes, imports, keeps or prunes.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
     match &options.command {
-        None => list(&ListOptions::default()),
+        None => list(&RunsListOptions::default()),
         Some(RunsCommand::List(options)) => list(options),
         Some(RunsCommand::Show(options)) => show(options),
         Some(RunsCommand::Rm(named)) => remove(&named.runs),
@@ -30,14 +32,14 @@ pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
     }
 }
 
-fn list(options: &ListOptions) -> Result<Exit, Exit> {
+fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let now = jiff::Zoned::now();
     let instant = |option: &str, text: &Option<String>| {
         let instant = text.as_deref().map(|text| when::unix_ms(text, &now).map_err(|what| format!("{option} {what}")));
         instant.transpose().map_err(|problem| Exit::usage(&problem))
     };
     let filter = Filter {
-        kind: options.kind.map(store::Kind::from),
+        kind: options.kind.map(store::RunKind::from),
         name: options.name.clone(),
         host: options.host.clone(),
         device: options.target.clone(),
@@ -58,7 +60,7 @@ fn list(options: &ListOptions) -> Result<Exit, Exit> {
     }))
 }
 
-fn show(options: &ShowOptions) -> Result<Exit, Exit> {
+fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
     let recalled = recall_all(&options.run).map_err(|problem| Exit::usage(&problem))?;
     let (zone, style) = (TimeZone::system(), Terminal::stdout().style());
     let details: Vec<_> = recalled.iter().map(|one| saved::details(one, &zone)).collect();
@@ -77,7 +79,7 @@ fn remove(words: &[String]) -> Result<Exit, Exit> {
 
 fn import(options: &ImportOptions) -> Result<Exit, Exit> {
     let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
-    let store = Store::open(place).map_err(|error| failed(&error))?;
+    let store = RunStore::open(place).map_err(|error| failed(&error))?;
     let mut worst = Exit::Good;
     for path in &options.files {
         let (file, number) = open::numbered(path);
@@ -155,14 +157,14 @@ fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
 }
 
 /// The store, where there must be one.
-fn existing() -> Result<Store, Exit> {
+fn existing() -> Result<RunStore, Exit> {
     let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
     let store = home::store().map_err(|problem| Exit::environment(&problem))?;
     store.ok_or_else(|| Exit::usage(&format!("no run was kept yet in {}", place.display())))
 }
 
 /// Words for runs; series as all of their runs.
-fn named(store: &Store, words: &[String]) -> Result<Vec<String>, Exit> {
+fn named(store: &RunStore, words: &[String]) -> Result<Vec<String>, Exit> {
     let mut all = Vec::new();
     for word in words {
         let series = store.series(word).map_err(|error| failed(&error))?;

@@ -1,8 +1,8 @@
 //! Saved runs as the plain data that `report` prints.
 
 use jiff::tz::TimeZone;
-use record::Environment;
-use report::Style;
+use record::EnvironmentRecord;
+use report::SheetStyle;
 use report::runs::{RunDetails, SavedRun, SkippedRun};
 use store::{Entry, Listing, Loaded};
 
@@ -47,13 +47,13 @@ pub(super) fn details<'a>(recalled: &'a Recalled, zone: &TimeZone) -> RunDetails
     RunDetails {
         run: &recalled.run,
         saved: saved.map(|saved| (run(&saved.entry, zone), saved.folder().to_string_lossy().into_owned())),
-        environment: environment.unwrap_or_else(|| Environment::of(&recalled.run)),
+        environment: environment.unwrap_or_else(|| EnvironmentRecord::of(&recalled.run)),
         job: saved.and_then(|saved| saved.job().ok().flatten()),
     }
 }
 
 /// Returns the text that a sweep, a grid or a suite printed, and the results of any other run.
-pub(super) fn results(recalled: &Recalled, style: Style) -> String {
+pub(super) fn results(recalled: &Recalled, style: SheetStyle) -> String {
     let printed = |saved: &Loaded| String::from_utf8(saved.file(keep::TEXT).ok()?).ok();
     let results = || report::text(&recalled.run, &analyse::analyse(&recalled.run), style);
     recalled.kept.as_ref().and_then(printed).unwrap_or_else(results)

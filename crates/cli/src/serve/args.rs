@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::Progress;
+use crate::args::ProgressStyle;
 
 pub(crate) const HELP: &str = "\
 Without VOLUME there is no model: requests are answered as fast as the store does them. A volume
@@ -150,8 +150,8 @@ pub(crate) struct ServeOptions {
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
     /// Show progress on standard error
-    #[arg(long, value_enum, default_value_t = Progress::Auto)]
-    pub(super) progress: Progress,
+    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto)]
+    pub(super) progress: ProgressStyle,
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -3,31 +3,31 @@
 use std::path::PathBuf;
 
 use job::Diagnostic;
-use nbd::server::Identity;
-use nbd::store::faults::Rates;
+use nbd::server::TlsIdentity;
+use nbd::store::faults::FaultRates;
 use units::Nanos;
 use volume::Attachment;
-use volume::catalogue::{self, Measure, quantity};
+use volume::catalogue::{self, QuantityKind, quantity};
 
 use super::args::ServeOptions;
 use super::identity::{self, Unusable};
-use super::places::{Admits, Place};
+use super::places::{Admits, ListenPlace};
 use super::sizes;
 use super::stores::MEMORY_LEAST_BYTES;
 use crate::{diagnostics, runners};
 
 /// What is to be served, before anything is touched.
-pub(super) struct Question {
+pub(super) struct ServeQuestion {
     pub(super) wanted: Vec<Wanted>,
-    pub(super) places: Vec<Place>,
-    pub(super) metrics: Option<Place>,
-    pub(super) faults: Rates,
+    pub(super) places: Vec<ListenPlace>,
+    pub(super) metrics: Option<ListenPlace>,
+    pub(super) faults: FaultRates,
     pub(super) memory_limit: Option<u64>,
     pub(super) seed: u64,
     /// What is taken off for the way between client and server, where that is given.
     pub(super) way: Option<Nanos>,
     /// What proves to clients who the server is.
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<TlsIdentity>,
 }
 
 /// One export.
@@ -100,10 +100,10 @@ const WAY_MOST_NS: f64 = 1e9;
 const STORES: &str =
     "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
 
-impl Question {
+impl ServeQuestion {
     /// Reads everything.
     pub(super) fn read(options: &ServeOptions) -> Result<Self, Vec<Diagnostic>> {
-        let mut reader = Reader::default();
+        let mut reader = ServeReader::default();
         let mut drafts = reader.exports(options);
         reader.stores(options, &mut drafts);
         reader.sizes(options, &mut drafts);
@@ -130,7 +130,7 @@ impl Question {
 }
 
 /// An export of which only the words are known.
-struct Draft {
+struct ServeDraft {
     name: String,
     volume: Option<String>,
     store: StoreWords,
@@ -138,19 +138,19 @@ struct Draft {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ServeReader {
     problems: Vec<Diagnostic>,
 }
 
-impl Reader {
+impl ServeReader {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = diagnostics::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
     }
 
     /// The names and volumes; the volume that needs no name is the first, and so what clients get who name none.
-    fn exports(&mut self, options: &ServeOptions) -> Vec<Draft> {
-        let draft = |name: &str, volume: Option<&str>| Draft {
+    fn exports(&mut self, options: &ServeOptions) -> Vec<ServeDraft> {
+        let draft = |name: &str, volume: Option<&str>| ServeDraft {
             name: name.to_owned(),
             volume: volume.map(str::to_owned),
             store: StoreWords::Memory,
@@ -170,7 +170,7 @@ impl Reader {
             if name.len() > NAME_MOST {
                 let remedy = format!("use at most {NAME_MOST} bytes, as the protocol has it");
                 self.refuse("--export", text, 0..name.len(), "the name is too long", &remedy);
-            } else if drafts.iter().any(|known: &Draft| known.name == name) {
+            } else if drafts.iter().any(|known: &ServeDraft| known.name == name) {
                 let message = format!("there are two exports `{name}`");
                 self.refuse("--export", text, 0..name.len(), &message, "give each a name of its own");
             }
@@ -179,7 +179,7 @@ impl Reader {
         drafts
     }
 
-    fn stores(&mut self, options: &ServeOptions, drafts: &mut [Draft]) {
+    fn stores(&mut self, options: &ServeOptions, drafts: &mut [ServeDraft]) {
         for text in &options.backing {
             let (name, at) = if StoreWords::parse(text).is_some() { (None, 0) } else { named(text) };
             let Some(store) = StoreWords::parse(&text[at..]) else {
@@ -190,7 +190,7 @@ impl Reader {
         }
     }
 
-    fn sizes(&mut self, options: &ServeOptions, drafts: &mut [Draft]) {
+    fn sizes(&mut self, options: &ServeOptions, drafts: &mut [ServeDraft]) {
         for text in &options.size {
             let (name, at) = named(text);
             let Some(size) = self.size("--size", text, at) else { continue };
@@ -204,10 +204,10 @@ impl Reader {
         option: &str,
         text: &str,
         name: Option<&str>,
-        drafts: &mut [Draft],
-        change: impl Fn(&mut Draft),
+        drafts: &mut [ServeDraft],
+        change: impl Fn(&mut ServeDraft),
     ) {
-        let meant = |draft: &&mut Draft| name.is_none_or(|name| name == draft.name);
+        let meant = |draft: &&mut ServeDraft| name.is_none_or(|name| name == draft.name);
         if drafts.iter_mut().filter(meant).map(change).count() == 0 {
             let name = name.unwrap_or_default();
             let near = units::closest(name, drafts.iter().map(|draft| draft.name.as_str()));
@@ -219,7 +219,7 @@ impl Reader {
     /// A size of at least a sector, from a place in the text of an option on.
     fn size(&mut self, option: &str, text: &str, at: usize) -> Option<u64> {
         let remedy = format!("write, for example, {option} 10GiB");
-        match quantity(&text[at..], Measure::Size) {
+        match quantity(&text[at..], QuantityKind::Size) {
             Ok(bytes) if bytes >= 512.0 && bytes < i64::MAX as f64 => return Some(bytes as u64),
             Ok(_) => self.refuse(option, text, at..text.len(), "not between 512 bytes and 8 EiB", &remedy),
             Err(message) => self.refuse(option, text, at..text.len(), &message, &remedy),
@@ -238,7 +238,7 @@ impl Reader {
 
     fn way(&mut self, text: &str) -> Option<Nanos> {
         let remedy = "write, for example, --round-trip 20us, or 0us to take nothing off";
-        match quantity(text, Measure::Duration) {
+        match quantity(text, QuantityKind::Duration) {
             Ok(ns) if ns <= WAY_MOST_NS => return Some(Nanos::new(ns as u64)),
             Ok(_) => self.refuse(
                 "--round-trip",
@@ -253,7 +253,7 @@ impl Reader {
     }
 
     /// Looks the volumes up, together: some limits go by what else hangs on the machine.
-    fn resolve(&mut self, options: &ServeOptions, drafts: &[Draft]) -> Vec<Wanted> {
+    fn resolve(&mut self, options: &ServeOptions, drafts: &[ServeDraft]) -> Vec<Wanted> {
         let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
         let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
         let specs = match catalogue::resolve_all(&asked, &runners::read_volumes) {
@@ -279,7 +279,7 @@ impl Reader {
     }
 
     /// The words of a volume, with the size that `--size` gives it.
-    fn words(&mut self, options: &ServeOptions, draft: &Draft) -> Option<String> {
+    fn words(&mut self, options: &ServeOptions, draft: &ServeDraft) -> Option<String> {
         let volume = draft.volume.as_ref()?;
         let Some(size) = draft.size else { return Some(volume.clone()) };
         if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
@@ -298,7 +298,7 @@ impl Reader {
         let real = |wanted: &Wanted| {
             let path = wanted.store.path()?;
             let place = || std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-            Some(engine::gate::Identity::at(path).ok_or_else(place))
+            Some(engine::gate::FileIdentity::at(path).ok_or_else(place))
         };
         let writes = |wanted: &Wanted| matches!(wanted.store, StoreWords::File(_)) && !options.read_only;
         for (index, one) in wanted.iter().enumerate() {
@@ -325,19 +325,19 @@ impl Reader {
         }
     }
 
-    fn faults(&mut self, options: &ServeOptions) -> Rates {
-        match options.faults.as_deref().map(|text| Rates::parse("--faults", text)) {
-            None => Rates::default(),
+    fn faults(&mut self, options: &ServeOptions) -> FaultRates {
+        match options.faults.as_deref().map(|text| FaultRates::parse("--faults", text)) {
+            None => FaultRates::default(),
             Some(Ok(rates)) => rates,
             Some(Err(problems)) => {
                 let shown = |problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem));
                 self.problems.extend(problems.iter().map(shown));
-                Rates::default()
+                FaultRates::default()
             }
         }
     }
 
-    fn identity(&mut self, options: &ServeOptions) -> Option<Identity> {
+    fn identity(&mut self, options: &ServeOptions) -> Option<TlsIdentity> {
         identity::read(options).unwrap_or_else(|refused| {
             for Unusable { option, value, reason, remedy } in refused {
                 self.refuse(option, &value, 0..value.len(), &reason, remedy);
@@ -347,10 +347,10 @@ impl Reader {
     }
 
     /// Where to listen.
-    fn places(&mut self, options: &ServeOptions) -> Vec<Place> {
+    fn places(&mut self, options: &ServeOptions) -> Vec<ListenPlace> {
         let mut places = Vec::new();
         if options.socket.is_some() || options.listen.is_empty() {
-            places.push(Place::Unix(options.socket.clone()));
+            places.push(ListenPlace::Unix(options.socket.clone()));
         }
         let admits = match (options.insecure, &options.tls_key, &options.tls_clients) {
             (true, ..) | (_, Some(_), Some(_)) => Admits::Permitted,
@@ -361,8 +361,8 @@ impl Reader {
         places
     }
 
-    fn place(&mut self, option: &str, text: &str, admits: Admits) -> Option<Place> {
-        match Place::tcp(text, option, admits) {
+    fn place(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenPlace> {
+        match ListenPlace::tcp(text, option, admits) {
             Ok(place) => Some(place),
             Err((message, remedy)) => {
                 self.refuse(option, text, 0..text.len(), &message, &remedy);

@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use runner::RunControl;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::figures::Known;
-use super::places::Open;
-use super::scene::Beside;
+use super::figures::ExportFacts;
+use super::places::OpenPlace;
+use super::scene::BackgroundTasks;
 use crate::exit::Exit;
 use crate::shutdown::{self, CleanUp};
 use crate::signals::Signals;
 
 /// A command at work.
-pub(super) struct Running {
+pub(super) struct RunningChild {
     child: Child,
     /// Whether it has a process group of its own, with all that it has started.
     own_group: bool,
@@ -29,7 +29,7 @@ pub(super) struct Running {
 /// How long a command may take to end once it is asked to.
 const GRACE: Duration = Duration::from_secs(5);
 
-impl Running {
+impl RunningChild {
     /// Starts a command of the shell with what it has to know as variables.
     ///
     /// # Errors
@@ -83,12 +83,17 @@ fn send(pid: Pid, own_group: bool, signal: Signal) {
 }
 
 /// What the command is told, as `nbdkit --run` tells it: <https://libguestfs.org/nbdkit-captive.1.html>.
-pub(super) fn variables(known: &[Known], places: &[Open], sockets: &Beside<'_>) -> Vec<(&'static str, OsString)> {
+pub(super) fn variables(
+    known: &[ExportFacts],
+    places: &[OpenPlace],
+    sockets: &BackgroundTasks<'_>,
+) -> Vec<(&'static str, OsString)> {
     let first = known.first();
     let uri = first.and_then(|known| known.uris.first()).cloned().unwrap_or_default();
-    let socket = places.iter().find_map(|place| if let Open::Unix(path) = place { Some(path) } else { None });
-    let port =
-        places.iter().find_map(|place| if let Open::Tcp { address, .. } = place { Some(address.port()) } else { None });
+    let socket = places.iter().find_map(|place| if let OpenPlace::Unix(path) = place { Some(path) } else { None });
+    let port = places
+        .iter()
+        .find_map(|place| if let OpenPlace::Tcp { address, .. } = place { Some(address.port()) } else { None });
     vec![
         ("uri", uri.into()),
         ("unixsocket", socket.cloned().unwrap_or_default().into()),

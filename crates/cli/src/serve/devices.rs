@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::Error;
 use engine::block::{Device, DeviceDraft, DeviceSetup, clean_up};
 use nbd::fuse::{Channel, MOST_BYTES, Node};
-use nbd::server::Mount;
+use nbd::server::ExportMount;
 use rustix::process::{getegid, geteuid};
 
-use super::figures::Known;
+use super::figures::ExportFacts;
 use super::places;
 use crate::exit::Exit;
 use crate::outputs;
@@ -23,7 +23,7 @@ const BLOCK_BYTES: u32 = 4096;
 ///
 /// # Errors
 /// The system's refusal, with its remedy; then nothing is left of those that were prepared.
-pub(super) fn prepare(known: &[Known]) -> Result<(Vec<DeviceDraft>, Vec<Mount>), String> {
+pub(super) fn prepare(known: &[ExportFacts]) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), String> {
     let directory = places::private_directory()?;
     let (mut drafts, mut mounts) = (Vec::new(), Vec::new());
     for (export, known) in known.iter().enumerate() {
@@ -48,11 +48,11 @@ pub(super) fn prepare(known: &[Known]) -> Result<(Vec<DeviceDraft>, Vec<Mount>),
     Ok((drafts, mounts))
 }
 
-fn mount(fuse: std::os::fd::OwnedFd, known: &Known, export: usize) -> Result<Mount, String> {
+fn mount(fuse: std::os::fd::OwnedFd, known: &ExportFacts, export: usize) -> Result<ExportMount, String> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
     let node = Node { size: known.size_bytes, block_bytes: BLOCK_BYTES, read_only: known.read_only, owner };
     let channel = Channel::new(fuse).map_err(|error| why(&error))?;
-    Ok(Mount { channel, node, export })
+    Ok(ExportMount { channel, node, export })
 }
 
 /// Makes the devices; the server is at work meanwhile.

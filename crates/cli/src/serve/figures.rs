@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use meter::Histogram;
-use nbd::server::{Done, Kind, Punctuality, Snapshot, Tally};
+use nbd::server::{Done, ExportTally, Punctuality, Snapshot, TallyKind};
 use nbd::store::FaultKind;
 use report::serve::{
     ExportStats, PunctualityStats, RequestLatency, RequestStats, ServedExport, ServerStats, StageStats,
 };
 use units::Nanos;
-use volume::{Limit, Stage, StageKind};
+use volume::{Limit, ServiceStage, StageKind};
 
 use super::control::by_name;
-use super::recent::Rates;
+use super::recent::RecentRates;
 
 /// What is known of an export before clients use it.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct ExportFacts {
     pub(super) name: String,
     pub(super) uris: Vec<String>,
     pub(super) volume: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) faulty: bool,
 }
 
-impl Known {
+impl ExportFacts {
     /// Returns what is printed of it when the server begins.
     pub(super) fn served(&self) -> ServedExport<'_> {
         ServedExport {
@@ -49,7 +49,7 @@ impl Known {
 }
 
 /// Returns the statistics of a snapshot. `recent` has the rates of each export and kind in the last second.
-pub(super) fn stats(known: &[Known], seed: u64, snapshot: &Snapshot, recent: &Rates) -> ServerStats {
+pub(super) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
     let exports = known.iter().zip(&snapshot.exports).enumerate();
     let exports = exports.map(|(index, (known, (_, tally)))| ExportStats {
         notes: notes(known, snapshot),
@@ -65,9 +65,9 @@ pub(crate) fn text(stats: &ServerStats) -> String {
     stats.text(&FaultKind::ALL.map(FaultKind::name))
 }
 
-fn export(known: &Known, tally: &Tally, recent: &Rates, index: usize) -> ExportStats {
+fn export(known: &ExportFacts, tally: &ExportTally, recent: &RecentRates, index: usize) -> ExportStats {
     let injected = if known.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
-    let kinds = Kind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
+    let kinds = TallyKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
         name: known.name.clone(),
         uris: known.uris.clone(),
@@ -85,7 +85,7 @@ fn export(known: &Known, tally: &Tally, recent: &Rates, index: usize) -> ExportS
 }
 
 /// The assumptions of the model of an export that made a difference.
-fn notes(known: &Known, snapshot: &Snapshot) -> Vec<String> {
+fn notes(known: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
     let stages = snapshot.stages.iter().filter(|stage| known.route.is_some_and(|route| stage.routes.contains(&route)));
     let merging = stages.filter_map(|stage| {
         let limit = known.merging.iter().find(|limit| limit.name == stage.name)?;
@@ -95,17 +95,17 @@ fn notes(known: &Known, snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// Names a kind of request.
-const fn name(kind: Kind) -> &'static str {
+const fn name(kind: TallyKind) -> &'static str {
     match kind {
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Trim => "trim",
-        Kind::Flush => "flush",
-        Kind::Other => "other",
+        TallyKind::Read => "read",
+        TallyKind::Write => "write",
+        TallyKind::Trim => "trim",
+        TallyKind::Flush => "flush",
+        TallyKind::Other => "other",
     }
 }
 
-fn kind(kind: Kind, done: &Done, (recent_iops, recent_bytes_per_sec): (f64, f64)) -> RequestStats {
+fn kind(kind: TallyKind, done: &Done, (recent_iops, recent_bytes_per_sec): (f64, f64)) -> RequestStats {
     let secs = done.span.map_or(0.0, |(first, last)| last.since(first).secs_f64());
     let per_sec = |figure: u64| if secs > 0.0 { figure as f64 / secs } else { 0.0 };
     RequestStats {
@@ -133,13 +133,13 @@ fn latency(histogram: &Histogram, sum_ns: f64) -> Option<RequestLatency> {
 }
 
 /// From the first request to the last reply of exports.
-fn span<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Option<f64> {
+fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
     let spans = tallies.flat_map(|tally| &tally.kinds).filter_map(|done| done.span);
     let (first, last) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
     Some(last.since(first).secs_f64()).filter(|secs| *secs > 0.0)
 }
 
-fn stage(stage: &Stage, known: &[Known], snapshot: &Snapshot) -> StageStats {
+fn stage(stage: &ServiceStage, known: &[ExportFacts], snapshot: &Snapshot) -> StageStats {
     // A limit that a change has removed is in no route any longer.
     let through =
         |route: Option<usize>| route.is_some_and(|route| stage.routes.contains(&route) || stage.routes.is_empty());
@@ -161,12 +161,12 @@ fn stage(stage: &Stage, known: &[Known], snapshot: &Snapshot) -> StageStats {
     }
 }
 
-fn punctuality(seen: &Punctuality, known: &[Known], snapshot: &Snapshot) -> Option<PunctualityStats> {
+fn punctuality(seen: &Punctuality, known: &[ExportFacts], snapshot: &Snapshot) -> Option<PunctualityStats> {
     let percentile = |percent| seen.late.percentile(percent).map(Nanos::get);
     let mean_ns = seen.sum_ns as f64 / seen.replies as f64;
     let modelled = known.iter().zip(&snapshot.exports).filter(|(known, _)| known.route.is_some());
     // Other requests than reads, writes, trims and flushes take no modelled time.
-    let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..Kind::Other as usize]);
+    let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..TallyKind::Other as usize]);
     let operations: u64 = done().map(|done| done.operations).sum();
     let taken_ns: u64 = done().map(|done| done.latency_sum_ns).sum();
     Some(PunctualityStats {

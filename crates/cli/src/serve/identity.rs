@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nbd::server::{Identity, IdentityError, Pem};
+use nbd::server::{IdentityError, Pem, TlsIdentity};
 
 use super::args::ServeOptions;
 
@@ -18,7 +18,7 @@ pub(super) struct Unusable {
 ///
 /// # Errors
 /// All files that cannot be read, else all that is wrong with what they hold.
-pub(super) fn read(options: &ServeOptions) -> Result<Option<Identity>, Vec<Unusable>> {
+pub(super) fn read(options: &ServeOptions) -> Result<Option<TlsIdentity>, Vec<Unusable>> {
     let texts = [Pem::Certificate, Pem::Key, Pem::Authorities].map(|pem| text(options, pem).transpose());
     let (chain, key, authorities) = match texts {
         [Ok(Some(chain)), Ok(Some(key)), Ok(authorities)] => (chain, key, authorities),
@@ -27,7 +27,7 @@ pub(super) fn read(options: &ServeOptions) -> Result<Option<Identity>, Vec<Unusa
             return if refused.is_empty() { Ok(None) } else { Err(refused) };
         }
     };
-    let identity = Identity::from_pem(&chain, &key, authorities.as_deref()).map(Some);
+    let identity = TlsIdentity::from_pem(&chain, &key, authorities.as_deref()).map(Some);
     identity.map_err(|errors| errors.iter().map(|error| unusable(options, error)).collect())
 }
 

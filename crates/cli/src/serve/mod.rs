@@ -27,21 +27,21 @@ use std::time::Duration;
 
 use report::serve::ServerStats;
 
-use crate::args::Progress;
+use crate::args::ProgressStyle;
 use crate::display::Display;
-use crate::events::Events;
+use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::home;
 use crate::outputs::{self, OF_A_SERVER, Output, deliver_and_say};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::{tell, why};
 use args::{ServeCommand, ServeFormat, ServeOptions};
-use ask::Question;
+use ask::ServeQuestion;
 pub(crate) use figures::text;
-use scene::Scene;
-use steward::Steward;
+use scene::PreparedServer;
+use steward::ServerSupervisor;
 use turned_away::TurnedAwayLog;
 
 /// Serves until it is stopped, or asks or changes a server that does.
@@ -64,26 +64,26 @@ fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
 
 /// Reads, checks, serves, tells.
 fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
-    let question = Question::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let question = ServeQuestion::read(options).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
     let dangers = stores::dangers(options, &question.wanted, &gate);
     if !dangers.is_empty() {
-        return Err(Refusal::Words(dangers).told());
+        return Err(CommandRefusal::Words(dangers).told());
     }
     let opened = Output::open(&options.output, OF_A_SERVER);
-    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let mut files = opened.map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(GRACE);
-    let mut scene = Scene::set(options, &question, &gate).map_err(|problem| Exit::environment(&problem))?;
+    let mut scene = PreparedServer::set(options, &question, &gate).map_err(|problem| Exit::environment(&problem))?;
     let view = scene.view();
     scene.tell_others(&view).map_err(cannot("cannot start a thread"))?;
     scene.be_controlled(&question, &view).map_err(cannot("cannot start a thread"))?;
     let opening = scene.opening(options.run.clone());
-    let display = Display::new(progress(options), Events::none());
+    let display = Display::new(progress(options), EventLog::none());
     let log = TurnedAwayLog::new(scene.server.connections_most());
     let stopper = scene.server.stopper();
-    let steward = Steward { signals: signals.clone(), stopper, view: view.clone(), display, log };
+    let steward = ServerSupervisor { signals: signals.clone(), stopper, view: view.clone(), display, log };
     let watch = steward.begin(opening).map_err(cannot("cannot start a thread"))?;
-    let Scene { server, control, statistics, sockets, .. } = scene;
+    let PreparedServer { server, control, statistics, sockets, .. } = scene;
     let run = move || {
         shutdown::panic_if_asked("server");
         server.run()
@@ -107,8 +107,8 @@ fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
 const GRACE: Duration = Duration::from_secs(15);
 
 /// What a command writes is not to be mixed with progress.
-fn progress(options: &ServeOptions) -> Progress {
-    if options.run.is_some() && options.progress == Progress::Auto { Progress::Off } else { options.progress }
+fn progress(options: &ServeOptions) -> ProgressStyle {
+    if options.run.is_some() && options.progress == ProgressStyle::Auto { ProgressStyle::Off } else { options.progress }
 }
 
 /// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.

@@ -2,12 +2,12 @@
 
 use nbd::server::Offer;
 use nbd::store::{Abilities, Store};
-use nbd::wire::{BlockSizes, Export, TransmissionFlags as Flags};
+use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags as Flags};
 use volume::{Attachment, Behaviour, Limit};
 
 use super::ask::Wanted;
-use super::figures::Known;
-use super::places::Open;
+use super::figures::ExportFacts;
+use super::places::OpenPlace;
 
 /// What stands behind an export, as descriptions have it: at most so many bytes (protocol document, "strings").
 const DESCRIPTION_MOST: usize = 4096;
@@ -40,7 +40,7 @@ fn export(wanted: &Wanted, store: &dyn Store, read_only: bool) -> Export {
         description,
         size: store.size(),
         flags: if turns { flags | Flags::ROTATIONAL } else { flags },
-        block: BlockSizes::DEFAULT,
+        block: ExportBlockSizes::DEFAULT,
     }
 }
 
@@ -61,9 +61,9 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
 }
 
 /// What is told of the exports to those who ask how they do.
-pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open], faulty: bool) -> Vec<Known> {
+pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
     let all = wanted.iter().zip(offers);
-    all.map(|(wanted, offer)| Known {
+    all.map(|(wanted, offer)| ExportFacts {
         name: wanted.name.clone(),
         uris: places.iter().map(|place| place.uri(&wanted.name).to_string()).collect(),
         volume: wanted.model.as_ref().map(|model| model.spec.name.clone()),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use engine::block::DeviceDraft;
 
-use super::child::Running;
+use super::child::RunningChild;
 use super::devices::{self, HeldDevices};
 use crate::terminal::{tell, why};
 
@@ -20,9 +20,9 @@ pub(super) struct Opening {
 
 /// An open server.
 #[derive(Default)]
-pub(super) struct Opened {
+pub(super) struct OpenedServer {
     pub(super) devices: HeldDevices,
-    pub(super) child: Option<Running>,
+    pub(super) child: Option<RunningChild>,
 }
 
 impl Opening {
@@ -30,19 +30,19 @@ impl Opening {
     ///
     /// # Errors
     /// The system's refusal; then nothing is left of it.
-    pub(super) fn open(self) -> Result<Opened, String> {
+    pub(super) fn open(self) -> Result<OpenedServer, String> {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
             tell(&self.hints);
             let paths = devices.paths();
             paths.iter().for_each(|path| tell(&format!("  {:<11} {}\n", "device", path.display())));
-            return Ok(Opened { devices, child: None });
+            return Ok(OpenedServer { devices, child: None });
         };
         let mut variables = self.variables;
         let device = devices.paths().first().map(|path| path.as_os_str().to_owned()).unwrap_or_default();
         variables.push(("device", device));
-        match Running::start(&command, variables) {
-            Ok(child) => Ok(Opened { devices, child: Some(child) }),
+        match RunningChild::start(&command, variables) {
+            Ok(child) => Ok(OpenedServer { devices, child: Some(child) }),
             Err(error) => {
                 devices.tear_down();
                 Err(format!("--run: cannot start sh: {}", why(&error)))

@@ -14,7 +14,7 @@ use live::endpoint;
 
 /// A place to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ListenPlace {
     /// A unix socket; without a path one that only this user finds.
     Unix(Option<PathBuf>),
     /// TCP.
@@ -32,7 +32,7 @@ pub(super) enum Admits {
     Unencrypted,
 }
 
-impl Place {
+impl ListenPlace {
     /// Reads the value of an option that names a TCP address. An address that other hosts can reach must not admit every
     /// client unless that is permitted.
     ///
@@ -64,7 +64,7 @@ impl Place {
 
 /// Where a server listens by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum OpenPlace {
     Unix(PathBuf),
     Tcp {
         address: SocketAddr,
@@ -73,14 +73,14 @@ pub(super) enum Open {
     },
 }
 
-impl Open {
+impl OpenPlace {
     /// Listens at a place. Where connections can be encrypted, those of TCP must be.
     ///
     /// # Errors
     /// The system's refusal, with the place and the remedy.
-    pub(super) fn listen(place: &Place, encrypts: bool) -> Result<(Listener, Self), String> {
+    pub(super) fn listen(place: &ListenPlace, encrypts: bool) -> Result<(Listener, Self), String> {
         match place {
-            Place::Unix(path) => {
+            ListenPlace::Unix(path) => {
                 let path = match path {
                     Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
                     None => private_directory()?.join(format!("serve-{}.sock", std::process::id())),
@@ -89,7 +89,7 @@ impl Open {
                 let tls = if encrypts { Tls::Offered } else { Tls::Off };
                 Ok((listener.with_tls(tls), Self::Unix(path)))
             }
-            Place::Tcp(address) => {
+            ListenPlace::Tcp(address) => {
                 let listener =
                     Listener::tcp(*address).map_err(|error| endpoint::refused("--listen", *address, &error))?;
                 let address = listener.address().unwrap_or(*address);
@@ -103,8 +103,8 @@ impl Open {
     pub(super) fn uri(&self, export: &str) -> Uri {
         use std::os::unix::ffi::OsStrExt;
         let server = match self {
-            Self::Unix(path) => uri::Server::Unix(path.as_os_str().as_bytes().to_vec()),
-            Self::Tcp { address, .. } => uri::Server::Tcp { host: reachable(address.ip()), port: address.port() },
+            Self::Unix(path) => uri::UriServer::Unix(path.as_os_str().as_bytes().to_vec()),
+            Self::Tcp { address, .. } => uri::UriServer::Tcp { host: reachable(address.ip()), port: address.port() },
         };
         Uri { tls: matches!(self, Self::Tcp { tls: true, .. }), server, export: export.to_owned() }
     }
@@ -140,8 +140,8 @@ pub(super) fn statistics_at(text: &str) -> Result<PathBuf, String> {
     use std::os::unix::ffi::OsStrExt;
     let uri = Uri::parse(text).map_err(|error| format!("--stats {text}: {error}"))?;
     match uri.server {
-        uri::Server::Unix(bytes) => Ok(statistics_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
-        uri::Server::Tcp { port, .. } => Ok(private_directory()?.join(format!("tcp-{port}.stats"))),
+        uri::UriServer::Unix(bytes) => Ok(statistics_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
+        uri::UriServer::Tcp { port, .. } => Ok(private_directory()?.join(format!("tcp-{port}.stats"))),
     }
 }
 

@@ -2,19 +2,19 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nbd::server::{Kind, Snapshot, TurnedAway};
+use nbd::server::{Snapshot, TallyKind, TurnedAway};
 use report::serve::ServerStats;
 use units::Nanos;
 
-use super::figures::{self, Known};
+use super::figures::{self, ExportFacts};
 
 /// Operations and bytes a second of each export and kind.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rates(Vec<[(f64, f64); 5]>);
+pub(super) struct RecentRates(Vec<[(f64, f64); 5]>);
 
-impl Rates {
+impl RecentRates {
     /// Of one kind of one export.
-    pub(super) fn of(&self, export: usize, kind: Kind) -> (f64, f64) {
+    pub(super) fn of(&self, export: usize, kind: TallyKind) -> (f64, f64) {
         self.0.get(export).map_or((0.0, 0.0), |kinds| kinds[kind as usize])
     }
 
@@ -45,8 +45,8 @@ impl Rates {
 
 /// A server as others see it, without asking it anything.
 #[derive(Clone)]
-pub(super) struct View {
-    known: Arc<Mutex<Vec<Known>>>,
+pub(super) struct RecentView {
+    known: Arc<Mutex<Vec<ExportFacts>>>,
     seed: u64,
     shown: Arc<Mutex<Snapshot>>,
     recent: Arc<Mutex<Recent>>,
@@ -55,14 +55,14 @@ pub(super) struct View {
 #[derive(Default)]
 struct Recent {
     last: Snapshot,
-    rates: Rates,
+    rates: RecentRates,
 }
 
 /// Rates are over at least so long.
 const RATE_OVER: Nanos = Nanos::from_millis(900);
 
-impl View {
-    pub(super) fn new(known: Vec<Known>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
+impl RecentView {
+    pub(super) fn new(known: Vec<ExportFacts>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
         Self { known: Arc::new(Mutex::new(known)), seed, shown, recent: Arc::default() }
     }
 
@@ -73,7 +73,7 @@ impl View {
         let over = snapshot.age.since(recent.last.age);
         let busy = over > Nanos::ZERO;
         if over >= RATE_OVER || !busy {
-            recent.rates = Rates::between(&recent.last, &snapshot);
+            recent.rates = RecentRates::between(&recent.last, &snapshot);
             recent.last = snapshot;
         }
         busy
@@ -94,12 +94,12 @@ impl View {
         self.known().iter_mut().zip(volumes).for_each(|(known, volume)| known.volume = volume);
     }
 
-    fn known(&self) -> MutexGuard<'_, Vec<Known>> {
+    fn known(&self) -> MutexGuard<'_, Vec<ExportFacts>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was done in the last second.
-    pub(super) fn rates(&self) -> Rates {
+    pub(super) fn rates(&self) -> RecentRates {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).rates.clone()
     }
 

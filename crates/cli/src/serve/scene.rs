@@ -4,70 +4,70 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use engine::block::DeviceDraft;
-use engine::gate::Gate;
-use nbd::server::{Config, Server, Way, measure_way};
-use nbd::store::faults::Rates;
-use nbd::wire::handshake::Settings;
+use engine::gate::WriteGate;
+use nbd::server::{RoundTripDeduction, Server, ServerConfig, measure_way};
+use nbd::store::faults::FaultRates;
+use nbd::wire::handshake::HandshakeSettings;
 use report::serve::{ServerAddress, ServerHints};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::Nanos;
 use volume::System;
 
 use super::args::ServeOptions;
-use super::ask::Question;
+use super::ask::ServeQuestion;
 use super::control::{Control, Live};
-use super::figures::Known;
+use super::figures::ExportFacts;
 use super::opening::Opening;
-use super::places::{Open, Place};
-use super::recent::View;
+use super::places::{ListenPlace, OpenPlace};
+use super::recent::RecentView;
 use super::statistics::Statistics;
-use super::stores::Manner;
+use super::stores::StoreMode;
 use super::{child, devices, offers};
 use crate::shutdown::{self, CleanUp};
 use crate::terminal::why;
 use live::endpoint;
 
 /// A server with all that listens.
-pub(super) struct Scene {
+pub(super) struct PreparedServer {
     pub(super) server: Server,
     pub(super) statistics: Statistics,
     pub(super) control: Option<Control>,
     /// Removes the files of sockets where the process ends without closing them.
     pub(super) sockets: CleanUp,
-    known: Vec<Known>,
-    places: Vec<Open>,
+    known: Vec<ExportFacts>,
+    places: Vec<OpenPlace>,
     metrics: Option<TcpListener>,
     seed: u64,
     drafts: Vec<DeviceDraft>,
 }
 
-impl Scene {
+impl PreparedServer {
     /// Opens the stores, then everything that listens.
     ///
     /// # Errors
     /// The system's refusal, with its place and the remedy.
-    pub(super) fn set(options: &ServeOptions, question: &Question, gate: &Gate) -> Result<Self, String> {
-        let manner = Manner::new(options, question);
+    pub(super) fn set(options: &ServeOptions, question: &ServeQuestion, gate: &WriteGate) -> Result<Self, String> {
+        let manner = StoreMode::new(options, question);
         let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
         let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
         let clients_most = clients_most();
         let encrypts = question.identity.is_some();
         let opened: Vec<_> =
-            question.places.iter().map(|place| Open::listen(place, encrypts)).collect::<Result<_, _>>()?;
+            question.places.iter().map(|place| OpenPlace::listen(place, encrypts)).collect::<Result<_, _>>()?;
         let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
         let statistics = Statistics::listen(places[0].statistics()?)?;
         let control = options.control.as_deref().map(Control::listen).transpose()?;
         let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(Control::path));
         let metrics = match &question.metrics {
-            Some(Place::Tcp(address)) => Some(endpoint::listen(*address)?),
+            Some(ListenPlace::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
         };
-        let faulty = control.is_some() || question.faults != Rates::default();
+        let faulty = control.is_some() || question.faults != FaultRates::default();
         let known = offers::known(&question.wanted, &exports, &places, faulty);
         let (drafts, mounts) = if options.device { devices::prepare(&known)? } else { Default::default() };
         let faults = faulty.then_some((question.faults, question.seed));
-        let config = Config {
+        let config = ServerConfig {
             exports,
             stores,
             system: System::new(&attachments, question.seed),
@@ -75,7 +75,7 @@ impl Scene {
             mounts,
             connected: Vec::new(),
             faults,
-            settings: Settings::default(),
+            settings: HandshakeSettings::default(),
             identity: question.identity.clone(),
             way: way(question.way, !attachments.is_empty()),
             spin: options.spin,
@@ -93,15 +93,15 @@ impl Scene {
     }
 
     /// The server as others see it.
-    pub(super) fn view(&self) -> View {
-        View::new(self.known.clone(), self.seed, self.server.shown())
+    pub(super) fn view(&self) -> RecentView {
+        RecentView::new(self.known.clone(), self.seed, self.server.shown())
     }
 
     /// Begins to tell what is done to those who ask.
     ///
     /// # Errors
     /// Where the kernel gives no thread.
-    pub(super) fn tell_others(&self, view: &View) -> std::io::Result<()> {
+    pub(super) fn tell_others(&self, view: &RecentView) -> std::io::Result<()> {
         self.statistics.tell(view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
             Some(listener) => {
@@ -116,7 +116,7 @@ impl Scene {
     ///
     /// # Errors
     /// Where the kernel gives no thread.
-    pub(super) fn be_controlled(&self, question: &Question, view: &View) -> std::io::Result<()> {
+    pub(super) fn be_controlled(&self, question: &ServeQuestion, view: &RecentView) -> std::io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
         control.obey(Live::new(question, self.server.controller(), view.clone()))
     }
@@ -124,7 +124,8 @@ impl Scene {
     /// What is to be done once the server is at work.
     pub(super) fn opening(&mut self, command: Option<String>) -> Opening {
         let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
-        let sockets = Beside { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
+        let sockets =
+            BackgroundTasks { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
         Opening {
             drafts: std::mem::take(&mut self.drafts),
             command,
@@ -134,15 +135,15 @@ impl Scene {
     }
 
     /// The exports, and commands that use them.
-    fn hints(&self, sockets: &Beside<'_>, metrics: Option<SocketAddr>) -> String {
+    fn hints(&self, sockets: &BackgroundTasks<'_>, metrics: Option<SocketAddr>) -> String {
         let address = self.places.first().map(|place| match place {
-            Open::Unix(path) => ServerAddress::Unix(path.display().to_string()),
-            Open::Tcp { address, tls } => {
+            OpenPlace::Unix(path) => ServerAddress::Unix(path.display().to_string()),
+            OpenPlace::Tcp { address, tls } => {
                 ServerAddress::Tcp { host: address.ip().to_string(), port: address.port(), is_encrypted: *tls }
             }
         });
         let hints = ServerHints {
-            exports: self.known.iter().map(Known::served).collect(),
+            exports: self.known.iter().map(ExportFacts::served).collect(),
             address,
             statistics: sockets.statistics.display().to_string(),
             control: sockets.control.map(|path| path.display().to_string()),
@@ -155,13 +156,13 @@ impl Scene {
 
 /// Sockets beside those of clients.
 #[derive(Clone, Copy)]
-pub(super) struct Beside<'a> {
+pub(super) struct BackgroundTasks<'a> {
     pub(super) statistics: &'a Path,
     pub(super) control: Option<&'a Path>,
 }
 
-fn remove_at_exit(places: &[Open], statistics: &Path, control: Option<&Path>) -> CleanUp {
-    let socket = |place: &Open| if let Open::Unix(path) = place { Some(path.clone()) } else { None };
+fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path>) -> CleanUp {
+    let socket = |place: &OpenPlace| if let OpenPlace::Unix(path) = place { Some(path.clone()) } else { None };
     let paths: Vec<PathBuf> = places.iter().filter_map(socket).collect();
     let beside = [Some(statistics), control].into_iter().flatten().map(Path::to_owned);
     let paths: Vec<PathBuf> = paths.into_iter().chain(beside).collect();
@@ -173,11 +174,11 @@ fn remove_at_exit(places: &[Open], statistics: &Path, control: Option<&Path>) ->
 }
 
 /// What the way between client and server takes, where there is a model of whose times it can be taken off.
-fn way(given: Option<Nanos>, modelled: bool) -> Way {
+fn way(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     match given {
-        Some(way) => Way::Fixed(way),
-        None if modelled => Way::Learnt(measure_way().unwrap_or_default()),
-        None => Way::Fixed(Nanos::ZERO),
+        Some(way) => RoundTripDeduction::Fixed(way),
+        None if modelled => RoundTripDeduction::Learnt(measure_way().unwrap_or_default()),
+        None => RoundTripDeduction::Fixed(Nanos::ZERO),
     }
 }
 

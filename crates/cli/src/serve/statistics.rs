@@ -9,7 +9,7 @@ use nbd::server::Listener;
 use report::serve::ServerStats;
 
 use super::args::ServeFormat;
-use super::recent::View;
+use super::recent::RecentView;
 use super::{figures, places};
 use crate::terminal::why;
 use live::endpoint::each;
@@ -42,7 +42,7 @@ impl Statistics {
     ///
     /// # Errors
     /// Where the kernel gives no second descriptor.
-    pub(super) fn tell(&self, view: View) -> std::io::Result<()> {
+    pub(super) fn tell(&self, view: RecentView) -> std::io::Result<()> {
         let listener = UnixListener::from(self.listener.try_clone_file()?);
         listener.set_nonblocking(false)?;
         std::thread::Builder::new().name("statistics".into()).spawn(move || {

@@ -8,25 +8,25 @@ use std::time::{Duration, Instant};
 use nbd::server::Stopper;
 use units::{Bytes, count, significant};
 
-use super::child::{self, Running};
-use super::opening::{Opened, Opening};
-use super::recent::View;
+use super::child::{self, RunningChild};
+use super::opening::{OpenedServer, Opening};
+use super::recent::RecentView;
 use super::turned_away::TurnedAwayLog;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::signals::Signals;
 
 /// Waits for the reasons to stop a server, on a thread of its own.
-pub(super) struct Steward {
+pub(super) struct ServerSupervisor {
     pub(super) signals: Signals,
     pub(super) stopper: Stopper,
-    pub(super) view: View,
+    pub(super) view: RecentView,
     pub(super) display: Display,
     pub(super) log: TurnedAwayLog,
 }
 
 /// A steward at work.
-pub(super) struct Watch {
+pub(super) struct RunningSupervisor {
     thread: JoinHandle<Exit>,
     over: Arc<AtomicBool>,
 }
@@ -36,23 +36,23 @@ const EVERY: Duration = Duration::from_millis(20);
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_secs(1);
 
-impl Steward {
+impl ServerSupervisor {
     /// Opens the server, which is about to be at work, to its users, and begins to watch.
     ///
     /// # Errors
     /// Where the kernel gives no thread.
-    pub(super) fn begin(self, opening: Opening) -> std::io::Result<Watch> {
+    pub(super) fn begin(self, opening: Opening) -> std::io::Result<RunningSupervisor> {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
         let thread = std::thread::Builder::new().name("steward".into()).spawn(move || self.attend(opening, &seen))?;
-        Ok(Watch { thread, over })
+        Ok(RunningSupervisor { thread, over })
     }
 
     /// Opens the server, watches, and closes it. Returns the code with which the program ends.
     fn attend(mut self, opening: Opening, over: &AtomicBool) -> Exit {
         let exit = match opening.open() {
             Err(problem) => Exit::environment(&problem),
-            Ok(Opened { devices, mut child }) => {
+            Ok(OpenedServer { devices, mut child }) => {
                 let exit = self.watch(&mut child, over);
                 // What was written through them is written to the server now.
                 let gone = devices.tear_down();
@@ -65,10 +65,10 @@ impl Steward {
     }
 
     /// Watches until the server has to stop or has stopped.
-    fn watch(&mut self, child: &mut Option<Running>, over: &AtomicBool) -> Exit {
+    fn watch(&mut self, child: &mut Option<RunningChild>, over: &AtomicBool) -> Exit {
         let mut shown = Instant::now();
         loop {
-            if let Some(status) = child.as_mut().and_then(Running::ended) {
+            if let Some(status) = child.as_mut().and_then(RunningChild::ended) {
                 return child::exit(status);
             }
             if self.signals.end().is_some() || over.load(Ordering::Acquire) {
@@ -98,7 +98,7 @@ impl Steward {
     }
 }
 
-impl Watch {
+impl RunningSupervisor {
     /// The server has stopped. Returns the code with which the program ends.
     pub(super) fn end(self) -> Exit {
         self.over.store(true, Ordering::Release);

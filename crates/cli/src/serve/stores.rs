@@ -2,34 +2,34 @@
 
 use std::path::Path;
 
-use engine::disk::{Disk, Options};
-use engine::gate::Gate;
+use engine::disk::{Disk, DiskOptions};
+use engine::gate::WriteGate;
 use engine::probe;
-use nbd::store::faults::{Faulty, Rates};
-use nbd::store::{Content, Memory, Overlay, Pattern, Pool, Store};
+use nbd::store::faults::{FaultRates, FaultyStore};
+use nbd::store::{Content, MemoryStore, Overlay, PatternStore, Pool, Store};
 use units::random::mix;
 
 use super::args::ServeOptions;
-use super::ask::{Question, StoreWords, Wanted};
+use super::ask::{ServeQuestion, StoreWords, Wanted};
 
 /// The least `--memory-limit`: a few connections, each with requests of 256 KiB.
 pub(super) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
 
 /// What is done with files, and how much memory may be taken.
-pub(super) struct Manner {
+pub(super) struct StoreMode {
     direct: bool,
     read_only: bool,
     /// What stores may hold, and what clients may cause besides.
     data: Pool,
     client_bytes: u64,
-    faults: Rates,
+    faults: FaultRates,
     /// Whether faults may come later that are not asked for now.
     controlled: bool,
     seed: u64,
 }
 
-impl Manner {
-    pub(super) fn new(options: &ServeOptions, question: &Question) -> Self {
+impl StoreMode {
+    pub(super) fn new(options: &ServeOptions, question: &ServeQuestion) -> Self {
         let limit = question.memory_limit.unwrap_or_else(half_of_what_is_free).max(MEMORY_LEAST_BYTES);
         let holds = |wanted: &Wanted| matches!(wanted.store, StoreWords::Memory | StoreWords::Copy(_));
         let data = if question.wanted.iter().any(holds) { limit - limit / 4 } else { 0 };
@@ -53,20 +53,20 @@ impl Manner {
     ///
     /// # Errors
     /// The system's refusal.
-    pub(super) fn open(&self, wanted: &Wanted, number: u64, gate: &Gate) -> Result<Box<dyn Store>, String> {
+    pub(super) fn open(&self, wanted: &Wanted, number: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
         let store = self.plain(wanted, mix(self.seed, number), gate)?;
-        let faulty = self.controlled || self.faults.in_store() != Rates::default();
-        Ok(if faulty { Box::new(Faulty::new(store, self.faults, mix(self.seed, number))) } else { store })
+        let faulty = self.controlled || self.faults.in_store() != FaultRates::default();
+        Ok(if faulty { Box::new(FaultyStore::new(store, self.faults, mix(self.seed, number))) } else { store })
     }
 
-    fn plain(&self, wanted: &Wanted, seed: u64, gate: &Gate) -> Result<Box<dyn Store>, String> {
+    fn plain(&self, wanted: &Wanted, seed: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
         // The caller has made sure that all have one but files that are there.
         let size = wanted.size.unwrap_or_default();
         Ok(match &wanted.store {
-            StoreWords::Memory => Box::new(Memory::within(size, self.data.clone())),
-            StoreWords::Zero => Box::new(Pattern::new(Content::Zeroes, size)),
-            StoreWords::Pattern => Box::new(Pattern::new(Content::Offsets, size)),
-            StoreWords::Random => Box::new(Pattern::new(Content::Random { seed }, size)),
+            StoreWords::Memory => Box::new(MemoryStore::within(size, self.data.clone())),
+            StoreWords::Zero => Box::new(PatternStore::new(Content::Zeroes, size)),
+            StoreWords::Pattern => Box::new(PatternStore::new(Content::Offsets, size)),
+            StoreWords::Random => Box::new(PatternStore::new(Content::Random { seed }, size)),
             StoreWords::File(path) => Box::new(self.disk(path, wanted.size, self.read_only, gate)?),
             StoreWords::Copy(path) => {
                 let below = Box::new(self.disk(path, wanted.size, true, gate)?);
@@ -75,14 +75,14 @@ impl Manner {
         })
     }
 
-    fn disk(&self, path: &Path, bytes: Option<u64>, read_only: bool, gate: &Gate) -> Result<Disk, String> {
-        let options = Options { bytes, direct: self.direct, read_only, ..Options::new(path) };
+    fn disk(&self, path: &Path, bytes: Option<u64>, read_only: bool, gate: &WriteGate) -> Result<Disk, String> {
+        let options = DiskOptions { bytes, direct: self.direct, read_only, ..DiskOptions::new(path) };
         Disk::open(&options, gate).map_err(|error| error.to_string())
     }
 }
 
 /// Devices and files that clients must not write to, a line each.
-pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) -> Vec<String> {
+pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &WriteGate) -> Vec<String> {
     device::safety::note_inputs(wanted.iter().filter_map(|wanted| wanted.store.path()));
     let written = wanted.iter().filter_map(|wanted| match &wanted.store {
         StoreWords::File(path) if !options.read_only => Some(path),

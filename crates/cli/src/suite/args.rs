@@ -35,22 +35,22 @@ pub(crate) struct SuiteOptions {
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum SuiteCommand {
     /// The suites there are
-    List(ListOptions),
+    List(SuiteListOptions),
     /// Steps, options, meaning and published figures of one
-    Show(ShowOptions),
+    Show(SuiteShowOptions),
     /// Carry one out, or go on with it
-    Run(Box<RunOptions>),
+    Run(Box<SuiteRunOptions>),
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct ListOptions {
+pub(super) struct SuiteListOptions {
     /// Format of standard output; md describes all suites
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct ShowOptions {
+pub(super) struct SuiteShowOptions {
     /// Name of the suite, or a suite file
     pub(super) name: String,
     /// Format of standard output
@@ -59,7 +59,7 @@ pub(super) struct ShowOptions {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct RunOptions {
+pub(super) struct SuiteRunOptions {
     /// Name of the suite, or a suite file
     pub(super) name: String,
     /// File or device to measure

@@ -9,16 +9,16 @@ use runner::Runner;
 use units::{Bytes, Nanos};
 use volume::catalogue;
 
-use super::args::RunOptions;
+use super::args::SuiteRunOptions;
 use super::read::filled;
-use super::schema::{Setting, Step, Suite};
-use crate::refusal::Refusal;
+use super::schema::{StepOption, StepSpec, Suite};
+use crate::refusal::CommandRefusal;
 use crate::source::Outside;
 use crate::{runners, sim};
 
 /// Where a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SuitePlace {
     /// On the files and devices of this host.
     Host,
     /// On a modelled volume, in virtual time.
@@ -26,7 +26,7 @@ pub(super) enum Place {
 }
 
 /// The options of a run, understood.
-pub(super) struct Question {
+pub(super) struct SuiteQuestion {
     pub(super) suite: Suite,
     pub(super) target: Option<String>,
     pub(super) on: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct Question {
     pub(super) target_bytes: Option<u64>,
     /// Bytes of the volume that are used.
     pub(super) volume_bytes: Option<u64>,
-    pub(super) gate: std::sync::Arc<engine::gate::Gate>,
+    pub(super) gate: std::sync::Arc<engine::gate::WriteGate>,
 }
 
 /// What a modelled volume is called in the jobs of steps.
@@ -49,18 +49,22 @@ const ALIGN: u64 = 4096;
 /// The processors of a machine in the way of a model.
 const MODEL_CPUS: &str = "0-11";
 
-impl Question {
-    pub(super) fn read(options: &RunOptions, suite: Suite) -> Result<Self, Refusal> {
+impl SuiteQuestion {
+    pub(super) fn read(options: &SuiteRunOptions, suite: Suite) -> Result<Self, CommandRefusal> {
         let scale = share(&options.scale).ok_or_else(|| {
             let text = &options.scale;
-            Refusal::Words(vec![format!("--scale {text}: write a share above 0 and up to 1, such as --scale 0.01")])
+            CommandRefusal::Words(vec![format!(
+                "--scale {text}: write a share above 0 and up to 1, such as --scale 0.01"
+            )])
         })?;
         let published = bytes_of(&suite.size).map_err(|message| {
             let place = suite.text.place(&suite.size_at);
-            Refusal::Jobs(vec![Diagnostic::error("suite", message).at(place).remedy("write it as fio does: 100g")])
+            CommandRefusal::Jobs(vec![
+                Diagnostic::error("suite", message).at(place).remedy("write it as fio does: 100g"),
+            ])
         })?;
         let given = options.size.as_deref().map(bytes_of).transpose();
-        let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
+        let given = given.map_err(|message| CommandRefusal::Words(vec![format!("--size: {message}")]))?;
         let scaled = |bytes: u64| {
             let scaled = (bytes as f64 * scale) as u64;
             (scaled / SIZE_STEP * SIZE_STEP).max(SIZE_LEAST).min(bytes)
@@ -99,24 +103,25 @@ impl Question {
     }
 
     /// Returns the runner of a place.
-    pub(super) fn runner(&self, place: Place) -> Box<dyn Runner> {
+    pub(super) fn runner(&self, place: SuitePlace) -> Box<dyn Runner> {
         let place = match place {
-            Place::Host => runners::Place::Device,
-            Place::Model => runners::Place::Virtual,
+            SuitePlace::Host => runners::RunPlace::Device,
+            SuitePlace::Model => runners::RunPlace::Virtual,
         };
         runners::runner(place, &self.gate)
     }
 
     /// Where each step is carried out.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<> {
-        let places = [self.target.is_some().then_some(Place::Host), self.on.is_some().then_some(Place::Model)];
+    pub(super) fn places(&self) -> impl Iterator<Item = SuitePlace> + use<> {
+        let places =
+            [self.target.is_some().then_some(SuitePlace::Host), self.on.is_some().then_some(SuitePlace::Model)];
         places.into_iter().flatten()
     }
 
     /// The jobs of a step, with times and sizes as they are asked for.
-    pub(super) fn plan(&self, step: &Step, place: Place) -> Result<Plan, Vec<Diagnostic>> {
+    pub(super) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
         let words = self.words(step, place);
-        let volume = if place == Place::Model { self.on.as_deref() } else { None };
+        let volume = if place == SuitePlace::Model { self.on.as_deref() } else { None };
         let mut around: Around = sim::around(volume);
         // One result for each step, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
@@ -139,14 +144,14 @@ impl Question {
     }
 
     /// The step as words of a command line, each with the setting that it is made of.
-    fn words<'a>(&self, step: &'a Step, place: Place) -> Vec<(String, Option<&'a Setting>)> {
+    fn words<'a>(&self, step: &'a StepSpec, place: SuitePlace) -> Vec<(String, Option<&'a StepOption>)> {
         let (target, bytes) = match place {
-            Place::Host => (self.target.clone(), self.target_bytes),
-            Place::Model => (Some(VOLUME.to_owned()), self.volume_bytes),
+            SuitePlace::Host => (self.target.clone(), self.target_bytes),
+            SuitePlace::Model => (Some(VOLUME.to_owned()), self.volume_bytes),
         };
         let cpus = match (place, engine::probe::last_processor()) {
-            (Place::Model, _) => MODEL_CPUS.to_owned(),
-            (Place::Host, last) => format!("0-{last}"),
+            (SuitePlace::Model, _) => MODEL_CPUS.to_owned(),
+            (SuitePlace::Host, last) => format!("0-{last}"),
         };
         let bytes = bytes.unwrap_or_default();
         let mut names = vec![
@@ -162,14 +167,14 @@ impl Question {
         for (index, job) in step.jobs.iter().enumerate() {
             let number = if several { format!("-{}", index + 1) } else { String::new() };
             words.push((format!("--name={}{number}", step.name), None));
-            let word = |one: &'a Setting| (format!("--{}={}", one.key, filled(&one.value, &names)), Some(one));
+            let word = |one: &'a StepOption| (format!("--{}={}", one.key, filled(&one.value, &names)), Some(one));
             words.extend(job.iter().map(word));
         }
         words
     }
 
     /// Problems with the words of a step, at the settings that they are made of.
-    pub(super) fn located(&self, step: &Step, place: Place, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub(super) fn located(&self, step: &StepSpec, place: SuitePlace, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let words = self.words(step, place);
         let setting = |column: usize| {
             let mut begin = 1;
@@ -218,7 +223,7 @@ pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
 }
 
 /// The size of a modelled volume.
-fn volume_size(words: &str) -> Result<u64, Refusal> {
+fn volume_size(words: &str) -> Result<u64, CommandRefusal> {
     match catalogue::resolve_all(&[words], &runners::read_volumes) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
         Err(problems) => {
@@ -227,7 +232,7 @@ fn volume_size(words: &str) -> Result<u64, Refusal> {
                 let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
                 volume_diagnostic(problem, job::Place { source, ..there })
             };
-            Err(Refusal::Jobs(problems.iter().map(told).collect()))
+            Err(CommandRefusal::Jobs(problems.iter().map(told).collect()))
         }
     }
 }

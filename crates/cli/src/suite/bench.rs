@@ -1,34 +1,34 @@
 //! One step of a suite, on the host or on a modelled volume.
 
 use job::Diagnostic;
-use record::{Figure, Outcome as Ending, Run};
-use report::suite::Outcome;
-use runner::{Credits, PreparedRun, RunOptions, Runner, Seeds};
+use record::{Figure, Run, RunOutcome as Ending};
+use report::suite::SuiteOutcome;
+use runner::{CreditPolicy, PreparedRun, RunOptions, Runner, Seeds};
 use sim::model::{Use, used};
 
-use super::ask::{Place, Question};
-use super::schema::Step;
+use super::ask::{SuitePlace, SuiteQuestion};
+use super::schema::StepSpec;
 use super::state;
 use crate::display::Display;
 use crate::preview;
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::runners::failures;
 use crate::signals::Signals;
 
 /// One step of a suite, with the seeds that it is carried out with.
 #[derive(Clone, Copy)]
-pub(super) struct Bench<'a> {
-    pub(super) question: &'a Question,
-    pub(super) step: &'a Step,
+pub(super) struct SuiteBench<'a> {
+    pub(super) question: &'a SuiteQuestion,
+    pub(super) step: &'a StepSpec,
     pub(super) seeds: Seeds,
 }
 
 /// Checks every step before anything is touched.
-pub(super) fn check_all(question: &Question, seeds: Seeds) -> Result<(), Refusal> {
+pub(super) fn check_all(question: &SuiteQuestion, seeds: Seeds) -> Result<(), CommandRefusal> {
     let mut dangers: Vec<String> = Vec::new();
     let mut written = false;
     for step in &question.suite.steps {
-        let bench = Bench { question, step, seeds };
+        let bench = SuiteBench { question, step, seeds };
         for place in question.places() {
             let runner = question.runner(place);
             // What an earlier step writes is there by then.
@@ -39,12 +39,12 @@ pub(super) fn check_all(question: &Question, seeds: Seeds) -> Result<(), Refusal
         }
         written |= step.writes();
     }
-    if dangers.is_empty() { Ok(()) } else { Err(Refusal::Words(dangers)) }
+    if dangers.is_empty() { Ok(()) } else { Err(CommandRefusal::Words(dangers)) }
 }
 
-impl Bench<'_> {
+impl SuiteBench<'_> {
     /// What would be touched.
-    pub(super) fn told(&self) -> Result<String, Refusal> {
+    pub(super) fn told(&self) -> Result<String, CommandRefusal> {
         let of_place = |place| {
             let runner = self.question.runner(place);
             Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
@@ -56,25 +56,25 @@ impl Bench<'_> {
     /// `None` where it was interrupted.
     pub(super) fn carry_out(
         &self,
-        place: Place,
+        place: SuitePlace,
         signals: &Signals,
         display: &mut Display,
         credits: &mut state::Credits,
-    ) -> Option<(Outcome, Option<Run>)> {
+    ) -> Option<(SuiteOutcome, Option<Run>)> {
         let ran = self.run(place, signals, display, credits);
         if signals.end().is_some() {
             return None;
         }
         let figures: Vec<Figure> = self.step.figures.iter().map(|measured| measured.figure).collect();
         Some(match ran.and_then(usable) {
-            Ok(run) => (Outcome::of(&run, &analyse::analyse(&run), &figures), Some(run)),
-            Err(reason) => (Outcome::Failed(reason), None),
+            Ok(run) => (SuiteOutcome::of(&run, &analyse::analyse(&run), &figures), Some(run)),
+            Err(reason) => (SuiteOutcome::Failed(reason), None),
         })
     }
 
     fn run(
         &self,
-        place: Place,
+        place: SuitePlace,
         signals: &Signals,
         display: &mut Display,
         credits: &mut state::Credits,
@@ -84,12 +84,12 @@ impl Bench<'_> {
         if let refusals @ [_, ..] = prepared.refusals() {
             return Err(refusals.join("; "));
         }
-        let start = if self.question.suite.drained { Credits::Spent } else { Credits::Left(credits.clone()) };
+        let start = if self.question.suite.drained { CreditPolicy::Spent } else { CreditPolicy::Left(credits.clone()) };
         let options = RunOptions { credits: start, ..RunOptions::default() };
         let completed = prepared.run(&options, signals, display).map_err(|error| error.to_string())?;
         let failures = failures(prepared.plan(), prepared.workers(), &completed);
         // What a model could not start is in its record.
-        if !failures.is_empty() && place == Place::Host {
+        if !failures.is_empty() && place == SuitePlace::Host {
             return Err(failures.join("; "));
         }
         credits.extend(left(&completed.run));
@@ -100,24 +100,24 @@ impl Bench<'_> {
     fn prepare<'r>(
         &self,
         runner: &'r dyn Runner,
-        place: Place,
+        place: SuitePlace,
         later: bool,
-    ) -> Result<Box<dyn PreparedRun + 'r>, Refusal> {
+    ) -> Result<Box<dyn PreparedRun + 'r>, CommandRefusal> {
         let Self { question, step, seeds } = *self;
-        let plan = question.plan(step, place).map_err(Refusal::Jobs)?;
-        if place == Place::Host && used(&plan) != Use::Nowhere {
+        let plan = question.plan(step, place).map_err(CommandRefusal::Jobs)?;
+        if place == SuitePlace::Host && used(&plan) != Use::Nowhere {
             let message =
                 format!("the step `{}` names a modelled volume, but is to be measured on a target", step.name);
             let problem = Diagnostic::error("suite", message).at(question.suite.text.place(&step.at));
             let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
-            return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
+            return Err(CommandRefusal::Jobs(vec![problem.remedy(remedy)]));
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
         prepared.map_err(|problems| self.located(place, problems))
     }
 
-    fn located(&self, place: Place, problems: Vec<Diagnostic>) -> Refusal {
-        Refusal::Jobs(self.question.located(self.step, place, problems))
+    fn located(&self, place: SuitePlace, problems: Vec<Diagnostic>) -> CommandRefusal {
+        CommandRefusal::Jobs(self.question.located(self.step, place, problems))
     }
 }
 

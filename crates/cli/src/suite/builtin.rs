@@ -4,7 +4,7 @@ use job::Diagnostic;
 use units::closest;
 
 use super::read::read;
-use super::schema::{Suite, Text};
+use super::schema::{Suite, SuiteText};
 use crate::runners;
 
 macro_rules! suites {
@@ -19,7 +19,7 @@ suites!["gcp-pd", "gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "snia-iop
 
 /// All procedures. A test reads them: none has a problem.
 pub(super) fn all() -> Vec<Suite> {
-    TEXTS.iter().filter_map(|(name, text)| read(&Text::new(&format!("suites/{name}.toml"), text)).ok()).collect()
+    TEXTS.iter().filter_map(|(name, text)| read(&SuiteText::new(&format!("suites/{name}.toml"), text)).ok()).collect()
 }
 
 /// Their names.
@@ -31,10 +31,10 @@ pub(crate) fn names() -> Vec<&'static str> {
 pub(super) fn find(name: &str) -> Result<Suite, Vec<Diagnostic>> {
     if name.contains('/') || name.ends_with(".toml") {
         let text = runners::read_text(name, "suite").map_err(|why| vec![Diagnostic::error("suite", why)])?;
-        return read(&Text::new(name, &text));
+        return read(&SuiteText::new(name, &text));
     }
     match TEXTS.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => read(&Text::new(&format!("suites/{name}.toml"), text)),
+        Some((_, text)) => read(&SuiteText::new(&format!("suites/{name}.toml"), text)),
         None => {
             let near = closest(name, names().into_iter());
             let remedy = match near {

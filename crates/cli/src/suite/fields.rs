@@ -7,15 +7,15 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::closest;
 
-use super::schema::Text;
+use super::schema::SuiteText;
 
 /// Everything that is wrong with a file, as it is found.
-pub(super) struct Faults {
-    pub(super) text: Text,
+pub(super) struct FieldErrors {
+    pub(super) text: SuiteText,
     pub(super) problems: Vec<Diagnostic>,
 }
 
-impl Faults {
+impl FieldErrors {
     pub(super) fn add(&mut self, at: &Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
         let problem = Diagnostic::error("suite", message.into()).at(self.text.place(at));
         self.problems.push(problem.remedy(remedy.into()));
@@ -23,14 +23,14 @@ impl Faults {
 }
 
 /// One table, and which of its keys were asked for.
-pub(super) struct Fields<'t> {
+pub(super) struct SuiteFields<'t> {
     table: &'t DeTable<'t>,
     pub(super) at: Range<usize>,
     pub(super) name: String,
     asked: Vec<&'static str>,
 }
 
-impl<'t> Fields<'t> {
+impl<'t> SuiteFields<'t> {
     pub(super) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
         Self { table, at, name: name.into(), asked: Vec::new() }
     }
@@ -45,7 +45,7 @@ impl<'t> Fields<'t> {
         self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
     }
 
-    pub(super) fn text(&mut self, key: &'static str, faults: &mut Faults) -> Option<String> {
+    pub(super) fn text(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<String> {
         let value = self.value(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
@@ -55,7 +55,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A text that must be there.
-    pub(super) fn needed(&mut self, key: &'static str, faults: &mut Faults) -> String {
+    pub(super) fn needed(&mut self, key: &'static str, faults: &mut FieldErrors) -> String {
         if !self.table.contains_key(key) {
             faults.add(&self.at, format!("{} has no `{key}`", self.name), format!("write `{key} = \"...\"`"));
         }
@@ -63,7 +63,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A list of texts, each with its place.
-    pub(super) fn texts(&mut self, key: &'static str, faults: &mut Faults) -> Vec<(String, Range<usize>)> {
+    pub(super) fn texts(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<(String, Range<usize>)> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
             faults.add(&value.span(), format!("`{key}` is a list, not {}", kind(value)), "write it in brackets");
@@ -82,7 +82,7 @@ impl<'t> Fields<'t> {
         texts
     }
 
-    pub(super) fn switch(&mut self, key: &'static str, faults: &mut Faults) -> bool {
+    pub(super) fn switch(&mut self, key: &'static str, faults: &mut FieldErrors) -> bool {
         let Some(value) = self.value(key) else { return false };
         value.get_ref().as_bool().unwrap_or_else(|| {
             faults.add(&value.span(), format!("`{key}` is a switch, not {}", kind(value)), "write true or false");
@@ -91,7 +91,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A number above zero.
-    pub(super) fn number(&mut self, key: &'static str, faults: &mut Faults) -> Option<f64> {
+    pub(super) fn number(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<f64> {
         let value = self.value(key)?;
         let number = number(value.get_ref()).filter(|number| *number > 0.0);
         if number.is_none() {
@@ -102,7 +102,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A whole number from 1 on.
-    pub(super) fn whole(&mut self, key: &'static str, most: u32, faults: &mut Faults) -> Option<u32> {
+    pub(super) fn whole(&mut self, key: &'static str, most: u32, faults: &mut FieldErrors) -> Option<u32> {
         let number = self.number(key, faults)?;
         let whole = (number.fract() == 0.0 && number <= f64::from(most)).then_some(number as u32);
         if whole.is_none() {
@@ -111,7 +111,7 @@ impl<'t> Fields<'t> {
         whole
     }
 
-    pub(super) fn table(&mut self, key: &'static str, faults: &mut Faults) -> Option<Fields<'t>> {
+    pub(super) fn table(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<SuiteFields<'t>> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
@@ -121,17 +121,17 @@ impl<'t> Fields<'t> {
                 "write it as { key = value }",
             );
         }
-        table.map(|table| Fields::new(table, value.span(), format!("`{key}`")))
+        table.map(|table| SuiteFields::new(table, value.span(), format!("`{key}`")))
     }
 
     /// A list of tables.
-    pub(super) fn tables(&mut self, key: &'static str, faults: &mut Faults) -> Vec<Fields<'t>> {
+    pub(super) fn tables(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<SuiteFields<'t>> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let list = value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let mut tables = Vec::new();
         for value in list {
             match value.get_ref().as_table() {
-                Some(table) => tables.push(Fields::new(table, value.span(), format!("this `{key}`"))),
+                Some(table) => tables.push(SuiteFields::new(table, value.span(), format!("this `{key}`"))),
                 None => {
                     let message = format!("`{key}` holds tables, not {}", kind(value));
                     faults.add(&value.span(), message, "write each as { key = value }");
@@ -149,7 +149,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reports unknown keys.
-    pub(super) fn finish(self, faults: &mut Faults) {
+    pub(super) fn finish(self, faults: &mut FieldErrors) {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
             if !self.asked.contains(&name) {

@@ -16,38 +16,38 @@ pub(crate) use builtin::names;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use analyse::knee::steady::Window;
+use analyse::knee::steady::SteadyWindow;
 use record::{Note, Run};
 use report::Event;
-use report::suite::{Document, Outcome, Row, suites_json, suites_markdown, suites_text};
+use report::suite::{SuiteDocument, SuiteOutcome, SuiteRow, suites_json, suites_markdown, suites_text};
 use runner::Seeds;
-use store::Kind;
+use store::RunKind;
 
 use crate::args::PageFormat;
 use crate::display::Display;
-use crate::events::Events;
+use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::home;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::run;
 use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
-use args::{RunOptions, SuiteCommand, SuiteOptions};
-use ask::{Place, Question};
-use bench::Bench;
-use schema::{Step, Suite};
-use state::{Lock, State, Taken};
+use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use ask::{SuitePlace, SuiteQuestion};
+use bench::SuiteBench;
+use schema::{StepSpec, Suite};
+use state::{SuiteLock, SuiteState, TakenStep};
 
 /// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
     match &options.command {
         SuiteCommand::List(options) => Ok(list(options.format)),
         SuiteCommand::Show(options) => {
-            let suite = builtin::find(&options.name).map_err(|problems| Refusal::Jobs(problems).told())?;
+            let suite = builtin::find(&options.name).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
             Ok(show(&suite, options.format))
         }
         SuiteCommand::Run(options) => carry_out(options, words),
@@ -76,20 +76,20 @@ fn show(suite: &Suite, format: PageFormat) -> Exit {
 }
 
 /// Checks everything, resumes an interrupted run, and reports the result.
-fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
-    let question = read(options).map_err(Refusal::told)?;
+fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
+    let question = read(options).map_err(CommandRefusal::told)?;
     let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(question.target.is_none()));
     let checked = bench::check_all(&question, Seeds::fixed(seed));
     if options.conduct.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
-    let Opened { path, kept, mut files, invited, _lock } = opened.map_err(Refusal::told)?;
+    let OpenedSuite { path, kept, mut files, invited, _lock } = opened.map_err(CommandRefusal::told)?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
-    let state = kept.unwrap_or_else(|| State::new(&question, seed));
-    let display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
+    let state = kept.unwrap_or_else(|| SuiteState::new(&question, seed));
+    let display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
     let began = device::unix_ms();
-    let mut session = Session {
+    let mut session = SuiteSession {
         question: &question,
         state,
         path,
@@ -103,7 +103,7 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
         session.display.say(&format!("going on: {} steps were done before", session.state.done()));
     }
     let ended = session.all_steps();
-    let Session { mut state, path, mut display, parts, .. } = session;
+    let SuiteSession { mut state, path, mut display, parts, .. } = session;
     display.close();
     signals.conclude();
     let document = document(&question, &state, words, ended.is_ok_and_finished());
@@ -112,17 +112,17 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let (exit, written) = conclude(options, &document, &mut files);
     state.kept = keep::tell(keeping).or(state.kept);
     match ended {
-        Ended::Unkept(problem) => {
+        StepEnd::Unkept(problem) => {
             tell(&format!("fathom: {problem}\n"));
             Ok(Exit::Environment)
         }
-        Ended::Signal | Ended::Stuck => {
+        StepEnd::Signal | StepEnd::Stuck => {
             // So that the record of the rest can be completed by that of the beginning.
             let _ = state.save(&path);
             tell(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
-        Ended::Finished => {
+        StepEnd::Finished => {
             // The next run of the same command is a new one. A file that stays is only in its way.
             if written {
                 let _ = std::fs::remove_file(&path);
@@ -132,44 +132,47 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     }
 }
 
-fn read(options: &RunOptions) -> Result<Question, Refusal> {
-    let suite = builtin::find(&options.name).map_err(Refusal::Jobs)?;
-    Question::read(options, suite)
+fn read(options: &SuiteRunOptions) -> Result<SuiteQuestion, CommandRefusal> {
+    let suite = builtin::find(&options.name).map_err(CommandRefusal::Jobs)?;
+    SuiteQuestion::read(options, suite)
 }
 
 /// What a run writes to, opened before it begins.
-struct Opened {
+struct OpenedSuite {
     /// Where what is done is kept, and what was kept there.
     path: PathBuf,
-    kept: Option<State>,
+    kept: Option<SuiteState>,
     files: Vec<Output>,
     invited: Invited,
-    _lock: Lock,
+    _lock: SuiteLock,
 }
 
-fn open(options: &RunOptions, question: &Question) -> Result<Opened, Refusal> {
-    let refused = |problem| Refusal::Words(vec![problem]);
-    let usual = || state::usual_path(question).map_err(Refusal::Host);
+fn open(options: &SuiteRunOptions, question: &SuiteQuestion) -> Result<OpenedSuite, CommandRefusal> {
+    let refused = |problem| CommandRefusal::Words(vec![problem]);
+    let usual = || state::usual_path(question).map_err(CommandRefusal::Host);
     let path = options.state.clone().map_or_else(usual, Ok)?;
-    let lock = Lock::take(&path).map_err(refused)?;
-    let kept =
-        if options.restart { None } else { State::load(&path, question, options.conduct.seed).map_err(refused)? };
+    let lock = SuiteLock::take(&path).map_err(refused)?;
+    let kept = if options.restart {
+        None
+    } else {
+        SuiteState::load(&path, question, options.conduct.seed).map_err(refused)?
+    };
     let files = Output::open(&options.output, OF_A_SUITE).map_err(refused)?;
     let invited = Invited::invite(&options.scrape, None).map_err(refused)?;
-    Ok(Opened { path, kept, files, invited, _lock: lock })
+    Ok(OpenedSuite { path, kept, files, invited, _lock: lock })
 }
 
 /// The last line of every dry run; of many steps it stands once.
 const TOUCHED: &str = "nothing was touched";
 
 /// What would be done.
-fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit {
-    if let Err(refusal @ Refusal::Jobs(_)) = checked {
+fn dry_run(question: &SuiteQuestion, seed: u64, checked: Result<(), CommandRefusal>) -> Exit {
+    if let Err(refusal @ CommandRefusal::Jobs(_)) = checked {
         return refusal.told();
     }
     let mut text = question.suite.procedure().preview(&question.targets());
     for step in &question.suite.steps {
-        let bench = Bench { question, step, seeds: Seeds::fixed(seed) };
+        let bench = SuiteBench { question, step, seeds: Seeds::fixed(seed) };
         match bench.told() {
             Ok(told) => {
                 let told: String =
@@ -187,9 +190,9 @@ fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit
 }
 
 /// A suite that is carried out.
-struct Session<'a> {
-    question: &'a Question,
-    state: State,
+struct SuiteSession<'a> {
+    question: &'a SuiteQuestion,
+    state: SuiteState,
     path: PathBuf,
     signals: &'a Signals,
     display: Display,
@@ -199,7 +202,7 @@ struct Session<'a> {
 }
 
 /// How it ended.
-enum Ended {
+enum StepEnd {
     Finished,
     Signal,
     /// A target has not answered.
@@ -208,20 +211,20 @@ enum Ended {
     Unkept(String),
 }
 
-impl Ended {
+impl StepEnd {
     fn is_ok_and_finished(&self) -> bool {
         matches!(self, Self::Finished)
     }
 }
 
-impl Session<'_> {
-    fn all_steps(&mut self) -> Ended {
+impl SuiteSession<'_> {
+    fn all_steps(&mut self) -> StepEnd {
         let suite = &self.question.suite;
         // Before the first step: a place that cannot be written to is known before an hour is spent.
         if let Err(problem) = self.state.save(&self.path) {
-            return Ended::Unkept(problem);
+            return StepEnd::Unkept(problem);
         }
-        let once = |step: &&Step| step.once || suite.rounds.is_none();
+        let once = |step: &&StepSpec| step.once || suite.rounds.is_none();
         for step in suite.steps.iter().filter(once) {
             if let Some(ended) = self.one(step, 0) {
                 return ended;
@@ -237,11 +240,11 @@ impl Session<'_> {
                 }
             }
         }
-        Ended::Finished
+        StepEnd::Finished
     }
 
     /// One step of one round, unless it is done.
-    fn one(&mut self, step: &Step, round: usize) -> Option<Ended> {
+    fn one(&mut self, step: &StepSpec, round: usize) -> Option<StepEnd> {
         if self.state.of(&step.name, round).is_some() {
             return None;
         }
@@ -252,33 +255,33 @@ impl Session<'_> {
         self.display.lead(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
         self.display.say("begins");
         let credits = self.state.credits();
-        let mut taken = Taken { step: step.name.clone(), round, measured: None, modelled: None, credits };
-        let bench = Bench { question: self.question, step, seeds };
+        let mut taken = TakenStep { step: step.name.clone(), round, measured: None, modelled: None, credits };
+        let bench = SuiteBench { question: self.question, step, seeds };
         for place in self.question.places() {
             let outcome = bench.carry_out(place, self.signals, &mut self.display, &mut taken.credits);
-            let Some((outcome, run)) = outcome else { return self.signals.end().map(|_| Ended::Signal) };
+            let Some((outcome, run)) = outcome else { return self.signals.end().map(|_| StepEnd::Signal) };
             run.into_iter().for_each(|run| self.add_part(step, round, place, run));
-            if let (Outcome::Failed(reason), true) = (&outcome, device::stuck::is_stuck()) {
+            if let (SuiteOutcome::Failed(reason), true) = (&outcome, device::stuck::is_stuck()) {
                 self.display.warn(&format!("fathom: {}: {reason}\n", step.name));
-                return Some(Ended::Stuck);
+                return Some(StepEnd::Stuck);
             }
-            if let Outcome::Failed(reason) = &outcome {
+            if let SuiteOutcome::Failed(reason) = &outcome {
                 self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));
             }
             match place {
-                Place::Host => taken.measured = Some(outcome),
-                Place::Model => taken.modelled = Some(outcome),
+                SuitePlace::Host => taken.measured = Some(outcome),
+                SuitePlace::Model => taken.modelled = Some(outcome),
             }
         }
         self.state.add(taken);
-        self.state.save(&self.path).err().map(Ended::Unkept)
+        self.state.save(&self.path).err().map(StepEnd::Unkept)
     }
 }
 
-impl Session<'_> {
-    fn add_part(&mut self, step: &Step, round: usize, place: Place, run: Run) {
+impl SuiteSession<'_> {
+    fn add_part(&mut self, step: &StepSpec, round: usize, place: SuitePlace, run: Run) {
         let of_round = if round > 0 { format!("@{round}") } else { String::new() };
-        let is_beside = place == Place::Model && self.question.target.is_some();
+        let is_beside = place == SuitePlace::Model && self.question.target.is_some();
         let name = format!("{}{of_round}{}", step.name, if is_beside { ":model" } else { "" });
         let elapsed_s = self.begun.elapsed().as_secs_f64();
         Event::parts(&name, &run, elapsed_s).for_each(|event| self.display.tell(&event));
@@ -288,9 +291,9 @@ impl Session<'_> {
 
 /// What is kept of a suite: the steps that were carried out now, behind those that an earlier command has kept.
 fn keepsake(
-    document: &Document,
+    document: &SuiteDocument,
     parts: Vec<(String, Run)>,
-    state: &State,
+    state: &SuiteState,
     display: &mut Display,
     (words, began_unix_ms): (&[String], u64),
 ) -> Keepsake {
@@ -306,20 +309,20 @@ fn keepsake(
         run.notes.push(Note { job: None, text: text.to_owned() });
     }
     run.outcome = match document.finished {
-        false => record::Outcome::Interrupted,
-        true if has_failed(document) => record::Outcome::Failed,
-        true => record::Outcome::Completed,
+        false => record::RunOutcome::Interrupted,
+        true if has_failed(document) => record::RunOutcome::Failed,
+        true => record::RunOutcome::Completed,
     };
     display.tell(&Event::end(&run));
-    let told = outcomes(document).flat_map(Outcome::findings).max_by_key(|told| told.severity);
+    let told = outcomes(document).flat_map(SuiteOutcome::findings).max_by_key(|told| told.severity);
     Keepsake {
         events: display.take_events(),
         verdict: told.map(|told| told.code.clone()),
-        ..Keepsake::of(Kind::Suite, &document.suite, run, began_unix_ms)
+        ..Keepsake::of(RunKind::Suite, &document.suite, run, began_unix_ms)
     }
 }
 
-fn attached(question: &Question, document: &Document) -> Vec<(&'static str, String)> {
+fn attached(question: &SuiteQuestion, document: &SuiteDocument) -> Vec<(&'static str, String)> {
     vec![
         (keep::SUITE, report::suite::json(document)),
         (keep::TEXT, report::suite::text(document, IN_FILES)),
@@ -328,7 +331,7 @@ fn attached(question: &Question, document: &Document) -> Vec<(&'static str, Stri
 }
 
 /// The first figure of a step in each of the first `rounds` rounds; `None` where one failed.
-fn followed(question: &Question, state: &State, step: &str, rounds: usize) -> Option<Vec<f64>> {
+fn followed(question: &SuiteQuestion, state: &SuiteState, step: &str, rounds: usize) -> Option<Vec<f64>> {
     let value = |round| {
         let taken = state.of(step, round)?;
         let outcome = if question.target.is_some() { &taken.measured } else { &taken.modelled };
@@ -337,16 +340,16 @@ fn followed(question: &Question, state: &State, step: &str, rounds: usize) -> Op
     (1..=rounds).map(value).collect()
 }
 
-fn is_steady(question: &Question, state: &State, rounds: usize) -> bool {
+fn is_steady(question: &SuiteQuestion, state: &SuiteState, rounds: usize) -> bool {
     let steady = |step: &String| {
         let values = followed(question, state, step, rounds).unwrap_or_default();
-        Window::of(&values).is_some_and(|window| window.is_steady())
+        SteadyWindow::of(&values).is_some_and(|window| window.is_steady())
     };
     question.suite.rounds.as_ref().is_some_and(|of| of.follow.iter().all(steady))
 }
 
 /// Whether no more rounds are to be done after this many: they are steady, or that cannot be determined.
-fn rounds_end(question: &Question, state: &State, rounds: usize) -> bool {
+fn rounds_end(question: &SuiteQuestion, state: &SuiteState, rounds: usize) -> bool {
     let Some(of) = &question.suite.rounds else { return true };
     let lost = of.follow.iter().any(|step| followed(question, state, step, rounds).is_none());
     lost || is_steady(question, state, rounds)
@@ -356,7 +359,7 @@ fn rounds_end(question: &Question, state: &State, rounds: usize) -> bool {
 const WINDOW: usize = 5;
 
 /// What is done, in the order of the steps.
-fn document(question: &Question, state: &State, words: &[String], finished: bool) -> Document {
+fn document(question: &SuiteQuestion, state: &SuiteState, words: &[String], finished: bool) -> SuiteDocument {
     let suite = &question.suite;
     let steps = suite.steps.iter().filter_map(|step| result(step, state)).collect();
     let rounds = suite.rounds.as_ref().map(|rounds| {
@@ -364,9 +367,9 @@ fn document(question: &Question, state: &State, words: &[String], finished: bool
             suite.steps.iter().filter(|step| !step.once).all(|step| state.of(&step.name, *round).is_some())
         };
         let done = (1..=rounds.most).take_while(complete).count();
-        report::suite::Rounds { done, most: rounds.most, steady: is_steady(question, state, done) }
+        report::suite::SuiteRounds { done, most: rounds.most, steady: is_steady(question, state, done) }
     });
-    Document {
+    SuiteDocument {
         suite: suite.name.clone(),
         title: suite.title.clone(),
         source: suite.source.clone(),
@@ -388,9 +391,9 @@ fn document(question: &Question, state: &State, words: &[String], finished: bool
 }
 
 /// What a step brought: of several rounds the means of the last five, and what was found in the last.
-fn result(step: &Step, state: &State) -> Option<report::suite::Step> {
+fn result(step: &StepSpec, state: &SuiteState) -> Option<report::suite::SuiteStep> {
     let rounds = (1..).take_while(|round| state.of(&step.name, *round).is_some()).count();
-    let window: Vec<&Taken> = match rounds {
+    let window: Vec<&TakenStep> = match rounds {
         0 => state.of(&step.name, 0).into_iter().collect(),
         rounds => {
             let first = rounds.saturating_sub(WINDOW) + 1;
@@ -398,17 +401,17 @@ fn result(step: &Step, state: &State) -> Option<report::suite::Step> {
         }
     };
     let last = *window.last()?;
-    let mean = |of: fn(&Taken) -> &Option<Outcome>, index: usize| {
+    let mean = |of: fn(&TakenStep) -> &Option<SuiteOutcome>, index: usize| {
         let values: Option<Vec<f64>> = window.iter().map(|taken| of(taken).as_ref()?.value(index)).collect();
         values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let row = |(index, measured): (usize, &schema::Measured)| Row {
+    let row = |(index, measured): (usize, &schema::MeasuredStep)| SuiteRow {
         figure: measured.figure,
         published: measured.published.clone(),
         measured: mean(|taken| &taken.measured, index),
         modelled: mean(|taken| &taken.modelled, index),
     };
-    Some(report::suite::Step {
+    Some(report::suite::SuiteStep {
         name: step.name.clone(),
         title: step.title.clone(),
         measured: last.measured.clone(),
@@ -417,16 +420,16 @@ fn result(step: &Step, state: &State) -> Option<report::suite::Step> {
     })
 }
 
-fn outcomes(document: &Document) -> impl Iterator<Item = &Outcome> {
+fn outcomes(document: &SuiteDocument) -> impl Iterator<Item = &SuiteOutcome> {
     document.steps.iter().flat_map(|step| step.measured.iter().chain(&step.modelled))
 }
 
-fn has_failed(document: &Document) -> bool {
-    outcomes(document).any(|outcome| matches!(outcome, Outcome::Failed(_)))
+fn has_failed(document: &SuiteDocument) -> bool {
+    outcomes(document).any(|outcome| matches!(outcome, SuiteOutcome::Failed(_)))
 }
 
 /// Writes the results and says how it all ended, and whether all of them are written.
-fn conclude(options: &RunOptions, document: &Document, files: &mut [Output]) -> (Exit, bool) {
+fn conclude(options: &SuiteRunOptions, document: &SuiteDocument, files: &mut [Output]) -> (Exit, bool) {
     let style = Terminal::stdout().style();
     let text = match options.format {
         PageFormat::Text => report::suite::text(document, style),
@@ -436,7 +439,7 @@ fn conclude(options: &RunOptions, document: &Document, files: &mut [Output]) -> 
     let delivered = outputs::deliver_and_say(files, &text, |file| file.write_suite(document));
     let exit = match delivered {
         Exit::Good if has_failed(document) => Exit::Environment,
-        Exit::Good if outcomes(document).any(Outcome::is_distrusted) => Exit::Distrust,
+        Exit::Good if outcomes(document).any(SuiteOutcome::is_distrusted) => Exit::Distrust,
         delivered => delivered,
     };
     (exit, delivered == Exit::Good)

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use job::Diagnostic;
 use record::Figure;
-use report::suite::{Published, Unit};
+use report::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
 use units::closest;
 
-use super::fields::{Faults, Fields, kind, word};
-use super::schema::{Measured, Rounds, Setting, Step, Suite, Text};
+use super::fields::{FieldErrors, SuiteFields, kind, word};
+use super::schema::{MeasuredStep, RoundsSpec, StepOption, StepSpec, Suite, SuiteText};
 
 /// The most rounds, where a procedure does not say.
 const ROUNDS: usize = 25;
@@ -17,9 +17,9 @@ const ROUNDS: usize = 25;
 const STEPS: usize = 4096;
 
 /// Reads a procedure, or tells everything that is wrong with its words.
-pub(super) fn read(text: &Text) -> Result<Suite, Vec<Diagnostic>> {
+pub(super) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
     let (root, errors) = DeTable::parse_recoverable(&text.text);
-    let mut faults = Faults { text: text.clone(), problems: Vec::new() };
+    let mut faults = FieldErrors { text: text.clone(), problems: Vec::new() };
     for error in &errors {
         let end = text.text.len();
         let remedy = "write TOML, as in the example of docs/suites.md";
@@ -28,12 +28,12 @@ pub(super) fn read(text: &Text) -> Result<Suite, Vec<Diagnostic>> {
     if !errors.is_empty() {
         return Err(faults.problems);
     }
-    let suite = suite(Fields::new(root.get_ref(), 0..0, "the file"), &mut faults);
+    let suite = suite(SuiteFields::new(root.get_ref(), 0..0, "the file"), &mut faults);
     faults.problems.sort_by_key(|problem| problem.place.as_ref().map(|place| (place.line, place.column)));
     if faults.problems.is_empty() { Ok(suite) } else { Err(faults.problems) }
 }
 
-fn suite(mut root: Fields, faults: &mut Faults) -> Suite {
+fn suite(mut root: SuiteFields, faults: &mut FieldErrors) -> Suite {
     let head = root.table("suite", faults);
     if head.is_none() && faults.problems.is_empty() {
         faults.add(&(0..0), "there is no [suite] in it", "begin with [suite] and its `name`, `title` and `source`");
@@ -46,7 +46,7 @@ fn suite(mut root: Fields, faults: &mut Faults) -> Suite {
         fields.finish(faults);
         (follow, most, at)
     });
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<StepSpec> = Vec::new();
     let written = root.tables("step", faults);
     if written.is_empty() {
         faults.add(&(0..0), "there is no step in it", "write a [[step]] with its `name`, `measure` and `options`");
@@ -78,7 +78,7 @@ fn suite(mut root: Fields, faults: &mut Faults) -> Suite {
                 faults.add(at, format!("no step that is repeated is called `{name}`"), remedy);
             }
         }
-        Rounds { follow: follow.into_iter().map(|(name, _)| name).collect(), most }
+        RoundsSpec { follow: follow.into_iter().map(|(name, _)| name).collect(), most }
     });
     root.finish(faults);
     let mut suite = Suite {
@@ -102,7 +102,7 @@ fn suite(mut root: Fields, faults: &mut Faults) -> Suite {
     suite
 }
 
-fn about(mut fields: Fields, suite: &mut Suite, faults: &mut Faults) {
+fn about(mut fields: SuiteFields, suite: &mut Suite, faults: &mut FieldErrors) {
     suite.name = fields.needed("name", faults);
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if !plain(&suite.name) {
@@ -122,11 +122,11 @@ fn about(mut fields: Fields, suite: &mut Suite, faults: &mut Faults) {
 }
 
 /// Job options, in the order in which they are written.
-fn settings(fields: &Fields, faults: &mut Faults) -> Vec<Setting> {
+fn settings(fields: &SuiteFields, faults: &mut FieldErrors) -> Vec<StepOption> {
     let mut settings = Vec::new();
     for (key, value) in fields.entries() {
         match word(value) {
-            Some(word) => settings.push(Setting { key, value: word, at: value.span() }),
+            Some(word) => settings.push(StepOption { key, value: word, at: value.span() }),
             None => {
                 let message = format!("the job option `{key}` is a text or a number, not {}", kind(value));
                 faults.add(&value.span(), message, "write it as fio does, in quotes");
@@ -145,7 +145,7 @@ pub(super) fn filled(text: &str, names: &[(String, String)]) -> String {
 }
 
 /// A step, once for each combination of the values of `each`.
-fn step(mut fields: Fields, common: &[Setting], faults: &mut Faults) -> Vec<Step> {
+fn step(mut fields: SuiteFields, common: &[StepOption], faults: &mut FieldErrors) -> Vec<StepSpec> {
     let name = fields.needed("name", faults);
     fields.name = format!("the step `{name}`");
     let at = fields.place("name");
@@ -153,7 +153,7 @@ fn step(mut fields: Fields, common: &[Setting], faults: &mut Faults) -> Vec<Step
     let once = fields.switch("once", faults);
     let copies = fields.whole("copies", 1024, faults).unwrap_or(1);
     let own = fields.table("options", faults).map_or_else(Vec::new, |fields| settings(&fields, faults));
-    let mut jobs: Vec<Vec<Setting>> =
+    let mut jobs: Vec<Vec<StepOption>> =
         fields.tables("jobs", faults).iter().map(|fields| settings(fields, faults)).collect();
     if jobs.is_empty() {
         jobs.push(Vec::new());
@@ -171,14 +171,14 @@ fn step(mut fields: Fields, common: &[Setting], faults: &mut Faults) -> Vec<Step
         let matches = |when: &Names| when.iter().all(|pair| names.contains(pair));
         let measured = |wanted: &Figure| {
             let found = published.iter().flatten().find(|(figure, _, _, when)| figure == wanted && matches(when));
-            Measured { figure: *wanted, published: found.map(|(_, published, _, _)| published.clone()) }
+            MeasuredStep { figure: *wanted, published: found.map(|(_, published, _, _)| published.clone()) }
         };
-        let job = |job: &Vec<Setting>, copy: u32| {
+        let job = |job: &Vec<StepOption>, copy: u32| {
             let names: Names = names.iter().cloned().chain([("copy".to_owned(), copy.to_string())]).collect();
             let all = common.iter().chain(&own).chain(job);
-            all.map(|one| Setting { value: filled(&one.value, &names), ..one.clone() }).collect::<Vec<_>>()
+            all.map(|one| StepOption { value: filled(&one.value, &names), ..one.clone() }).collect::<Vec<_>>()
         };
-        Step {
+        StepSpec {
             name: filled(&name, names),
             at: at.clone(),
             title: filled(&title, names),
@@ -192,7 +192,7 @@ fn step(mut fields: Fields, common: &[Setting], faults: &mut Faults) -> Vec<Step
 }
 
 /// Every combination of the values of `each`, the last key changing fastest.
-fn each(fields: &mut Fields, faults: &mut Faults) -> Vec<Names> {
+fn each(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Names> {
     let mut combinations = vec![Vec::new()];
     let Some(table) = fields.table("each", faults) else { return combinations };
     for (key, value) in table.entries() {
@@ -216,7 +216,7 @@ fn each(fields: &mut Fields, faults: &mut Faults) -> Vec<Names> {
 }
 
 /// What a step measures.
-fn figures(fields: &mut Fields, faults: &mut Faults) -> Vec<Figure> {
+fn figures(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Figure> {
     let names = fields.texts("measure", faults);
     if names.is_empty() {
         let remedy = "write, for example, `measure = [\"read.iops\"]`";
@@ -225,7 +225,7 @@ fn figures(fields: &mut Fields, faults: &mut Faults) -> Vec<Figure> {
     names.iter().filter_map(|(name, at)| named(name, at, faults)).collect()
 }
 
-fn named(name: &str, at: &Range<usize>, faults: &mut Faults) -> Option<Figure> {
+fn named(name: &str, at: &Range<usize>, faults: &mut FieldErrors) -> Option<Figure> {
     let figure = Figure::named(name);
     if figure.is_none() {
         let known = Figure::names();
@@ -241,7 +241,7 @@ fn named(name: &str, at: &Range<usize>, faults: &mut Faults) -> Option<Figure> {
 /// A published figure: which, what, where it is written, and for which values of `each`.
 type Read = (Figure, Published, Range<usize>, Names);
 
-fn figure(mut fields: Fields, faults: &mut Faults) -> Option<Read> {
+fn figure(mut fields: SuiteFields, faults: &mut FieldErrors) -> Option<Read> {
     let at = fields.at.clone();
     let name = fields.needed("measure", faults);
     let figure = if name.is_empty() { None } else { named(&name, &fields.place("measure"), faults) };
@@ -252,10 +252,10 @@ fn figure(mut fields: Fields, faults: &mut Faults) -> Option<Read> {
     let (below, conditions) = (fields.switch("below", faults), fields.needed("where", faults));
     let apart = fields.text("apart", faults);
     let written = fields.needed("unit", faults);
-    let unit = Unit::ALL.into_iter().find(|unit| unit.name() == written);
+    let unit = MeasureUnit::ALL.into_iter().find(|unit| unit.name() == written);
     let fits = unit.filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
     if fits.is_none() && !written.is_empty() {
-        let fitting = Unit::ALL.iter().filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
+        let fitting = MeasureUnit::ALL.iter().filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
         let fitting: Vec<&str> = fitting.map(|unit| unit.name()).collect();
         let remedy = format!("write one of {}", fitting.join(", "));
         faults.add(&fields.place("unit"), format!("`{written}` is no unit of {name}"), remedy);
@@ -297,8 +297,9 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
 
     fn problems(from: &str, to: &str) -> Vec<(usize, usize, String)> {
         assert!(SMALL.contains(from), "{from}");
-        let problems = read(&Text::new("mine.toml", &SMALL.replacen(from, &to.replace("LIST", &"1,".repeat(100)), 1)))
-            .expect_err("it is wrong");
+        let problems =
+            read(&SuiteText::new("mine.toml", &SMALL.replacen(from, &to.replace("LIST", &"1,".repeat(100)), 1)))
+                .expect_err("it is wrong");
         let told = |problem: Diagnostic| {
             let place = problem.place.expect("every problem has a place");
             (place.line, place.column, format!("{} ({})", problem.message, problem.remedy.unwrap_or_default()))
@@ -308,7 +309,7 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
 
     #[test]
     fn steps_are_made_for_each_value_and_figures_belong_to_theirs() {
-        let suite = read(&Text::new("mine.toml", SMALL)).expect("it is good");
+        let suite = read(&SuiteText::new("mine.toml", SMALL)).expect("it is good");
         let names: Vec<&str> = suite.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["read-4k", "read-8k"]);
         assert_eq!(suite.steps[1].title, "reads of 8k");
@@ -345,13 +346,13 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
     fn all_problems_are_told_at_once() {
         let text =
             SMALL.replace("randread\"", "randread\", x = []").replace("\"2026\"", "2026").replace("means", "mean");
-        assert!(read(&Text::new("mine.toml", &text)).expect_err("it is wrong").len() >= 3);
+        assert!(read(&SuiteText::new("mine.toml", &text)).expect_err("it is wrong").len() >= 3);
     }
 
     #[test]
     fn every_suite_is_in_order() {
         for (name, text) in builtin::TEXTS {
-            match read(&Text::new(name, text)) {
+            match read(&SuiteText::new(name, text)) {
                 Ok(suite) => assert_eq!(suite.name, *name),
                 Err(problems) => panic!("{problems:#?}"),
             }

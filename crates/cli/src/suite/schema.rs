@@ -9,12 +9,12 @@ use report::suite::{ProcedureStep, Published, SuiteProcedure};
 
 /// A text and what it is called.
 #[derive(Clone, Debug)]
-pub(super) struct Text {
+pub(super) struct SuiteText {
     pub(super) name: Arc<str>,
     pub(super) text: Arc<str>,
 }
 
-impl Text {
+impl SuiteText {
     pub(super) fn new(name: &str, text: &str) -> Self {
         Self { name: name.into(), text: text.into() }
     }
@@ -55,10 +55,10 @@ pub(super) struct Suite {
     /// The figures are those of volumes without burst credit.
     pub(super) drained: bool,
     pub(super) preconditions: Vec<String>,
-    pub(super) rounds: Option<Rounds>,
-    pub(super) steps: Vec<Step>,
+    pub(super) rounds: Option<RoundsSpec>,
+    pub(super) steps: Vec<StepSpec>,
     /// Where it is written.
-    pub(super) text: Text,
+    pub(super) text: SuiteText,
 }
 
 impl Suite {
@@ -75,14 +75,14 @@ impl Suite {
             drained: self.drained,
             preconditions: &self.preconditions,
             rounds: self.rounds.as_ref().map(|rounds| (rounds.follow.as_slice(), rounds.most)),
-            steps: self.steps.iter().map(Step::procedure).collect(),
+            steps: self.steps.iter().map(StepSpec::procedure).collect(),
         }
     }
 }
 
 /// Steps are repeated until what they give is steady.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(super) struct RoundsSpec {
     /// The steps whose first figure is looked at.
     pub(super) follow: Vec<String>,
     pub(super) most: usize,
@@ -90,7 +90,7 @@ pub(super) struct Rounds {
 
 /// A step.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct StepSpec {
     pub(super) name: String,
     /// Where its name is written.
     pub(super) at: Range<usize>,
@@ -98,14 +98,14 @@ pub(super) struct Step {
     pub(super) title: String,
     /// What its result means.
     pub(super) means: String,
-    pub(super) figures: Vec<Measured>,
+    pub(super) figures: Vec<MeasuredStep>,
     /// It comes before the rounds.
     pub(super) once: bool,
     /// Its jobs, which run at the same time.
-    pub(super) jobs: Vec<Vec<Setting>>,
+    pub(super) jobs: Vec<Vec<StepOption>>,
 }
 
-impl Step {
+impl StepSpec {
     fn procedure(&self) -> ProcedureStep<'_> {
         ProcedureStep {
             name: &self.name,
@@ -114,7 +114,7 @@ impl Step {
             writes: self.writes(),
             once: self.once,
             figures: self.figures.iter().map(|one| (one.figure, one.published.as_ref())).collect(),
-            jobs: self.jobs.iter().map(|job| job.iter().map(Setting::pair).collect()).collect(),
+            jobs: self.jobs.iter().map(|job| job.iter().map(StepOption::pair).collect()).collect(),
         }
     }
 
@@ -129,20 +129,20 @@ impl Step {
 
 /// A figure of a step, and what was published of it.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredStep {
     pub(super) figure: Figure,
     pub(super) published: Option<Published>,
 }
 
 /// A job option and its value, with `{target}`, `{size}` and `{cpus}` still to be filled in.
 #[derive(Clone, Debug)]
-pub(super) struct Setting {
+pub(super) struct StepOption {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) at: Range<usize>,
 }
 
-impl Setting {
+impl StepOption {
     fn pair(&self) -> (&str, &str) {
         (&self.key, &self.value)
     }

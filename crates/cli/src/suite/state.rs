@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use engine::gate::{Existing, create_output};
-use report::suite::Outcome;
+use report::suite::SuiteOutcome;
 use serde::{Deserialize, Serialize};
 
-use super::ask::Question;
+use super::ask::SuiteQuestion;
 use crate::terminal::why;
 
 /// The version of the file's layout.
@@ -17,13 +17,13 @@ const SCHEMA: u32 = 2;
 
 /// What is done of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct SuiteState {
     fathom_suite_state: u32,
     /// What was asked for.
     asked: Vec<(String, String)>,
     /// What everything random derives from.
     pub(super) seed: u64,
-    taken: Vec<Taken>,
+    taken: Vec<TakenStep>,
     /// Under which id an earlier command has kept the records of its steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<String>,
@@ -31,12 +31,12 @@ pub(super) struct State {
 
 /// A step that is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Taken {
+pub(super) struct TakenStep {
     pub(super) step: String,
     /// Zero for what comes before the rounds.
     pub(super) round: usize,
-    pub(super) measured: Option<Outcome>,
-    pub(super) modelled: Option<Outcome>,
+    pub(super) measured: Option<SuiteOutcome>,
+    pub(super) modelled: Option<SuiteOutcome>,
     /// What it left of the model's credits.
     #[serde(default, skip_serializing_if = "Credits::is_empty")]
     pub(super) credits: Credits,
@@ -45,8 +45,8 @@ pub(super) struct Taken {
 /// How full the buckets of a model's limits are, by their names, in billionths: whole numbers are read back as they were.
 pub(super) type Credits = BTreeMap<String, u64>;
 
-impl State {
-    pub(super) fn new(question: &Question, seed: u64) -> Self {
+impl SuiteState {
+    pub(super) fn new(question: &SuiteQuestion, seed: u64) -> Self {
         Self { fathom_suite_state: SCHEMA, asked: asked(question), seed, taken: Vec::new(), kept: None }
     }
 
@@ -55,7 +55,7 @@ impl State {
     /// # Errors
     ///
     /// What cannot be read, or was asked otherwise.
-    pub(super) fn load(path: &Path, question: &Question, seed: Option<u64>) -> Result<Option<Self>, String> {
+    pub(super) fn load(path: &Path, question: &SuiteQuestion, seed: Option<u64>) -> Result<Option<Self>, String> {
         let remedy = "give another file with --state, or begin anew with --restart";
         let text = match crate::input::read_text(path, crate::input::STATE) {
             Ok(text) => text,
@@ -93,7 +93,7 @@ impl State {
         ))
     }
 
-    pub(super) fn add(&mut self, taken: Taken) {
+    pub(super) fn add(&mut self, taken: TakenStep) {
         self.taken.push(taken);
     }
 
@@ -103,7 +103,7 @@ impl State {
     }
 
     /// What a step brought in one round.
-    pub(super) fn of(&self, step: &str, round: usize) -> Option<&Taken> {
+    pub(super) fn of(&self, step: &str, round: usize) -> Option<&TakenStep> {
         self.taken.iter().find(|taken| taken.step == step && taken.round == round)
     }
 
@@ -134,12 +134,12 @@ impl State {
 }
 
 /// Keeps others from the same state for as long as this lives.
-pub(super) struct Lock {
+pub(super) struct SuiteLock {
     path: PathBuf,
     _file: File,
 }
 
-impl Lock {
+impl SuiteLock {
     /// Takes the state at a path.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for SuiteLock {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -177,7 +177,7 @@ fn beside(state: &Path, ending: &str) -> PathBuf {
 }
 
 /// All that has to be the same for a run to go on.
-fn asked(question: &Question) -> Vec<(String, String)> {
+fn asked(question: &SuiteQuestion) -> Vec<(String, String)> {
     let suite = &question.suite;
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "nothing".to_owned());
     let pairs = [
@@ -201,7 +201,7 @@ fn absolute(path: &str) -> String {
 /// # Errors
 ///
 /// Where there is no home for it.
-pub(super) fn usual_path(question: &Question) -> Result<PathBuf, String> {
+pub(super) fn usual_path(question: &SuiteQuestion) -> Result<PathBuf, String> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // As the XDG base directory specification says, what is not absolute counts for nothing.
     let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());

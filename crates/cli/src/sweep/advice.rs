@@ -2,7 +2,7 @@
 
 use analyse::knee::{Curve, Fit};
 use job::{Engine, Job, Plan};
-use report::sweep::Advice;
+use report::sweep::SweepAdvice;
 
 /// `iodepth` and `numjobs` that make `depth` operations in flight.
 pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
@@ -22,7 +22,7 @@ const BUSY: f64 = 0.7;
 const EXACT: f64 = 0.995;
 
 /// What to set to be at the knee; `None` where there is none.
-pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps: &usize) -> Option<Advice> {
+pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps: &usize) -> Option<SweepAdvice> {
     let (depth, iops) = match &fit.curve {
         Curve::Knee(knee) => ((knee.depth.value * EXACT).ceil(), knee.xmax.value),
         Curve::Flat { depth, xmax, .. } => (f64::from(*depth), xmax.value),
@@ -41,7 +41,7 @@ pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps:
     };
     let iodepth = if job.engine.engine.is_async() { depth.div_ceil(numjobs) } else { 1 };
     let line = fio_line(plan, job, iodepth, numjobs);
-    Some(Advice { depth: iodepth * numjobs, iodepth, numjobs, fio: line.filter(|_| *sweeps == 1), cpu_per_io_ns })
+    Some(SweepAdvice { depth: iodepth * numjobs, iodepth, numjobs, fio: line.filter(|_| *sweeps == 1), cpu_per_io_ns })
 }
 
 /// Options that the line sets itself.

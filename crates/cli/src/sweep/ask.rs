@@ -1,28 +1,28 @@
 //! What is asked of a sweep: its jobs, its range and its time.
 
-use analyse::knee::search::Settings;
+use analyse::knee::search::KneeSettings;
 use job::{Around, Diagnostic, Job, Plan};
 use runner::Seeds;
 use sim::model::{Use, used};
 use units::Nanos;
 
-use super::bench::Bench;
+use super::bench::SweepBench;
 use crate::args::SweepOptions;
-use crate::grid::{self, Axis};
-use crate::refusal::Refusal;
+use crate::grid::{self, GridAxis};
+use crate::refusal::CommandRefusal;
 use crate::runners;
 use crate::sim::{JobWords, around};
 use crate::source::Outside;
 use crate::trial;
 
 /// The options of a sweep, understood.
-pub(crate) struct Question {
+pub(crate) struct SweepQuestion {
     outside: Outside,
     jobs: Vec<String>,
     sections: Vec<String>,
     around: Around,
-    axes: Vec<Axis>,
-    pub(crate) gate: std::sync::Arc<engine::gate::Gate>,
+    axes: Vec<GridAxis>,
+    pub(crate) gate: std::sync::Arc<engine::gate::WriteGate>,
     pub(crate) seeds: Seeds,
     depth_max: Option<u32>,
     precision: f64,
@@ -41,8 +41,8 @@ const DEVICE_DEPTH_MAX: u32 = 1024;
 /// The default time limit of all probes on a device, in seconds.
 const BUDGET_S: f64 = 60.0;
 
-impl Question {
-    pub(crate) fn read(options: &SweepOptions, jobs: &[String]) -> Result<Self, Refusal> {
+impl SweepQuestion {
+    pub(crate) fn read(options: &SweepOptions, jobs: &[String]) -> Result<Self, CommandRefusal> {
         let mut problems = Vec::new();
         let mut note = |problem: String| problems.push(problem);
         let precision = share(&options.precision).unwrap_or_else(|| {
@@ -56,8 +56,8 @@ impl Question {
             }
             budget
         });
-        let axes: Vec<Axis> =
-            options.vary.iter().filter_map(|text| Axis::parse("--vary", text).map_err(&mut note).ok()).collect();
+        let axes: Vec<GridAxis> =
+            options.vary.iter().filter_map(|text| GridAxis::parse("--vary", text).map_err(&mut note).ok()).collect();
         if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {
             note(format!("--vary {}=…: that is what a sweep finds by itself: leave it out", axis.key));
         }
@@ -65,7 +65,7 @@ impl Question {
             note(problem);
         }
         if !problems.is_empty() {
-            return Err(Refusal::Words(problems));
+            return Err(CommandRefusal::Words(problems));
         }
         let mut around = around(options.on.as_deref());
         around.before.splice(0..0, DEFAULTS.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -124,10 +124,10 @@ impl Question {
     }
 
     /// What the search may do.
-    pub(crate) fn settings(&self, bench: &Bench) -> Settings {
+    pub(crate) fn settings(&self, bench: &SweepBench) -> KneeSettings {
         let virtual_time = bench.is_virtual();
         let most = self.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
-        let common = Settings {
+        let common = KneeSettings {
             step: 1,
             most,
             precision: self.precision,
@@ -145,7 +145,7 @@ impl Question {
         }
         let budget_s = self.budget_s.unwrap_or(BUDGET_S);
         let scale = budget_s / BUDGET_S;
-        Settings {
+        KneeSettings {
             budget_s,
             short_s: scale.min(1.0),
             rung_s: 2.0 * scale.min(1.0),
@@ -158,13 +158,13 @@ impl Question {
     }
 
     /// The seed with which `--seed` repeats it.
-    pub(crate) fn seed(&self, benches: &[Bench]) -> u64 {
+    pub(crate) fn seed(&self, benches: &[SweepBench]) -> u64 {
         benches.first().map_or(0, |bench| self.seeds.printed(bench.plan()))
     }
 }
 
 /// The one job of a plan, if it is one whose depth can be swept.
-pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
+pub(crate) fn only_job(plan: &Plan) -> Result<&Job, CommandRefusal> {
     let [job] = plan.jobs.as_slice() else {
         let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
         let problem = format!(
@@ -172,7 +172,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
             names.len(),
             names.join(", ")
         );
-        return Err(Refusal::Words(vec![problem]));
+        return Err(CommandRefusal::Words(vec![problem]));
     };
     let (extent, pace) = (&job.extent, &job.pace);
     let paced =
@@ -198,7 +198,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
                 })
         })
         .collect();
-    if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
+    if problems.is_empty() { Ok(job) } else { Err(CommandRefusal::Jobs(problems)) }
 }
 
 /// Where the jobs are; a mixture is nowhere.

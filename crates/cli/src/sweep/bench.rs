@@ -1,32 +1,32 @@
 //! Where the probes of a sweep run: on a modelled volume in virtual time, several side by side, or on a device one after
 //! the other.
 
-use analyse::knee::search::{Probe, Reading, Search, Settings};
+use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings, ProbeReading};
 use analyse::knee::steady;
 use analyse::knee::{Curve, Fit};
 use analyse::{Code, Finding, Severity};
 use job::{Diagnostic, Job, Plan};
-use meter::Widths;
-use record::{Interval, Run};
-use report::sweep::{Burst, Sweep};
-use runner::{Credits, Observer, PreparedRun, Preview, RunOptions, Runner, Silent};
+use meter::IntervalWidths;
+use record::{IntervalRecord, Run};
+use report::sweep::{Sweep, SweepBurst};
+use runner::{CreditPolicy, Observer, PreparedRun, Preview, RunOptions, Runner, Silent};
 use units::Nanos;
 
 use super::advice;
-use super::ask::{self, Question};
+use super::ask::{self, SweepQuestion};
 use crate::display::Display;
 use crate::grid::on_all_processors;
 use crate::preview;
-use crate::refusal::Refusal;
-use crate::runners::{self, Place, failures};
+use crate::refusal::CommandRefusal;
+use crate::runners::{self, RunPlace, failures};
 use crate::signals::Signals;
 
 /// One search: its jobs, and the runner of its probes.
-pub(crate) struct Bench<'a> {
-    question: &'a Question,
+pub(crate) struct SweepBench<'a> {
+    question: &'a SweepQuestion,
     settings: Vec<(String, String)>,
     plan: Plan,
-    place: Place,
+    place: RunPlace,
     runner: Box<dyn Runner>,
     /// Runs of its probes, each with its depth.
     taken: Vec<(u32, Run)>,
@@ -37,25 +37,25 @@ const SIDE_BY_SIDE: usize = 4;
 /// Into how many intervals a probe is cut.
 const INTERVALS: f64 = 40.0;
 
-impl<'q> Bench<'q> {
+impl<'q> SweepBench<'q> {
     /// Checks everything that can be checked before anything is touched.
-    pub(crate) fn set(question: &'q Question, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
-        let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
+    pub(crate) fn set(question: &'q SweepQuestion, settings: Vec<(String, String)>) -> Result<Self, CommandRefusal> {
+        let plan = question.plan(&settings).map_err(CommandRefusal::Jobs)?;
         ask::only_job(&plan)?;
         let place = match (ask::is_modelled(&plan), question.real_time) {
-            (true, true) => Place::Paced,
-            (true, false) => Place::Virtual,
-            (false, _) => Place::Device,
+            (true, true) => RunPlace::Paced,
+            (true, false) => RunPlace::Virtual,
+            (false, _) => RunPlace::Device,
         };
         let runner = runners::runner(place, &question.gate);
         let bench = Self { question, settings, plan, place, runner, taken: Vec::new() };
         let deepest = bench.settings().most / bench.workers() * bench.workers();
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
         for depth in [bench.workers(), deepest.max(bench.workers())] {
-            let prepared = bench.prepare(&bench.plan_of(&Probe { depth, warm_up_s: 0.0, seconds: 1.0 }));
-            let prepared = prepared.map_err(Refusal::Jobs)?;
+            let prepared = bench.prepare(&bench.plan_of(&KneeProbe { depth, warm_up_s: 0.0, seconds: 1.0 }));
+            let prepared = prepared.map_err(CommandRefusal::Jobs)?;
             if !prepared.refusals().is_empty() {
-                return Err(Refusal::Words(prepared.refusals().to_vec()));
+                return Err(CommandRefusal::Words(prepared.refusals().to_vec()));
             }
         }
         Ok(bench)
@@ -70,12 +70,12 @@ impl<'q> Bench<'q> {
     }
 
     /// What its search is to keep to.
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> KneeSettings {
         self.question.settings(self)
     }
 
     pub(crate) fn is_virtual(&self) -> bool {
-        self.place == Place::Virtual
+        self.place == RunPlace::Virtual
     }
 
     /// What depths are multiples of.
@@ -88,7 +88,7 @@ impl<'q> Bench<'q> {
     }
 
     /// Returns the jobs of one probe. Synchronous engines have one operation in flight for each worker.
-    fn plan_of(&self, probe: &Probe) -> Plan {
+    fn plan_of(&self, probe: &KneeProbe) -> Plan {
         let mut plan = self.plan.clone();
         for job in &mut plan.jobs {
             (job.pace.iodepth, job.grouping.numjobs) = advice::split(self.job(), probe.depth);
@@ -126,15 +126,16 @@ impl<'q> Bench<'q> {
     /// Makes probes, all of them side by side where time is virtual.
     pub(crate) fn measure(
         &mut self,
-        probes: &[Probe],
+        probes: &[KneeProbe],
         signals: &Signals,
         display: &mut Display,
-    ) -> Result<Vec<Reading>, String> {
+    ) -> Result<Vec<ProbeReading>, String> {
         let runs: Vec<Run> = if self.is_virtual() {
-            let simulate = |probe: &Probe| self.run(probe, Credits::Spent, signals, &mut Silent);
+            let simulate = |probe: &KneeProbe| self.run(probe, CreditPolicy::Spent, signals, &mut Silent);
             on_all_processors(probes, simulate).into_iter().collect::<Result<_, _>>()?
         } else {
-            let mut one = |probe: &Probe| self.run(probe, Credits::AsDefined, signals, &mut display.only_layout());
+            let mut one =
+                |probe: &KneeProbe| self.run(probe, CreditPolicy::AsDefined, signals, &mut display.only_layout());
             probes.iter().map(&mut one).collect::<Result<_, _>>()?
         };
         let readings = runs.iter().map(reading).collect();
@@ -157,12 +158,12 @@ impl<'q> Bench<'q> {
     /// Runs one probe.
     fn run(
         &self,
-        probe: &Probe,
-        credits: Credits,
+        probe: &KneeProbe,
+        credits: CreditPolicy,
         signals: &Signals,
         observer: &mut dyn Observer,
     ) -> Result<Run, String> {
-        let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| Refusal::Jobs(problems).line())?;
+        let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| CommandRefusal::Jobs(problems).line())?;
         if let refusals @ [_, ..] = prepared.refusals() {
             return Err(refusals.join("\nfathom: "));
         }
@@ -173,7 +174,7 @@ impl<'q> Bench<'q> {
             return Ok(completed.run);
         }
         let failures = failures(prepared.plan(), prepared.workers(), &completed);
-        if !failures.is_empty() && self.place == Place::Device {
+        if !failures.is_empty() && self.place == RunPlace::Device {
             return Err(failures.join("\nfathom: "));
         }
         match completed.run.jobs.iter().find(|job| job.result.ios() == 0) {
@@ -185,11 +186,11 @@ impl<'q> Bench<'q> {
     }
 
     /// What the search has found, and what follows from it.
-    pub(crate) fn conclude(&mut self, search: &Search, signals: &Signals) -> Result<Sweep, String> {
+    pub(crate) fn conclude(&mut self, search: &KneeSearch, signals: &Signals) -> Result<Sweep, String> {
         let fit = search.fit();
         let job = self.job();
         let burst = match self.place {
-            Place::Virtual if signals.end().is_none() => self.burst_of_model(search, &fit, signals)?,
+            RunPlace::Virtual if signals.end().is_none() => self.burst_of_model(search, &fit, signals)?,
             _ => burst_seen(search),
         };
         Ok(Sweep {
@@ -235,45 +236,45 @@ impl<'q> Bench<'q> {
     }
 
     fn cpu_per_io_ns(&self) -> Option<f64> {
-        let run = self.deepest().filter(|_| self.place == Place::Device)?;
+        let run = self.deepest().filter(|_| self.place == RunPlace::Device)?;
         let busy: u64 = run.jobs.iter().map(|job| job.result.cpu.busy_ns()).sum();
         let ios: u64 = run.jobs.iter().map(|job| job.result.ios()).sum();
         (ios > 0).then(|| busy as f64 / ios as f64)
     }
 
     /// What the volume gives while it has credits, and how long a full bucket lasts at that pace.
-    fn burst_of_model(&self, search: &Search, fit: &Fit, signals: &Signals) -> Result<Option<Burst>, String> {
+    fn burst_of_model(&self, search: &KneeSearch, fit: &Fit, signals: &Signals) -> Result<Option<SweepBurst>, String> {
         let deepest = search.points().last().map_or(1, |point| point.depth);
         let lasting = match &fit.curve {
             Curve::Knee(knee) => knee.xmax.value,
             Curve::Flat { xmax, .. } => xmax.value,
             _ => return Ok(None),
         };
-        let probe = Probe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
-        let prepared = self.prepare(&self.plan).map_err(|problems| Refusal::Jobs(problems).line())?;
+        let probe = KneeProbe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
+        let prepared = self.prepare(&self.plan).map_err(|problems| CommandRefusal::Jobs(problems).line())?;
         let Preview::Model { volumes, .. } = prepared.preview() else { return Ok(None) };
         if !volumes.iter().any(|volume| volume.has_credits) {
             return Ok(None);
         }
         // Deep enough for the burst too, whose knee lies higher.
         let depth = deepest.max(self.workers() * 64);
-        let run = self.run(&Probe { depth, ..probe }, Credits::AsDefined, signals, &mut Silent)?;
+        let run = self.run(&KneeProbe { depth, ..probe }, CreditPolicy::AsDefined, signals, &mut Silent)?;
         let found = reading(&run);
         let credits = run.model.iter().flat_map(|model| &model.stages).filter_map(|stage| stage.credits);
         let lasts =
             credits.filter(|credits| credits.spent_per_sec > 0.0).map(|credits| credits.left / credits.spent_per_sec);
         let elapsed_s = run.model.as_ref().map_or(0.0, |model| model.elapsed_ns as f64 / 1e9);
         let seconds = lasts.fold(f64::INFINITY, f64::min) + elapsed_s;
-        let burst = Burst { iops: found.iops, seconds: seconds.is_finite().then_some(seconds) };
+        let burst = SweepBurst { iops: found.iops, seconds: seconds.is_finite().then_some(seconds) };
         Ok((found.iops > 1.03 * lasting).then_some(burst))
     }
 }
 
 /// Credits that ran out while it was measured: a level above all that lasts.
-fn burst_seen(search: &Search) -> Option<Burst> {
+fn burst_seen(search: &KneeSearch) -> Option<SweepBurst> {
     const ABOVE: f64 = 1.05;
     let lasting = search.points().iter().map(|point| point.iops).fold(0.0, f64::max);
-    let before = |taken: &analyse::knee::search::Taken| {
+    let before = |taken: &analyse::knee::search::ProbeResult| {
         let step = taken.reading.step.filter(|step| step.ratio() < 1.0).map(|step| step.before);
         step.filter(|_| !taken.disturbed).or(taken.burst.then_some(taken.reading.iops))
     };
@@ -285,22 +286,22 @@ fn burst_seen(search: &Search) -> Option<Burst> {
             last = Some(now);
         }
     }
-    last.filter(|_| iops > ABOVE * lasting).map(|seconds| Burst { iops, seconds: Some(seconds) })
+    last.filter(|_| iops > ABOVE * lasting).map(|seconds| SweepBurst { iops, seconds: Some(seconds) })
 }
 
 /// The length of intervals that cut a probe into equal parts; on hosts no less than what timers can tell apart.
-fn interval(seconds: f64, virtual_time: bool) -> Widths {
+fn interval(seconds: f64, virtual_time: bool) -> IntervalWidths {
     let least = if virtual_time { 1_000 } else { 20_000_000 };
-    Widths::of(Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least)))
+    IntervalWidths::of(Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least)))
 }
 
 /// What a run brought: of all its jobs together, the part of it that counts.
-fn reading(run: &Run) -> Reading {
+fn reading(run: &Run) -> ProbeReading {
     let width_ns = run.jobs.iter().map(|job| job.result.series.width_ns).max().unwrap_or(1);
     let length = run.jobs.iter().map(|job| job.result.series.intervals.len()).max().unwrap_or(0);
-    let mut whole = vec![Interval::default(); length];
+    let mut whole = vec![IntervalRecord::default(); length];
     for (all, one) in run.jobs.iter().flat_map(|job| (0..).zip(&job.result.series.intervals)) {
-        let sum: &mut Interval = &mut whole[all];
+        let sum: &mut IntervalRecord = &mut whole[all];
         (0..3).for_each(|kind| sum.ios[kind] += one.ios[kind]);
         sum.service_ns += one.service_ns;
     }
@@ -308,13 +309,13 @@ fn reading(run: &Run) -> Reading {
     if length > 4 {
         whole.pop();
     }
-    let ios = |interval: &Interval| interval.ios.iter().sum::<u64>() as f64;
+    let ios = |interval: &IntervalRecord| interval.ios.iter().sum::<u64>() as f64;
     let per_second: Vec<f64> = whole.iter().map(|interval| ios(interval) * 1e9 / width_ns.max(1) as f64).collect();
     let judged = steady::judge(&per_second);
     let kept = &whole[judged.from..];
     let kept_ios: f64 = kept.iter().map(ios).sum();
     let service_ns: f64 = kept.iter().map(|interval| interval.service_ns as f64).sum();
-    Reading {
+    ProbeReading {
         iops: judged.mean.value,
         latency_ns: service_ns / kept_ios.max(1.0),
         // Of few operations the mean is worth no more than their number.

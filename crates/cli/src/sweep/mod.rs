@@ -10,54 +10,55 @@ use std::time::Instant;
 
 use analyse::Severity;
 use analyse::knee::Curve;
-use analyse::knee::search::{Search, Settings};
-use record::Outcome;
+use analyse::knee::search::{KneeSearch, KneeSettings};
+use record::RunOutcome;
 use report::Event;
-use report::sweep::{Document, Sweep};
-use store::Kind;
+use report::sweep::{Sweep, SweepDocument};
+use store::RunKind;
 
 use crate::args::SweepOptions;
 use crate::display::Display;
-use crate::events::Events;
+use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
 use crate::preview;
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::run;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
-use ask::Question;
-use bench::Bench;
+use ask::SweepQuestion;
+use bench::SweepBench;
 
 /// Reads, checks, searches, tells.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let question = Question::read(options, jobs).map_err(Refusal::told)?;
-    let set = |settings| Bench::set(&question, settings).map_err(Refusal::told);
+    let question = SweepQuestion::read(options, jobs).map_err(CommandRefusal::told)?;
+    let set = |settings| SweepBench::set(&question, settings).map_err(CommandRefusal::told);
     let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
     if options.of_jobs.show_jobs {
         return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
     }
     if options.conduct.dry_run {
-        return Ok(outputs::say(&benches.iter().map(Bench::told).collect::<String>()));
+        return Ok(outputs::say(&benches.iter().map(SweepBench::told).collect::<String>()));
     }
-    let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let invited =
+        Invited::invite(&options.scrape, None).map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
     let opened = Output::open(&options.output, OF_A_SWEEP);
-    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let mut files = opened.map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
-    let mut display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
+    let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
     let (began, command_line) = (device::unix_ms(), run::command_line(words));
     display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
     let sweeps = search_all(&mut benches, &signals, &mut display);
     display.close();
     signals.conclude();
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
-    let document = Document { command_line, seed: question.seed(&benches), sweeps };
+    let document = SweepDocument { command_line, seed: question.seed(&benches), sweeps };
     let keeping = options.conduct.records().then(|| {
-        let mut run = keep::of_parts(benches.iter().flat_map(Bench::parts).collect(), words, Some(document.seed));
+        let mut run = keep::of_parts(benches.iter().flat_map(SweepBench::parts).collect(), words, Some(document.seed));
         if signals.end().is_some() || device::stuck::is_stuck() {
-            run.outcome = Outcome::Interrupted;
+            run.outcome = RunOutcome::Interrupted;
         }
         display.tell(&Event::end(&run));
         let name = benches.first().map(|bench| question.name(bench.plan())).unwrap_or_default();
@@ -69,7 +70,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
                 (keep::SWEEP, report::sweep::json(&document)),
                 (keep::TEXT, report::sweep::text(&document, IN_FILES)),
             ],
-            ..Keepsake::of(Kind::Sweep, &name, run, began)
+            ..Keepsake::of(RunKind::Sweep, &name, run, began)
         }
         .keep()
     });
@@ -90,7 +91,7 @@ fn verdict(sweeps: &[Sweep]) -> Option<String> {
 }
 
 /// One search after the other, as many as were begun before it was interrupted.
-fn search_all(benches: &mut [Bench<'_>], signals: &Signals, display: &mut Display) -> Result<Vec<Sweep>, String> {
+fn search_all(benches: &mut [SweepBench<'_>], signals: &Signals, display: &mut Display) -> Result<Vec<Sweep>, String> {
     let mut sweeps = Vec::new();
     for bench in benches {
         sweeps.push(search(bench, signals, display)?);
@@ -102,10 +103,10 @@ fn search_all(benches: &mut [Bench<'_>], signals: &Signals, display: &mut Displa
 }
 
 /// Asks the search for probes and makes them, until it has seen enough.
-fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Result<Sweep, String> {
+fn search(bench: &mut SweepBench<'_>, signals: &Signals, display: &mut Display) -> Result<Sweep, String> {
     let settings = bench.settings();
     let budget_s = settings.budget_s;
-    let mut search = Search::new(Settings { step: bench.workers(), ..settings });
+    let mut search = KneeSearch::new(KneeSettings { step: bench.workers(), ..settings });
     let begun = Instant::now();
     loop {
         let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(bench.side_by_side()).collect();
@@ -134,7 +135,7 @@ fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Re
     bench.conclude(&search, signals)
 }
 
-fn progress(search: &Search, probes: &[analyse::knee::search::Probe], budget_s: f64) -> String {
+fn progress(search: &KneeSearch, probes: &[analyse::knee::search::KneeProbe], budget_s: f64) -> String {
     let depths: Vec<String> = probes.iter().map(|probe| probe.depth.to_string()).collect();
     let share = if budget_s.is_finite() { format!(" of at most {budget_s:.0} s") } else { String::new() };
     let known = report::sweep::so_far(&search.fit());
@@ -145,7 +146,7 @@ fn is_distrusted(sweep: &Sweep) -> bool {
     sweep.findings.iter().any(|finding| finding.severity == Severity::Distrust)
 }
 
-fn conclude(options: &SweepOptions, document: &Document, files: &mut [Output], signals: &Signals) -> Exit {
+fn conclude(options: &SweepOptions, document: &SweepDocument, files: &mut [Output], signals: &Signals) -> Exit {
     let style = Terminal::stdout().style();
     let text = if options.json() { report::sweep::json(document) } else { report::sweep::text(document, style) };
     let delivered = outputs::deliver_and_say(files, &text, |file| file.write_sweep(document));

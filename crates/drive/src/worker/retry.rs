@@ -4,8 +4,8 @@ use target::{Completion, Target};
 use units::Nanos;
 use workload::{Checked, Decision, OpKind};
 
-use super::{Worker, direction, op};
-use crate::outcome::{Damaged, EIO, Ending, Failure, FailureCause};
+use super::{DriveWorker, direction, op};
+use crate::outcome::{Damaged, EIO, Ending, FailureCause, OperationFailure};
 use crate::slots::Flight;
 
 /// `EAGAIN`: the device asks to be asked again.
@@ -20,7 +20,7 @@ const NOT_TORN_MAX: u32 = 8;
 /// At most this many failures are kept in full; the others are counted.
 const FAILURES_MAX: usize = 16;
 
-impl Worker {
+impl DriveWorker {
     /// Checks what was read. Returns whether it was torn by a write of another worker and is read again.
     pub(super) fn is_to_be_read_again<T: Target>(
         &mut self,
@@ -103,7 +103,7 @@ impl Worker {
             self.ending = Some(Ending::Failed);
         }
         if self.failures.len() < FAILURES_MAX {
-            self.failures.push(Failure { decision, cause, damaged });
+            self.failures.push(OperationFailure { decision, cause, damaged });
         }
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct LoopInfo {
 
 /// `struct loop_config`
 #[repr(C)]
-struct Config {
+struct LoopConfig {
     fd: u32,
     block_size: u32,
     info: LoopInfo,
@@ -148,7 +148,7 @@ fn free(control: &File) -> Result<PathBuf, Error> {
     Ok(format!("/dev/loop{number}").into())
 }
 
-fn configure(path: &Path, config: &Config) -> io::Result<()> {
+fn configure(path: &Path, config: &LoopConfig) -> io::Result<()> {
     let device = OpenOptions::new().read(true).write(true).open(path)?;
     // SAFETY: the call reads `config`, laid out as the kernel has it, which outlives it.
     if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, std::ptr::from_ref(config)) } < 0 {
@@ -157,9 +157,9 @@ fn configure(path: &Path, config: &Config) -> io::Result<()> {
     Ok(())
 }
 
-fn config(file: &File, backing: &Path, setup: &LoopSetup) -> Config {
+fn config(file: &File, backing: &Path, setup: &LoopSetup) -> LoopConfig {
     // SAFETY: all zeroes is valid for both structures, which are numbers alone.
-    let mut config: Config = unsafe { std::mem::zeroed() };
+    let mut config: LoopConfig = unsafe { std::mem::zeroed() };
     config.fd = file.as_raw_fd() as u32;
     config.block_size = setup.block_bytes;
     config.info.size_limit = setup.size;
@@ -189,6 +189,6 @@ mod tests {
 
     #[test]
     fn structures_have_the_sizes_that_the_kernel_knows() {
-        assert_eq!((size_of::<LoopInfo>(), size_of::<Config>()), (232, 304));
+        assert_eq!((size_of::<LoopInfo>(), size_of::<LoopConfig>()), (232, 304));
     }
 }

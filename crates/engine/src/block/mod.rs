@@ -23,18 +23,18 @@ pub use mount::{FILESYSTEM, MountSetup, mount_file, unmount};
 
 /// How this host gets at a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum BlockDriver {
     /// Through the driver of network block devices.
     KernelNbd,
     /// Through a file of a FUSE mount and a loop device over it.
     FuseLoop,
 }
 
-/// The better of the ways that there are: [`Way::KernelNbd`] where its driver is loaded. `root` stands for the host.
+/// The better of the ways that there are: [`BlockDriver::KernelNbd`] where its driver is loaded. `root` stands for the host.
 #[must_use]
-pub fn way(root: &Path) -> Way {
+pub fn way(root: &Path) -> BlockDriver {
     let has = |path: &str| root.join(path).exists();
-    if has("dev/nbd0") && has("sys/block/nbd0") { Way::KernelNbd } else { Way::FuseLoop }
+    if has("dev/nbd0") && has("sys/block/nbd0") { BlockDriver::KernelNbd } else { BlockDriver::FuseLoop }
 }
 
 #[cfg(test)]
@@ -45,11 +45,11 @@ mod tests {
     fn a_node_without_its_driver_is_no_device() {
         let root = std::env::temp_dir().join(format!("fathom-way-{}", std::process::id()));
         std::fs::create_dir_all(root.join("dev")).unwrap();
-        assert_eq!(way(&root), Way::FuseLoop);
+        assert_eq!(way(&root), BlockDriver::FuseLoop);
         std::fs::write(root.join("dev/nbd0"), "").unwrap();
-        assert_eq!(way(&root), Way::FuseLoop);
+        assert_eq!(way(&root), BlockDriver::FuseLoop);
         std::fs::create_dir_all(root.join("sys/block/nbd0")).unwrap();
-        assert_eq!(way(&root), Way::KernelNbd);
+        assert_eq!(way(&root), BlockDriver::KernelNbd);
         std::fs::remove_dir_all(root).unwrap();
     }
 }

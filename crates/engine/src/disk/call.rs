@@ -5,13 +5,13 @@ use std::os::fd::{BorrowedFd, RawFd};
 use target::Tag;
 
 use super::ring::Ring;
-use super::slot::Slot;
+use super::slot::DiskSlot;
 use crate::blocking::{Call as Transfer, Preadv, Preadv2};
 use crate::inline;
 
 /// A system call on the file of a store. Places in the buffer of its slot are called `skip`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Call {
+pub(super) enum DiskCall {
     Read {
         at: u64,
         skip: u32,
@@ -44,12 +44,12 @@ pub(super) enum Call {
 }
 
 /// How calls are made.
-pub(super) enum Way {
+pub(super) enum CallMode {
     Ring(Box<Ring>),
     AtOnce,
 }
 
-impl Way {
+impl CallMode {
     /// The ring, where the host has one.
     pub(super) fn new(ring: bool, fd: RawFd) -> Self {
         let ring = if ring { Ring::new(fd).ok() } else { None };
@@ -57,9 +57,9 @@ impl Way {
     }
 
     /// Makes a call; returns its result, a negated error number where it failed, or `None` when it is told later.
-    pub(super) fn issue(&mut self, slot: u32, call: Call, fd: RawFd, job: &mut Slot) -> Option<i32> {
+    pub(super) fn issue(&mut self, slot: u32, call: DiskCall, fd: RawFd, job: &mut DiskSlot) -> Option<i32> {
         let start = match call {
-            Call::Read { skip, length, .. } | Call::Write { skip, length, .. } => {
+            DiskCall::Read { skip, length, .. } | DiskCall::Write { skip, length, .. } => {
                 let start = job.buffer().and_then(|buffer| buffer.span(Tag(0), skip, length));
                 let Some(start) = start else { return Some(-libc::EFAULT) };
                 start
@@ -67,7 +67,7 @@ impl Way {
             _ => std::ptr::null_mut(),
         };
         match self {
-            Self::Ring(ring) if !matches!(call, Call::Discard { .. }) => {
+            Self::Ring(ring) if !matches!(call, DiskCall::Discard { .. }) => {
                 // SAFETY: `start` and what follows lie in the buffer of the slot, which is neither touched nor given
                 // back before the result of this call has been told (`Slot::take`, `Slot::read`, `Disk::drop`).
                 unsafe { ring.push(slot, call, fd, start) };
@@ -108,23 +108,23 @@ impl Way {
 /// # Safety
 ///
 /// What a read or write names behind `start` must be valid for it and not used elsewhere.
-unsafe fn at_once(fd: RawFd, call: Call, start: *mut u8) -> i32 {
+unsafe fn at_once(fd: RawFd, call: DiskCall, start: *mut u8) -> i32 {
     match call {
         // SAFETY: the caller vouches for the memory.
-        Call::Read { at, length, .. } => unsafe { transfer(&Preadv, fd, false, start, length, at) },
+        DiskCall::Read { at, length, .. } => unsafe { transfer(&Preadv, fd, false, start, length, at) },
         // SAFETY: the caller vouches for the memory.
-        Call::Write { at, length, durable: false, .. } => unsafe { transfer(&Preadv, fd, true, start, length, at) },
+        DiskCall::Write { at, length, durable: false, .. } => unsafe { transfer(&Preadv, fd, true, start, length, at) },
         // SAFETY: the caller vouches for the memory.
-        Call::Write { at, length, .. } => unsafe { transfer(&Preadv2::durable(), fd, true, start, length, at) },
-        Call::Allocate { mode, at, length } => {
+        DiskCall::Write { at, length, .. } => unsafe { transfer(&Preadv2::durable(), fd, true, start, length, at) },
+        DiskCall::Allocate { mode, at, length } => {
             // SAFETY: the call takes no memory.
             inline::retried(0, || unsafe { libc::fallocate64(fd, mode, at as i64, length as i64) })
         }
-        Call::Discard { at, length } => inline::retried(0, || inline::discard(fd, at, length)),
+        DiskCall::Discard { at, length } => inline::retried(0, || inline::discard(fd, at, length)),
         // SAFETY: the call takes no memory.
-        Call::DataSync => inline::retried(0, || unsafe { libc::fdatasync(fd) }),
+        DiskCall::DataSync => inline::retried(0, || unsafe { libc::fdatasync(fd) }),
         // SAFETY: the call takes no memory. It returns an error number that is not negated.
-        Call::Advise { at, length } => unsafe {
+        DiskCall::Advise { at, length } => unsafe {
             -libc::posix_fadvise64(fd, at as i64, i64::from(length), libc::POSIX_FADV_WILLNEED)
         },
     }

@@ -1,6 +1,6 @@
 //! A file or a device as the store of an export.
 //!
-//! Each slot has a [`slot::Slot`]: a small machine that says which system call comes next and is told its result. The calls
+//! Each slot has a [`slot::DiskSlot`]: a small machine that says which system call comes next and is told its result. The calls
 //! go through `io_uring` or, where that is not to be had, are made at once. [`turns::Turns`] keeps changes of the same
 //! sectors apart where one of them has to read before it writes.
 //!
@@ -15,13 +15,13 @@ mod turns;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
-use nbd::store::{Abilities, Ended, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
+use nbd::store::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
 use nbd::wire::Errno;
 
 use crate::files::File;
-use call::{Call, Way};
-pub use open::Options;
-use slot::{Next, Shape, Slot};
+use call::{CallMode, DiskCall};
+pub use open::DiskOptions;
+use slot::{DiskSlot, SlotAction, StoreGeometry};
 use turns::Turns;
 
 /// A file or a device whose bytes are read and written.
@@ -29,22 +29,22 @@ use turns::Turns;
 /// Used by the thread that opened it and by no other.
 pub struct Disk {
     file: File,
-    shape: Shape,
-    way: Way,
-    slots: Vec<Slot>,
+    shape: StoreGeometry,
+    way: CallMode,
+    slots: Vec<DiskSlot>,
     turns: Turns,
     /// What the kernel has told and is not dealt with yet: slots and results.
     told: Vec<(u32, i32)>,
     /// What ended while something else was looked at.
-    late: Vec<Ended>,
+    late: Vec<StoreEnd>,
     /// Counts what is not in use of the buffers of slots.
     pool: Pool,
 }
 
 /// The descriptor for a call. A store's file is never closed while it is used.
-fn descriptor(file: &File, call: Call) -> RawFd {
+fn descriptor(file: &File, call: DiskCall) -> RawFd {
     match call {
-        Call::Allocate { .. } | Call::Discard { .. } => file.range_fd().unwrap_or_else(|_| file.fd()),
+        DiskCall::Allocate { .. } | DiskCall::Discard { .. } => file.range_fd().unwrap_or_else(|_| file.fd()),
         _ => file.fd(),
     }
 }
@@ -53,32 +53,32 @@ impl Disk {
     /// Whether operations go through `io_uring`, rather than being carried out one after the other when they are asked for.
     #[must_use]
     pub fn has_ring(&self) -> bool {
-        matches!(self.way, Way::Ring(_))
+        matches!(self.way, CallMode::Ring(_))
     }
 
-    fn slot(&mut self, slot: u32) -> &mut Slot {
+    fn slot(&mut self, slot: u32) -> &mut DiskSlot {
         let slot = slot as usize;
         if self.slots.len() <= slot {
-            self.slots.resize_with(slot + 1, Slot::default);
+            self.slots.resize_with(slot + 1, DiskSlot::default);
         }
         &mut self.slots[slot]
     }
 
     /// Goes on with an operation until the kernel has to be waited for.
-    fn go_on(&mut self, slot: u32, mut next: Next) -> Progress {
+    fn go_on(&mut self, slot: u32, mut next: SlotAction) -> StoreProgress {
         let job = &mut self.slots[slot as usize];
         loop {
             match next {
-                Next::Ended(result) => {
+                SlotAction::Ended(result) => {
                     job.end(result, &self.pool);
                     self.turns.leave(slot);
-                    return Progress::Ended(result);
+                    return StoreProgress::Ended(result);
                 }
-                Next::Call(call) => match self.way.issue(slot, call, descriptor(&self.file, call), job) {
+                SlotAction::Call(call) => match self.way.issue(slot, call, descriptor(&self.file, call), job) {
                     Some(result) => next = job.after(result, &self.shape),
                     None => {
                         job.count(&self.pool);
-                        return Progress::Pending;
+                        return StoreProgress::Pending;
                     }
                 },
             }
@@ -89,8 +89,8 @@ impl Disk {
     fn begin_waiting(&mut self) {
         while let Some(slot) = self.turns.next() {
             let next = self.slots[slot as usize].first(&self.shape);
-            if let Progress::Ended(result) = self.go_on(slot, next) {
-                self.late.push(Ended { slot, result });
+            if let StoreProgress::Ended(result) = self.go_on(slot, next) {
+                self.late.push(StoreEnd { slot, result });
             }
         }
     }
@@ -119,17 +119,17 @@ impl Store for Disk {
         self.pool = pool.clone();
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
         let shape = self.shape;
         if let Err(errno) = self.slot(slot).take(operation, &shape) {
-            return Progress::Ended(Err(errno));
+            return StoreProgress::Ended(Err(errno));
         }
         let job = &mut self.slots[slot as usize];
         job.count(&self.pool);
         if let Some(span) = job.span(&shape)
             && !self.turns.ask(slot, span)
         {
-            return Progress::Pending;
+            return StoreProgress::Pending;
         }
         let next = job.first(&shape);
         let progress = self.go_on(slot, next);
@@ -141,13 +141,13 @@ impl Store for Disk {
         self.way.submit();
     }
 
-    fn collect(&mut self, ended: &mut Vec<Ended>) {
+    fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let mut told = std::mem::take(&mut self.told);
         self.way.collect(&mut told);
         for (slot, result) in told.drain(..) {
             let next = self.slots[slot as usize].after(result, &self.shape);
-            if let Progress::Ended(result) = self.go_on(slot, next) {
-                ended.push(Ended { slot, result });
+            if let StoreProgress::Ended(result) = self.go_on(slot, next) {
+                ended.push(StoreEnd { slot, result });
             }
         }
         self.told = told;
@@ -161,7 +161,7 @@ impl Store for Disk {
     }
 
     fn lend<'a>(&'a self, slot: u32, _offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
-        if let Some(bytes) = self.slots.get(slot as usize).and_then(Slot::read) {
+        if let Some(bytes) = self.slots.get(slot as usize).and_then(DiskSlot::read) {
             pieces.push(&bytes[from as usize..length as usize]);
         }
     }

@@ -7,17 +7,17 @@ use nbd::store::Pool;
 use units::Bytes;
 
 use super::Disk;
-use super::call::Way;
-use super::slot::Shape;
+use super::call::CallMode;
+use super::slot::StoreGeometry;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
-use crate::gate::{self, Gate, Identity, Mode, Permit, remove_same};
+use crate::gate::{self, FileIdentity, OpenMode, Permit, WriteGate, remove_same};
 use crate::probe;
 
 /// Which file, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct DiskOptions {
     /// Where it is.
     pub path: PathBuf,
     /// The size in bytes that it has or is made with, as one hole; `None` for that which it has.
@@ -30,7 +30,7 @@ pub struct Options {
     pub ring: bool,
 }
 
-impl Options {
+impl DiskOptions {
     /// A file that is there, to be read and written through the page cache.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
@@ -44,7 +44,7 @@ impl Disk {
     /// # Errors
     /// Where the system or the write gate refuses, where the size is another, and where it does not consist of whole blocks
     /// and is to be used past the page cache.
-    pub fn open(options: &Options, gate: &Gate) -> Result<Self, Error> {
+    pub fn open(options: &DiskOptions, gate: &WriteGate) -> Result<Self, Error> {
         let path = &options.path;
         let writable = !options.read_only;
         let access =
@@ -63,14 +63,14 @@ impl Disk {
             file
         };
         check_size(&file, options)?;
-        let shape = Shape {
+        let shape = StoreGeometry {
             size: file.bytes(),
             unit: file.unit_bytes(),
             grain: file.grain_bytes(),
             device: file.kind() == FileKind::Block,
             writable,
         };
-        let way = Way::new(options.ring, file.fd());
+        let way = CallMode::new(options.ring, file.fd());
         Ok(Self {
             file,
             shape,
@@ -86,13 +86,13 @@ impl Disk {
 
 /// Makes a file of one hole, unless there is something already. What is open decides, not the name, and a file that is not
 /// empty is never resized.
-fn make_if_empty(path: &Path, bytes: u64, gate: &Gate) -> Result<Permit, Error> {
+fn make_if_empty(path: &Path, bytes: u64, gate: &WriteGate) -> Result<Permit, Error> {
     let (permit, is_new) = gate.create(path)?;
-    if !matches!(permit.identity(), Identity::File { .. }) {
+    if !matches!(permit.identity(), FileIdentity::File { .. }) {
         return Ok(permit);
     }
     let failed = |operation| move |error: io::Error| Error::file(operation, path, &error);
-    let file = permit.open(Mode::READ_WRITE).map_err(failed("open"))?;
+    let file = permit.open(OpenMode::READ_WRITE).map_err(failed("open"))?;
     if file.metadata().map_err(failed("look at"))?.len() > 0 {
         return Ok(permit);
     }
@@ -111,7 +111,7 @@ fn missing() -> io::Error {
 
 /// The kernel opens a read-only device for writing, and refuses each write.
 fn check_writable(permit: &Permit) -> Result<(), Error> {
-    let Identity::Block(number) = permit.identity() else { return Ok(()) };
+    let FileIdentity::Block(number) = permit.identity() else { return Ok(()) };
     if probe::device(Path::new("/"), number).is_none_or(|device| !device.read_only) {
         return Ok(());
     }
@@ -119,7 +119,7 @@ fn check_writable(permit: &Permit) -> Result<(), Error> {
     Err(error.with_remedy("serve it with --read-only, or permit writes (blockdev --setrw)"))
 }
 
-fn check_size(file: &File, options: &Options) -> Result<(), Error> {
+fn check_size(file: &File, options: &DiskOptions) -> Result<(), Error> {
     let place = options.path.display().to_string();
     let refuse = |reason: String, remedy: &str| {
         Err(Error::found(ErrorKind::File, "serve", place.clone(), reason).with_remedy(remedy))

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, opcode, types};
 
-use super::call::Call;
+use super::call::DiskCall;
 use crate::uring::{ENTER_GETEVENTS, build_plain};
 
 /// Calls that are handed over together at most; more may be under way.
@@ -47,9 +47,9 @@ impl Ring {
     ///
     /// What a read or write names behind `start` must be valid for it, and not used elsewhere until its result is
     /// collected.
-    pub(super) unsafe fn push(&mut self, slot: u32, call: Call, fd: RawFd, start: *mut u8) {
+    pub(super) unsafe fn push(&mut self, slot: u32, call: DiskCall, fd: RawFd, start: *mut u8) {
         // The registered file is that of reads and writes.
-        let registered = self.registered && !matches!(call, Call::Allocate { .. });
+        let registered = self.registered && !matches!(call, DiskCall::Allocate { .. });
         let (fd, flags) = if registered { (0, Flags::FIXED_FILE) } else { (fd, Flags::empty()) };
         let entry = entry(types::Fd(fd), call, start).flags(flags).user_data(u64::from(slot));
         // SAFETY: the caller vouches for the memory.
@@ -122,19 +122,19 @@ fn eventfd() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-fn entry(fd: types::Fd, call: Call, start: *mut u8) -> Entry {
+fn entry(fd: types::Fd, call: DiskCall, start: *mut u8) -> Entry {
     match call {
-        Call::Read { at, length, .. } => opcode::Read::new(fd, start, length).offset(at).build(),
-        Call::Write { at, length, durable, .. } => {
+        DiskCall::Read { at, length, .. } => opcode::Read::new(fd, start, length).offset(at).build(),
+        DiskCall::Write { at, length, durable, .. } => {
             let flags = if durable { libc::RWF_DSYNC } else { 0 };
             opcode::Write::new(fd, start, length).offset(at).rw_flags(flags).build()
         }
-        Call::Allocate { mode, at, length } => opcode::Fallocate::new(fd, length).offset(at).mode(mode).build(),
-        Call::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
-        Call::Advise { at, length } => {
+        DiskCall::Allocate { mode, at, length } => opcode::Fallocate::new(fd, length).offset(at).mode(mode).build(),
+        DiskCall::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+        DiskCall::Advise { at, length } => {
             opcode::Fadvise::new(fd, i64::from(length), libc::POSIX_FADV_WILLNEED).offset(at).build()
         }
         // Never here: see `Way::issue`.
-        Call::Discard { .. } => opcode::Nop::new().build(),
+        DiskCall::Discard { .. } => opcode::Nop::new().build(),
     }
 }

@@ -10,8 +10,8 @@ use nbd::store::{Operation, Pool};
 use nbd::wire::Errno;
 use target::Tag;
 
-use super::call::Call;
-use super::turns::Span;
+use super::call::DiskCall;
+use super::turns::TurnSpan;
 use crate::buffers::Buffers;
 use crate::inline::PUNCH;
 
@@ -21,7 +21,7 @@ const KEPT_BYTES: usize = 2 << 20;
 
 /// What a store is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct StoreGeometry {
     pub(super) size: u64,
     /// What reads and writes are multiples of.
     pub(super) unit: u32,
@@ -33,8 +33,8 @@ pub(super) struct Shape {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    Call(Call),
+pub(super) enum SlotAction {
+    Call(DiskCall),
     Ended(Result<(), Errno>),
 }
 
@@ -56,7 +56,7 @@ enum Goal {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum SlotStage {
     /// The slot is free.
     #[default]
     Idle,
@@ -79,7 +79,7 @@ enum Stage {
 
 /// Whole sectors that are read or written, and the bytes among them that are meant.
 #[derive(Clone, Copy, Debug, Default)]
-struct Transfer {
+struct SectorTransfer {
     at: u64,
     /// Bytes of the sectors. Behind them the buffer has room for one sector more.
     cover: u32,
@@ -92,15 +92,15 @@ struct Transfer {
 
 /// A slot with its buffer, which no one else uses while a call is under way.
 #[derive(Default)]
-pub(super) struct Slot {
+pub(super) struct DiskSlot {
     goal: Goal,
-    stage: Stage,
+    stage: SlotStage,
     range: Range<u64>,
     durable: bool,
     /// Zeroes: how far they have come.
     done_to: u64,
-    transfer: Transfer,
-    call: Option<Call>,
+    transfer: SectorTransfer,
+    call: Option<DiskCall>,
     buffer: Option<Buffers>,
     /// How much of the buffer has ever been used, and how much is in use.
     touched: u64,
@@ -109,16 +109,16 @@ pub(super) struct Slot {
     counted: u64,
 }
 
-impl Slot {
+impl DiskSlot {
     /// Takes an operation, and copies what is to be written.
     ///
     /// # Errors
     /// Where the operation cannot be begun at all.
-    pub(super) fn take(&mut self, operation: Operation<'_>, shape: &Shape) -> Result<(), Errno> {
-        if !matches!(self.stage, Stage::Idle | Stage::Read) {
+    pub(super) fn take(&mut self, operation: Operation<'_>, shape: &StoreGeometry) -> Result<(), Errno> {
+        if !matches!(self.stage, SlotStage::Idle | SlotStage::Read) {
             return Err(Errno::Invalid);
         }
-        self.stage = Stage::Idle;
+        self.stage = SlotStage::Idle;
         let (goal, offset, length, durable) = goal(operation, shape)?;
         (self.goal, self.durable) = (goal, durable);
         self.range = offset..offset + length;
@@ -128,12 +128,12 @@ impl Slot {
             Operation::Write { data, .. } => self.cover(self.range.clone(), shape)?.copy_from_slice(data),
             _ => {}
         }
-        self.stage = Stage::Begun;
+        self.stage = SlotStage::Begun;
         Ok(())
     }
 
     /// The sectors that an operation changes.
-    pub(super) fn span(&self, shape: &Shape) -> Option<Span> {
+    pub(super) fn span(&self, shape: &StoreGeometry) -> Option<TurnSpan> {
         let sector = match self.goal {
             Goal::Write => u64::from(shape.unit),
             Goal::Zero { .. } | Goal::Trim => u64::from(shape.unit.max(shape.grain)),
@@ -142,7 +142,7 @@ impl Slot {
         let Range { start, end } = self.range;
         let partial = !start.is_multiple_of(sector) || !end.is_multiple_of(sector);
         let reads = shape.unit > 1 && self.goal != Goal::Trim;
-        Some(Span { start: start / sector * sector, end: end.next_multiple_of(sector), alone: partial && reads })
+        Some(TurnSpan { start: start / sector * sector, end: end.next_multiple_of(sector), alone: partial && reads })
     }
 
     pub(super) fn buffer(&self) -> Option<&Buffers> {
@@ -152,14 +152,14 @@ impl Slot {
     /// What was read, once it has been.
     pub(super) fn read(&self) -> Option<&[u8]> {
         let transfer = self.transfer;
-        let bytes = self.buffer.as_ref().filter(|_| self.stage == Stage::Read)?.peek(Tag(0))?;
+        let bytes = self.buffer.as_ref().filter(|_| self.stage == SlotStage::Read)?.peek(Tag(0))?;
         bytes.get(transfer.skip as usize..transfer.end as usize)
     }
 
     /// What was read is not needed any more.
     pub(super) fn release(&mut self, pool: &Pool) {
-        if self.stage == Stage::Read {
-            self.stage = Stage::Idle;
+        if self.stage == SlotStage::Read {
+            self.stage = SlotStage::Idle;
             self.give_back(pool);
         }
     }
@@ -180,8 +180,8 @@ impl Slot {
 
     /// The operation is over.
     pub(super) fn end(&mut self, result: Result<(), Errno>, pool: &Pool) {
-        self.stage = if self.goal == Goal::Read && result.is_ok() { Stage::Read } else { Stage::Idle };
-        if self.stage == Stage::Idle {
+        self.stage = if self.goal == Goal::Read && result.is_ok() { SlotStage::Read } else { SlotStage::Idle };
+        if self.stage == SlotStage::Idle {
             self.give_back(pool);
         }
     }
@@ -197,55 +197,55 @@ impl Slot {
     }
 
     /// The first call of an operation whose turn it is.
-    pub(super) fn first(&mut self, shape: &Shape) -> Next {
+    pub(super) fn first(&mut self, shape: &StoreGeometry) -> SlotAction {
         match self.goal {
-            Goal::Nothing => Next::Ended(Ok(())),
+            Goal::Nothing => SlotAction::Ended(Ok(())),
             Goal::Read => self.body(),
             Goal::Write => self.head(shape),
             Goal::Zero { .. } => self.zero_on(shape),
             Goal::Trim => self.trim(shape),
-            Goal::Flush => self.call(Stage::Sync, Call::DataSync),
+            Goal::Flush => self.call(SlotStage::Sync, DiskCall::DataSync),
             Goal::Cache => {
                 let length = self.range.end - self.range.start;
-                let advise = Call::Advise { at: self.range.start, length: length.min(1 << 30) as u32 };
-                self.call(Stage::Hint, advise)
+                let advise = DiskCall::Advise { at: self.range.start, length: length.min(1 << 30) as u32 };
+                self.call(SlotStage::Hint, advise)
             }
         }
     }
 
     /// What comes after a call with this result: bytes, or an error number negated.
-    pub(super) fn after(&mut self, result: i32, shape: &Shape) -> Next {
+    pub(super) fn after(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
         if let Some(call) = self.call.filter(|_| matches!(-result, libc::EINTR | libc::EAGAIN)) {
-            return Next::Call(call);
+            return SlotAction::Call(call);
         }
         match self.stage {
-            Stage::Head => self.after_head(result, shape),
-            Stage::Tail => self.after_tail(result, shape),
-            Stage::Body => self.after_body(result, shape),
-            Stage::Allocate if unsupported(result) => self.without_allocate(shape),
-            Stage::Allocate => self.after_allocate(result, shape),
+            SlotStage::Head => self.after_head(result, shape),
+            SlotStage::Tail => self.after_tail(result, shape),
+            SlotStage::Body => self.after_body(result, shape),
+            SlotStage::Allocate if unsupported(result) => self.without_allocate(shape),
+            SlotStage::Allocate => self.after_allocate(result, shape),
             // A device that cannot discard keeps what it has, which is as good.
-            Stage::Discard if unsupported(result) => self.finish(),
-            Stage::Discard if result >= 0 => self.finish(),
-            Stage::Sync if result >= 0 => Next::Ended(Ok(())),
-            Stage::Hint => Next::Ended(Ok(())),
+            SlotStage::Discard if unsupported(result) => self.finish(),
+            SlotStage::Discard if result >= 0 => self.finish(),
+            SlotStage::Sync if result >= 0 => SlotAction::Ended(Ok(())),
+            SlotStage::Hint => SlotAction::Ended(Ok(())),
             _ => failed(result),
         }
     }
 
-    fn call(&mut self, stage: Stage, call: Call) -> Next {
+    fn call(&mut self, stage: SlotStage, call: DiskCall) -> SlotAction {
         self.stage = stage;
         self.call = Some(call);
-        Next::Call(call)
+        SlotAction::Call(call)
     }
 
     /// Lays out a transfer of `range` in whole sectors; returns the part of the buffer that is meant.
-    fn cover(&mut self, range: Range<u64>, shape: &Shape) -> Result<&mut [u8], Errno> {
+    fn cover(&mut self, range: Range<u64>, shape: &StoreGeometry) -> Result<&mut [u8], Errno> {
         let unit = u64::from(shape.unit);
         let at = range.start / unit * unit;
         let cover = range.end.next_multiple_of(unit) - at;
         let (skip, end) = ((range.start - at) as u32, (range.end - at) as u32);
-        self.transfer = Transfer { at, cover: cover as u32, skip, end, done: 0 };
+        self.transfer = SectorTransfer { at, cover: cover as u32, skip, end, done: 0 };
         let bytes = cover + unit;
         if self.buffer.as_ref().is_none_or(|buffer| (buffer.bytes() as u64) < bytes) {
             self.touched = 0;
@@ -256,38 +256,44 @@ impl Slot {
     }
 
     /// Reads the sector in which a write begins, where it begins within one.
-    fn head(&mut self, shape: &Shape) -> Next {
-        let Transfer { at, cover, skip, .. } = self.transfer;
+    fn head(&mut self, shape: &StoreGeometry) -> SlotAction {
+        let SectorTransfer { at, cover, skip, .. } = self.transfer;
         if skip == 0 {
             return self.tail(shape);
         }
-        self.call(Stage::Head, Call::Read { at, skip: cover, length: shape.unit })
+        self.call(SlotStage::Head, DiskCall::Read { at, skip: cover, length: shape.unit })
     }
 
-    fn after_head(&mut self, result: i32, shape: &Shape) -> Next {
+    fn after_head(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
         let skip = self.transfer.skip as usize;
         self.keep_sector(result, shape, 0, 0..skip).map_or_else(|next| next, |()| self.tail(shape))
     }
 
     /// Reads the sector in which a write ends, where it ends within one.
-    fn tail(&mut self, shape: &Shape) -> Next {
-        let Transfer { at, cover, end, .. } = self.transfer;
+    fn tail(&mut self, shape: &StoreGeometry) -> SlotAction {
+        let SectorTransfer { at, cover, end, .. } = self.transfer;
         if end == cover {
             return self.body();
         }
         let at = at + u64::from(cover - shape.unit);
-        self.call(Stage::Tail, Call::Read { at, skip: cover, length: shape.unit })
+        self.call(SlotStage::Tail, DiskCall::Read { at, skip: cover, length: shape.unit })
     }
 
-    fn after_tail(&mut self, result: i32, shape: &Shape) -> Next {
-        let Transfer { cover, end, .. } = self.transfer;
+    fn after_tail(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+        let SectorTransfer { cover, end, .. } = self.transfer;
         let last = cover - shape.unit;
         let kept = (end - last) as usize..shape.unit as usize;
         self.keep_sector(result, shape, last as usize, kept).map_or_else(|next| next, |()| self.body())
     }
 
     /// Copies a part of the sector that was read behind the others to the sector at `to`.
-    fn keep_sector(&mut self, result: i32, shape: &Shape, to: usize, part: Range<usize>) -> Result<(), Next> {
+    fn keep_sector(
+        &mut self,
+        result: i32,
+        shape: &StoreGeometry,
+        to: usize,
+        part: Range<usize>,
+    ) -> Result<(), SlotAction> {
         if result < shape.unit as i32 {
             return Err(failed(result));
         }
@@ -298,17 +304,17 @@ impl Slot {
     }
 
     /// Reads or writes what is left of the whole sectors.
-    fn body(&mut self) -> Next {
-        let Transfer { at, cover, done, .. } = self.transfer;
+    fn body(&mut self) -> SlotAction {
+        let SectorTransfer { at, cover, done, .. } = self.transfer;
         let (at, skip, length) = (at + u64::from(done), done, cover - done);
         let call = match self.goal {
-            Goal::Read => Call::Read { at, skip, length },
-            goal => Call::Write { at, skip, length, durable: self.durable && goal == Goal::Write },
+            Goal::Read => DiskCall::Read { at, skip, length },
+            goal => DiskCall::Write { at, skip, length, durable: self.durable && goal == Goal::Write },
         };
-        self.call(Stage::Body, call)
+        self.call(SlotStage::Body, call)
     }
 
-    fn after_body(&mut self, result: i32, shape: &Shape) -> Next {
+    fn after_body(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
         if result < shape.unit as i32 {
             return failed(result);
         }
@@ -322,13 +328,13 @@ impl Slot {
                 self.done_to = self.transfer.at + u64::from(self.transfer.end);
                 self.zero_on(shape)
             }
-            _ => Next::Ended(Ok(())),
+            _ => SlotAction::Ended(Ok(())),
         }
     }
 }
 
 /// What an operation is after, where, and whether it must be durable.
-fn goal(operation: Operation<'_>, shape: &Shape) -> Result<(Goal, u64, u64, bool), Errno> {
+fn goal(operation: Operation<'_>, shape: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
     let changes = !matches!(operation, Operation::Read { .. } | Operation::Flush | Operation::Cache { .. });
     if changes && !shape.writable {
         return Err(Errno::NotPermitted);
@@ -358,8 +364,8 @@ fn unsupported(result: i32) -> bool {
 }
 
 /// A failure, or a transfer that is shorter than what is there.
-fn failed(result: i32) -> Next {
-    Next::Ended(Err(if result < 0 { Errno::from_os(-result) } else { Errno::Io }))
+fn failed(result: i32) -> SlotAction {
+    SlotAction::Ended(Err(if result < 0 { Errno::from_os(-result) } else { Errno::Io }))
 }
 
 /// A buffer of at least `bytes`.

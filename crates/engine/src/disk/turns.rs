@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 
 /// Whole sectors that a change touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct TurnSpan {
     pub(super) start: u64,
     pub(super) end: u64,
     /// Whether no other change may touch them meanwhile.
     pub(super) alone: bool,
 }
 
-impl Span {
+impl TurnSpan {
     fn disturbs(&self, other: &Self) -> bool {
         (self.alone || other.alone) && self.start < other.end && other.start < self.end
     }
@@ -23,15 +23,15 @@ impl Span {
 /// Changes by their slots, under way or waiting.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    under_way: Vec<Option<Span>>,
-    waiting: VecDeque<(u32, Span)>,
+    under_way: Vec<Option<TurnSpan>>,
+    waiting: VecDeque<(u32, TurnSpan)>,
     /// How many of all want to be alone: mostly none, and then nothing needs to be compared.
     alone: u32,
 }
 
 impl Turns {
     /// Whether a change may begin; otherwise it waits for [`Turns::next`].
-    pub(super) fn ask(&mut self, slot: u32, span: Span) -> bool {
+    pub(super) fn ask(&mut self, slot: u32, span: TurnSpan) -> bool {
         let free = (self.alone == 0 && !span.alone) || self.is_free(&span, self.waiting.len());
         self.alone += u32::from(span.alone);
         if free {
@@ -57,12 +57,12 @@ impl Turns {
     }
 
     /// Whether nothing under way and none of the first `before` that wait is in the way.
-    fn is_free(&self, span: &Span, before: usize) -> bool {
+    fn is_free(&self, span: &TurnSpan, before: usize) -> bool {
         let earlier = self.waiting.iter().take(before).map(|(_, waiting)| waiting);
         !self.under_way.iter().flatten().chain(earlier).any(|other| other.disturbs(span))
     }
 
-    fn enter(&mut self, slot: u32, span: Span) {
+    fn enter(&mut self, slot: u32, span: TurnSpan) {
         let slot = slot as usize;
         if self.under_way.len() <= slot {
             self.under_way.resize(slot + 1, None);
@@ -75,8 +75,8 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn span(start: u64, end: u64, alone: bool) -> Span {
-        Span { start, end, alone }
+    fn span(start: u64, end: u64, alone: bool) -> TurnSpan {
+        TurnSpan { start, end, alone }
     }
 
     #[test]

@@ -6,17 +6,17 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nbd::wire::Uri;
-use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, Listed, Served};
-use nbd::wire::uri::Server;
+use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, ListedExport, Served};
+use nbd::wire::uri::UriServer;
 
-use super::failure::Failure;
+use super::failure::ExportFailure;
 use super::handshake;
-use super::socket::{Socket, Wait, set};
+use super::socket::{ExportSocket, SocketWait, set};
 use crate::error::Error;
 
 /// An export at the beginning of its transmission phase.
-pub(super) struct Connection {
-    pub(super) socket: Socket,
+pub(super) struct ExportConnection {
+    pub(super) socket: ExportSocket,
     pub(super) served: Served,
 }
 
@@ -28,60 +28,66 @@ const TCP_PATIENCE_MS: i32 = 30_000;
 /// # Errors
 ///
 /// When no server listens there, or the other side refuses, breaks the protocol or takes too long.
-pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<Connection, Error> {
+pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<ExportConnection, Error> {
     let until = Instant::now() + patience;
     match shake_hands(uri, handshake(uri, structured), until) {
-        Ok((socket, ClientStep::Ready(served))) => Ok(Connection { socket, served }),
-        Ok(_) => Err(Failure::Unwilling(ClientError::Broken("the handshake ends without an export")).told(uri, &[])),
+        Ok((socket, ClientStep::Ready(served))) => Ok(ExportConnection { socket, served }),
+        Ok(_) => {
+            Err(ExportFailure::Unwilling(ClientError::Broken("the handshake ends without an export")).told(uri, &[]))
+        }
         Err(failure) if failure.is_unknown_export() => Err(failure.told(uri, &list(uri, until))),
         Err(failure) => Err(failure.told(uri, &[])),
     }
 }
 
 /// The exports of the server; none where it does not tell.
-fn list(uri: &Uri, until: Instant) -> Vec<Listed> {
+fn list(uri: &Uri, until: Instant) -> Vec<ListedExport> {
     match shake_hands(uri, ClientHandshake::list(false), until) {
         Ok((_, ClientStep::Listed(exports))) => exports,
         _ => Vec::new(),
     }
 }
 
-fn shake_hands(uri: &Uri, mut hands: ClientHandshake, until: Instant) -> Result<(Socket, ClientStep), Failure> {
-    let socket = connect(uri, until).map_err(Failure::Unreachable)?;
+fn shake_hands(
+    uri: &Uri,
+    mut hands: ClientHandshake,
+    until: Instant,
+) -> Result<(ExportSocket, ClientStep), ExportFailure> {
+    let socket = connect(uri, until).map_err(ExportFailure::Unreachable)?;
     let (mut input, mut output) = (Vec::new(), Vec::new());
     loop {
         let advanced = hands.advance(&input, &mut output);
         // What was written is to be sent also where the handshake has failed; then it is not waited for.
         let sent = send(&socket, &mut output, until);
-        let (consumed, step) = advanced.map_err(Failure::Unwilling)?;
-        sent.map_err(Failure::Lost)?;
+        let (consumed, step) = advanced.map_err(ExportFailure::Unwilling)?;
+        sent.map_err(ExportFailure::Lost)?;
         input.drain(..consumed);
         match step {
-            ClientStep::More => receive(&socket, &mut input, until).map_err(Failure::Lost)?,
+            ClientStep::More => receive(&socket, &mut input, until).map_err(ExportFailure::Lost)?,
             _ if input.is_empty() => return Ok((socket, step)),
-            _ => return Err(Failure::Unwilling(ClientError::Broken("it sends what nobody has asked for"))),
+            _ => return Err(ExportFailure::Unwilling(ClientError::Broken("it sends what nobody has asked for"))),
         }
     }
 }
 
-fn send(socket: &Socket, bytes: &mut Vec<u8>, until: Instant) -> io::Result<()> {
+fn send(socket: &ExportSocket, bytes: &mut Vec<u8>, until: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         socket.limit(left(until)?)?;
         let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         // SAFETY: the one part names `bytes`, which outlives the call.
-        let sent = unsafe { socket.send(&[part], Wait::Yes) };
+        let sent = unsafe { socket.send(&[part], SocketWait::Yes) };
         bytes.drain(..uninterrupted(sent)?);
     }
     Ok(())
 }
 
 /// Appends what comes next, at least a byte.
-fn receive(socket: &Socket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
+fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
     socket.limit(left(until)?)?;
     let mut room = [0u8; 4096];
     let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     // SAFETY: the one part names `room`, which outlives the call and is not used elsewhere.
-    let received = unsafe { socket.receive(&[part], Wait::Yes) };
+    let received = unsafe { socket.receive(&[part], SocketWait::Yes) };
     match received {
         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
         received => input.extend_from_slice(&room[..uninterrupted(received)?]),
@@ -103,19 +109,19 @@ fn left(until: Instant) -> io::Result<Duration> {
     if left < Duration::from_millis(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-fn connect(uri: &Uri, until: Instant) -> io::Result<Socket> {
+fn connect(uri: &Uri, until: Instant) -> io::Result<ExportSocket> {
     match &uri.server {
-        Server::Unix(name) => connect_unix(name, until),
-        Server::Tcp { host, port } => connect_tcp(host, *port, until),
+        UriServer::Unix(name) => connect_unix(name, until),
+        UriServer::Tcp { host, port } => connect_tcp(host, *port, until),
     }
 }
 
 /// The first address of the host that answers.
-fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<Socket> {
+fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, left(until)?) {
-            Ok(stream) => return tuned(stream).map(Socket::new),
+            Ok(stream) => return tuned(stream).map(ExportSocket::new),
             Err(error) => last = error,
         }
     }
@@ -135,7 +141,7 @@ fn tuned(stream: TcpStream) -> io::Result<OwnedFd> {
 
 /// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library cannot give up on a server
 /// that has stopped to let clients in.
-fn connect_unix(name: &[u8], until: Instant) -> io::Result<Socket> {
+fn connect_unix(name: &[u8], until: Instant) -> io::Result<ExportSocket> {
     // SAFETY: the call takes numbers alone.
     let file = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
     if file < 0 {
@@ -144,7 +150,7 @@ fn connect_unix(name: &[u8], until: Instant) -> io::Result<Socket> {
     // SAFETY: the descriptor is new and has no other owner.
     let file = unsafe { OwnedFd::from_raw_fd(file) };
     let number = file.as_raw_fd();
-    let socket = Socket::new(file);
+    let socket = ExportSocket::new(file);
     socket.limit(left(until)?)?;
     let (address, length) = unix_address(name)?;
     // SAFETY: `address` outlives the call and has at least `length` bytes.

@@ -3,7 +3,7 @@
 use std::io;
 
 use nbd::wire::Uri;
-use nbd::wire::client::{ClientError, Listed, Refused};
+use nbd::wire::client::{ClientError, ListedExport, ServerRefusal};
 
 use crate::error::{Error, ErrorKind};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 const NAMED_MOST: usize = 8;
 
 /// What has gone wrong on the way to an export.
-pub(super) enum Failure {
+pub(super) enum ExportFailure {
     /// There is no connection.
     Unreachable(io::Error),
     /// The connection was lost during the handshake, or nothing came.
@@ -20,14 +20,14 @@ pub(super) enum Failure {
     Unwilling(ClientError),
 }
 
-impl Failure {
+impl ExportFailure {
     /// Whether a list of exports would help.
     pub(super) fn is_unknown_export(&self) -> bool {
-        matches!(self, Self::Unwilling(ClientError::Refused { why: Refused::UnknownExport, .. }))
+        matches!(self, Self::Unwilling(ClientError::Refused { why: ServerRefusal::UnknownExport, .. }))
     }
 
     /// In words; `exports` are those of the server, where they are known.
-    pub(super) fn told(&self, uri: &Uri, exports: &[Listed]) -> Error {
+    pub(super) fn told(&self, uri: &Uri, exports: &[ListedExport]) -> Error {
         let place = uri.to_string();
         match self {
             Self::Unreachable(error) => unreachable(place, error),
@@ -70,11 +70,11 @@ fn lost(place: String, error: &io::Error) -> Error {
     Error { errno: Some(errno), ..told }
 }
 
-fn unwilling(error: &ClientError, exports: &[Listed]) -> String {
+fn unwilling(error: &ClientError, exports: &[ListedExport]) -> String {
     let remedy = match error {
         ClientError::NotAServer(_) => "correct the address",
-        ClientError::Refused { why: Refused::UnknownExport, .. } => return known(exports),
-        ClientError::Refused { why: Refused::TlsRequired, .. } => {
+        ClientError::Refused { why: ServerRefusal::UnknownExport, .. } => return known(exports),
+        ClientError::Refused { why: ServerRefusal::TlsRequired, .. } => {
             "connections are not encrypted by this engine yet: have the server listen without TLS"
         }
         ClientError::Refused { .. } => "see the server's log",
@@ -84,7 +84,7 @@ fn unwilling(error: &ClientError, exports: &[Listed]) -> String {
     remedy.to_owned()
 }
 
-fn known(exports: &[Listed]) -> String {
+fn known(exports: &[ListedExport]) -> String {
     let names: Vec<String> = exports.iter().take(NAMED_MOST).map(|export| format!("`{}`", export.name)).collect();
     let more = if exports.len() > NAMED_MOST { ", …" } else { "" };
     match names.is_empty() {

@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use nbd::wire::client::{ClientHandshake, Served, Wishes};
-use nbd::wire::{BlockSizes, TransmissionFlags, Uri};
+use nbd::wire::{ExportBlockSizes, TransmissionFlags, Uri};
 
 use crate::error::{Error, ErrorKind};
 use crate::setup::Setup;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a server says of one of its exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct RemoteExport {
     /// Its size in bytes.
     pub bytes: u64,
     /// Whether nothing may be written.
@@ -51,10 +51,10 @@ pub struct Export {
 /// # Errors
 ///
 /// When the address is none, no server answers there, or the export is refused.
-pub fn look(uri: &str) -> Result<Export, Error> {
+pub fn look(uri: &str) -> Result<RemoteExport, Error> {
     let connection = dial::open(&parse(uri)?, true, PATIENCE)?;
     connection.socket.leave();
-    Ok(Export::of(&connection.served))
+    Ok(RemoteExport::of(&connection.served))
 }
 
 /// Connects for a caller that knows only simple replies and takes over the connection, without any limit of time:
@@ -71,9 +71,9 @@ pub(crate) fn connect(uri: &str) -> Result<(OwnedFd, Served), Error> {
     Ok((connection.socket.into_file(), connection.served))
 }
 
-impl Export {
+impl RemoteExport {
     fn of(served: &Served) -> Self {
-        let BlockSizes { minimum, maximum, .. } = served.block;
+        let ExportBlockSizes { minimum, maximum, .. } = served.block;
         let can = |flag| served.flags.contains(flag);
         Self {
             bytes: served.size,

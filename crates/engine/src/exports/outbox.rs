@@ -2,18 +2,18 @@
 
 use std::io;
 
-use nbd::wire::Request;
+use nbd::wire::NbdRequest;
 use target::Tag;
 
-use super::socket::{Socket, Wait};
+use super::socket::{ExportSocket, SocketWait};
 
 /// Bytes of a request's head.
-const HEAD: usize = Request::header_bytes(false);
+const HEAD: usize = NbdRequest::header_bytes(false);
 /// As many parts as the kernel takes in one call (`UIO_MAXIOV`).
 const PARTS_MOST: usize = 1024;
 
 /// Requests that have not been sent, or not to their ends.
-pub(super) struct Outbox {
+pub(super) struct ExportOutbox {
     /// One for each tag, so that they stay in their places until they are sent.
     heads: Box<[[u8; HEAD]]>,
     /// What is to be sent, in order.
@@ -23,7 +23,7 @@ pub(super) struct Outbox {
     scratch: Vec<u8>,
 }
 
-impl Outbox {
+impl ExportOutbox {
     pub(super) fn new(depth: u32) -> Self {
         let depth = depth as usize;
         Self {
@@ -45,7 +45,7 @@ impl Outbox {
     ///
     /// The payload must stay where it is, unchanged, until it is sent or the request is answered.
     #[inline]
-    pub(super) unsafe fn push(&mut self, tag: Tag, request: &Request, payload: Option<(*mut u8, u32)>) {
+    pub(super) unsafe fn push(&mut self, tag: Tag, request: &NbdRequest, payload: Option<(*mut u8, u32)>) {
         self.scratch.clear();
         request.encode(false, &mut self.scratch);
         let head = &mut self.heads[tag.index()];
@@ -62,11 +62,11 @@ impl Outbox {
 
     /// Sends as much as the kernel takes without waiting.
     #[inline]
-    pub(super) fn send(&mut self, socket: &Socket) -> io::Result<()> {
+    pub(super) fn send(&mut self, socket: &ExportSocket) -> io::Result<()> {
         while self.gone < self.parts.len() {
             let end = self.parts.len().min(self.gone + PARTS_MOST);
             // SAFETY: heads stay in their places as long as `self`, and the caller that pushed a payload guaranteed it.
-            match unsafe { socket.send(&self.parts[self.gone..end], Wait::No) } {
+            match unsafe { socket.send(&self.parts[self.gone..end], SocketWait::No) } {
                 Ok(sent) => self.advance(sent),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

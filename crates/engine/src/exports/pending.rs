@@ -1,19 +1,19 @@
 //! What has been asked and is not answered, and what answers say about it.
 
-use nbd::wire::client::{Malformed, Part, Reply};
-use nbd::wire::{Command, Request};
+use nbd::wire::client::{Malformed, ReplyPart, ServerReply};
+use nbd::wire::{NbdCommand, NbdRequest};
 use target::Tag;
 
 /// Requests in flight, one for each tag at most.
-pub(super) struct Pending {
-    asked: Box<[Asked]>,
+pub(super) struct PendingRequests {
+    asked: Box<[SentRequest]>,
     /// Counts requests, so that a second answer to one is told from the answer to the next under its tag.
     round: u32,
     structured: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Asked {
+struct SentRequest {
     cookie: u64,
     open: bool,
     reads: bool,
@@ -33,16 +33,16 @@ const ERRORS_MOST: u32 = 1024;
 
 /// What a reply asks of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ExportReply {
     pub(super) tag: Tag,
-    pub(super) content: Content,
+    pub(super) content: PendingContent,
     /// Whether the request is answered as soon as the content is in its place.
     pub(super) last: bool,
 }
 
 /// Bytes for the tag's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum PendingContent {
     /// None.
     Nothing,
     /// So many follow, and belong at this place.
@@ -68,46 +68,55 @@ impl From<Malformed> for Nonsense {
     }
 }
 
-impl Pending {
+impl PendingRequests {
     pub(super) fn new(depth: u32, structured: bool) -> Self {
-        let none =
-            Asked { cookie: 0, open: false, reads: false, offset: 0, length: 0, skip: 0, come: 0, errno: 0, errors: 0 };
+        let none = SentRequest {
+            cookie: 0,
+            open: false,
+            reads: false,
+            offset: 0,
+            length: 0,
+            skip: 0,
+            come: 0,
+            errno: 0,
+            errors: 0,
+        };
         Self { asked: vec![none; depth as usize].into_boxed_slice(), round: 0, structured }
     }
 
     /// Takes note of a request, and gives it its cookie.
     #[inline]
-    pub(super) fn ask(&mut self, tag: Tag, request: &mut Request, skip: u32) {
+    pub(super) fn ask(&mut self, tag: Tag, request: &mut NbdRequest, skip: u32) {
         self.round = self.round.wrapping_add(1);
         request.cookie = u64::from(self.round) << 32 | u64::from(tag.0);
-        let (reads, length) = (request.command == Command::Read, request.length as u32);
+        let (reads, length) = (request.command == NbdCommand::Read, request.length as u32);
         let (cookie, offset) = (request.cookie, request.offset);
         self.asked[tag.index()] =
-            Asked { cookie, open: true, reads, offset, length, skip, come: 0, errno: 0, errors: 0 };
+            SentRequest { cookie, open: true, reads, offset, length, skip, come: 0, errno: 0, errors: 0 };
     }
 
     /// Understands the head of a reply.
     #[inline]
-    pub(super) fn hear(&mut self, reply: &Reply<'_>) -> Result<Answer, Nonsense> {
+    pub(super) fn hear(&mut self, reply: &ServerReply<'_>) -> Result<ExportReply, Nonsense> {
         let tag = Tag(reply.cookie as u32);
         let asked = self.asked.get_mut(tag.index()).filter(|asked| asked.open && asked.cookie == reply.cookie);
         let asked = asked.ok_or(Nonsense::Unasked)?;
         let content = match reply.part {
-            Part::Done if asked.reads && !self.structured => asked.whole(),
-            Part::Done => Content::Nothing,
-            Part::Data { length, .. } => Content::Bytes { at: asked.place(&reply.part)?, length },
-            Part::Hole { length, .. } => Content::Zeroes { at: asked.place(&reply.part)?, length },
-            Part::Failed { errno, .. } => {
+            ReplyPart::Done if asked.reads && !self.structured => asked.whole(),
+            ReplyPart::Done => PendingContent::Nothing,
+            ReplyPart::Data { length, .. } => PendingContent::Bytes { at: asked.place(&reply.part)?, length },
+            ReplyPart::Hole { length, .. } => PendingContent::Zeroes { at: asked.place(&reply.part)?, length },
+            ReplyPart::Failed { errno, .. } => {
                 asked.errno = if asked.errno == 0 { errno.number() } else { asked.errno };
                 asked.errors += 1;
                 if asked.errors > ERRORS_MOST {
                     return Err(Nonsense::Endless);
                 }
-                Content::Nothing
+                PendingContent::Nothing
             }
-            Part::Status { .. } => return Err(Nonsense::Unasked),
+            ReplyPart::Status { .. } => return Err(Nonsense::Unasked),
         };
-        Ok(Answer { tag, content, last: reply.last })
+        Ok(ExportReply { tag, content, last: reply.last })
     }
 
     /// A request is answered: bytes, or an error number negated, as completions tell it. A read of which not all bytes have
@@ -124,17 +133,17 @@ impl Pending {
     }
 }
 
-impl Asked {
+impl SentRequest {
     /// All of a read at once.
     #[inline]
-    fn whole(&mut self) -> Content {
+    fn whole(&mut self) -> PendingContent {
         self.come = self.length;
-        Content::Bytes { at: self.skip, length: self.length }
+        PendingContent::Bytes { at: self.skip, length: self.length }
     }
 
     /// Where in the buffer a part of a read belongs.
     #[inline]
-    fn place(&mut self, part: &Part<'_>) -> Result<u32, Nonsense> {
+    fn place(&mut self, part: &ReplyPart<'_>) -> Result<u32, Nonsense> {
         if !self.reads {
             return Err(Nonsense::Unasked);
         }
@@ -156,27 +165,32 @@ mod tests {
     const TAG: Tag = Tag(1);
 
     /// A read of 100 bytes from 1000 on into a buffer from 8 on.
-    fn asked(structured: bool) -> (Pending, u64) {
-        let mut pending = Pending::new(2, structured);
+    fn asked(structured: bool) -> (PendingRequests, u64) {
+        let mut pending = PendingRequests::new(2, structured);
         let flags = CommandFlags::default();
-        let mut request = Request { cookie: 0, command: Command::Read, flags, offset: 1000, length: 100 };
+        let mut request = NbdRequest { cookie: 0, command: NbdCommand::Read, flags, offset: 1000, length: 100 };
         pending.ask(TAG, &mut request, 8);
         (pending, request.cookie)
     }
 
-    fn hear(pending: &mut Pending, cookie: u64, last: bool, part: Part<'_>) -> Result<(Content, bool), Nonsense> {
-        pending.hear(&Reply { cookie, last, part }).map(|answer| (answer.content, answer.last))
+    fn hear(
+        pending: &mut PendingRequests,
+        cookie: u64,
+        last: bool,
+        part: ReplyPart<'_>,
+    ) -> Result<(PendingContent, bool), Nonsense> {
+        pending.hear(&ServerReply { cookie, last, part }).map(|answer| (answer.content, answer.last))
     }
 
     #[test]
     fn parts_of_a_read_come_in_any_order_and_among_zeroes() {
         let (mut pending, cookie) = asked(true);
         let mut hear = |last, part| hear(&mut pending, cookie, last, part);
-        let data = Part::Data { offset: 1060, length: 40 };
-        assert_eq!(hear(false, data), Ok((Content::Bytes { at: 68, length: 40 }, false)));
-        let hole = Part::Hole { offset: 1000, length: 60 };
-        assert_eq!(hear(false, hole), Ok((Content::Zeroes { at: 8, length: 60 }, false)));
-        assert_eq!(hear(true, Part::Done), Ok((Content::Nothing, true)));
+        let data = ReplyPart::Data { offset: 1060, length: 40 };
+        assert_eq!(hear(false, data), Ok((PendingContent::Bytes { at: 68, length: 40 }, false)));
+        let hole = ReplyPart::Hole { offset: 1000, length: 60 };
+        assert_eq!(hear(false, hole), Ok((PendingContent::Zeroes { at: 8, length: 60 }, false)));
+        assert_eq!(hear(true, ReplyPart::Done), Ok((PendingContent::Nothing, true)));
         assert_eq!(pending.finish(TAG), 100);
     }
 
@@ -185,10 +199,10 @@ mod tests {
         for (lengths, result) in [(&[60, 39][..], -libc::EPROTO), (&[60, 40], 100)] {
             let (mut pending, cookie) = asked(true);
             for &length in lengths {
-                let part = Part::Data { offset: 1000 + u64::from(100 - length), length };
+                let part = ReplyPart::Data { offset: 1000 + u64::from(100 - length), length };
                 assert!(hear(&mut pending, cookie, false, part).is_ok());
             }
-            assert!(hear(&mut pending, cookie, true, Part::Done).is_ok());
+            assert!(hear(&mut pending, cookie, true, ReplyPart::Done).is_ok());
             assert_eq!(pending.finish(TAG), result, "{lengths:?}");
         }
     }
@@ -197,11 +211,11 @@ mod tests {
     #[test]
     fn a_reply_that_does_not_end_breaks_the_protocol() {
         let (mut pending, cookie) = asked(true);
-        let byte = Part::Data { offset: 1000, length: 1 };
+        let byte = ReplyPart::Data { offset: 1000, length: 1 };
         (0..100).for_each(|_| assert!(hear(&mut pending, cookie, false, byte).is_ok()));
         assert_eq!(hear(&mut pending, cookie, false, byte), Err(Nonsense::Endless));
         let (mut pending, cookie) = asked(true);
-        let error = Part::Failed { errno: Errno::Io, offset: None, words: &[] };
+        let error = ReplyPart::Failed { errno: Errno::Io, offset: None, words: &[] };
         (0..ERRORS_MOST).for_each(|_| assert!(hear(&mut pending, cookie, false, error).is_ok()));
         assert_eq!(hear(&mut pending, cookie, false, error), Err(Nonsense::Endless));
     }
@@ -210,11 +224,11 @@ mod tests {
     fn bytes_that_were_not_asked_for_find_no_place() {
         let (mut pending, cookie) = asked(true);
         for (offset, length) in [(999, 10), (1090, 11), (u64::MAX, 1)] {
-            let told = hear(&mut pending, cookie, false, Part::Data { offset, length });
+            let told = hear(&mut pending, cookie, false, ReplyPart::Data { offset, length });
             assert!(matches!(told, Err(Nonsense::Malformed(_))), "{offset} {length}: {told:?}");
         }
-        assert_eq!(hear(&mut pending, cookie + 1, true, Part::Done), Err(Nonsense::Unasked));
+        assert_eq!(hear(&mut pending, cookie + 1, true, ReplyPart::Done), Err(Nonsense::Unasked));
         pending.finish(TAG);
-        assert_eq!(hear(&mut pending, cookie, true, Part::Done), Err(Nonsense::Unasked));
+        assert_eq!(hear(&mut pending, cookie, true, ReplyPart::Done), Err(Nonsense::Unasked));
     }
 }

@@ -6,7 +6,7 @@ use target::{Kind, Op, Tag, Target};
 use units::Nanos;
 
 use super::{Nbd, PATIENCE};
-use crate::clock::Clock;
+use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::probe::{self, Examination};
 use crate::setup::{EngineKind, Setup};
@@ -25,15 +25,15 @@ const READING_MOST: Nanos = Nanos::from_secs(30);
 pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
     let piece = PIECE_BYTES.min(export.block_most / export.block_least * export.block_least);
-    let setup = Setup::new(EngineKind::Nbd, 1, piece, Clock::start());
+    let setup = Setup::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
     let mut target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
     let until = target.now() + READING_MOST;
-    let read = probe::examine(&mut Reading { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
+    let read = probe::examine(&mut ExportReader { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
 }
 
 /// An export as something to be read from any place on.
-struct Reading {
+struct ExportReader {
     target: Nbd,
     /// How much is read at a time.
     piece: u32,
@@ -43,7 +43,7 @@ struct Reading {
     until: Nanos,
 }
 
-impl Reading {
+impl ExportReader {
     /// Reads the piece that holds the current place; returns how many bytes it has.
     fn piece(&mut self, offset: u64) -> io::Result<usize> {
         if self.target.now() >= self.until {
@@ -60,7 +60,7 @@ impl Reading {
     }
 }
 
-impl Read for Reading {
+impl Read for ExportReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let begin = self.at - self.at % u64::from(self.piece);
         let bytes = self.piece(begin)?;
@@ -73,7 +73,7 @@ impl Read for Reading {
     }
 }
 
-impl Seek for Reading {
+impl Seek for ExportReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let (base, by) = match to {
             SeekFrom::Start(at) => (at, 0),

@@ -4,24 +4,24 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use nbd::wire::{Command, CommandFlags, Request};
+use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use units::Nanos;
 
 use crate::clock::timespec;
 
 /// A connection to a server. It blocks where a call does not say otherwise.
-pub(super) struct Socket(OwnedFd);
+pub(super) struct ExportSocket(OwnedFd);
 
 /// Whether a call waits for the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum SocketWait {
     /// Until something has happened, or the socket's time limit has passed.
     Yes,
     /// Not at all.
     No,
 }
 
-impl Wait {
+impl SocketWait {
     const fn flags(self) -> i32 {
         match self {
             Self::Yes => libc::MSG_NOSIGNAL,
@@ -30,7 +30,7 @@ impl Wait {
     }
 }
 
-impl Socket {
+impl ExportSocket {
     pub(super) fn new(file: OwnedFd) -> Self {
         Self(file)
     }
@@ -45,7 +45,7 @@ impl Socket {
     ///
     /// The parts must name memory that is valid for reads.
     #[inline]
-    pub(super) unsafe fn send(&self, parts: &[libc::iovec], wait: Wait) -> io::Result<usize> {
+    pub(super) unsafe fn send(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
         let message = message(parts);
         // SAFETY: `message` outlives the call; the caller vouches for what it names, which is only read.
         let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, wait.flags()) };
@@ -58,7 +58,7 @@ impl Socket {
     ///
     /// The parts must name memory that is valid for writes and not used elsewhere.
     #[inline]
-    pub(super) unsafe fn receive(&self, parts: &[libc::iovec], wait: Wait) -> io::Result<usize> {
+    pub(super) unsafe fn receive(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
         let mut message = message(parts);
         // SAFETY: `message` outlives the call; the caller vouches for what it names.
         let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, wait.flags()) };
@@ -87,12 +87,12 @@ impl Socket {
 
     /// Says good-bye. A server that cannot hear it finds out by itself.
     pub(super) fn leave(&self) {
-        let (command, flags) = (Command::Disconnect, CommandFlags::default());
-        let mut bytes = Vec::with_capacity(Request::header_bytes(false));
-        Request { cookie: 0, command, flags, offset: 0, length: 0 }.encode(false, &mut bytes);
+        let (command, flags) = (NbdCommand::Disconnect, CommandFlags::default());
+        let mut bytes = Vec::with_capacity(NbdRequest::header_bytes(false));
+        NbdRequest { cookie: 0, command, flags, offset: 0, length: 0 }.encode(false, &mut bytes);
         let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         // SAFETY: the one part names `bytes`, which outlives the call.
-        let _ = unsafe { self.send(&[part], Wait::No) };
+        let _ = unsafe { self.send(&[part], SocketWait::No) };
     }
 }
 

@@ -7,22 +7,22 @@
 use std::io;
 use std::time::Duration;
 
-use nbd::wire::client::Reply;
-use nbd::wire::{Command, CommandFlags, Request};
+use nbd::wire::client::ServerReply;
+use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
 
 use super::inbox::Inbox;
-use super::outbox::Outbox;
-use super::pending::{Content, Pending};
-use super::socket::{Socket, Wait, lost};
-use super::{Export, PATIENCE, dial, parse, refused};
+use super::outbox::ExportOutbox;
+use super::pending::{PendingContent, PendingRequests};
+use super::socket::{ExportSocket, SocketWait, lost};
+use super::{PATIENCE, RemoteExport, dial, parse, refused};
 use crate::buffers::Buffers;
-use crate::clock::Clock;
+use crate::clock::MonotonicClock;
 use crate::error::Error;
-use crate::queue::{self, Queue};
+use crate::queue::{self, SubmissionQueue};
 use crate::setup::Setup;
-use crate::slots::Slots;
+use crate::slots::EngineSlots;
 
 /// How long a call to receive waits. The kernel rounds it up to its own ticks, 10 ms at most.
 const NAP: Duration = Duration::from_millis(20);
@@ -31,7 +31,7 @@ const FAR: Nanos = Nanos::from_millis(40);
 
 /// Bytes of a read on their way into its buffer.
 #[derive(Clone, Copy)]
-struct Payload {
+struct ExportPayload {
     tag: Tag,
     /// Where the next of them belongs in the buffer.
     at: u32,
@@ -41,26 +41,26 @@ struct Payload {
 
 /// A target on one export.
 pub(crate) struct Nbd {
-    socket: Socket,
-    export: Export,
+    socket: ExportSocket,
+    export: RemoteExport,
     structured: bool,
     /// Whether anything may be changed.
     writes: bool,
     /// What writes ask for beside being written.
     write_flags: CommandFlags,
-    outbox: Outbox,
+    outbox: ExportOutbox,
     inbox: Inbox,
-    payload: Option<Payload>,
-    pending: Pending,
+    payload: Option<ExportPayload>,
+    pending: PendingRequests,
     /// Tags that wait for their first chance to be sent.
     held: Vec<Tag>,
-    slots: Slots,
+    slots: EngineSlots,
     /// Completions that are not collected yet.
     ready: Vec<Completion>,
     /// Why there is no connection any more, as an error number.
     down: Option<i32>,
     buffers: Buffers,
-    clock: Clock,
+    clock: MonotonicClock,
 }
 
 impl Nbd {
@@ -72,7 +72,7 @@ impl Nbd {
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let name = setup.uri.as_deref().unwrap_or_default();
         let connection = dial::open(&parse(name)?, true, PATIENCE)?;
-        let export = Export::of(&connection.served);
+        let export = RemoteExport::of(&connection.served);
         export.check(setup, name)?;
         connection.socket.limit(NAP).map_err(|error| refused(name, error.to_string()))?;
         let (depth, structured) = (setup.depth, connection.served.structured);
@@ -82,12 +82,12 @@ impl Nbd {
             structured,
             writes: setup.writes,
             write_flags: if setup.durable { CommandFlags::FUA } else { CommandFlags::default() },
-            outbox: Outbox::new(depth),
+            outbox: ExportOutbox::new(depth),
             inbox: Inbox::new(),
             payload: None,
-            pending: Pending::new(depth, structured),
+            pending: PendingRequests::new(depth, structured),
             held: Vec::with_capacity(depth as usize),
-            slots: Slots::new(depth),
+            slots: EngineSlots::new(depth),
             ready: Vec::with_capacity(depth as usize),
             down: None,
             buffers: Buffers::new(setup)?,
@@ -97,7 +97,7 @@ impl Nbd {
 
     /// The request for an operation and where its bytes are; `Err` with the result of one that is not sent.
     #[inline]
-    fn request(&self, op: &Op) -> Result<(Request, Option<*mut u8>), i32> {
+    fn request(&self, op: &Op) -> Result<(NbdRequest, Option<*mut u8>), i32> {
         if op.file != 0 {
             return Err(-libc::EBADF);
         }
@@ -107,25 +107,27 @@ impl Nbd {
         let command = self.command(op.kind)?;
         let length = self.within(op)?;
         let start = match command {
-            Command::Read | Command::Write => Some(self.buffers.span(op.tag, op.skip, length).ok_or(-libc::EFAULT)?),
+            NbdCommand::Read | NbdCommand::Write => {
+                Some(self.buffers.span(op.tag, op.skip, length).ok_or(-libc::EFAULT)?)
+            }
             _ => None,
         };
-        let flags = if command == Command::Write { self.write_flags } else { CommandFlags::default() };
+        let flags = if command == NbdCommand::Write { self.write_flags } else { CommandFlags::default() };
         // A flush is about the whole export, wherever the loop stands: servers refuse one with a place.
-        let offset = if command == Command::Flush { 0 } else { op.offset };
-        Ok((Request { cookie: 0, command, flags, offset, length: u64::from(length) }, start))
+        let offset = if command == NbdCommand::Flush { 0 } else { op.offset };
+        Ok((NbdRequest { cookie: 0, command, flags, offset, length: u64::from(length) }, start))
     }
 
     /// What is asked of the server, where it has said that it can be asked.
     #[inline]
-    fn command(&self, kind: Kind) -> Result<Command, i32> {
+    fn command(&self, kind: Kind) -> Result<NbdCommand, i32> {
         let export = &self.export;
         match kind {
-            Kind::Read => Ok(Command::Read),
+            Kind::Read => Ok(NbdCommand::Read),
             Kind::Write | Kind::Trim if export.read_only || !self.writes => Err(-libc::EPERM),
-            Kind::Write => Ok(Command::Write),
-            Kind::Trim if export.trims => Ok(Command::Trim),
-            Kind::Sync | Kind::DataSync if export.flushes => Ok(Command::Flush),
+            Kind::Write => Ok(NbdCommand::Write),
+            Kind::Trim if export.trims => Ok(NbdCommand::Trim),
+            Kind::Sync | Kind::DataSync if export.flushes => Ok(NbdCommand::Flush),
             Kind::Trim | Kind::Sync | Kind::DataSync => Err(-libc::EOPNOTSUPP),
         }
     }
@@ -144,7 +146,7 @@ impl Nbd {
 
     /// Receives what has come, and understands it. Returns whether a signal cut it short.
     #[inline]
-    fn receive(&mut self, wait: Wait) -> bool {
+    fn receive(&mut self, wait: SocketWait) -> bool {
         let first = self.ready.len();
         let interrupted = match self.fill(wait).and_then(|()| self.understand()) {
             Ok(()) => false,
@@ -163,7 +165,7 @@ impl Nbd {
 
     /// One call: the rest of a payload goes to its place, everything else into the inbox.
     #[inline]
-    fn fill(&mut self, wait: Wait) -> Result<(), i32> {
+    fn fill(&mut self, wait: SocketWait) -> Result<(), i32> {
         let room = self.inbox.room();
         let room = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
         let (left, place) = match &self.payload {
@@ -198,7 +200,8 @@ impl Nbd {
             if !self.unpack() {
                 return Ok(());
             }
-            let Some((bytes, reply)) = Reply::decode(self.inbox.unread(), self.structured).map_err(|_| libc::EPROTO)?
+            let Some((bytes, reply)) =
+                ServerReply::decode(self.inbox.unread(), self.structured).map_err(|_| libc::EPROTO)?
             else {
                 return Ok(());
             };
@@ -206,12 +209,14 @@ impl Nbd {
             self.inbox.consume(bytes);
             let (tag, last) = (answer.tag, answer.last);
             match answer.content {
-                Content::Bytes { at, length } => self.payload = Some(Payload { tag, at, left: length, last }),
-                Content::Zeroes { at, length } => {
+                PendingContent::Bytes { at, length } => {
+                    self.payload = Some(ExportPayload { tag, at, left: length, last })
+                }
+                PendingContent::Zeroes { at, length } => {
                     self.buffers.slice(tag).ok_or(libc::EPROTO)?[at as usize..][..length as usize].fill(0);
                     self.conclude(tag, last);
                 }
-                Content::Nothing => self.conclude(tag, last),
+                PendingContent::Nothing => self.conclude(tag, last),
             }
         }
     }
@@ -276,7 +281,7 @@ impl Nbd {
     }
 }
 
-impl Queue for Nbd {
+impl SubmissionQueue for Nbd {
     #[inline]
     fn in_flight(&self) -> u32 {
         self.slots.in_flight()
@@ -291,7 +296,7 @@ impl Queue for Nbd {
     fn poll(&mut self) {
         self.flush();
         if self.slots.in_flight() > 0 {
-            self.receive(Wait::No);
+            self.receive(SocketWait::No);
         }
     }
 
@@ -314,10 +319,10 @@ impl Queue for Nbd {
             return false;
         }
         if self.outbox.is_empty() && limit.is_none_or(|limit| limit > FAR) {
-            return self.receive(Wait::Yes);
+            return self.receive(SocketWait::Yes);
         }
         match self.socket.sleep(!self.outbox.is_empty(), limit) {
-            Ok(()) => self.receive(Wait::No),
+            Ok(()) => self.receive(SocketWait::No),
             Err(error) => error.kind() == io::ErrorKind::Interrupted,
         }
     }
@@ -334,7 +339,7 @@ impl Target for Nbd {
         match self.request(&op) {
             Ok((mut request, start)) => {
                 self.pending.ask(op.tag, &mut request, op.skip);
-                let payload = start.filter(|_| request.command == Command::Write);
+                let payload = start.filter(|_| request.command == NbdCommand::Write);
                 // SAFETY: the payload is in the buffer of a tag that is in flight from now on.
                 unsafe { self.outbox.push(op.tag, &request, payload.map(|start| (start, request.length as u32))) };
                 self.slots.take(op.tag);

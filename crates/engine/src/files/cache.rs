@@ -10,7 +10,7 @@ const BLKFLSBUF: libc::Ioctl = 0x1261;
 
 /// In which order a file will be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
+pub enum CacheAdvice {
     /// From front to back: the kernel reads far ahead.
     Sequential,
     /// Anywhere: the kernel reads what is asked for and nothing else.
@@ -18,11 +18,11 @@ pub enum Advice {
 }
 
 /// Tells the page cache in which order a file or device will be read. A kernel that does not listen is no error.
-pub fn advise(file: &File, advice: Advice) {
+pub fn advise(file: &File, advice: CacheAdvice) {
     file.keep_advice(advice);
     let advice = match advice {
-        Advice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
-        Advice::Random => libc::POSIX_FADV_RANDOM,
+        CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
+        CacheAdvice::Random => libc::POSIX_FADV_RANDOM,
     };
     // SAFETY: the call takes no memory.
     unsafe { libc::posix_fadvise64(file.fd(), 0, 0, advice) };

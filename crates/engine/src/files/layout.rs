@@ -10,25 +10,25 @@ use units::random::Random;
 use super::open::{FileKind, look};
 use super::space::check_space;
 use crate::error::{Error, ErrorKind, last_errno};
-use crate::gate::{Gate, Mode, remove_same};
+use crate::gate::{OpenMode, WriteGate, remove_same};
 
 /// How much is written between two looks at the cancel flag, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// One file as it is to be before the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct FileLayout {
     /// Where it is.
     pub path: PathBuf,
     /// Its least size in bytes. A file that is longer stays as it is.
     pub bytes: u64,
     /// What is in it.
-    pub content: Content,
+    pub content: LayoutContent,
     /// Bytes that the run writes to it at most, zero where it only reads: its filesystem must have room for as much
     /// of them as is not yet allocated.
     pub writes: u64,
     /// How space is reserved.
-    pub fallocate: Fallocate,
+    pub fallocate: FallocateMode,
     /// `fsync` when it is done (`create_fsync`).
     pub fsync: bool,
     /// Seeds the data. Equal seeds and paths give equal data.
@@ -37,16 +37,16 @@ pub struct Layout {
 
 /// What a file that is laid out holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum LayoutContent {
     /// Random bytes from where it ended to its size, as reads and overwrites need them.
     Filled,
-    /// Nothing yet: the run will write it. Space is reserved as far as [`Fallocate`] says.
+    /// Nothing yet: the run will write it. Space is reserved as far as [`FallocateMode`] says.
     Reserved,
 }
 
 /// How space is reserved before a file is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fallocate {
+pub enum FallocateMode {
     /// Not at all.
     None,
     /// By the system's own call; filesystems without it go without.
@@ -62,7 +62,7 @@ pub enum Fallocate {
 
 /// How far a layout is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress<'a> {
+pub struct LayoutProgress<'a> {
     /// The file that is being made.
     pub path: &'a Path,
     /// Bytes written so far, over all files.
@@ -95,10 +95,10 @@ pub enum Laid {
 ///
 /// [`ErrorKind::NoSpace`] before a byte is written, and [`ErrorKind::Cancelled`].
 pub fn lay_out(
-    layouts: &[Layout],
-    gate: &Gate,
+    layouts: &[FileLayout],
+    gate: &WriteGate,
     cancel: &AtomicBool,
-    progress: &mut dyn FnMut(Progress<'_>),
+    progress: &mut dyn FnMut(LayoutProgress<'_>),
 ) -> Result<Vec<Result<Laid, Error>>, Error> {
     check_room(layouts)?;
     let growths: Vec<_> = layouts.iter().map(growth).collect();
@@ -107,8 +107,8 @@ pub fn lay_out(
     // A file may be far larger than what a run writes to it. Reserving what there is no room for would fail, or
     // take all that is free.
     let reserves = check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.reserved))).is_ok();
-    let mut writer = Writer { gate, cancel, progress, written: 0, total, reserves };
-    let lay = |(layout, growth): (&Layout, Result<Growth, Error>)| {
+    let mut writer = LayoutWriter { gate, cancel, progress, written: 0, total, reserves };
+    let lay = |(layout, growth): (&FileLayout, Result<Growth, Error>)| {
         let laid = growth.and_then(|growth| writer.lay(layout, &growth));
         match laid {
             Err(error) if error.kind == ErrorKind::Cancelled => Err(error),
@@ -124,7 +124,7 @@ pub fn lay_out(
 /// # Errors
 ///
 /// [`ErrorKind::NoSpace`], with the figures.
-pub fn check_room(layouts: &[Layout]) -> Result<(), Error> {
+pub fn check_room(layouts: &[FileLayout]) -> Result<(), Error> {
     let needs = layouts.iter().filter_map(|layout| Some((layout.path.as_path(), growth(layout).ok()?.space)));
     check_space(needs)
 }
@@ -142,7 +142,7 @@ struct Growth {
     device: bool,
 }
 
-fn growth(layout: &Layout) -> Result<Growth, Error> {
+fn growth(layout: &FileLayout) -> Result<Growth, Error> {
     let Some(seen) = look(&layout.path)? else {
         return Ok(Growth::of(layout, None, 0));
     };
@@ -153,26 +153,26 @@ fn growth(layout: &Layout) -> Result<Growth, Error> {
 }
 
 impl Growth {
-    fn of(layout: &Layout, from: Option<u64>, allocated: u64) -> Self {
+    fn of(layout: &FileLayout, from: Option<u64>, allocated: u64) -> Self {
         let missing = layout.bytes.saturating_sub(from.unwrap_or(0));
-        let fill = if layout.content == Content::Filled { missing } else { 0 };
+        let fill = if layout.content == LayoutContent::Filled { missing } else { 0 };
         let space = fill.max(layout.bytes.saturating_sub(allocated).min(layout.writes));
         Self { from, space, reserved: space.max(missing), fill, device: false }
     }
 }
 
-struct Writer<'a> {
-    gate: &'a Gate,
+struct LayoutWriter<'a> {
+    gate: &'a WriteGate,
     cancel: &'a AtomicBool,
-    progress: &'a mut dyn FnMut(Progress<'_>),
+    progress: &'a mut dyn FnMut(LayoutProgress<'_>),
     written: u64,
     total: u64,
     /// Whether there is room for reservations.
     reserves: bool,
 }
 
-impl Writer<'_> {
-    fn lay(&mut self, layout: &Layout, growth: &Growth) -> Result<Laid, Error> {
+impl LayoutWriter<'_> {
+    fn lay(&mut self, layout: &FileLayout, growth: &Growth) -> Result<Laid, Error> {
         if growth.device || growth.from.is_some_and(|from| from >= layout.bytes) {
             return Ok(Laid::Found);
         }
@@ -183,7 +183,7 @@ impl Writer<'_> {
                 .with_remedy("run the job again, so that the file is checked before it is written"));
         }
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
-        let file = permit.open(Mode::READ_WRITE).map_err(failed("open"))?;
+        let file = permit.open(OpenMode::READ_WRITE).map_err(failed("open"))?;
         // Of what is open, not of what the name stands for by now.
         let metadata = file.metadata().map_err(failed("look at"))?;
         let from = metadata.len();
@@ -198,12 +198,12 @@ impl Writer<'_> {
         Ok(if is_new { Laid::Created } else { Laid::Extended(from) })
     }
 
-    fn make(&mut self, file: &std::fs::File, layout: &Layout, from: u64) -> Result<(), Error> {
+    fn make(&mut self, file: &std::fs::File, layout: &FileLayout, from: u64) -> Result<(), Error> {
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
-        if self.reserves || layout.fallocate == Fallocate::Truncate {
+        if self.reserves || layout.fallocate == FallocateMode::Truncate {
             reserve(file, layout, from).map_err(failed("reserve space for"))?;
         }
-        if layout.content == Content::Filled {
+        if layout.content == LayoutContent::Filled {
             self.fill(file, layout, from)?;
         }
         if layout.fsync {
@@ -212,7 +212,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn fill(&mut self, mut file: &std::fs::File, layout: &Layout, from: u64) -> Result<(), Error> {
+    fn fill(&mut self, mut file: &std::fs::File, layout: &FileLayout, from: u64) -> Result<(), Error> {
         let failed = |error: io::Error| Error::file("write", &layout.path, &error);
         let mut random = Random::new(layout.seed, from);
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -228,7 +228,7 @@ impl Writer<'_> {
             begin_writeback(file, at, length);
             at += length as u64;
             self.written += length as u64;
-            (self.progress)(Progress { path: &layout.path, written: self.written, total: self.total });
+            (self.progress)(LayoutProgress { path: &layout.path, written: self.written, total: self.total });
         }
         Ok(())
     }
@@ -241,7 +241,7 @@ fn begin_writeback(file: &std::fs::File, at: u64, length: usize) {
     unsafe { libc::sync_file_range(file.as_raw_fd(), at as i64, length as i64, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
-fn reserve(file: &std::fs::File, layout: &Layout, from: u64) -> io::Result<()> {
+fn reserve(file: &std::fs::File, layout: &FileLayout, from: u64) -> io::Result<()> {
     let (start, length) = (from as i64, (layout.bytes - from) as i64);
     let native = |mode| {
         // SAFETY: the call takes no memory.
@@ -254,12 +254,12 @@ fn reserve(file: &std::fs::File, layout: &Layout, from: u64) -> io::Result<()> {
         }
     };
     match layout.fallocate {
-        Fallocate::None => Ok(()),
-        Fallocate::Native => native(0),
-        Fallocate::Keep => native(libc::FALLOC_FL_KEEP_SIZE),
-        Fallocate::Truncate => file.set_len(layout.bytes),
+        FallocateMode::None => Ok(()),
+        FallocateMode::Native => native(0),
+        FallocateMode::Keep => native(libc::FALLOC_FL_KEEP_SIZE),
+        FallocateMode::Truncate => file.set_len(layout.bytes),
         // SAFETY: the call takes no memory. It returns its error number.
-        Fallocate::Posix => match unsafe { libc::posix_fallocate64(file.as_raw_fd(), start, length) } {
+        FallocateMode::Posix => match unsafe { libc::posix_fallocate64(file.as_raw_fd(), start, length) } {
             0 => Ok(()),
             errno => Err(io::Error::from_raw_os_error(errno)),
         },
@@ -267,7 +267,7 @@ fn reserve(file: &std::fs::File, layout: &Layout, from: u64) -> io::Result<()> {
 }
 
 /// Leaves things as they were before. A failure here changes nothing about the error that is being told.
-fn undo(file: &std::fs::File, layout: &Layout, from: Option<u64>) {
+fn undo(file: &std::fs::File, layout: &FileLayout, from: Option<u64>) {
     let _ = match from {
         None => remove_same(&layout.path, file),
         Some(bytes) => file.set_len(bytes),

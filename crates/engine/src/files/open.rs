@@ -7,9 +7,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::cache::{Advice, advise};
+use super::cache::{CacheAdvice, advise};
 use crate::error::{Error, ErrorKind};
-use crate::gate::{self, Mode, Objection, Permit};
+use crate::gate::{self, Objection, OpenMode, Permit};
 
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
@@ -37,14 +37,14 @@ pub struct Access {
     /// Past the page cache (`O_DIRECT`).
     pub direct: bool,
     /// How writes are synchronous.
-    pub sync: OpenSync,
+    pub sync: SyncFlags,
     /// Trims of a regular file punch holes; without it they are refused, as the discard of a device is on a file.
     pub punch_holes: bool,
 }
 
 /// How writes are synchronous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpenSync {
+pub enum SyncFlags {
     /// They are not.
     #[default]
     None,
@@ -54,7 +54,7 @@ pub enum OpenSync {
     Dsync,
 }
 
-impl OpenSync {
+impl SyncFlags {
     const fn flag(self) -> i32 {
         match self {
             Self::None => 0,
@@ -71,7 +71,7 @@ pub struct File {
     file: RefCell<Option<std::fs::File>>,
     /// Its descriptor, less than zero while it is closed.
     fd: Cell<RawFd>,
-    advice: Cell<Option<Advice>>,
+    advice: Cell<Option<CacheAdvice>>,
     path: PathBuf,
     kind: FileKind,
     bytes: u64,
@@ -188,7 +188,7 @@ impl File {
     }
 
     /// What the page cache was told of it, to be told again whenever it is opened.
-    pub(super) fn keep_advice(&self, advice: Advice) {
+    pub(super) fn keep_advice(&self, advice: CacheAdvice) {
         self.advice.set(Some(advice));
     }
 }
@@ -264,7 +264,7 @@ fn open_raw(path: &Path, access: Access, permit: Option<&Permit>) -> io::Result<
     let direct = if access.direct { libc::O_DIRECT } else { 0 };
     let flags = direct | access.sync.flag();
     let open = |flags| match permit {
-        Some(permit) => permit.open(Mode { read: access.read || !access.write, write: access.write, flags }),
+        Some(permit) => permit.open(OpenMode { read: access.read || !access.write, write: access.write, flags }),
         None => OpenOptions::new().read(true).custom_flags(flags).open(path),
     };
     // Access times are not what is measured; the kernel keeps them from files of other users only.

@@ -5,28 +5,28 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use super::identity::Identity;
+use super::identity::FileIdentity;
 use super::mark::{self, Maker};
-use super::objection::{Denied, Objection, Origin, Permission, Refusal};
-use super::open::{self, Mode};
-use super::permit::Held;
+use super::objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
+use super::open::{self, OpenMode};
+use super::permit::HeldFile;
 use super::users::{self, Users, Uses};
-use super::{Gate, ROOT, locks, output};
+use super::{ROOT, WriteGate, locks, output};
 use crate::error::Error;
 use crate::files;
 use crate::probe::{self, Occupant};
 
 /// Something that asks to be written to.
-pub(super) struct Candidate<'a> {
-    pub(super) gate: &'a Gate,
+pub(super) struct WriteCandidate<'a> {
+    pub(super) gate: &'a WriteGate,
     pub(super) path: &'a Path,
     /// Opened by `O_PATH`.
     pub(super) seen: File,
-    pub(super) identity: Identity,
+    pub(super) identity: FileIdentity,
 }
 
-impl Candidate<'_> {
-    fn reopen(&self, mode: Mode) -> io::Result<File> {
+impl WriteCandidate<'_> {
+    fn reopen(&self, mode: OpenMode) -> io::Result<File> {
         open::again(&self.seen, self.path, mode)
     }
 
@@ -44,16 +44,16 @@ impl Candidate<'_> {
     }
 
     fn refused(&self, objections: Vec<Objection>) -> Denied {
-        Denied::Refused(Refusal::new(self.path, objections).of_fio(self.gate.permissions.any_content))
+        Denied::Refused(WriteRefusal::new(self.path, objections).of_fio(self.gate.permissions.any_content))
     }
 
-    pub(super) fn block(&self, number: probe::Number) -> Result<Held, Denied> {
+    pub(super) fn block(&self, number: probe::Number) -> Result<HeldFile, Denied> {
         let mut objections = Vec::new();
-        let exclusive = Mode { flags: libc::O_EXCL, ..Mode::READ_WRITE };
+        let exclusive = OpenMode { flags: libc::O_EXCL, ..OpenMode::READ_WRITE };
         let (file, is_exclusive) = match self.reopen(exclusive) {
             Ok(file) => (file, true),
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                (self.reopen(Mode::READ_WRITE).map_err(self.failed("open"))?, false)
+                (self.reopen(OpenMode::READ_WRITE).map_err(self.failed("open"))?, false)
             }
             Err(error) => return Err(self.failed("open")(error)),
         };
@@ -77,7 +77,7 @@ impl Candidate<'_> {
         }
         self.settle(objections)?;
         let path = self.path.to_owned();
-        Ok(Held { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
+        Ok(HeldFile { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
     }
 
     /// Claims the other ways to the same medium; returns whether all could be claimed.
@@ -88,8 +88,8 @@ impl Candidate<'_> {
         let mut all = true;
         for twin in users::twins(root, &device) {
             let node = probe::relations(root, twin).map(|device| Path::new("/dev").join(device.name));
-            let mode = Mode { read: true, write: false, flags: libc::O_EXCL };
-            let claim = node.map(|node| open::identical(&node, Identity::Block(twin), mode));
+            let mode = OpenMode { read: true, write: false, flags: libc::O_EXCL };
+            let claim = node.map(|node| open::identical(&node, FileIdentity::Block(twin), mode));
             match claim {
                 Some(Ok(file)) => claims.push(file),
                 _ => all = false,
@@ -98,12 +98,12 @@ impl Candidate<'_> {
         (claims, all)
     }
 
-    pub(super) fn file(&self) -> Result<Held, Denied> {
+    pub(super) fn file(&self) -> Result<HeldFile, Denied> {
         let Uses { certain: mut objections, possible } = Uses::of(&self.seen).map_err(self.failed("look at"))?;
         if objections.iter().any(|one| one.permission() == Permission::Never) {
             return Err(self.refused(objections));
         }
-        let file = match self.reopen(Mode::READ_WRITE) {
+        let file = match self.reopen(OpenMode::READ_WRITE) {
             Ok(file) => file,
             // Swapped to, and it says so better than the system does.
             Err(error) if !objections.is_empty() && error.raw_os_error() == Some(libc::ETXTBSY) => {
@@ -122,7 +122,7 @@ impl Candidate<'_> {
         }
         self.settle(objections)?;
         let path = self.path.to_owned();
-        Ok(Held { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
+        Ok(HeldFile { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
     }
 
     fn maker(&self, file: &File) -> Maker {
@@ -142,18 +142,18 @@ impl Candidate<'_> {
         let origin = match maker {
             Maker::Foreign(origin) => origin,
             // Fathom writes no filesystem.
-            Maker::Fathom if signature.is_some() => Origin::Changed,
+            Maker::Fathom if signature.is_some() => DataOrigin::Changed,
             Maker::Fathom => return Ok(None),
         };
         Ok(Some(Objection::Foreign { bytes, kind: signature.or_else(|| kind_of(file)), origin }))
     }
 
-    pub(super) fn character(&self, number: probe::Number) -> Result<Held, Denied> {
+    pub(super) fn character(&self, number: probe::Number) -> Result<HeldFile, Denied> {
         let harmless = output::swallows(number);
         self.settle(if harmless { Vec::new() } else { vec![Objection::Character] })?;
         let path = self.path.to_owned();
         // Tapes and the like do something when they are opened: the worker alone does that.
-        Ok(Held { path, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
+        Ok(HeldFile { path, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
     }
 }
 

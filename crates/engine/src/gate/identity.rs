@@ -8,7 +8,7 @@ use crate::probe::Number;
 /// A file or device as the kernel tells it apart: equal for hard links, symbolic links and bind mounts of one file, and
 /// for all nodes of one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Identity {
+pub enum FileIdentity {
     /// A regular file: the number of its filesystem's device and its inode.
     File {
         /// `st_dev`.
@@ -26,7 +26,7 @@ pub enum Identity {
     Other,
 }
 
-impl Identity {
+impl FileIdentity {
     /// The identity of what these metadata are of.
     #[must_use]
     pub fn of(metadata: &Metadata) -> Self {

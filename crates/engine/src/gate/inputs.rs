@@ -5,10 +5,10 @@ use std::fs::Metadata;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::identity::Identity;
+use super::identity::FileIdentity;
 
 /// With the time at which a file was made, where its filesystem knows it: numbers of removed files are given again.
-type Input = (Identity, Option<SystemTime>);
+type Input = (FileIdentity, Option<SystemTime>);
 
 static INPUTS: Mutex<BTreeSet<Input>> = Mutex::new(BTreeSet::new());
 
@@ -24,5 +24,5 @@ pub(super) fn contain(metadata: &Metadata) -> bool {
 }
 
 fn input(metadata: &Metadata) -> Input {
-    (Identity::of(metadata), metadata.created().ok())
+    (FileIdentity::of(metadata), metadata.created().ok())
 }

@@ -14,9 +14,9 @@ const MOST: usize = 4096;
 
 /// A folder of recognized contents.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger(PathBuf);
+pub(super) struct GateLedger(PathBuf);
 
-impl Ledger {
+impl GateLedger {
     pub(super) fn new(folder: &Path) -> Self {
         Self(folder.to_owned())
     }
@@ -48,7 +48,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As for [`Ledger::add_content`].
+    /// As for [`GateLedger::add_content`].
     pub(super) fn add_file(&self, file: &File) -> io::Result<()> {
         self.add(&made(file)?)
     }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_was_added_is_known_and_the_oldest_are_forgotten() {
         let folder = std::env::temp_dir().join(format!("fathom-ledger-{}", std::process::id()));
-        let ledger = Ledger::new(&folder);
+        let ledger = GateLedger::new(&folder);
         assert!(!ledger.knows_content(7));
         ledger.add_content(7).unwrap();
         ledger.add_content(7).unwrap();

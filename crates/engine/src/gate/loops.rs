@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::identity::Identity;
+use super::identity::FileIdentity;
 use crate::block::LoopInfo;
 use crate::probe::{self, Number};
 
@@ -20,15 +20,15 @@ pub(super) struct Loop {
     pub(super) name: String,
     pub(super) number: Number,
     /// `None` where it cannot be found out.
-    pub(super) backing: Option<Identity>,
+    pub(super) backing: Option<FileIdentity>,
     /// Whether the driver itself told `backing`; else it is a name, which may mean another file in another mount namespace.
     pub(super) is_certain: bool,
-    span: Option<Span>,
+    span: Option<LoopSpan>,
 }
 
 /// The part of its file that a loop device shows, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
+struct LoopSpan {
     offset: u64,
     bytes: u64,
     /// Whether it ends before the file does, by its setup.
@@ -39,7 +39,7 @@ impl Loop {
     /// Whether a file of `bytes` bytes can be what the device is over, as far as sizes say. A device without a limit ends
     /// where its file ended when it was set up.
     pub(super) fn can_be_over(&self, bytes: u64) -> bool {
-        let Some(Span { offset, bytes: shown, is_limited }) = self.span else { return true };
+        let Some(LoopSpan { offset, bytes: shown, is_limited }) = self.span else { return true };
         let Some(rest) = bytes.checked_sub(offset) else { return false };
         if is_limited { rest >= shown } else { rest / SECTOR_BYTES == shown / SECTOR_BYTES }
     }
@@ -71,23 +71,23 @@ fn one(root: &Path, name: String) -> Option<Loop> {
     };
     let span = || {
         let bytes = figure("size")?.checked_mul(SECTOR_BYTES)?;
-        Some(Span { offset: offset?, bytes, is_limited: limit? > 0 })
+        Some(LoopSpan { offset: offset?, bytes, is_limited: limit? > 0 })
     };
     let span = span();
     Some(Loop { name, number, backing, is_certain, span })
 }
 
 /// As the driver itself says.
-fn asked(name: &str, number: Number) -> Option<(Identity, LoopInfo)> {
+fn asked(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
     let device =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name)).ok()?;
-    if Identity::of(&device.metadata().ok()?) != Identity::Block(number) {
+    if FileIdentity::of(&device.metadata().ok()?) != FileIdentity::Block(number) {
         return None;
     }
     let info = status(&device)?;
     let backing = match info.rdevice {
-        0 => Identity::File { device: info.device, inode: info.inode },
-        device => Identity::Block((libc::major(device), libc::minor(device))),
+        0 => FileIdentity::File { device: info.device, inode: info.inode },
+        device => FileIdentity::Block((libc::major(device), libc::minor(device))),
     };
     Some((backing, info))
 }
@@ -100,10 +100,10 @@ fn status(device: &File) -> Option<LoopInfo> {
 }
 
 /// By the name that the kernel gives, where this user may not ask the device.
-fn named(told: &[u8]) -> Option<Identity> {
+fn named(told: &[u8]) -> Option<FileIdentity> {
     use std::os::unix::ffi::OsStrExt;
     let path = told.strip_suffix(b"\n").unwrap_or(told);
-    Identity::at(Path::new(std::ffi::OsStr::from_bytes(path)))
+    FileIdentity::at(Path::new(std::ffi::OsStr::from_bytes(path)))
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn shows(offset: u64, bytes: u64, is_limited: bool) -> Loop {
-        let span = Some(Span { offset, bytes, is_limited });
+        let span = Some(LoopSpan { offset, bytes, is_limited });
         Loop { name: "loop3".into(), number: (7, 3), backing: None, is_certain: false, span }
     }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use super::filesystem;
-use super::objection::Origin;
+use super::objection::DataOrigin;
 
 const NAME: &str = "user.fathom";
 const WRITTEN: &str = "1 mtime_ns=";
@@ -22,7 +22,7 @@ pub(super) enum Maker {
     /// Fathom made it and wrote what it holds.
     Fathom,
     /// It may hold data of other programs.
-    Foreign(Origin),
+    Foreign(DataOrigin),
 }
 
 /// Reads the mark.
@@ -31,11 +31,11 @@ pub(super) fn maker(file: &File) -> Maker {
     let length = rustix::fs::fgetxattr(file, NAME, &mut value[..]).unwrap_or(0);
     let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
     let (marked, otherwise) = match (text.strip_prefix(WRITTEN), text.strip_prefix(WRITING)) {
-        (Some(marked), _) => (marked, Origin::Changed),
-        (None, Some(marked)) => (marked, Origin::Unfinished),
-        (None, None) => return Maker::Foreign(Origin::Other),
+        (Some(marked), _) => (marked, DataOrigin::Changed),
+        (None, Some(marked)) => (marked, DataOrigin::Unfinished),
+        (None, None) => return Maker::Foreign(DataOrigin::Other),
     };
-    let Ok(marked) = marked.parse::<i128>() else { return Maker::Foreign(Origin::Other) };
+    let Ok(marked) = marked.parse::<i128>() else { return Maker::Foreign(DataOrigin::Other) };
     let tolerance_ns = if filesystem::sets_times_late(file) { LATE_NS } else { 0 };
     match modified_ns(file) {
         Ok(modified) if modified.abs_diff(marked) <= tolerance_ns => Maker::Fathom,
@@ -96,7 +96,7 @@ mod tests {
             finish(&file).unwrap();
             assert_eq!(maker(&file), Maker::Fathom);
             modified_later(&file, by);
-            assert_eq!(maker(&file), Maker::Foreign(Origin::Changed), "{by:?}");
+            assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Changed), "{by:?}");
         }
     }
 
@@ -107,7 +107,7 @@ mod tests {
         begin(&file).unwrap();
         assert_eq!(maker(&file), Maker::Fathom, "nothing was written");
         modified_later(&file, Duration::from_millis(4));
-        assert_eq!(maker(&file), Maker::Foreign(Origin::Unfinished));
+        assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Unfinished));
         finish(&file).unwrap();
         assert_eq!(maker(&file), Maker::Fathom);
     }
@@ -115,10 +115,10 @@ mod tests {
     #[test]
     fn marks_that_are_none_say_nothing() {
         let file = file("none");
-        assert_eq!(maker(&file), Maker::Foreign(Origin::Other));
+        assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other));
         for text in ["1 writing", "1 mtime_ns=", "1 mtime_ns=x", "2 mtime_ns=0", ""] {
             rustix::fs::fsetxattr(&file, NAME, text.as_bytes(), rustix::fs::XattrFlags::empty()).unwrap();
-            assert_eq!(maker(&file), Maker::Foreign(Origin::Other), "{text}");
+            assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@
 //! What cannot be found out counts against the write.
 //!
 //! What is *not* here: which operations a job can issue (`workload::Operations` says that), and exports of NBD servers
-//! beyond what they hold ([`Gate::admit_export`]).
+//! beyond what they hold ([`WriteGate::admit_export`]).
 
 mod candidate;
 mod filesystem;
@@ -30,12 +30,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use identity::Identity;
+pub use identity::FileIdentity;
 pub use inputs::note_input;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
-pub use objection::{Denied, Objection, Origin, Permission, Refusal};
-pub(crate) use open::{Mode, remove_same};
+pub use objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
+pub(crate) use open::{OpenMode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
 pub use result_file::ResultFile;
@@ -44,9 +44,9 @@ use crate::error::Error;
 use crate::exports;
 use crate::files;
 use crate::probe::{self, Examination, Occupant};
-use candidate::Candidate;
-use ledger::Ledger;
-use permit::Held;
+use candidate::WriteCandidate;
+use ledger::GateLedger;
+use permit::HeldFile;
 
 /// Where `/sys` and `/proc` are.
 const ROOT: &str = "/";
@@ -73,18 +73,18 @@ pub struct Permissions {
 
 /// The gate of one command. Everything that it admitted stays open and locked until it is dropped.
 #[derive(Debug, Default)]
-pub struct Gate {
+pub struct WriteGate {
     permissions: Permissions,
-    ledger: Option<Ledger>,
-    state: Mutex<State>,
+    ledger: Option<GateLedger>,
+    state: Mutex<GateState>,
     /// Held from a look to the admission. Of two workers that name the same, the second would else find the lock or the
     /// claim of the first, and take it for another program's.
     admission: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    admitted: BTreeMap<Identity, Permit>,
+struct GateState {
+    admitted: BTreeMap<FileIdentity, Permit>,
     /// Exports that were admitted, and whether they held nothing but data of Fathom.
     exports: BTreeMap<String, bool>,
     /// By the names that were asked for: a name that comes to mean something else keeps its first meaning.
@@ -94,12 +94,12 @@ struct State {
     begun: bool,
 }
 
-impl Gate {
+impl WriteGate {
     /// A gate with these permissions. What Fathom left on devices is recognized by notes in the folder `ledger`; without
     /// one it is data like any other.
     #[must_use]
     pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
-        Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default(), admission: Mutex::default() }
+        Self { permissions, ledger: ledger.map(GateLedger::new), state: Mutex::default(), admission: Mutex::default() }
     }
 
     /// A gate for whatever is not in use, whatever it holds.
@@ -108,7 +108,7 @@ impl Gate {
         Self::new(Permissions { any_content: true, ..Permissions::default() }, None)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,7 +132,7 @@ impl Gate {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`Gate::admit`], for the holder of the admission.
+    /// As [`WriteGate::admit`], for the holder of the admission.
     fn admit_next(&self, path: &Path) -> Result<Option<Permit>, Denied> {
         let seen = match open::look(path) {
             Ok(seen) => seen,
@@ -146,29 +146,29 @@ impl Gate {
             return Ok(Some(permit.clone()));
         }
         let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
-        let identity = Identity::of(&seen.metadata().map_err(failed)?);
+        let identity = FileIdentity::of(&seen.metadata().map_err(failed)?);
         let mut state = self.state();
         if let Some(permit) = state.admitted.get(&identity).cloned() {
             state.names.insert(path.to_owned(), permit.clone());
             return Ok(Some(permit));
         }
         drop(state);
-        let candidate = Candidate { gate: self, path, seen, identity };
+        let candidate = WriteCandidate { gate: self, path, seen, identity };
         let held = match identity {
-            Identity::Block(number) => candidate.block(number)?,
-            Identity::File { .. } => candidate.file()?,
-            Identity::Character(number) => candidate.character(number)?,
-            Identity::Stream | Identity::Other => return Err(files::unusable(path).into()),
+            FileIdentity::Block(number) => candidate.block(number)?,
+            FileIdentity::File { .. } => candidate.file()?,
+            FileIdentity::Character(number) => candidate.character(number)?,
+            FileIdentity::Stream | FileIdentity::Other => return Err(files::unusable(path).into()),
         };
         Ok(Some(self.keep(held)))
     }
 
     /// Makes a new file, and the directories above it, and permits to write to it. What has appeared there meanwhile is
-    /// asked about as by [`Gate::admit`].
+    /// asked about as by [`WriteGate::admit`].
     ///
     /// # Errors
     ///
-    /// As for [`Gate::admit`]; and files are not made among device nodes.
+    /// As for [`WriteGate::admit`]; and files are not made among device nodes.
     pub fn create(&self, path: &Path) -> Result<(Permit, bool), Denied> {
         if let Some(permit) = self.admit(path)? {
             return Ok((permit, false));
@@ -184,11 +184,11 @@ impl Gate {
             return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
         };
         let failed = |error: io::Error| Error::file("look at", path, &error);
-        let identity = Identity::of(&file.metadata().map_err(failed)?);
+        let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
         locks::lock(&file, self.permissions.sharing);
         self.mark_new(&file);
         let path = path.to_owned();
-        let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
+        let held = HeldFile { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
         Ok((self.keep(held), true))
     }
 
@@ -196,7 +196,7 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// As for [`Gate::create`], and when the system refuses.
+    /// As for [`WriteGate::create`], and when the system refuses.
     pub fn open(&self, path: &Path, access: files::Access) -> Result<files::File, Error> {
         let (permit, _) = self.create(path)?;
         files::open_permitted(&permit, files::Access { write: true, ..access })
@@ -206,7 +206,7 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// As for [`Gate::create`].
+    /// As for [`WriteGate::create`].
     pub fn check(&self, path: &Path) -> Result<(), Denied> {
         match self.admit(path)? {
             Some(_) => Ok(()),
@@ -219,7 +219,7 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// As for [`Gate::admit`].
+    /// As for [`WriteGate::admit`].
     pub fn admit_export(&self, uri: &str) -> Result<(), Denied> {
         if self.state().exports.contains_key(uri) {
             return Ok(());
@@ -238,12 +238,12 @@ impl Gate {
             Err(error) => return Err(error.into()),
         };
         if !objections.is_empty() && !may_destroy {
-            return Err(Denied::Refused(Refusal::new(Path::new(uri), objections)));
+            return Err(Denied::Refused(WriteRefusal::new(Path::new(uri), objections)));
         }
         Ok(objections.is_empty())
     }
 
-    /// Forgets that something may have changed: devices are not read by [`Gate::finish`] any more, because one does not
+    /// Forgets that something may have changed: devices are not read by [`WriteGate::finish`] any more, because one does not
     /// answer. What they hold has to be permitted the next time.
     pub fn abandon(&self) {
         self.state().begun = false;
@@ -257,7 +257,7 @@ impl Gate {
         let mut state = self.state();
         state.begun = true;
         for permit in state.admitted.values().filter(|permit| permit.held().own) {
-            if let (Some(file), Identity::File { .. }) = (&permit.held().file, permit.held().identity) {
+            if let (Some(file), FileIdentity::File { .. }) = (&permit.held().file, permit.held().identity) {
                 // Without extended attributes the ledger knows it, unless it is written to and the run is killed.
                 let _ = mark::begin(file);
             }
@@ -271,9 +271,9 @@ impl Gate {
         state.admitted.is_empty() && state.exports.is_empty()
     }
 
-    fn keep(&self, mut held: Held) -> Permit {
+    fn keep(&self, mut held: HeldFile) -> Permit {
         let mut state = self.state();
-        if matches!(held.identity, Identity::File { .. }) {
+        if matches!(held.identity, FileIdentity::File { .. }) {
             if state.held_files >= most_held() {
                 held.file = None;
             }
@@ -289,18 +289,18 @@ impl Gate {
     /// Whether a file was named among those that may be overwritten or destroyed.
     #[must_use]
     pub fn permits_overwrite(&self, path: &Path) -> bool {
-        Identity::at(path).is_some_and(|identity| self.may_overwrite(identity) || self.may_destroy(identity))
+        FileIdentity::at(path).is_some_and(|identity| self.may_overwrite(identity) || self.may_destroy(identity))
     }
 
-    fn may_destroy(&self, identity: Identity) -> bool {
-        self.permissions.destroy.iter().any(|path| Identity::at(path) == Some(identity))
+    fn may_destroy(&self, identity: FileIdentity) -> bool {
+        self.permissions.destroy.iter().any(|path| FileIdentity::at(path) == Some(identity))
     }
 
-    fn may_overwrite(&self, identity: Identity) -> bool {
+    fn may_overwrite(&self, identity: FileIdentity) -> bool {
         let permissions = &self.permissions;
         permissions.any_content
             || permissions.any_file
-            || permissions.overwrite.iter().any(|path| Identity::at(path) == Some(identity))
+            || permissions.overwrite.iter().any(|path| FileIdentity::at(path) == Some(identity))
     }
 
     fn is_own(&self, found: &Examination) -> bool {
@@ -344,7 +344,7 @@ impl Gate {
         }
     }
 
-    /// Notes what Fathom leaves behind, so that it is recognized; nothing where that was done since [`Gate::begin`]. A device
+    /// Notes what Fathom leaves behind, so that it is recognized; nothing where that was done since [`WriteGate::begin`]. A device
     /// or export that held other data before is not noted: most of it may still be there. Reads the devices that were
     /// admitted, so it waits as long as they do.
     pub fn finish(&self) {
@@ -359,12 +359,12 @@ impl Gate {
             }
         };
         for permit in &permits {
-            let Held { file, identity, own, exclusive, .. } = permit.held();
-            let opened = || permit.open(Mode::READ_WRITE).ok();
+            let HeldFile { file, identity, own, exclusive, .. } = permit.held();
+            let opened = || permit.open(OpenMode::READ_WRITE).ok();
             match (identity, file) {
-                (Identity::File { .. }, Some(file)) if *own => self.mark_written(file),
-                (Identity::File { .. }, None) if *own => drop(opened().map(|file| self.mark_written(&file))),
-                (Identity::Block(_), Some(device)) if *own && *exclusive => self.remember(device),
+                (FileIdentity::File { .. }, Some(file)) if *own => self.mark_written(file),
+                (FileIdentity::File { .. }, None) if *own => drop(opened().map(|file| self.mark_written(&file))),
+                (FileIdentity::Block(_), Some(device)) if *own && *exclusive => self.remember(device),
                 _ => {}
             }
         }
@@ -393,12 +393,12 @@ impl Gate {
 /// Where one has locked it already, and where that cannot be found out.
 pub(crate) fn share(file: &files::File) -> Result<(), Denied> {
     match file.lock_for_reading() {
-        Some(objection) => Err(Denied::Refused(Refusal::of_reader(file.path(), objection))),
+        Some(objection) => Err(Denied::Refused(WriteRefusal::of_reader(file.path(), objection))),
         None => Ok(()),
     }
 }
 
-impl Drop for Gate {
+impl Drop for WriteGate {
     fn drop(&mut self) {
         self.finish();
     }

@@ -26,7 +26,7 @@ pub enum Objection {
         /// What it is, where its beginning shows that.
         kind: Option<&'static str>,
         /// What is known of where they come from.
-        origin: Origin,
+        origin: DataOrigin,
     },
     /// Another program has the device open exclusively (`O_EXCL`).
     Exclusive,
@@ -48,7 +48,7 @@ pub enum Objection {
 
 /// Where the data of a regular file come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum DataOrigin {
     /// Fathom did not make the file, or has left no mark on it.
     Other,
     /// Another program has written to the file since Fathom did.
@@ -89,9 +89,9 @@ impl fmt::Display for Objection {
                 write!(f, "it holds {}", Bytes::new(*bytes))?;
                 kind.map_or(Ok(()), |kind| write!(f, " ({kind})"))?;
                 f.write_str(match origin {
-                    Origin::Other => " that Fathom did not write",
-                    Origin::Changed => " that another program has changed since Fathom made the file",
-                    Origin::Unfinished => {
+                    DataOrigin::Other => " that Fathom did not write",
+                    DataOrigin::Changed => " that another program has changed since Fathom made the file",
+                    DataOrigin::Unfinished => {
                         " of a run of Fathom that was killed, and another program may have changed it since"
                     }
                 })
@@ -121,7 +121,7 @@ fn occupant_text(occupant: &Occupant) -> String {
 
 /// Why a write is refused, and what would permit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct WriteRefusal {
     /// What would be written to.
     pub path: PathBuf,
     /// Every reason against it, at least one.
@@ -134,7 +134,7 @@ pub struct Refusal {
     by_fio: bool,
 }
 
-impl Refusal {
+impl WriteRefusal {
     pub(super) fn new(path: &Path, objections: Vec<Objection>) -> Self {
         Self { path: path.to_owned(), objections, is_output: false, is_read: false, by_fio: false }
     }
@@ -166,7 +166,7 @@ impl Refusal {
 }
 
 /// `/dev/sdb would be overwritten: it holds data: ext4 filesystem, sdb is mounted at /srv; …`
-impl fmt::Display for Refusal {
+impl fmt::Display for WriteRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         if self.objections == [Objection::DeviceDirectory] {
@@ -198,7 +198,7 @@ impl fmt::Display for Refusal {
 #[derive(Debug)]
 pub enum Denied {
     /// It must not be written to.
-    Refused(Refusal),
+    Refused(WriteRefusal),
     /// The system does not let it be opened, or examined.
     Failed(Error),
 }

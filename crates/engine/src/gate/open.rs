@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::identity::Identity;
+use super::identity::FileIdentity;
 
 /// Opens a name without opening what it stands for (`O_PATH`): devices do not notice, pipes do not block.
 pub(super) fn look(path: &Path) -> io::Result<File> {
@@ -15,14 +15,14 @@ pub(super) fn look(path: &Path) -> io::Result<File> {
 
 /// How a descriptor is opened.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mode {
+pub(crate) struct OpenMode {
     pub(crate) read: bool,
     pub(crate) write: bool,
     /// Further flags, such as `O_EXCL` or `O_DIRECT`.
     pub(crate) flags: i32,
 }
 
-impl Mode {
+impl OpenMode {
     pub(crate) const READ_WRITE: Self = Self { read: true, write: true, flags: 0 };
 
     fn options(self) -> OpenOptions {
@@ -38,11 +38,11 @@ impl Mode {
 /// # Errors
 ///
 /// When the system refuses; [`io::ErrorKind::NotFound`] where `path` stands for something else by now.
-pub(crate) fn again(seen: &File, path: &Path, mode: Mode) -> io::Result<File> {
+pub(crate) fn again(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
     match mode.options().open(of_descriptor(seen)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = mode.options().open(path)?;
-            same(&file, Identity::of(&seen.metadata()?))?;
+            same(&file, FileIdentity::of(&seen.metadata()?))?;
             Ok(file)
         }
         opened => opened,
@@ -54,14 +54,14 @@ pub(crate) fn again(seen: &File, path: &Path, mode: Mode) -> io::Result<File> {
 /// # Errors
 ///
 /// As for [`again`].
-pub(crate) fn identical(path: &Path, identity: Identity, mode: Mode) -> io::Result<File> {
+pub(crate) fn identical(path: &Path, identity: FileIdentity, mode: OpenMode) -> io::Result<File> {
     let seen = look(path)?;
     same(&seen, identity)?;
     again(&seen, path, mode)
 }
 
-fn same(file: &File, identity: Identity) -> io::Result<()> {
-    if Identity::of(&file.metadata()?) == identity {
+fn same(file: &File, identity: FileIdentity) -> io::Result<()> {
+    if FileIdentity::of(&file.metadata()?) == identity {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::NotFound, "the name stands for another file than when it was checked"))
@@ -80,7 +80,7 @@ fn of_descriptor(file: &File) -> PathBuf {
 pub(crate) fn remove_same(path: &Path, file: &File) -> io::Result<()> {
     let place = end_of_links(path);
     let (there, open) = (place.symlink_metadata()?, file.metadata()?);
-    if Identity::of(&there) == Identity::of(&open) { std::fs::remove_file(place) } else { Ok(()) }
+    if FileIdentity::of(&there) == FileIdentity::of(&open) { std::fs::remove_file(place) } else { Ok(()) }
 }
 
 /// Where links at the end of a path lead in the end, whether or not anything is there.

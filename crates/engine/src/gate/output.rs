@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Denied;
-use super::identity::Identity;
+use super::identity::FileIdentity;
 use super::inputs;
 use super::locks::{self, Sharing};
-use super::objection::{Objection, Refusal};
-use super::open::{self, Mode};
+use super::objection::{Objection, WriteRefusal};
+use super::open::{self, OpenMode};
 use super::users::Uses;
 use crate::error::{Error, ErrorKind};
 use crate::files::existing_ancestor;
@@ -72,7 +72,7 @@ pub(super) fn make_new(path: &Path) -> Result<Option<File>, Denied> {
 /// Where it would be among device nodes.
 pub(super) fn check_new(path: &Path) -> Result<(), Denied> {
     if is_among_devices(&open::end_of_links(path)) {
-        return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
+        return Err(Denied::Refused(WriteRefusal::new(path, vec![Objection::DeviceDirectory])));
     }
     Ok(())
 }
@@ -80,31 +80,31 @@ pub(super) fn check_new(path: &Path) -> Result<(), Denied> {
 fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
     let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
     let metadata = seen.metadata().map_err(failed)?;
-    let identity = Identity::of(&metadata);
+    let identity = FileIdentity::of(&metadata);
     let objections = match identity {
-        Identity::File { .. } if inputs::contain(&metadata) => vec![Objection::Input],
-        Identity::File { .. } => {
+        FileIdentity::File { .. } if inputs::contain(&metadata) => vec![Objection::Input],
+        FileIdentity::File { .. } => {
             let Uses { certain, possible } = Uses::of(seen).map_err(failed)?;
             // An empty file has nothing to lose.
             certain.into_iter().chain(possible.into_iter().filter(|_| metadata.len() > 0)).collect()
         }
-        Identity::Block(_) => vec![Objection::Device],
-        Identity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
-        Identity::Other => return Err(failed(io::Error::from_raw_os_error(libc::EISDIR))),
-        Identity::Character(_) | Identity::Stream => Vec::new(),
+        FileIdentity::Block(_) => vec![Objection::Device],
+        FileIdentity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
+        FileIdentity::Other => return Err(failed(io::Error::from_raw_os_error(libc::EISDIR))),
+        FileIdentity::Character(_) | FileIdentity::Stream => Vec::new(),
     };
     if !objections.is_empty() {
-        return Err(Denied::Refused(Refusal::of_output(path, objections)));
+        return Err(Denied::Refused(WriteRefusal::of_output(path, objections)));
     }
     match identity {
-        Identity::Stream if metadata.file_type().is_socket() => {
+        FileIdentity::Stream if metadata.file_type().is_socket() => {
             let reason = "it is a socket, which cannot be opened by its name";
             let error = Error::found(ErrorKind::File, "open", path.display().to_string(), reason);
             Err(error.with_remedy("name a file or a pipe (mkfifo)").into())
         }
-        Identity::Stream => Ok(open_pipe(path, seen, READER_PATIENCE)?),
-        Identity::Character(_) => {
-            open::again(seen, path, Mode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
+        FileIdentity::Stream => Ok(open_pipe(path, seen, READER_PATIENCE)?),
+        FileIdentity::Character(_) => {
+            open::again(seen, path, OpenMode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
         }
         _ => open_regular(path, seen, existing),
     }
@@ -113,13 +113,13 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
 fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
     let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
     let flags = if existing == Existing::Append { libc::O_APPEND } else { 0 };
-    let file = open::again(seen, path, Mode { read: true, write: true, flags })
+    let file = open::again(seen, path, OpenMode { read: true, write: true, flags })
         // Locks for reading need a descriptor that reads; files that only take bytes go without.
-        .or_else(|_| open::again(seen, path, Mode { read: false, write: true, flags }))
+        .or_else(|_| open::again(seen, path, OpenMode { read: false, write: true, flags }))
         .map_err(failed)?;
     // Not what this or another run measures, and no image of a virtual machine.
     if let Some(objection) = locks::lock(&file, Sharing::Writers) {
-        return Err(Denied::Refused(Refusal::of_output(path, vec![objection])));
+        return Err(Denied::Refused(WriteRefusal::of_output(path, vec![objection])));
     }
     if existing == Existing::Replace {
         file.set_len(0).map_err(failed)?;
@@ -135,7 +135,7 @@ const READER_PATIENCE: Duration = Duration::from_secs(10);
 fn open_pipe(path: &Path, seen: &File, patience: Duration) -> Result<File, Error> {
     const PAUSE: Duration = Duration::from_millis(10);
     let failed = |error: io::Error| Error::file("open", path, &error);
-    let mode = Mode { read: false, write: true, flags: libc::O_NONBLOCK };
+    let mode = OpenMode { read: false, write: true, flags: libc::O_NONBLOCK };
     let begun = Instant::now();
     let pipe = loop {
         match open::again(seen, path, mode) {

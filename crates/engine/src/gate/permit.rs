@@ -6,17 +6,17 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::identity::Identity;
-use super::open::{self, Mode};
+use super::identity::FileIdentity;
+use super::open::{self, OpenMode};
 
 /// The permission to write to one file or device. Clones are the same permission.
 #[derive(Clone, Debug)]
-pub struct Permit(Arc<Held>);
+pub struct Permit(Arc<HeldFile>);
 
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldFile {
     pub(super) path: PathBuf,
-    pub(super) identity: Identity,
+    pub(super) identity: FileIdentity,
     /// `None` where descriptors are too few for all files.
     pub(super) file: Option<File>,
     /// Descriptors that keep others away from the same medium.
@@ -28,20 +28,20 @@ pub(super) struct Held {
     pub(super) exclusive: bool,
 }
 
-impl From<Held> for Permit {
-    fn from(held: Held) -> Self {
+impl From<HeldFile> for Permit {
+    fn from(held: HeldFile) -> Self {
         Self(Arc::new(held))
     }
 }
 
 impl Permit {
-    pub(super) fn held(&self) -> &Held {
+    pub(super) fn held(&self) -> &HeldFile {
         &self.0
     }
 
     /// What it is for.
     #[must_use]
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> FileIdentity {
         self.0.identity
     }
 
@@ -61,7 +61,7 @@ impl Permit {
     /// # Errors
     ///
     /// When the system refuses, and where the descriptor is not held and the name stands for something else by now.
-    pub(crate) fn open(&self, mode: Mode) -> io::Result<File> {
+    pub(crate) fn open(&self, mode: OpenMode) -> io::Result<File> {
         match &self.0.file {
             Some(file) => open::again(file, &self.0.path, mode),
             None => open::identical(&self.0.path, self.0.identity, mode),

@@ -52,7 +52,7 @@ impl ResultFile {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         if replaceable && !is_descriptor {
-            match Beside::create(&place) {
+            match TemporaryFile::create(&place) {
                 Ok(beside) => {
                     beside.replace(bytes, existing.as_ref().map(|(_, metadata)| metadata))?;
                     // Results may be written again.
@@ -75,13 +75,13 @@ impl ResultFile {
 }
 
 /// A temporary file in the folder of another, removed unless it replaces the other.
-struct Beside<'a> {
+struct TemporaryFile<'a> {
     place: &'a Path,
     path: PathBuf,
     file: File,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> TemporaryFile<'a> {
     fn create(place: &'a Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(place.file_name().ok_or(io::ErrorKind::InvalidInput)?);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::ROOT;
 use super::filesystem::kernel_filesystem;
-use super::identity::Identity;
+use super::identity::FileIdentity;
 use super::loops::{Loop, loops};
 use super::objection::Objection;
 use crate::probe::{self, Number, Occupant, Relations};
@@ -27,7 +27,7 @@ impl Uses {
             return Ok(Self { certain: vec![Objection::Kernel(filesystem)], possible: Vec::new() });
         }
         let metadata = seen.metadata()?;
-        let users = Users::of_file(Path::new(ROOT), Identity::of(&metadata), metadata.len());
+        let users = Users::of_file(Path::new(ROOT), FileIdentity::of(&metadata), metadata.len());
         let certain = users.found.into_iter().map(Objection::Occupied).collect();
         Ok(Self { certain, possible: users.unknown.into_iter().map(Objection::Unknown).collect() })
     }
@@ -58,20 +58,20 @@ impl Users {
     }
 
     /// Adds those of these files that are swap space. Swap devices are found with the other users of a device.
-    fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a Identity>) {
+    fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a FileIdentity>) {
         let paths = probe::swap_paths(root).unwrap_or_else(|problem| {
             self.unknown.push(problem);
             Vec::new()
         });
-        let swaps: Vec<(Identity, String)> =
-            paths.iter().filter_map(|path| Some((Identity::at(path)?, path.display().to_string()))).collect();
-        let of = |file: &Identity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
+        let swaps: Vec<(FileIdentity, String)> =
+            paths.iter().filter_map(|path| Some((FileIdentity::at(path)?, path.display().to_string()))).collect();
+        let of = |file: &FileIdentity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
         self.add(files.filter_map(of).map(|device| Occupant::Swap { device }));
     }
 
     /// Everything that uses a regular file of `bytes` bytes. A loop device that cannot be asked for its file, because it has
     /// no node here or belongs to another user, may use each file of its size.
-    pub(super) fn of_file(root: &Path, identity: Identity, bytes: u64) -> Self {
+    pub(super) fn of_file(root: &Path, identity: FileIdentity, bytes: u64) -> Self {
         let mut users = Self::default();
         for one in users.loops(root) {
             match one.backing {
@@ -98,12 +98,14 @@ impl Users {
         };
         users.add(probe::users(root, number));
         let loops = users.loops(root);
-        let stack = Stack::below(root, &device, &loops);
+        let stack = UserStack::below(root, &device, &loops);
         for one in &loops {
             match one.backing {
                 _ if stack.devices.contains(&one.number) => {}
                 None => users.unknown.push(format!("what the loop device {} is over cannot be found out", one.name)),
-                Some(Identity::Block(number)) if stack.devices.contains(&number) || stack.parts.contains(&number) => {
+                Some(FileIdentity::Block(number))
+                    if stack.devices.contains(&number) || stack.parts.contains(&number) =>
+                {
                     users.add([Occupant::LoopBacking { device: one.name.clone() }]);
                 }
                 Some(file) if stack.files.contains(&file) => {
@@ -131,7 +133,7 @@ fn is_use(occupant: &Occupant) -> bool {
 
 /// The devices and files that a device shares its bytes with.
 #[derive(Debug, Default)]
-struct Stack {
+struct UserStack {
     /// The device, the disk that it is a partition of, and all that they are stacked on.
     devices: BTreeSet<Number>,
     /// Partitions of the device.
@@ -139,10 +141,10 @@ struct Stack {
     /// Those of `devices` that a loop device is over.
     unclaimed: BTreeSet<Number>,
     /// Files that loop devices among them are over.
-    files: BTreeSet<Identity>,
+    files: BTreeSet<FileIdentity>,
 }
 
-impl Stack {
+impl UserStack {
     fn below(root: &Path, device: &Relations, loops: &[Loop]) -> Self {
         let parts = device.partitions.iter().filter_map(|name| probe::number_named(root, name)).collect();
         let mut stack = Self { parts, ..Self::default() };
@@ -155,7 +157,7 @@ impl Stack {
             let named = device.disk.iter().chain(&device.slaves);
             left.extend(named.filter_map(|name| probe::number_named(root, name)));
             match loops.iter().find(|one| one.number == number).and_then(|one| one.backing) {
-                Some(Identity::Block(lower)) => {
+                Some(FileIdentity::Block(lower)) => {
                     stack.unclaimed.insert(lower);
                     left.push(lower);
                 }
@@ -192,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    const FILE: Identity = Identity::File { device: 1, inode: 2 };
+    const FILE: FileIdentity = FileIdentity::File { device: 1, inode: 2 };
 
     /// 692e655 took a file for unused where `/sys` could not be read, and where a loop device did not tell its file.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::reading::{Reading, Unread, Why, line, list, names, parse_list, text};
+use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, parse_list, text};
 
 /// The processors that run.
 pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
@@ -12,7 +12,7 @@ pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
 /// The processors that this process may use.
 pub fn allowed_cpus(root: &Path) -> Reading<Vec<u32>> {
     let value = status(root, "Cpus_allowed_list")?;
-    parse_list(&value).ok_or_else(|| Unread::foreign("proc/self/status", &value))
+    parse_list(&value).ok_or_else(|| UnreadFile::foreign("proc/self/status", &value))
 }
 
 /// The mean number of tasks that ran, waited for a processor or for a disk during the last minute.
@@ -20,7 +20,7 @@ pub fn load(root: &Path) -> Reading<f64> {
     let line = line(root, "proc/loadavg")?;
     let first = line.split_whitespace().next().unwrap_or_default();
     let load = first.parse().ok().filter(|load: &f64| load.is_finite() && *load >= 0.0);
-    load.ok_or_else(|| Unread::foreign("proc/loadavg", &line))
+    load.ok_or_else(|| UnreadFile::foreign("proc/loadavg", &line))
 }
 
 /// The share of the last minute in which tasks waited for a processor (`Documentation/accounting/psi.rst`).
@@ -28,7 +28,7 @@ pub fn cpu_pressure(root: &Path) -> Reading<f64> {
     let path = "proc/pressure/cpu";
     let line = line(root, path)?;
     let percent = line.split_whitespace().find_map(|word| word.strip_prefix("avg60=")?.parse::<f64>().ok());
-    percent.map(|percent| percent / 100.0).ok_or_else(|| Unread::foreign(path, &line))
+    percent.map(|percent| percent / 100.0).ok_or_else(|| UnreadFile::foreign(path, &line))
 }
 
 /// The memory nodes with the processors of each.
@@ -49,7 +49,7 @@ pub fn governors(root: &Path) -> Reading<(Vec<String>, String)> {
     governors.sort();
     governors.dedup();
     if governors.is_empty() {
-        return Err(Unread::new(&format!("{home}/cpufreq"), Why::Empty));
+        return Err(UnreadFile::new(&format!("{home}/cpufreq"), UnreadReason::Empty));
     }
     let driver = policies.iter().find_map(|policy| line(root, &format!("{home}/cpufreq/{policy}/scaling_driver")).ok());
     Ok((governors, driver.unwrap_or_default()))
@@ -60,5 +60,7 @@ pub(super) fn status(root: &Path, key: &str) -> Reading<String> {
     let path = "proc/self/status";
     let text = text(root, path)?;
     let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
-    value.map(|value| value.trim().to_owned()).ok_or_else(|| Unread::new(path, Why::Foreign(format!("no {key}"))))
+    value
+        .map(|value| value.trim().to_owned())
+        .ok_or_else(|| UnreadFile::new(path, UnreadReason::Foreign(format!("no {key}"))))
 }

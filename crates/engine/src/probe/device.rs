@@ -8,7 +8,7 @@ use crate::files::existing_ancestor;
 
 /// A block device: a disk, a partition, or something stacked on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Device {
+pub struct ProbedDevice {
     /// Its name in `/dev`, such as `nvme0n1p1`.
     pub name: String,
     /// Its number.
@@ -93,7 +93,7 @@ fn place_of(root: &Path, number: Number) -> Option<PathBuf> {
 
 /// What `/sys` tells of a block device; `None` where it knows none of that number.
 #[must_use]
-pub fn device(root: &Path, number: Number) -> Option<Device> {
+pub fn device(root: &Path, number: Number) -> Option<ProbedDevice> {
     let place = place_of(root, number)?;
     let Relations { name, disk, partitions, holders, slaves, .. } = relations(root, number)?;
     // Each file by itself, for one that is a link could lead out of the root.
@@ -102,7 +102,7 @@ pub fn device(root: &Path, number: Number) -> Option<Device> {
     let whole = if disk.is_some() { place.parent()?.to_owned() } else { place.clone() };
     let figure = |path: PathBuf| line(&path).and_then(|text| text.parse::<u64>().ok());
     let queue = |name: &str| figure(whole.join("queue").join(name));
-    Some(Device {
+    Some(ProbedDevice {
         name,
         number,
         bytes: figure(place.join("size")).unwrap_or(0).saturating_mul(512),

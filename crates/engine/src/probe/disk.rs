@@ -8,13 +8,13 @@ use super::{Number, device, line, number_of};
 
 /// A disk that carries a file or device, by name, with the disks under it where it is stacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disk {
+pub struct ProbedDisk {
     /// Its name in `/dev`. Partitions are counted with their disk.
     pub name: String,
     /// Its number.
     pub number: Number,
     /// The disks that it is stacked on, down to the lowest.
-    pub slaves: Vec<Disk>,
+    pub slaves: Vec<ProbedDisk>,
 }
 
 /// A disk's counters since the host started. Sectors are 512 bytes.
@@ -63,19 +63,19 @@ impl Counters {
 
 /// The disk that carries `path`; `None` where no disk does.
 #[must_use]
-pub fn disk_under(root: &Path, path: &Path) -> Option<Disk> {
+pub fn disk_under(root: &Path, path: &Path) -> Option<ProbedDisk> {
     disk(root, number_of(root, path)?)
 }
 
 /// A disk by the number of itself or of one of its partitions; `None` where the host knows none.
 #[must_use]
-pub fn disk(root: &Path, number: Number) -> Option<Disk> {
+pub fn disk(root: &Path, number: Number) -> Option<ProbedDisk> {
     let found = device(root, number)?;
     if let Some(whole) = found.disk {
         return disk(root, named(root, &whole)?);
     }
     let slaves = found.slaves.iter().filter_map(|slave| disk(root, named(root, slave)?)).collect();
-    Some(Disk { name: found.name, number, slaves })
+    Some(ProbedDisk { name: found.name, number, slaves })
 }
 
 /// The number of a disk or partition by its name.

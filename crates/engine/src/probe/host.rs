@@ -6,7 +6,7 @@ use super::line;
 
 /// What the host is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Host {
+pub struct ProbedHost {
     /// Its name; empty where it has none.
     pub name: String,
     /// The release of its kernel, such as `6.18.0`; empty where it does not tell.
@@ -19,9 +19,9 @@ pub struct Host {
 
 /// Looks at the host.
 #[must_use]
-pub fn host(root: &Path) -> Host {
+pub fn host(root: &Path) -> ProbedHost {
     let kernel = root.join("proc/sys/kernel");
-    Host {
+    ProbedHost {
         name: line(&kernel.join("hostname")).unwrap_or_default(),
         kernel: line(&kernel.join("osrelease")).unwrap_or_default(),
         cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),

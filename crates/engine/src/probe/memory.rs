@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::mounts::unescaped;
-use super::reading::{Reading, Unread, number, text};
+use super::reading::{Reading, UnreadFile, number, text};
 
 /// From how many dirty bytes on the kernel writes back, and holds writers up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dirty {
+pub struct DirtyMemory {
     /// Writing back begins in the background.
     pub background_bytes: u64,
     /// Writers wait.
@@ -15,7 +15,7 @@ pub struct Dirty {
 }
 
 /// The dirty thresholds (`Documentation/admin-guide/sysctl/vm.rst`), shares taken of all memory.
-pub fn dirty(root: &Path) -> Reading<Dirty> {
+pub fn dirty(root: &Path) -> Reading<DirtyMemory> {
     let figure = |name: &str| number::<u64>(root, &format!("proc/sys/vm/{name}"));
     let memory = memory_bytes(root)?;
     let threshold = |bytes: &str, ratio: &str| match figure(bytes) {
@@ -23,7 +23,7 @@ pub fn dirty(root: &Path) -> Reading<Dirty> {
         _ => figure(ratio).map(|percent| (memory / 100).saturating_mul(percent.min(100))),
     };
     let background_bytes = threshold("dirty_background_bytes", "dirty_background_ratio")?;
-    Ok(Dirty { background_bytes, limit_bytes: threshold("dirty_bytes", "dirty_ratio")? })
+    Ok(DirtyMemory { background_bytes, limit_bytes: threshold("dirty_bytes", "dirty_ratio")? })
 }
 
 /// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
@@ -32,12 +32,12 @@ fn memory_bytes(root: &Path) -> Reading<u64> {
     let text = text(root, path)?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = total.and_then(|total| total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kib.map(|kib| kib.saturating_mul(1024)).ok_or_else(|| Unread::foreign(path, &text))
+    kib.map(|kib| kib.saturating_mul(1024)).ok_or_else(|| UnreadFile::foreign(path, &text))
 }
 
 /// A place that memory is swapped to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Swap {
+pub struct SwapDevice {
     /// The device or file.
     pub path: String,
     /// Its size in bytes.
@@ -47,14 +47,14 @@ pub struct Swap {
 }
 
 /// Everything that memory is swapped to.
-pub fn swaps(root: &Path) -> Reading<Vec<Swap>> {
+pub fn swaps(root: &Path) -> Reading<Vec<SwapDevice>> {
     let text = text(root, "proc/swaps")?;
     let swap = |line: &str| {
         let mut words = line.split_whitespace();
         let path = unescaped(words.next()?);
         let mut kib = words.skip(1).map(|word| word.parse::<u64>().ok());
         let (bytes, used) = (kib.next()??, kib.next()??);
-        Some(Swap { path, bytes: bytes.saturating_mul(1024), used_bytes: used.saturating_mul(1024) })
+        Some(SwapDevice { path, bytes: bytes.saturating_mul(1024), used_bytes: used.saturating_mul(1024) })
     };
     Ok(text.lines().skip(1).filter_map(swap).collect())
 }

@@ -20,26 +20,26 @@ mod usage;
 
 pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
-pub use device::{Device, device, number_of};
+pub use device::{ProbedDevice, device, number_of};
 pub(crate) use device::{Relations, relations};
-pub use disk::{Counters, Disk, counters, disk, disk_under};
+pub use disk::{Counters, ProbedDisk, counters, disk, disk_under};
 pub use filesystem::{capacity_bytes, ext4_options, initialises_lazily, trims_regularly};
-pub use host::{Host, host, last_processor, page_bytes};
-pub use memory::{Dirty, Swap, dirty, swaps};
+pub use host::{ProbedHost, host, last_processor, page_bytes};
+pub use memory::{DirtyMemory, SwapDevice, dirty, swaps};
 pub(crate) use mounts::number as number_in;
-pub use mounts::{Mount, filesystem_of, free_bytes, mounts};
+pub use mounts::{MountEntry, filesystem_of, free_bytes, mounts};
 pub use occupants::{Occupant, users};
 pub(crate) use occupants::{number_named, swap_paths};
-pub use permissions::{IoLimit, Rings, filtered, io_limits, kernel, native_operations, rings};
+pub use permissions::{IoLimit, RingLimits, filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
-    Identity, Interrupt, Queue, driver, first_sector, identity, interrupts, loop_direct, loop_offset_bytes, mapping,
-    node, queue, raid, read_ahead_kb,
+    BlockQueue, DeviceIdentity, QueueInterrupt, driver, first_sector, identity, interrupts, loop_direct,
+    loop_offset_bytes, mapping, node, queue, raid, read_ahead_kb,
 };
-pub use reading::{Reading, Unread, Why};
+pub use reading::{Reading, UnreadFile, UnreadReason};
 pub use residency::resident_bytes;
 pub use signature::{Examination, Signature, Sort, examine};
 pub(crate) use signature::{KIND_BYTES, file_kind};
-pub use stack::{Bottom, Layer, LayerKind, NoSuch, Stack, device_names, stack};
+pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};
 pub use usage::Usage;
 
 /// The number of a device: major and minor.

@@ -11,7 +11,7 @@ use crate::files::existing_ancestor;
 
 /// A mounted filesystem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
+pub struct MountEntry {
     /// The number of its device, as its files carry it; the major number is zero where there is none.
     pub number: Number,
     /// Where it is mounted.
@@ -24,7 +24,7 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
-impl Mount {
+impl MountEntry {
     /// Whether its files are in memory alone, so that no device is measured.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
@@ -34,18 +34,18 @@ impl Mount {
 
 /// Everything that is mounted, in the order in which it was.
 #[must_use]
-pub fn mounts(root: &Path) -> Vec<Mount> {
+pub fn mounts(root: &Path) -> Vec<MountEntry> {
     let bytes = super::reading::bytes(root, "proc/self/mountinfo").unwrap_or_default();
     bytes.split(|byte| *byte == b'\n').filter_map(parse).collect()
 }
 
 /// The filesystem that holds `path`, or will hold it when it is made; `None` where the host does not tell.
 #[must_use]
-pub fn filesystem_of(root: &Path, path: &Path) -> Option<Mount> {
+pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
     let home = existing_ancestor(path).canonicalize().ok()?;
     let device = std::fs::metadata(&home).ok()?.dev();
     let number = (libc::major(device), libc::minor(device));
-    let holds = |mount: &Mount| mount.number == number && home.starts_with(&mount.at);
+    let holds = |mount: &MountEntry| mount.number == number && home.starts_with(&mount.at);
     // Of several at the same place the last is on top.
     mounts(root).into_iter().filter(holds).max_by_key(|mount| mount.at.components().count())
 }
@@ -63,7 +63,7 @@ pub fn free_bytes(path: &Path) -> Result<u64, Error> {
 /// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`
 ///
 /// Where it is mounted need not be text.
-fn parse(line: &[u8]) -> Option<Mount> {
+fn parse(line: &[u8]) -> Option<MountEntry> {
     let at = line.split(|byte| *byte == b' ').nth(4).map(unescaped_bytes)?;
     let line = String::from_utf8_lossy(line);
     let (place, what) = line.split_once(" - ")?;
@@ -76,7 +76,7 @@ fn parse(line: &[u8]) -> Option<Mount> {
     // Those of the mount come after its place, those of the filesystem last; where they differ the mount is stricter.
     let options = place.next().into_iter().chain(what.next()).flat_map(|words| words.split(','));
     let options = options.map(unescaped).collect();
-    Some(Mount { number, at, filesystem, source, options })
+    Some(MountEntry { number, at, filesystem, source, options })
 }
 
 /// `8:1`

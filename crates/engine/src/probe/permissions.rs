@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Number;
 use super::cpus::status;
 use super::mounts::mounts;
-use super::reading::{Reading, Unread, line, number, text};
+use super::reading::{Reading, UnreadFile, line, number, text};
 
 /// The release of the kernel, such as `6.18.0`.
 pub fn kernel(root: &Path) -> Reading<String> {
@@ -19,7 +19,7 @@ pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
 
 /// Who may use io_uring, by `/proc/sys/kernel/io_uring_disabled`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rings {
+pub struct RingLimits {
     /// 0: all users; 1: privileged users and one group; 2: none.
     pub disabled: u64,
     /// Whether this process is privileged or in the group.
@@ -27,10 +27,10 @@ pub struct Rings {
 }
 
 /// Who may use io_uring.
-pub fn rings(root: &Path) -> Reading<Rings> {
+pub fn rings(root: &Path) -> Reading<RingLimits> {
     let disabled = number(root, "proc/sys/kernel/io_uring_disabled")?;
     let group = number::<i64>(root, "proc/sys/kernel/io_uring_group").ok().and_then(|group| u32::try_from(group).ok());
-    Ok(Rings { disabled, member: is_member(root, group) })
+    Ok(RingLimits { disabled, member: is_member(root, group) })
 }
 
 /// Whether a filter of system calls (seccomp) is on this process.
@@ -85,7 +85,7 @@ pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
             continue;
         }
         let kind = if old { "cgroup" } else { "cgroup2" };
-        let is_hierarchy = |mount: &&super::Mount| {
+        let is_hierarchy = |mount: &&super::MountEntry| {
             mount.filesystem == kind && (!old || mount.options.iter().any(|option| option == "blkio"))
         };
         let Some(mount) = mounted.iter().find(is_hierarchy) else { continue };
@@ -95,7 +95,7 @@ pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
             if old { old_limits(root, &home, &mut limits) } else { new_limits(root, &home, &mut limits) }
         }
     }
-    if seen { Ok(limits) } else { Err(Unread::foreign(path, "no cgroup that is mounted")) }
+    if seen { Ok(limits) } else { Err(UnreadFile::foreign(path, "no cgroup that is mounted")) }
 }
 
 /// A cgroup and all above it, without the slash at their beginning.

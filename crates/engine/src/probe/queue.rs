@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::reading::{Reading, Unread, Why, line, list, names, number, place, text};
+use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, number, place, text};
 
 /// The settings of a disk's queue.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct BlockQueue {
     /// The scheduler that is chosen, and all that can be.
     pub scheduler: Reading<(String, Vec<String>)>,
     /// Requests that may wait in each hardware queue.
@@ -57,12 +57,12 @@ fn of(name: &str) -> String {
 
 /// Reads the queue of a whole disk.
 #[must_use]
-pub fn queue(root: &Path, name: &str) -> Queue {
+pub fn queue(root: &Path, name: &str) -> BlockQueue {
     let home = of(name);
     let file = |name: &str| format!("{home}/queue/{name}");
     let figure = |name: &str| number::<u64>(root, &file(name));
     let switch = |name: &str| figure(name).map(|value| value != 0);
-    Queue {
+    BlockQueue {
         scheduler: scheduler(root, &file("scheduler")),
         nr_requests: figure("nr_requests"),
         device_depth: number(root, &format!("{home}/device/queue_depth")),
@@ -94,7 +94,7 @@ fn scheduler(root: &Path, path: &str) -> Reading<(String, Vec<String>)> {
     match (chosen, &all[..]) {
         (Some(chosen), _) => Ok((chosen.to_owned(), all)),
         (None, [only]) if only.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => Ok((only.clone(), all)),
-        _ => Err(Unread::foreign(path, &line)),
+        _ => Err(UnreadFile::foreign(path, &line)),
     }
 }
 
@@ -107,7 +107,7 @@ fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
     let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MOST_QUEUES);
     let lists: Vec<Vec<u32>> =
         numbered.map(|name| list(root, &format!("{path}/{name}/cpu_list"))).collect::<Result<_, _>>()?;
-    if lists.is_empty() { Err(Unread::new(&path, Why::Empty)) } else { Ok(lists) }
+    if lists.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(lists) }
 }
 
 /// How much the kernel reads ahead of a buffered reader, in KiB.
@@ -158,7 +158,7 @@ pub fn driver(root: &Path, name: &str) -> String {
 
 /// What tells a device from others of its model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct DeviceIdentity {
     /// Its serial number, or else its world-wide name or UUID; `None` where it tells none to this user.
     pub serial: Option<String>,
     /// The version of its firmware.
@@ -167,7 +167,7 @@ pub struct Identity {
 
 /// What tells a disk, a RAID or a mapping from others.
 #[must_use]
-pub fn identity(root: &Path, name: &str) -> Identity {
+pub fn identity(root: &Path, name: &str) -> DeviceIdentity {
     let home = of(name);
     let file = |name: &&str| line(root, &format!("{home}/{name}")).ok();
     // Of NVMe, of virtio, of SCSI behind four bytes of its own, and then what stands for a number.
@@ -179,14 +179,14 @@ pub fn identity(root: &Path, name: &str) -> Identity {
     };
     let other = || ["wwid", "device/wwid", "dm/uuid", "md/uuid"].iter().find_map(file);
     let firmware = ["device/firmware_rev", "device/rev"].iter().find_map(file);
-    Identity { serial: plain.or_else(scsi).or_else(other), firmware }
+    DeviceIdentity { serial: plain.or_else(scsi).or_else(other), firmware }
 }
 
 /// The memory node that a disk is attached to; `None` where the host has no such notion of it.
 pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
     let path = format!("{}/device/numa_node", of(name));
     let Some(place) = parents(root, name).into_iter().find(|place| place.join("numa_node").is_file()) else {
-        return Err(Unread::new(&path, Why::Missing));
+        return Err(UnreadFile::new(&path, UnreadReason::Missing));
     };
     let number: i64 = number(root, &below(root, &place.join("numa_node")))?;
     Ok(u32::try_from(number).ok())
@@ -194,7 +194,7 @@ pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
 
 /// An interrupt of a disk or its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interrupt {
+pub struct QueueInterrupt {
     /// Its number.
     pub number: u32,
     /// What its driver calls it, such as `nvme0q1`; empty where the host does not tell.
@@ -204,10 +204,10 @@ pub struct Interrupt {
 }
 
 /// The interrupts of the queues of a disk: those that are for its settings or its administration are left out.
-pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<Interrupt>> {
+pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
     let path = format!("{}/device/msi_irqs", of(name));
     let Some(place) = parents(root, name).into_iter().find(|place| place.join("msi_irqs").is_dir()) else {
-        return Err(Unread::new(&path, Why::Missing));
+        return Err(UnreadFile::new(&path, UnreadReason::Missing));
     };
     let numbers = names(root, &below(root, &place.join("msi_irqs")))?;
     let table = text(root, "proc/interrupts").unwrap_or_default();
@@ -220,9 +220,9 @@ pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<Interrupt>> {
         }
         let effective = list(root, &format!("proc/irq/{number}/effective_affinity_list"));
         let cpus = effective.or_else(|_| list(root, &format!("proc/irq/{number}/smp_affinity_list")));
-        interrupts.push(Interrupt { number, name, cpus: cpus? });
+        interrupts.push(QueueInterrupt { number, name, cpus: cpus? });
     }
-    if interrupts.is_empty() { Err(Unread::new(&path, Why::Empty)) } else { Ok(interrupts) }
+    if interrupts.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(interrupts) }
 }
 
 /// ` 36:          0    6225157 PCI-MSIX-0000:00:02.0   1-edge      virtio1-req.0`

@@ -5,20 +5,20 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// What was read, or why it was not.
-pub type Reading<T> = Result<T, Unread>;
+pub type Reading<T> = Result<T, UnreadFile>;
 
 /// A figure that the host does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadFile {
     /// The file that would tell, as the host calls it.
     pub path: PathBuf,
     /// Why it does not.
-    pub why: Why,
+    pub why: UnreadReason,
 }
 
 /// Why a file does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum UnreadReason {
     /// There is none of that name.
     Missing,
     /// This user may not read it.
@@ -39,21 +39,21 @@ const MOST_BYTES: u64 = 4 << 20;
 /// Characters of a foreign text that are worth showing.
 const SHOWN: usize = 24;
 
-impl Unread {
-    pub(super) fn new(path: &str, why: Why) -> Self {
+impl UnreadFile {
+    pub(super) fn new(path: &str, why: UnreadReason) -> Self {
         Self { path: Path::new("/").join(path), why }
     }
 
     pub(super) fn foreign(path: &str, text: &str) -> Self {
         let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect();
-        Self::new(path, Why::Foreign(shown))
+        Self::new(path, UnreadReason::Foreign(shown))
     }
 
     fn refused(path: &str, error: &std::io::Error) -> Self {
         let why = match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Why::Missing,
-            ErrorKind::PermissionDenied => Why::Denied,
-            _ => Why::Failed(error.to_string().split(" (os error").next().unwrap_or_default().to_owned()),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => UnreadReason::Missing,
+            ErrorKind::PermissionDenied => UnreadReason::Denied,
+            _ => UnreadReason::Failed(error.to_string().split(" (os error").next().unwrap_or_default().to_owned()),
         };
         Self::new(path, why)
     }
@@ -61,24 +61,24 @@ impl Unread {
 
 /// The place of a file of the host below `root`, links followed; none of them leads out of it.
 pub(super) fn place(root: &Path, path: &str) -> Reading<PathBuf> {
-    let refused = |error: std::io::Error| Unread::refused(path, &error);
+    let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     let home = root.canonicalize().map_err(refused)?;
     let place = home.join(path).canonicalize().map_err(refused)?;
-    if place.starts_with(&home) { Ok(place) } else { Err(Unread::new(path, Why::Outside)) }
+    if place.starts_with(&home) { Ok(place) } else { Err(UnreadFile::new(path, UnreadReason::Outside)) }
 }
 
 /// All of a file, blanks around it removed. Bytes that are no text are shown as such.
 pub(super) fn text(root: &Path, path: &str) -> Reading<String> {
     let text = String::from_utf8_lossy(&bytes(root, path)?).trim().to_owned();
-    if text.is_empty() { Err(Unread::new(path, Why::Empty)) } else { Ok(text) }
+    if text.is_empty() { Err(UnreadFile::new(path, UnreadReason::Empty)) } else { Ok(text) }
 }
 
 /// All of a file as it is.
 pub(super) fn bytes(root: &Path, path: &str) -> Reading<Vec<u8>> {
     let place = place(root, path)?;
-    let refused = |error: std::io::Error| Unread::refused(path, &error);
+    let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     if !place.metadata().map_err(refused)?.is_file() {
-        return Err(Unread::new(path, Why::Foreign("not a file".to_owned())));
+        return Err(UnreadFile::new(path, UnreadReason::Foreign("not a file".to_owned())));
     }
     let mut bytes = Vec::new();
     File::open(place).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
@@ -93,18 +93,18 @@ pub(crate) fn line(root: &Path, path: &str) -> Reading<String> {
 /// A file that holds one number.
 pub(super) fn number<T: std::str::FromStr>(root: &Path, path: &str) -> Reading<T> {
     let line = line(root, path)?;
-    line.parse().map_err(|_| Unread::foreign(path, &line))
+    line.parse().map_err(|_| UnreadFile::foreign(path, &line))
 }
 
 /// A file that holds a list of processors or nodes: `0-3,8`.
 pub(super) fn list(root: &Path, path: &str) -> Reading<Vec<u32>> {
     let line = line(root, path)?;
-    parse_list(&line).ok_or_else(|| Unread::foreign(path, &line))
+    parse_list(&line).ok_or_else(|| UnreadFile::foreign(path, &line))
 }
 
 /// The names in a directory, in order.
 pub(crate) fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
-    let refused = |error: std::io::Error| Unread::refused(path, &error);
+    let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     let entries = std::fs::read_dir(place(root, path)?).map_err(refused)?;
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();

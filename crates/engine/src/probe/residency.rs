@@ -22,7 +22,7 @@ struct Range {
 /// `struct cachestat`: counts of pages.
 #[repr(C)]
 #[derive(Default)]
-struct Pages {
+struct PageCounts {
     cached: u64,
     dirty: u64,
     writeback: u64,
@@ -52,7 +52,7 @@ fn page_bytes() -> u64 {
 }
 
 fn counted(fd: RawFd) -> io::Result<u64> {
-    let (range, mut pages) = (Range { offset: 0, bytes: 0 }, Pages::default());
+    let (range, mut pages) = (Range { offset: 0, bytes: 0 }, PageCounts::default());
     // SAFETY: both outlive the call and have the layout that the kernel expects.
     let status = unsafe { libc::syscall(SYS_CACHESTAT, fd, &raw const range, &raw mut pages, 0) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(pages.cached) }
@@ -95,7 +95,8 @@ mod tests {
         let path = std::env::current_exe().unwrap().with_extension("residency");
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
-        let file = crate::gate::Gate::of_any_content().open(&path, Access { read: true, ..Access::default() }).unwrap();
+        let file =
+            crate::gate::WriteGate::of_any_content().open(&path, Access { read: true, ..Access::default() }).unwrap();
         std::fs::remove_file(&path).unwrap();
         let ways = || [Some(resident_bytes(&file).unwrap()), mapped(file.fd(), 1 << 20).ok().map(|n| n * page_bytes())];
         assert_eq!(ways(), [Some(1 << 20); 2]);

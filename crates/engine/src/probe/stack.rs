@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use super::mounts::{self, Mount, mounts};
+use super::mounts::{self, MountEntry, mounts};
 use super::reading::{self, line, names};
 use super::{Number, device};
 
 /// What is under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stack {
+pub struct DeviceStack {
     /// The filesystem it is in or, for a device, those that are mounted from it or its partitions.
-    pub mounts: Vec<Mount>,
-    /// Its devices, the highest first; none where [`Stack::bottom`] says why.
-    pub layers: Vec<Layer>,
+    pub mounts: Vec<MountEntry>,
+    /// Its devices, the highest first; none where [`DeviceStack::bottom`] says why.
+    pub layers: Vec<StackLayer>,
     /// The partitions of a disk that was asked for itself.
-    pub parts: Vec<Layer>,
+    pub parts: Vec<StackLayer>,
     /// What is there in place of a block device, where the search ended at none.
-    pub bottom: Option<Bottom>,
+    pub bottom: Option<StackBottom>,
 }
 
 /// A device of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub struct StackLayer {
     /// Its name in `/dev`.
     pub name: String,
     /// Its number.
@@ -53,7 +53,7 @@ pub enum LayerKind {
 
 /// What may be found in place of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bottom {
+pub enum StackBottom {
     /// Files are in memory.
     Memory,
     /// Files are on another host.
@@ -88,14 +88,14 @@ const MOST_LAYERS: usize = 64;
 /// # Errors
 ///
 /// A name that stands for nothing, with those that are near.
-pub fn stack(root: &Path, asked: &str) -> Result<Stack, NoSuch> {
+pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, NoSuch> {
     let mut finder =
-        Finder { root, live: root == Path::new("/"), layers: Vec::new(), bottom: None, seen: BTreeSet::new() };
+        StackFinder { root, live: root == Path::new("/"), layers: Vec::new(), bottom: None, seen: BTreeSet::new() };
     let mut parts = Vec::new();
     let mounts = match finder.device_named(asked)? {
         Some(number) => {
             finder.descend(number);
-            if let [Layer { name, kind: LayerKind::Disk, .. }] = finder.layers.as_slice()
+            if let [StackLayer { name, kind: LayerKind::Disk, .. }] = finder.layers.as_slice()
                 && name.starts_with("loop")
             {
                 return Err(finder.no_such("no file is attached to this loop device"));
@@ -108,12 +108,12 @@ pub fn stack(root: &Path, asked: &str) -> Result<Stack, NoSuch> {
             let mount = finder.mount_over(&path);
             match &mount {
                 Some(mount) => finder.under(mount),
-                None => finder.bottom = Some(Bottom::Hidden),
+                None => finder.bottom = Some(StackBottom::Hidden),
             }
             mount.into_iter().collect()
         }
     };
-    Ok(Stack { mounts, layers: finder.layers, parts, bottom: finder.bottom })
+    Ok(DeviceStack { mounts, layers: finder.layers, parts, bottom: finder.bottom })
 }
 
 /// The names of all block devices of a host.
@@ -123,16 +123,16 @@ pub fn device_names(root: &Path) -> Vec<String> {
     names.into_iter().map(|name| name.replace('!', "/")).collect()
 }
 
-struct Finder<'a> {
+struct StackFinder<'a> {
     root: &'a Path,
     /// Whether the root is that of this host, so that files can be asked what they are.
     live: bool,
-    layers: Vec<Layer>,
-    bottom: Option<Bottom>,
+    layers: Vec<StackLayer>,
+    bottom: Option<StackBottom>,
     seen: BTreeSet<Number>,
 }
 
-impl Finder<'_> {
+impl StackFinder<'_> {
     /// The number of the device that a word names, `None` for what is to be a file.
     fn device_named(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
         let is_file = asked.contains('/') || self.live && Path::new(asked).exists();
@@ -226,8 +226,9 @@ impl Finder<'_> {
 
     /// The mount that holds a path. Of several at one place the last is on top; what is hidden under another mount is
     /// told by the number that the file itself carries.
-    fn mount_over(&self, path: &Path) -> Option<Mount> {
-        let mut over: Vec<Mount> = mounts(self.root).into_iter().filter(|mount| path.starts_with(&mount.at)).collect();
+    fn mount_over(&self, path: &Path) -> Option<MountEntry> {
+        let mut over: Vec<MountEntry> =
+            mounts(self.root).into_iter().filter(|mount| path.starts_with(&mount.at)).collect();
         if self.live
             && let Ok(metadata) = std::fs::metadata(path)
         {
@@ -240,35 +241,37 @@ impl Finder<'_> {
     }
 
     /// Goes on below a mounted filesystem.
-    fn under(&mut self, mount: &Mount) {
+    fn under(&mut self, mount: &MountEntry) {
         if mount.number.0 != 0 {
             return self.descend(mount.number);
         }
         self.bottom = match mount.filesystem.as_str() {
-            _ if mount.is_in_memory() => Some(Bottom::Memory),
+            _ if mount.is_in_memory() => Some(StackBottom::Memory),
             "overlay" => return self.under_overlay(mount),
-            "zfs" => Some(Bottom::Pool),
-            "9p" | "virtiofs" | "vboxsf" | "vmhgfs" => Some(Bottom::Elsewhere),
+            "zfs" => Some(StackBottom::Pool),
+            "9p" | "virtiofs" | "vboxsf" | "vmhgfs" => Some(StackBottom::Elsewhere),
             "proc" | "sysfs" | "cgroup" | "cgroup2" | "devpts" | "mqueue" | "debugfs" | "tracefs" | "securityfs"
-            | "bpf" | "configfs" | "pstore" | "efivarfs" | "fusectl" | "autofs" | "binfmt_misc" => Some(Bottom::Kernel),
+            | "bpf" | "configfs" | "pstore" | "efivarfs" | "fusectl" | "autofs" | "binfmt_misc" => {
+                Some(StackBottom::Kernel)
+            }
             _ if mount.source.starts_with("/dev/") => return self.under_source(mount),
-            name if name.starts_with("fuse") => Some(Bottom::Elsewhere),
+            name if name.starts_with("fuse") => Some(StackBottom::Elsewhere),
             name if name.starts_with("nfs")
                 || ["cifs", "smb3", "ceph", "afs", "lustre", "gpfs", "glusterfs", "beegfs"].contains(&name) =>
             {
-                Some(Bottom::Network)
+                Some(StackBottom::Network)
             }
-            _ => Some(Bottom::Hidden),
+            _ => Some(StackBottom::Hidden),
         };
     }
 
     /// Filesystems over several devices, such as btrfs, are mounted from one of them.
-    fn under_source(&mut self, mount: &Mount) {
+    fn under_source(&mut self, mount: &MountEntry) {
         let name = mount.source.trim_start_matches("/dev/");
         let number =
             self.number_of_path(&mount.source).or_else(|| self.number_named(name)).or_else(|| self.mapped(name));
         let Some(number) = number else {
-            self.bottom = Some(Bottom::Hidden);
+            self.bottom = Some(StackBottom::Hidden);
             return;
         };
         self.descend(number);
@@ -282,7 +285,7 @@ impl Finder<'_> {
     }
 
     /// What is written to an overlay goes to its upper directory.
-    fn under_overlay(&mut self, mount: &Mount) {
+    fn under_overlay(&mut self, mount: &MountEntry) {
         let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
         let below =
             upper.and_then(|upper| self.mount_over(Path::new(upper))).filter(|below| below.filesystem != "overlay");
@@ -290,7 +293,7 @@ impl Finder<'_> {
         let visible = upper.is_some_and(|upper| !self.live || Path::new(upper).is_dir());
         match below.filter(|_| visible) {
             Some(below) => self.under(&below),
-            None => self.bottom = Some(Bottom::Layers),
+            None => self.bottom = Some(StackBottom::Layers),
         }
     }
 
@@ -302,7 +305,7 @@ impl Finder<'_> {
         let inside = reading::place(self.root, &format!("sys/dev/block/{}:{}", number.0, number.1)).is_ok();
         let Some(found) = device(self.root, number).filter(|_| inside) else {
             if self.layers.is_empty() {
-                self.bottom = Some(Bottom::Hidden);
+                self.bottom = Some(StackBottom::Hidden);
             }
             return;
         };
@@ -314,7 +317,7 @@ impl Finder<'_> {
             (None, None) => LayerKind::Disk,
         };
         let below: Vec<String> = found.disk.iter().chain(&found.slaves).cloned().collect();
-        self.layers.push(Layer {
+        self.layers.push(StackLayer {
             name: found.name,
             number,
             kind: kind.clone(),
@@ -332,22 +335,23 @@ impl Finder<'_> {
     }
 
     /// The partitions of a disk.
-    fn parts(&self, number: Number) -> Vec<Layer> {
+    fn parts(&self, number: Number) -> Vec<StackLayer> {
         let Some(disk) = device(self.root, number) else { return Vec::new() };
         let part = |name: &String| {
             let found = device(self.root, self.number_named(name)?)?;
             let kind = LayerKind::Partition(disk.name.clone());
-            Some(Layer { name: found.name, number: found.number, kind, bytes: found.bytes, model: None })
+            Some(StackLayer { name: found.name, number: found.number, kind, bytes: found.bytes, model: None })
         };
         disk.partitions.iter().filter_map(part).collect()
     }
 
     /// The filesystems that are mounted from the highest device or these partitions of it, each once.
-    fn mounted(&self, parts: &[Layer]) -> Vec<Mount> {
-        let mut found: Vec<Mount> = Vec::new();
+    fn mounted(&self, parts: &[StackLayer]) -> Vec<MountEntry> {
+        let mut found: Vec<MountEntry> = Vec::new();
         for layer in self.layers.iter().take(1).chain(parts) {
             let source = format!("/dev/{}", layer.name);
-            let from = |mount: &Mount| mount.number == layer.number || mount.number.0 == 0 && mount.source == source;
+            let from =
+                |mount: &MountEntry| mount.number == layer.number || mount.number.0 == 0 && mount.source == source;
             found.extend(mounts(self.root).into_iter().find(from));
         }
         found

@@ -6,18 +6,18 @@ use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access};
-use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor, with_target};
-use target::conformance::{Subject, check};
-use target::testing::{Faults, Faulty};
+use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, Visitor, with_target};
+use target::conformance::{TestedTarget, check};
+use target::testing::{FaultPlan, Faulty};
 use target::{Kind, Op, Tag, Target};
 use units::Nanos;
 
 const FILE_BYTES: u64 = 1 << 20;
 
 /// What the suite expects of an engine with this setup on a file of [`FILE_BYTES`].
-fn subject(setup: &Setup) -> Subject {
+fn subject(setup: &Setup) -> TestedTarget {
     let real = setup.engine != EngineKind::Null;
-    Subject {
+    TestedTarget {
         depth: setup.depth,
         buffer_bytes: setup.buffer_bytes,
         file_bytes: FILE_BYTES,
@@ -31,7 +31,7 @@ fn subject(setup: &Setup) -> Subject {
     }
 }
 
-struct Check(Subject);
+struct Check(TestedTarget);
 
 impl Visitor for Check {
     type Output = ();
@@ -41,14 +41,14 @@ impl Visitor for Check {
     }
 }
 
-struct CheckWithFaults(Subject);
+struct CheckWithFaults(TestedTarget);
 
 impl Visitor for CheckWithFaults {
     type Output = ();
 
     fn visit<T: Target>(self, target: T) {
-        let mut faulty = Faulty::new(target, Faults { seed: 1, ..Faults::default() });
-        check(&mut faulty, &Subject { faulty: true, ..self.0 });
+        let mut faulty = Faulty::new(target, FaultPlan { seed: 1, ..FaultPlan::default() });
+        check(&mut faulty, &TestedTarget { faulty: true, ..self.0 });
         assert!(faulty.injected().short > 0);
     }
 }
@@ -58,7 +58,7 @@ fn access(direct: bool) -> Access {
 }
 
 fn setup(engine: EngineKind) -> Setup {
-    Setup::new(engine, 16, 4096, Clock::start())
+    Setup::new(engine, 16, 4096, MonotonicClock::start())
 }
 
 fn check_on(path: &Path, direct: bool, setup: &Setup) {

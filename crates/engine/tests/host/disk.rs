@@ -3,9 +3,9 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use engine::disk::{Disk, Options};
-use nbd::store::conformance::{Subject, check, perform, read};
-use nbd::store::{Operation, Progress, Store};
+use engine::disk::{Disk, DiskOptions};
+use nbd::store::conformance::{TestedStore, check, perform, read};
+use nbd::store::{Operation, Store, StoreProgress};
 use nbd::wire::Errno;
 use units::random::Random;
 
@@ -16,15 +16,15 @@ use crate::scratch::Scratch;
 const SIZE: u64 = 1 << 20;
 
 /// All ways to use a file: through the page cache or past it, with a ring or without.
-fn ways(path: &Path) -> [Options; 4] {
-    [(false, true), (true, true), (false, false), (true, false)].map(|(direct, ring)| Options {
+fn ways(path: &Path) -> [DiskOptions; 4] {
+    [(false, true), (true, true), (false, false), (true, false)].map(|(direct, ring)| DiskOptions {
         direct,
         ring,
-        ..Options::new(path)
+        ..DiskOptions::new(path)
     })
 }
 
-fn open(options: &Options) -> Disk {
+fn open(options: &DiskOptions) -> Disk {
     let disk = Disk::open(options, &gate_of_any_content()).unwrap();
     assert_eq!(disk.has_ring(), options.ring, "this host has rings");
     disk
@@ -37,10 +37,10 @@ fn fill(path: &Path, random: &mut Random) -> Vec<u8> {
     content
 }
 
-fn conforms(options: &Options) {
+fn conforms(options: &DiskOptions) {
     let mut random = Random::new(7, 0);
     let content = fill(&options.path, &mut random);
-    let subject = Subject { content, seeds: 0..6, ..Subject::default() };
+    let subject = TestedStore { content, seeds: 0..6, ..TestedStore::default() };
     check(
         |_| {
             fill(&options.path, &mut Random::new(7, 0));
@@ -63,16 +63,16 @@ fn files_of_any_size_conform_through_the_page_cache() {
     for size in [1, 5000, 300_001] {
         let make = |_| {
             std::fs::write(&path, vec![3; size]).unwrap();
-            Box::new(open(&Options::new(&path))) as Box<dyn Store>
+            Box::new(open(&DiskOptions::new(&path))) as Box<dyn Store>
         };
-        check(make, &Subject { content: vec![3; size], seeds: 0..3, ..Subject::default() });
+        check(make, &TestedStore { content: vec![3; size], seeds: 0..3, ..TestedStore::default() });
     }
 }
 
 #[test]
 fn files_in_memory_conform() {
     let path = Path::new("/dev/shm").join(format!("fathom-disk-{}", std::process::id()));
-    conforms(&Options::new(&path));
+    conforms(&DiskOptions::new(&path));
     std::fs::remove_file(&path).unwrap();
 }
 
@@ -89,7 +89,7 @@ fn devices_conform_through_the_page_cache_and_past_it() {
 fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
     let scratch = Scratch::new("disk-made");
     let path = scratch.path("image");
-    let options = Options { bytes: Some(1 << 40), ..Options::new(&path) };
+    let options = DiskOptions { bytes: Some(1 << 40), ..DiskOptions::new(&path) };
     let mut disk = open(&options);
     assert_eq!((disk.size(), std::fs::metadata(&path).unwrap().blocks()), (1 << 40, 0));
     let extents = disk.extents(0, 1 << 40, 10).unwrap();
@@ -101,7 +101,7 @@ fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
     assert_eq!((read(&mut disk, 1 << 39, 10), disk.extents(0, 1 << 40, 10).unwrap().len()), (Ok(vec![0; 10]), 1));
     drop(disk);
     assert!(Disk::open(&options, &gate_of_any_content()).is_ok(), "it is there with this size");
-    let other = Options { bytes: Some(SIZE), ..options };
+    let other = DiskOptions { bytes: Some(SIZE), ..options };
     let refused = Disk::open(&other, &gate_of_any_content()).err().unwrap().to_string();
     assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
 }
@@ -116,7 +116,8 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     gate.admit(&path).unwrap();
     std::fs::rename(&path, scratch.path("moved")).unwrap();
     std::fs::write(&path, b"").unwrap();
-    let refused = Disk::open(&Options { bytes: Some(4), ..Options::new(&path) }, &gate).err().unwrap().to_string();
+    let refused =
+        Disk::open(&DiskOptions { bytes: Some(4), ..DiskOptions::new(&path) }, &gate).err().unwrap().to_string();
     assert!(refused.contains("8 bytes") && refused.contains("4 were asked for"), "{refused}");
     assert_eq!(std::fs::read(scratch.path("moved")).unwrap(), b"precious");
     assert_eq!(std::fs::read(&path).unwrap(), b"");
@@ -154,7 +155,7 @@ fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
     gate.admit(&link).unwrap();
     std::os::unix::fs::symlink(scratch.file("file", SIZE), &other).unwrap();
     std::fs::rename(&other, &link).unwrap();
-    let refused = Disk::open(&Options::new(&link), &gate).err().unwrap().to_string();
+    let refused = Disk::open(&DiskOptions::new(&link), &gate).err().unwrap().to_string();
     assert!(refused.contains("read-only") && refused.contains("setrw"), "{refused}");
 }
 
@@ -162,34 +163,37 @@ fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
 fn what_cannot_be_served_is_refused_with_a_remedy() {
     let scratch = Scratch::new("disk-refused");
     let odd = scratch.file("odd", 1000);
-    let refused = |options: Options| Disk::open(&options, &gate_of_any_content()).err().unwrap().to_string();
-    let direct = refused(Options { direct: true, ..Options::new(&odd) });
+    let refused = |options: DiskOptions| Disk::open(&options, &gate_of_any_content()).err().unwrap().to_string();
+    let direct = refused(DiskOptions { direct: true, ..DiskOptions::new(&odd) });
     assert!(direct.contains("1000 bytes are no multiple") && direct.contains("truncate"), "{direct}");
-    let empty = refused(Options::new(scratch.file("empty", 0)));
+    let empty = refused(DiskOptions::new(scratch.file("empty", 0)));
     assert!(empty.contains("empty") && empty.contains("size"), "{empty}");
-    assert!(refused(Options::new("/dev/null")).contains("character device"));
-    assert!(refused(Options::new(scratch.path("none"))).contains("none"));
+    assert!(refused(DiskOptions::new("/dev/null")).contains("character device"));
+    assert!(refused(DiskOptions::new(scratch.path("none"))).contains("none"));
 }
 
 #[test]
 fn a_read_only_store_is_not_made_and_not_changed() {
     let scratch = Scratch::new("disk-read-only");
     let path = scratch.path("image");
-    let options = Options { read_only: true, bytes: Some(SIZE), ..Options::new(&path) };
+    let options = DiskOptions { read_only: true, bytes: Some(SIZE), ..DiskOptions::new(&path) };
     assert!(Disk::open(&options, &gate_of_any_content()).is_err() && !path.exists());
     fill(&path, &mut Random::new(7, 0));
     let mut disk = open(&options);
     assert!(!disk.abilities().write);
     let write = Operation::Write { offset: 0, data: &[1], durable: false };
-    assert_eq!(disk.start(0, write), Progress::Ended(Err(Errno::NotPermitted)));
+    assert_eq!(disk.start(0, write), StoreProgress::Ended(Err(Errno::NotPermitted)));
 }
 
 #[test]
 fn a_slot_that_is_under_way_takes_nothing_else() {
     let scratch = Scratch::new("disk-busy");
-    let mut disk = open(&Options::new(scratch.file("image", SIZE)));
-    assert_eq!(disk.start(0, Operation::Read { offset: 0, length: 4096 }), Progress::Pending);
-    assert_eq!(disk.start(0, Operation::Read { offset: 0, length: 1 << 20 }), Progress::Ended(Err(Errno::Invalid)));
+    let mut disk = open(&DiskOptions::new(scratch.file("image", SIZE)));
+    assert_eq!(disk.start(0, Operation::Read { offset: 0, length: 4096 }), StoreProgress::Pending);
+    assert_eq!(
+        disk.start(0, Operation::Read { offset: 0, length: 1 << 20 }),
+        StoreProgress::Ended(Err(Errno::Invalid))
+    );
     let mut room = [std::io::IoSlice::new(&[]); 4];
     let mut pieces = nbd::store::Pieces::new(&mut room);
     disk.lend(0, 0, 4096, 0, &mut pieces);
@@ -199,10 +203,10 @@ fn a_slot_that_is_under_way_takes_nothing_else() {
 #[test]
 fn more_operations_than_the_ring_has_room_for_all_end() {
     let scratch = Scratch::new("disk-many");
-    let mut disk = open(&Options::new(scratch.file("image", SIZE)));
+    let mut disk = open(&DiskOptions::new(scratch.file("image", SIZE)));
     for slot in 0..2000 {
         let offset = u64::from(slot) * 512;
-        assert_eq!(disk.start(slot, Operation::Read { offset, length: 512 }), Progress::Pending);
+        assert_eq!(disk.start(slot, Operation::Read { offset, length: 512 }), StoreProgress::Pending);
     }
     let mut ended = Vec::new();
     while ended.len() < 2000 {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::scratch::Scratch;
 use crate::served::{ABLE, Plain, Served};
-use engine::{Clock, EngineKind, Setup, Visitor, exports, with_target};
-use nbd::wire::{Request, Style, TransmissionFlags as Flags};
-use target::conformance::{Subject, check};
-use target::testing::{Faults, Faulty};
+use engine::{EngineKind, MonotonicClock, Setup, Visitor, exports, with_target};
+use nbd::wire::{NbdRequest, ReplyStyle, TransmissionFlags as Flags};
+use target::conformance::{TestedTarget, check};
+use target::testing::{FaultPlan, Faulty};
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
 
@@ -21,7 +21,7 @@ fn uri(socket: &Path, export: &str) -> String {
 
 fn setup(socket: &Path, depth: u32, buffer_bytes: u32) -> Setup {
     let uri = Some(uri(socket, ""));
-    Setup { uri, writes: true, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, Clock::start()) }
+    Setup { uri, writes: true, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, MonotonicClock::start()) }
 }
 
 /// Does something with a target.
@@ -62,20 +62,20 @@ impl<T: Target> DynTarget for T {
 }
 
 /// Runs the conformance suite, and again with faults on top.
-struct Conforms(Subject);
+struct Conforms(TestedTarget);
 
 impl Visitor for Conforms {
     type Output = ();
 
     fn visit<T: Target>(self, mut target: T) {
         check(&mut target, &self.0);
-        let mut faulty = Faulty::new(target, Faults { seed: 1, ..Faults::default() });
-        check(&mut faulty, &Subject { faulty: true, ..self.0 });
+        let mut faulty = Faulty::new(target, FaultPlan { seed: 1, ..FaultPlan::default() });
+        check(&mut faulty, &TestedTarget { faulty: true, ..self.0 });
     }
 }
 
 fn conforms(setup: &Setup) {
-    let subject = Subject {
+    let subject = TestedTarget {
         depth: setup.depth,
         buffer_bytes: setup.buffer_bytes,
         file_bytes: BYTES,
@@ -98,7 +98,7 @@ fn read(tag: u32) -> Op {
 #[test]
 fn conforms_with_both_styles_of_replies_at_every_depth_and_size() {
     let scratch = Scratch::new("styles");
-    for style in [Style::Simple, Style::Extended] {
+    for style in [ReplyStyle::Simple, ReplyStyle::Extended] {
         let socket = scratch.path("s");
         let _served = Served::start(&socket, style, &[""], BYTES, ABLE);
         for (depth, bytes) in [(16, 4096), (1, 4096), (100, 8192), (600, 1024), (4, 1 << 20)] {
@@ -121,7 +121,7 @@ fn conforms_where_the_export_name_is_all_that_a_server_knows() {
 fn what_a_server_says_of_an_export_is_told() {
     let scratch = Scratch::new("told");
     let socket = scratch.path("s");
-    let _served = Served::start(&socket, Style::Extended, &["a", "b"], BYTES, ABLE.with(Flags::READ_ONLY));
+    let _served = Served::start(&socket, ReplyStyle::Extended, &["a", "b"], BYTES, ABLE.with(Flags::READ_ONLY));
     let export = exports::look(&uri(&socket, "b")).unwrap();
     assert_eq!((export.bytes, export.block_least, export.block_most), (BYTES, 1, 32 << 20));
     assert!(export.read_only && !export.multi_conn);
@@ -134,7 +134,7 @@ fn what_a_server_says_of_an_export_is_told() {
 fn data_on_an_export_is_found_by_its_marks() {
     let scratch = Scratch::new("marks");
     let socket = scratch.path("s");
-    let _served = Served::start(&socket, Style::Extended, &[""], BYTES, ABLE);
+    let _served = Served::start(&socket, ReplyStyle::Extended, &[""], BYTES, ABLE);
     let found = exports::examine(&uri(&socket, "")).unwrap();
     assert_eq!((found.signatures, found.first_data), (vec![], None));
     let write = |target: &mut dyn DynTarget| {
@@ -152,7 +152,11 @@ fn data_on_an_export_is_found_by_its_marks() {
 }
 
 /// What becomes of four reads at once, and of one more after them, at a server that answers none of them well.
-fn all_fail(name: &str, errno: i32, script: impl FnOnce(&mut Plain, Request) -> std::io::Result<()> + Send + 'static) {
+fn all_fail(
+    name: &str,
+    errno: i32,
+    script: impl FnOnce(&mut Plain, NbdRequest) -> std::io::Result<()> + Send + 'static,
+) {
     let scratch = Scratch::new(name);
     let socket = scratch.path("s");
     let server = Plain::start(&socket, BYTES, |plain| {
@@ -190,16 +194,16 @@ fn replies_that_make_no_sense_end_the_connection() {
         stay(plain)
     });
     all_fail("unasked", EPROTO, |plain, first| {
-        plain.done(&Request { cookie: first.cookie ^ 1 << 40, ..first }, &[7; 4096])?;
+        plain.done(&NbdRequest { cookie: first.cookie ^ 1 << 40, ..first }, &[7; 4096])?;
         stay(plain)
     });
     all_fail("foreign-tag", EPROTO, |plain, first| {
-        plain.done(&Request { cookie: u64::MAX, ..first }, &[7; 4096])?;
+        plain.done(&NbdRequest { cookie: u64::MAX, ..first }, &[7; 4096])?;
         stay(plain)
     });
     all_fail("structured-unasked", EPROTO, |plain, first| {
         let mut reply = Vec::new();
-        Style::Structured.done(&first, &mut reply);
+        ReplyStyle::Structured.done(&first, &mut reply);
         plain.0.write_all(&reply)?;
         stay(plain)
     });
@@ -237,7 +241,7 @@ fn errors_of_the_server_are_those_of_single_operations() {
             match answer {
                 true => plain.done(&request, &[7; 4096])?,
                 false => {
-                    Style::Simple.error(&request, nbd::wire::Errno::Io, "", &mut reply);
+                    ReplyStyle::Simple.error(&request, nbd::wire::Errno::Io, "", &mut reply);
                     plain.0.write_all(&reply)?;
                 }
             }
@@ -260,7 +264,7 @@ fn what_an_export_cannot_do_is_not_asked_of_it() {
     const EOPNOTSUPP: i32 = 95;
     let scratch = Scratch::new("unable");
     let socket = scratch.path("s");
-    let able = |flags| Served::start(&socket, Style::Extended, &[""], BYTES, Flags::HAS_FLAGS.with(flags));
+    let able = |flags| Served::start(&socket, ReplyStyle::Extended, &[""], BYTES, Flags::HAS_FLAGS.with(flags));
     for (flags, kind, errno) in [
         (Flags::READ_ONLY, Kind::Write, EPERM),
         (Flags::default(), Kind::Trim, EOPNOTSUPP),

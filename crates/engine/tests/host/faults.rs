@@ -3,7 +3,7 @@
 use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
 use engine::files::Access;
-use engine::{Clock, EngineKind, Setup, Visitor, with_target};
+use engine::{EngineKind, MonotonicClock, Setup, Visitor, with_target};
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
 
@@ -50,6 +50,6 @@ fn operations_beyond_a_new_end_fail_and_the_mapping_recovers() {
     let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
     let access = Access { read: true, write: true, ..Access::default() };
     let opened = gate_of_any_content().open(&path, access).unwrap();
-    let setup = Setup::new(EngineKind::Mmap, 1, BLOCK, Clock::start());
+    let setup = Setup::new(EngineKind::Mmap, 1, BLOCK, MonotonicClock::start());
     with_target(&setup, vec![opened], CutShort(&file)).unwrap();
 }

@@ -8,30 +8,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
-use engine::files::{self, Access, Content, Fallocate, FileKind, Laid, Layout, OpenSync, Progress};
-use engine::{Clock, EngineKind, Error, ErrorKind, Setup, Visitor, probe, with_target};
+use engine::files::{
+    self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags,
+};
+use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, probe, with_target};
 use target::Target;
 
 const MIB: u64 = 1 << 20;
 
-fn layout(path: PathBuf, bytes: u64, content: Content) -> Layout {
-    Layout { path, bytes, content, writes: 0, fallocate: Fallocate::Native, fsync: true, seed: 1 }
+fn layout(path: PathBuf, bytes: u64, content: LayoutContent) -> FileLayout {
+    FileLayout { path, bytes, content, writes: 0, fallocate: FallocateMode::Native, fsync: true, seed: 1 }
 }
 
-fn lay(layout: &Layout) -> Result<Laid, Error> {
+fn lay(layout: &FileLayout) -> Result<Laid, Error> {
     files::lay_out(std::slice::from_ref(layout), &gate_of_any_content(), &AtomicBool::new(false), &mut |_| {})?
         .remove(0)
 }
 
-const READ: Access = Access { read: true, write: false, direct: false, sync: OpenSync::None, punch_holes: false };
+const READ: Access = Access { read: true, write: false, direct: false, sync: SyncFlags::None, punch_holes: false };
 
 #[test]
 fn a_missing_file_is_made_with_its_directories_and_filled() {
     let scratch = Scratch::new("made");
     let path = scratch.path("a/b/data");
     let mut seen = Vec::new();
-    let layouts = [layout(path.clone(), 3 * MIB + 5, Content::Filled)];
-    let mut progress = |step: Progress<'_>| seen.push((step.written, step.total));
+    let layouts = [layout(path.clone(), 3 * MIB + 5, LayoutContent::Filled)];
+    let mut progress = |step: LayoutProgress<'_>| seen.push((step.written, step.total));
     assert_eq!(
         files::lay_out(&layouts, &gate_of_any_content(), &AtomicBool::new(false), &mut progress).unwrap()[0]
             .as_ref()
@@ -51,10 +53,10 @@ fn a_short_file_is_extended_and_keeps_what_it_had() {
     let scratch = Scratch::new("extended");
     let path = scratch.path("data");
     fs::write(&path, b"precious").unwrap();
-    assert_eq!(lay(&layout(path.clone(), MIB, Content::Filled)).unwrap(), Laid::Extended(8));
+    assert_eq!(lay(&layout(path.clone(), MIB, LayoutContent::Filled)).unwrap(), Laid::Extended(8));
     let data = fs::read(&path).unwrap();
     assert_eq!((&data[..8], data.len() as u64), (&b"precious"[..], MIB));
-    assert_eq!(lay(&layout(path.clone(), 100, Content::Filled)).unwrap(), Laid::Found);
+    assert_eq!(lay(&layout(path.clone(), 100, LayoutContent::Filled)).unwrap(), Laid::Found);
     assert_eq!(fs::metadata(&path).unwrap().len(), MIB);
 }
 
@@ -62,15 +64,15 @@ fn a_short_file_is_extended_and_keeps_what_it_had() {
 fn space_is_reserved_as_asked_for() {
     let scratch = Scratch::new("reserved");
     let cases = [
-        (Fallocate::None, 0, false),
-        (Fallocate::Native, MIB, true),
-        (Fallocate::Posix, MIB, true),
-        (Fallocate::Keep, 0, true),
-        (Fallocate::Truncate, MIB, false),
+        (FallocateMode::None, 0, false),
+        (FallocateMode::Native, MIB, true),
+        (FallocateMode::Posix, MIB, true),
+        (FallocateMode::Keep, 0, true),
+        (FallocateMode::Truncate, MIB, false),
     ];
     for (fallocate, bytes, allocated) in cases {
         let path = scratch.path(&format!("{fallocate:?}"));
-        let wanted = Layout { fallocate, ..layout(path.clone(), MIB, Content::Reserved) };
+        let wanted = FileLayout { fallocate, ..layout(path.clone(), MIB, LayoutContent::Reserved) };
         assert_eq!(lay(&wanted).unwrap(), Laid::Created);
         let metadata = fs::metadata(&path).unwrap();
         assert_eq!((metadata.len(), metadata.blocks() > 0), (bytes, allocated), "{fallocate:?}");
@@ -82,18 +84,20 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     let scratch = Scratch::new("full");
     let free = probe::free_bytes(&scratch.path("")).unwrap();
     // Each of the two would fit alone.
-    let layouts = ["first", "second"]
-        .map(|name| Layout { writes: u64::MAX, ..layout(scratch.path(name), free / 3 * 2, Content::Reserved) });
+    let layouts = ["first", "second"].map(|name| FileLayout {
+        writes: u64::MAX,
+        ..layout(scratch.path(name), free / 3 * 2, LayoutContent::Reserved)
+    });
     let error = files::lay_out(&layouts, &gate_of_any_content(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
     // A file full of holes is long enough, but has no room to be written.
-    let sparse = layout(scratch.path("sparse"), free + MIB, Content::Filled);
+    let sparse = layout(scratch.path("sparse"), free + MIB, LayoutContent::Filled);
     fs::File::create(&sparse.path).unwrap().set_len(sparse.bytes).unwrap();
     assert_eq!(lay(&sparse).unwrap(), Laid::Found);
-    assert_eq!(lay(&Layout { writes: u64::MAX, ..sparse }).unwrap_err().kind, ErrorKind::NoSpace);
-    let huge = layout(scratch.path("huge"), u64::MAX / 2, Content::Filled);
+    assert_eq!(lay(&FileLayout { writes: u64::MAX, ..sparse }).unwrap_err().kind, ErrorKind::NoSpace);
+    let huge = layout(scratch.path("huge"), u64::MAX / 2, LayoutContent::Filled);
     assert_eq!(lay(&huge).unwrap_err().kind, ErrorKind::NoSpace);
 }
 
@@ -101,7 +105,7 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
 fn a_file_larger_than_its_filesystem_was_refused_though_little_of_it_is_written() {
     let scratch = Scratch::new("little");
     let free = probe::free_bytes(&scratch.path("")).unwrap();
-    let large = Layout { writes: MIB, ..layout(scratch.path("large"), free * 2, Content::Reserved) };
+    let large = FileLayout { writes: MIB, ..layout(scratch.path("large"), free * 2, LayoutContent::Reserved) };
     assert_eq!(lay(&large).unwrap(), Laid::Created);
     assert_eq!(fs::metadata(&large.path).unwrap().blocks(), 0, "space was reserved that there is no room for");
 }
@@ -113,8 +117,11 @@ fn a_cancelled_layout_leaves_things_as_they_were() {
     fs::write(&old, b"precious").unwrap();
     for path in [&new, &old] {
         let cancel = AtomicBool::new(false);
-        let layouts = [layout(finished.clone(), MIB, Content::Filled), layout(path.clone(), 64 * MIB, Content::Filled)];
-        let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
+        let layouts = [
+            layout(finished.clone(), MIB, LayoutContent::Filled),
+            layout(path.clone(), 64 * MIB, LayoutContent::Filled),
+        ];
+        let mut progress = |step: LayoutProgress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
         let error = files::lay_out(&layouts, &gate_of_any_content(), &cancel, &mut progress).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Cancelled);
     }
@@ -134,7 +141,7 @@ fn a_name_that_moved_had_the_admitted_file_overwritten() {
     fs::rename(&path, scratch.path("first")).unwrap();
     fs::write(&path, b"").unwrap();
     let lay = |bytes| {
-        let layouts = [layout(path.clone(), bytes, Content::Filled)];
+        let layouts = [layout(path.clone(), bytes, LayoutContent::Filled)];
         files::lay_out(&layouts, &gate, &AtomicBool::new(false), &mut |_| {}).unwrap().remove(0).unwrap()
     };
     assert_eq!(lay(4), Laid::Found);
@@ -151,13 +158,13 @@ fn a_cancelled_layout_removed_the_file_of_another_program() {
     let scratch = Scratch::new("replaced");
     let path = scratch.path("data");
     let cancel = AtomicBool::new(false);
-    let mut progress = |step: Progress<'_>| {
+    let mut progress = |step: LayoutProgress<'_>| {
         if step.written > 8 * MIB && !cancel.swap(true, Ordering::Relaxed) {
             fs::write(scratch.path("new"), b"precious").unwrap();
             fs::rename(scratch.path("new"), &path).unwrap();
         }
     };
-    let layouts = [layout(path.clone(), 64 * MIB, Content::Filled)];
+    let layouts = [layout(path.clone(), 64 * MIB, LayoutContent::Filled)];
     let error = files::lay_out(&layouts, &gate_of_any_content(), &cancel, &mut progress).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Cancelled);
     assert_eq!(fs::read(&path).unwrap(), b"precious");
@@ -169,8 +176,8 @@ fn a_cancelled_layout_through_a_link_removes_the_file() {
     let scratch = Scratch::new("linked");
     std::os::unix::fs::symlink("data", scratch.path("link")).unwrap();
     let cancel = AtomicBool::new(false);
-    let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
-    let layouts = [layout(scratch.path("link"), 64 * MIB, Content::Filled)];
+    let mut progress = |step: LayoutProgress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
+    let layouts = [layout(scratch.path("link"), 64 * MIB, LayoutContent::Filled)];
     files::lay_out(&layouts, &gate_of_any_content(), &cancel, &mut progress).unwrap_err();
     assert!(!scratch.path("data").exists() && scratch.path("link").is_symlink());
 }
@@ -229,7 +236,7 @@ fn a_filesystem_without_direct_operations_is_named() {
 fn an_invalidated_file_is_out_of_the_page_cache() {
     let scratch = Scratch::new("invalidated");
     let path = scratch.path("data");
-    lay(&layout(path.clone(), MIB, Content::Filled)).unwrap();
+    lay(&layout(path.clone(), MIB, LayoutContent::Filled)).unwrap();
     let file = files::open(&path, READ).unwrap();
     assert_eq!(probe::resident_bytes(&file).unwrap(), MIB);
     files::invalidate(&file, 0, 0).unwrap();
@@ -251,9 +258,9 @@ fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
     for engine in EngineKind::ON_FILES.into_iter().filter(|engine| *engine != EngineKind::Null) {
         let path = scratch.path(engine.name());
         // The cache may keep its pages in blocks of up to 2 MiB, and drops whole ones.
-        lay(&layout(path.clone(), 16 * MIB, Content::Filled)).unwrap();
+        lay(&layout(path.clone(), 16 * MIB, LayoutContent::Filled)).unwrap();
         let open = || files::open(&path, READ).unwrap();
-        with_target(&Setup::new(engine, 1, 4096, Clock::start()), vec![open()], Forget).unwrap();
+        with_target(&Setup::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Forget).unwrap();
         assert_eq!(probe::resident_bytes(&open()).unwrap(), 12 * MIB, "{}", engine.name());
     }
 }

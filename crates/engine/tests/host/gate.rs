@@ -2,20 +2,20 @@
 
 use std::sync::Barrier;
 
-use engine::gate::{Denied, Gate, Permissions, Permit};
+use engine::gate::{Denied, Permissions, Permit, WriteGate};
 
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 
 /// A gate for whatever is not in use, whatever it holds.
-pub(crate) fn gate_of_any_content() -> Gate {
-    Gate::new(Permissions { any_content: true, ..Permissions::default() }, None)
+pub(crate) fn gate_of_any_content() -> WriteGate {
+    WriteGate::new(Permissions { any_content: true, ..Permissions::default() }, None)
 }
 
 const WORKERS: usize = 8;
 
 /// What several workers are told that ask a gate at once.
-fn at_once(gate: &Gate, ask: impl Fn(&Gate) -> Result<Option<Permit>, Denied> + Sync) -> Vec<Permit> {
+fn at_once(gate: &WriteGate, ask: impl Fn(&WriteGate) -> Result<Option<Permit>, Denied> + Sync) -> Vec<Permit> {
     let barrier = Barrier::new(WORKERS);
     let work = || {
         barrier.wait();
@@ -27,8 +27,8 @@ fn at_once(gate: &Gate, ask: impl Fn(&Gate) -> Result<Option<Permit>, Denied> + 
     })
 }
 
-fn gate() -> Gate {
-    Gate::new(Permissions::default(), None)
+fn gate() -> WriteGate {
+    WriteGate::new(Permissions::default(), None)
 }
 
 fn are_one(permits: &[Permit]) -> bool {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::loops::{Loop, skip};
 use crate::scratch::Scratch;
-use engine::gate::{Denied, Gate, Objection, Permissions};
+use engine::gate::{Denied, Objection, Permissions, WriteGate};
 use engine::probe::{self, Occupant, Sort};
 use units::Nanos;
 
@@ -101,7 +101,7 @@ fn a_stack_is_counted_with_the_disks_under_it() {
     let scratch = host("stack");
     let stacked = probe::disk(&scratch.path(""), (252, 0)).unwrap();
     assert_eq!((stacked.name.as_str(), stacked.number), ("dm-0", (252, 0)));
-    let under = probe::Disk { name: "sda".into(), number: (8, 0), slaves: Vec::new() };
+    let under = probe::ProbedDisk { name: "sda".into(), number: (8, 0), slaves: Vec::new() };
     assert_eq!(stacked.slaves, std::slice::from_ref(&under));
     assert_eq!(probe::disk(&scratch.path(""), (8, 1)), Some(under));
 }
@@ -134,7 +134,7 @@ fn data(path: &Path) -> Vec<(&'static str, Sort)> {
 
 /// What the write gate has against writing to a device, or to a file whatever it holds.
 fn objections(path: &Path) -> Vec<Objection> {
-    match Gate::new(Permissions { any_file: true, ..Permissions::default() }, None).admit(path) {
+    match WriteGate::new(Permissions { any_file: true, ..Permissions::default() }, None).admit(path) {
         Ok(_) => Vec::new(),
         Err(Denied::Refused(refusal)) => refusal.objections,
         Err(Denied::Failed(error)) => panic!("{error}"),
@@ -230,7 +230,7 @@ fn devices_tell_who_they_are_each_in_its_own_way() {
     write("sdb/device/wwid", b"naa.5000");
     write("vdb/serial", b"");
     let of = |name: &str| {
-        let probe::Identity { serial, firmware } = probe::identity(&scratch.path(""), name);
+        let probe::DeviceIdentity { serial, firmware } = probe::identity(&scratch.path(""), name);
         (serial.unwrap_or_default(), firmware.unwrap_or_default())
     };
     let expected = [

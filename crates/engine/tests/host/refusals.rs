@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 use engine::files::{self, Access, File};
-use engine::{Clock, EngineKind, Error, ErrorKind, Setup, Visitor, thread, with_target};
+use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, thread, with_target};
 use target::Target;
 
 /// A visitor that must not be called.
@@ -21,7 +21,7 @@ fn refusal(setup: &Setup, files: Vec<File>) -> Error {
 }
 
 fn setup(engine: EngineKind, depth: u32) -> Setup {
-    Setup::new(engine, depth, 512, Clock::start())
+    Setup::new(engine, depth, 512, MonotonicClock::start())
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use nbd::server::{Config, Listener, Offer, Server, Stopper, Way};
-use nbd::store::{Memory, Store};
-use nbd::wire::handshake::Settings;
-use nbd::wire::{BlockSizes, Command, Export, Request, Style, TransmissionFlags as Flags};
+use nbd::server::{Listener, Offer, RoundTripDeduction, Server, ServerConfig, Stopper};
+use nbd::store::{MemoryStore, Store};
+use nbd::wire::handshake::HandshakeSettings;
+use nbd::wire::{Export, ExportBlockSizes, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use units::Nanos;
 
 /// What exports of tests can do.
@@ -23,18 +23,18 @@ pub(crate) struct Served {
 
 impl Served {
     /// Serves exports of so many zeroes under these names.
-    pub(crate) fn start(socket: &Path, style: Style, names: &[&str], bytes: u64, flags: Flags) -> Self {
+    pub(crate) fn start(socket: &Path, style: ReplyStyle, names: &[&str], bytes: u64, flags: Flags) -> Self {
         let offer = |(store, name): (usize, &&str)| {
             let (name, description) = ((*name).to_owned(), String::new());
-            let export = Export { name, description, size: bytes, flags, block: BlockSizes::DEFAULT };
+            let export = Export { name, description, size: bytes, flags, block: ExportBlockSizes::DEFAULT };
             Offer { export, store, route: None }
         };
         let exports: Vec<Offer> = names.iter().enumerate().map(offer).collect();
         let listeners = vec![Listener::unix(socket).unwrap()];
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let store = |_: &Offer| -> Box<dyn Store> { Box::new(Memory::new(bytes, 2 * bytes)) };
-            let server = Server::new(Config {
+            let store = |_: &Offer| -> Box<dyn Store> { Box::new(MemoryStore::new(bytes, 2 * bytes)) };
+            let server = Server::new(ServerConfig {
                 stores: exports.iter().map(store).collect(),
                 exports,
                 system: volume::System::new(&[], 1),
@@ -43,8 +43,8 @@ impl Served {
                 connected: Vec::new(),
                 faults: None,
                 identity: None,
-                settings: Settings { style, ..Settings::default() },
-                way: Way::Fixed(Nanos::ZERO),
+                settings: HandshakeSettings { style, ..HandshakeSettings::default() },
+                way: RoundTripDeduction::Fixed(Nanos::ZERO),
                 spin: false,
                 clients_most: 16,
                 memory_bytes: 1 << 30,
@@ -94,19 +94,19 @@ impl Plain {
     }
 
     /// The next request and the bytes that come with it.
-    pub(crate) fn next(&mut self) -> io::Result<(Request, Vec<u8>)> {
-        let mut head = [0; Request::header_bytes(false)];
+    pub(crate) fn next(&mut self) -> io::Result<(NbdRequest, Vec<u8>)> {
+        let mut head = [0; NbdRequest::header_bytes(false)];
         self.0.read_exact(&mut head)?;
-        let request = Request::decode(&head, false).unwrap().unwrap();
+        let request = NbdRequest::decode(&head, false).unwrap().unwrap();
         let mut payload = vec![0; request.payload(false) as usize];
         self.0.read_exact(&mut payload)?;
         Ok((request, payload))
     }
 
     /// Says that a request went well, and what a read has read.
-    pub(crate) fn done(&mut self, request: &Request, data: &[u8]) -> io::Result<()> {
+    pub(crate) fn done(&mut self, request: &NbdRequest, data: &[u8]) -> io::Result<()> {
         let mut reply = Vec::new();
-        Style::Simple.done(request, &mut reply);
+        ReplyStyle::Simple.done(request, &mut reply);
         reply.extend_from_slice(data);
         self.0.write_all(&reply)
     }
@@ -118,13 +118,13 @@ impl Plain {
             let (request, payload) = self.next()?;
             let range = request.offset as usize..(request.offset + request.length) as usize;
             match request.command {
-                Command::Disconnect => return Ok(()),
-                Command::Read => self.done(&request, &disk[range])?,
-                Command::Write => {
+                NbdCommand::Disconnect => return Ok(()),
+                NbdCommand::Read => self.done(&request, &disk[range])?,
+                NbdCommand::Write => {
                     disk[range].copy_from_slice(&payload);
                     self.done(&request, &[])?;
                 }
-                Command::Flush => {
+                NbdCommand::Flush => {
                     assert_eq!((request.offset, request.length), (0, 0), "a flush has no place");
                     self.done(&request, &[])?;
                 }

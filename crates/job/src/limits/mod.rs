@@ -6,9 +6,9 @@
 
 mod needs;
 
-pub use needs::{Capacity, Excess, Limit, check, exceeds_memory};
+pub use needs::{Capacity, Excess, HostLimit, check, exceeds_memory};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticLevel};
 
 /// Bytes of job text of one command. An included file counts each time it is included.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;
@@ -54,7 +54,7 @@ pub const DELAY_DAYS_MAX: u64 = 366;
 
 /// Leaves out what is more than [`PROBLEMS_MAX`] errors or warnings, and says how many.
 pub(crate) fn shorten(diagnostics: &mut Vec<Diagnostic>) {
-    for (severity, what) in [(Severity::Error, "errors"), (Severity::Warning, "warnings")] {
+    for (severity, what) in [(DiagnosticLevel::Error, "errors"), (DiagnosticLevel::Warning, "warnings")] {
         let count = diagnostics.iter().filter(|problem| problem.severity == severity).count();
         let Some(more) = count.checked_sub(PROBLEMS_MAX).filter(|&more| more > 0) else { continue };
         let mut seen = 0;

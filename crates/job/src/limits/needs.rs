@@ -32,7 +32,7 @@ const PARTS_NAMED: usize = 3;
 
 /// How much of something the host has, and what says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct HostLimit {
     /// How much there is.
     pub most: u64,
     /// What sets it, such as `kernel.threads-max` or `MemAvailable`.
@@ -43,19 +43,19 @@ pub struct Limit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// Threads that can still be started.
-    pub threads: Option<Limit>,
+    pub threads: Option<HostLimit>,
     /// Files that the process may have open.
-    pub descriptors: Option<Limit>,
+    pub descriptors: Option<HostLimit>,
     /// Files that are held open beside the workers at most, so that nothing else happens to what is written.
     pub held_files: u64,
     /// Memory mappings that the process may have.
-    pub mappings: Option<Limit>,
+    pub mappings: Option<HostLimit>,
     /// Memory in bytes that can be used without taking it from others.
-    pub memory: Option<Limit>,
+    pub memory: Option<HostLimit>,
     /// Bytes of address space that the process may still reserve.
-    pub address_space: Option<Limit>,
+    pub address_space: Option<HostLimit>,
     /// Operations that one ring of `io_uring` takes.
-    pub ring_entries: Option<Limit>,
+    pub ring_entries: Option<HostLimit>,
     /// Bytes of address space that the stack of a worker reserves.
     pub stack_bytes: u64,
     /// Whether workers have buffers, which modelled operations have not.
@@ -160,9 +160,9 @@ pub struct Excess {
 }
 
 /// A quantity that is limited for all workers of a stage, or of the plan, together.
-struct Rule {
+struct NeedRule {
     code: &'static str,
-    limit: fn(&Capacity) -> Option<Limit>,
+    limit: fn(&Capacity) -> Option<HostLimit>,
     /// How much of it a job needs.
     needed: fn(&Needs) -> u64,
     /// How much of it the process has in use anyway.
@@ -176,8 +176,8 @@ struct Rule {
     whole: bool,
 }
 
-static RULES: [Rule; 8] = [
-    Rule {
+static RULES: [NeedRule; 8] = [
+    NeedRule {
         code: "too-many-workers",
         limit: |_| constant(WORKERS_MAX),
         needed: |needs| needs.workers,
@@ -188,7 +188,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `numjobs`",
         whole: true,
     },
-    Rule {
+    NeedRule {
         code: "too-many-workers",
         limit: |capacity| capacity.threads.clone(),
         needed: |needs| needs.workers,
@@ -199,7 +199,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `numjobs`, or raise that limit",
         whole: false,
     },
-    Rule {
+    NeedRule {
         code: "too-many-files",
         limit: |_| constant(FILES_MAX),
         needed: |needs| needs.files,
@@ -210,7 +210,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `nrfiles` or `numjobs`",
         whole: true,
     },
-    Rule {
+    NeedRule {
         code: "too-many-files",
         limit: |capacity| capacity.descriptors.clone(),
         needed: |needs| needs.descriptors,
@@ -221,7 +221,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `nrfiles`, `openfiles` or `numjobs`, or raise that limit",
         whole: false,
     },
-    Rule {
+    NeedRule {
         code: "too-many-in-flight",
         limit: |_| constant(IN_FLIGHT_MAX),
         needed: |needs| needs.in_flight,
@@ -232,7 +232,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `iodepth` or `numjobs`",
         whole: false,
     },
-    Rule {
+    NeedRule {
         code: "too-many-workers",
         limit: |capacity| capacity.mappings.clone(),
         needed: |needs| needs.mappings,
@@ -243,7 +243,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `numjobs`, or raise that limit",
         whole: false,
     },
-    Rule {
+    NeedRule {
         code: "too-much-memory",
         limit: |capacity| capacity.memory.clone(),
         needed: Needs::memory_bytes,
@@ -254,7 +254,7 @@ static RULES: [Rule; 8] = [
         remedy: "write a smaller `numjobs`, `iodepth`, `bs` or `nrfiles`",
         whole: false,
     },
-    Rule {
+    NeedRule {
         code: "too-much-memory",
         limit: |capacity| capacity.address_space.clone(),
         needed: Needs::address_bytes,
@@ -268,7 +268,7 @@ static RULES: [Rule; 8] = [
 ];
 
 /// Maps of blocks are known only once the files were looked at.
-static MAPS: Rule = Rule {
+static MAPS: NeedRule = NeedRule {
     code: "too-much-memory",
     limit: |capacity| capacity.memory.clone(),
     needed: Needs::memory_bytes,
@@ -280,8 +280,8 @@ static MAPS: Rule = Rule {
     whole: false,
 };
 
-fn constant(most: u64) -> Option<Limit> {
-    Some(Limit { most, source: "the most that Fathom takes".to_owned() })
+fn constant(most: u64) -> Option<HostLimit> {
+    Some(HostLimit { most, source: "the most that Fathom takes".to_owned() })
 }
 
 fn count(n: u64) -> String {
@@ -371,7 +371,7 @@ fn alone(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     found
 }
 
-impl Rule {
+impl NeedRule {
     /// The problem, where the largest stage needs more than there is.
     fn broken(&self, plan: &Plan, needs: &[Needs], capacity: &Capacity) -> Option<Excess> {
         let stage = if self.whole { 0..needs.len() } else { largest_stage(plan, needs, self.needed) };
@@ -390,7 +390,7 @@ fn largest_stage(plan: &Plan, needs: &[Needs], needed: fn(&Needs) -> u64) -> std
     stages.max_by_key(sum).unwrap_or(0..0)
 }
 
-fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Rule) -> Option<Excess> {
+fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &NeedRule) -> Option<Excess> {
     let limit = (rule.limit)(capacity)?;
     let sum = parts.iter().map(|(_, needed)| *needed).fold((rule.own)(plan, capacity), u64::saturating_add);
     if sum <= limit.most {

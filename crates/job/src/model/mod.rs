@@ -39,15 +39,15 @@ pub struct Job {
     /// Which files, and how they are made.
     pub files: FileOptions,
     /// Which part of the files, how much, and for how long.
-    pub extent: Extent,
+    pub extent: JobExtent,
     /// Reads or writes, where, and in which sizes.
     pub pattern: Pattern,
     /// How many in flight, and at which pace.
-    pub pace: Pace,
+    pub pace: JobPace,
     /// Syncing while it runs and at its end.
     pub sync: SyncOptions,
     /// What is written.
-    pub payload: Payload,
+    pub payload: JobPayload,
     /// What is checked, and how.
     pub verify: VerifyOptions,
     /// What is measured, logged and printed.
@@ -55,19 +55,19 @@ pub struct Job {
     /// What happens on an error.
     pub on_error: ErrorOptions,
     /// Where all this was written.
-    pub origin: Origin,
+    pub origin: JobOrigin,
 }
 
 /// Where a job was written: for messages about it that come later than reading.
 #[derive(Clone, Debug, Default)]
-pub struct Origin {
+pub struct JobOrigin {
     /// Its title, or its `--name`.
     pub title: Option<Place>,
     /// Its options and those it has from global sections, latest last: canonical name, and the place of the value.
     pub options: Vec<(&'static str, Place)>,
 }
 
-impl Origin {
+impl JobOrigin {
     /// Where `option` was given last, or the title where it was not.
     #[must_use]
     pub fn of(&self, option: &str) -> Option<&Place> {
@@ -77,7 +77,7 @@ impl Origin {
 }
 
 /// Always equal: two jobs that ask for the same are the same, wherever they were written.
-impl PartialEq for Origin {
+impl PartialEq for JobOrigin {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -189,7 +189,7 @@ pub struct EngineOptions {
     /// The processor of that thread.
     pub sqthread_poll_cpu: Option<u32>,
     /// Where buffers come from.
-    pub mem: Memory,
+    pub mem: BufferMemory,
     /// Alignment of buffers in bytes; Fathom never goes below 4096.
     pub iomem_align: u32,
     /// The modelled volume that takes the place of the files (`volume`), as the catalogue reads it.
@@ -200,7 +200,7 @@ pub struct EngineOptions {
 
 /// Where buffers come from (`mem`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Memory {
+pub enum BufferMemory {
     /// The heap.
     #[default]
     Malloc,
@@ -227,7 +227,7 @@ pub enum Size {
 
 /// Which part of the files, how much, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct JobExtent {
     /// `size`: the region over all files of the job; `None` for the whole of existing files.
     pub size: Option<Size>,
     /// `io_size`: how much is transferred, when it differs from the region.
@@ -252,7 +252,7 @@ pub struct Extent {
 
 /// How many in flight, and at which pace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pace {
+pub struct JobPace {
     /// Operations in flight, as asked for; engines that are not asynchronous use 1.
     pub iodepth: u32,
     /// Submit in groups of this many, at most the depth; `None` where the job does not say.
@@ -322,7 +322,7 @@ impl Job {
     /// What each kind of operation is held to, whether or not the job issues it.
     #[must_use]
     pub fn paced(&self) -> PerKind<Option<Paced>> {
-        let (Pace { rate, rate_iops, process, .. }, sizes) = (&self.pace, &self.pattern.block_sizes);
+        let (JobPace { rate, rate_iops, process, .. }, sizes) = (&self.pace, &self.pattern.block_sizes);
         PerKind {
             read: Paced::new(rate.read, rate_iops.read, &sizes.read, *process),
             write: Paced::new(rate.write, rate_iops.write, &sizes.write, *process),
@@ -366,7 +366,7 @@ pub struct SyncOptions {
 
 /// What is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Payload {
+pub struct JobPayload {
     /// New random bytes for each write.
     pub refill_buffers: bool,
     /// Zeroes.

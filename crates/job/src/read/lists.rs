@@ -1,7 +1,7 @@
 //! Values with several parts: one for reads, writes and trims each, ranges, splits, floats, processors.
 
 use super::Findings;
-use super::number::{self, Unit};
+use super::number::{self, NumberUnit};
 
 /// A part of a list and where it begins in the text.
 pub(crate) type Part<'a> = (usize, &'a str);
@@ -22,7 +22,12 @@ pub(crate) fn split(text: &str, separator: char) -> Vec<Part<'_>> {
 /// fio cuts at the first comma ahead, else at the first colon, else at the first dash; the last element also fills the
 /// slots behind its own. A sign is such a dash, too: `-4k` is read as -4k, then as 4k. An element that cannot be read is
 /// passed over as long as another can.
-pub(crate) fn numbers(text: &str, unit: Unit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) -> bool {
+pub(crate) fn numbers(
+    text: &str,
+    unit: NumberUnit,
+    findings: &mut Findings,
+    mut set: impl FnMut(usize, bool, i64),
+) -> bool {
     let (mut start, mut slot, mut any) = (0, 0, false);
     let mut unread = Vec::new();
     loop {
@@ -91,7 +96,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
 }
 
 /// Reads `low-high` or a single number, as fio reads a list of two.
-pub(crate) fn interval(text: &str, unit: Unit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
+pub(crate) fn interval(text: &str, unit: NumberUnit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
     let mut scratch = Findings::default();
     numbers(text, unit, &mut scratch, &mut set);
     for item in scratch.items.into_iter().filter(|item| item.code != "list-separator") {
@@ -116,7 +121,7 @@ pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
 /// Reads up to three ranges, `low-high` each, and hands them to `set` with the slots they are for.
 pub(crate) fn ranges(
     text: &str,
-    unit: Unit,
+    unit: NumberUnit,
     findings: &mut Findings,
     mut set: impl FnMut(usize, bool, i64, i64),
 ) -> bool {
@@ -147,7 +152,7 @@ pub(crate) fn ranges(
 }
 
 /// One range. The upper end is what follows the first dash (or colon).
-fn range(part: &str, unit: Unit, findings: &mut Findings) -> Option<(i64, i64)> {
+fn range(part: &str, unit: NumberUnit, findings: &mut Findings) -> Option<(i64, i64)> {
     let at = part.find('-').or_else(|| part.find(':'))?;
     let (low_text, high_text) = (&part[..at], &part[at + 1..]);
     let mut scratch = Findings::default();
@@ -185,7 +190,7 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
 
 fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64, Option<u32>)> {
     let (size_text, share_text) = part.split_once('/').map_or((part, None), |(size, share)| (size, Some(share)));
-    let size = number::read(size_text, Unit::Count { kb_base }, findings)?;
+    let size = number::read(size_text, NumberUnit::Count { kb_base }, findings)?;
     let share = share_text.filter(|text| !text.is_empty()).and_then(|text| {
         let read = text.parse::<u32>().ok().filter(|share| (1..=100).contains(share));
         if read.is_none() {

@@ -15,14 +15,14 @@ use crate::Dialect;
 
 /// Whether fio refuses the text, or reads it in a way its writer cannot have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub(crate) enum ProblemWeight {
     Fault,
     Quirk,
     /// fio refuses what its documents promise; Fathom's own dialect reads it.
     Extension,
 }
 
-impl Weight {
+impl ProblemWeight {
     /// Whether this is an error in `dialect`.
     pub(crate) fn counts(self, dialect: Dialect) -> bool {
         match self {
@@ -35,8 +35,8 @@ impl Weight {
 
 /// Something found in the text of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
-    pub(crate) weight: Weight,
+pub(crate) struct ReadProblem {
+    pub(crate) weight: ProblemWeight,
     pub(crate) code: &'static str,
     pub(crate) message: String,
     /// What fio does, as a sentence; empty when the message says it all.
@@ -50,7 +50,7 @@ pub(crate) struct Finding {
 /// Collects findings about one value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    pub(crate) items: Vec<Finding>,
+    pub(crate) items: Vec<ReadProblem>,
     /// Where in the value the text being read begins.
     base: usize,
 }
@@ -66,35 +66,51 @@ impl Findings {
     }
 
     /// fio refuses this.
-    pub(crate) fn fault(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) -> &mut Finding {
-        self.push(Weight::Fault, at, code, message.into())
+    pub(crate) fn fault(
+        &mut self,
+        at: Range<usize>,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> &mut ReadProblem {
+        self.push(ProblemWeight::Fault, at, code, message.into())
     }
 
     /// fio reads this as something that was not meant.
-    pub(crate) fn quirk(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) -> &mut Finding {
-        self.push(Weight::Quirk, at, code, message.into())
+    pub(crate) fn quirk(
+        &mut self,
+        at: Range<usize>,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> &mut ReadProblem {
+        self.push(ProblemWeight::Quirk, at, code, message.into())
     }
 
     /// fio refuses this although its documents promise it.
     pub(crate) fn extension(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) {
-        self.push(Weight::Extension, at, code, message.into());
+        self.push(ProblemWeight::Extension, at, code, message.into());
     }
 
     /// Adds a finding of a part that was read apart.
-    pub(crate) fn take(&mut self, mut item: Finding) {
+    pub(crate) fn take(&mut self, mut item: ReadProblem) {
         item.at = item.at.start + self.base..item.at.end + self.base;
         self.items.push(item);
     }
 
-    fn push(&mut self, weight: Weight, at: Range<usize>, code: &'static str, message: String) -> &mut Finding {
+    fn push(
+        &mut self,
+        weight: ProblemWeight,
+        at: Range<usize>,
+        code: &'static str,
+        message: String,
+    ) -> &mut ReadProblem {
         let at = at.start + self.base..at.end + self.base;
-        self.items.push(Finding { weight, code, message, note: String::new(), remedy: String::new(), at });
+        self.items.push(ReadProblem { weight, code, message, note: String::new(), remedy: String::new(), at });
         let last = self.items.len() - 1;
         &mut self.items[last]
     }
 }
 
-impl Finding {
+impl ReadProblem {
     /// What fio does with the text.
     pub(crate) fn fio(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = note.into();

@@ -6,7 +6,7 @@ use super::Findings;
 
 /// What the suffix of a number may be, and what a bare number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum NumberUnit {
     /// Bytes or a plain count, with size suffixes; `kb_base` is 1024 or 1000.
     Count { kb_base: u32 },
     /// Time; the bare number counts seconds.
@@ -18,7 +18,7 @@ pub(crate) enum Unit {
 /// A number as fio reads it: counts as they are, times in microseconds, in 64-bit two's complement.
 ///
 /// A share of so many per cent comes out as fio keeps it: `-1 - share`.
-pub(crate) fn read(text: &str, unit: Unit, findings: &mut Findings) -> Option<i64> {
+pub(crate) fn read(text: &str, unit: NumberUnit, findings: &mut Findings) -> Option<i64> {
     let body = text.trim_start();
     let blanks = text.len() - body.len();
     let Some((value, digits)) = leading_integer(body) else {
@@ -26,8 +26,8 @@ pub(crate) fn read(text: &str, unit: Unit, findings: &mut Findings) -> Option<i6
         return None;
     };
     let scaled = match unit {
-        Unit::Count { kb_base } => count(text, value, kb_base, findings),
-        Unit::Seconds | Unit::Micros => time(text, value, unit, findings),
+        NumberUnit::Count { kb_base } => count(text, value, kb_base, findings),
+        NumberUnit::Seconds | NumberUnit::Micros => time(text, value, unit, findings),
     };
     complain_about_rest(text, blanks, digits, unit, findings);
     Some(scaled)
@@ -121,11 +121,11 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
 
 /// Applies a time suffix. fio looks for it behind all digits and dashes; a suffix that is no letter is none at all,
 /// and one that it does not know counts microseconds.
-fn time(text: &str, value: i64, unit: Unit, findings: &mut Findings) -> i64 {
+fn time(text: &str, value: i64, unit: NumberUnit, findings: &mut Findings) -> i64 {
     let element = &text[..text.find(',').unwrap_or(text.len())];
     let at = element.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(element.len());
     let suffix = element[at..].to_ascii_lowercase();
-    let default = if unit == Unit::Seconds { 1_000_000 } else { 1 };
+    let default = if unit == NumberUnit::Seconds { 1_000_000 } else { 1 };
     if !suffix.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return value.wrapping_mul(default);
     }
@@ -163,7 +163,7 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
 }
 
 /// Complains about whatever fio silently leaves unread behind the number.
-fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: Unit, findings: &mut Findings) {
+fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUnit, findings: &mut Findings) {
     let end = text.find(',').unwrap_or(text.len());
     let number_end = (blanks + digits).min(end);
     let rest = &text[number_end..end];
@@ -182,7 +182,7 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: Unit, fin
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
     }
-    if text.starts_with('-') && !matches!(unit, Unit::Count { .. }) {
+    if text.starts_with('-') && !matches!(unit, NumberUnit::Count { .. }) {
         findings
             .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
             .fio("fio keeps it as an enormous positive number");
@@ -207,18 +207,18 @@ fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, fi
     finding.write(format!("write `{}` directly behind `=`", text.trim()));
 }
 
-fn known_rest(rest: &str, hexadecimal: bool, unit: Unit) -> bool {
+fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {
     if rest.is_empty() || hexadecimal {
         return rest.is_empty();
     }
     let lower = rest.to_ascii_lowercase();
     match unit {
-        Unit::Count { .. } if matches!(lower.as_str(), "b" | "%" | "z") => true,
-        Unit::Count { .. } => {
+        NumberUnit::Count { .. } if matches!(lower.as_str(), "b" | "%" | "z") => true,
+        NumberUnit::Count { .. } => {
             lower.strip_prefix(['k', 'm', 'g', 't', 'p']).is_some_and(|tail| IEC_TAILS.contains(&tail))
         }
         // Letters are judged as units of time already.
-        Unit::Seconds | Unit::Micros => rest.starts_with(|c: char| c.is_ascii_alphabetic()),
+        NumberUnit::Seconds | NumberUnit::Micros => rest.starts_with(|c: char| c.is_ascii_alphabetic()),
     }
 }
 
@@ -229,7 +229,7 @@ const IEC_TAILS: [&str; 4] = ["", "b", "i", "ib"];
 mod tests {
     use super::*;
 
-    fn value(text: &str, unit: Unit) -> (Option<i64>, Vec<&'static str>) {
+    fn value(text: &str, unit: NumberUnit) -> (Option<i64>, Vec<&'static str>) {
         let mut findings = Findings::default();
         let value = read(text, unit, &mut findings);
         (value, findings.items.iter().map(|item| item.code).collect())
@@ -264,7 +264,7 @@ mod tests {
             ("8kiB,4", 8000, &["iec-unit"]),
         ];
         for (text, want, codes) in cases {
-            let (got, found) = value(text, Unit::Count { kb_base: 1024 });
+            let (got, found) = value(text, NumberUnit::Count { kb_base: 1024 });
             assert_eq!((got, found.as_slice()), (Some(*want), *codes), "{text}");
         }
     }
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn kb_base_1000_turns_the_units_round() {
         for (text, want) in [("4KiB", 4096), ("4kb", 4000), ("4Ki", 4000), ("4k", 4000)] {
-            assert_eq!(value(text, Unit::Count { kb_base: 1000 }), (Some(want), vec![]), "{text}");
+            assert_eq!(value(text, NumberUnit::Count { kb_base: 1000 }), (Some(want), vec![]), "{text}");
         }
     }
 
@@ -297,7 +297,7 @@ mod tests {
             ("5m,1", 300_000_000, &[]),
         ];
         for (text, want, codes) in cases {
-            let (got, found) = value(text, Unit::Seconds);
+            let (got, found) = value(text, NumberUnit::Seconds);
             assert_eq!((got, found.as_slice()), (Some(*want), *codes), "{text}");
         }
     }
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         for text in ["", "k", "foo", "(4*1024)", "--4k", "9223372036854775808", "é"] {
-            let (got, found) = value(text, Unit::Count { kb_base: 1024 });
+            let (got, found) = value(text, NumberUnit::Count { kb_base: 1024 });
             assert_eq!((got, found), (None, vec!["not-a-number"]), "{text}");
         }
     }

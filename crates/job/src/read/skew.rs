@@ -4,7 +4,7 @@ use units::Bytes;
 
 use super::Findings;
 use super::lists::split;
-use super::number::{self, Unit};
+use super::number::{self, NumberUnit};
 use crate::model::Distribution;
 
 /// The words of `random_distribution` that Fathom knows.
@@ -106,7 +106,7 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
 }
 
 fn bytes(text: &str, findings: &mut Findings) -> Option<Bytes> {
-    number::read(text, Unit::Count { kb_base: 1024 }, findings).map(|n| Bytes::new(n as u64))
+    number::read(text, NumberUnit::Count { kb_base: 1024 }, findings).map(|n| Bytes::new(n as u64))
 }
 
 const ZONES: &str = "a zone is `share of operations/share of the file`";

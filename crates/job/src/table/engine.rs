@@ -1,20 +1,25 @@
 //! How operations reach the device.
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, in_category, int, later, switch, word};
-use crate::draft::Draft;
-use crate::model::{Engine, Memory};
+use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, accepted, in_category, int, later, switch, word};
+use crate::draft::JobDraft;
+use crate::model::{BufferMemory, Engine};
 use crate::read::Findings;
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     Category::Engine,
     [
-        OptionSpec::new("ioengine", Kind::Text, Setter::Special(ioengine), "Which engine carries out operations.")
-            .default("psync"),
+        OptionSpec::new(
+            "ioengine",
+            OptionKind::Text,
+            Setter::Special(ioengine),
+            "Which engine carries out operations.",
+        )
+        .default("psync"),
         switch("direct", "0", "Go past the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
         switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| {
             d.job.engine.direct = !on;
         }),
-        later("atomic", Kind::Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
+        later("atomic", OptionKind::Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
         int("iodepth", (1, ANY), "How many operations are kept in flight.", |d, n| d.job.pace.iodepth = n as u32)
             .default("1"),
         int(
@@ -37,9 +42,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         int("iodepth_low", (0, ANY), "Refill only when this few are left in flight.", |d, n| {
             d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
         }),
-        later("serialize_overlap", Kind::Bool, "Hold back operations that overlap one in flight.").default("0"),
-        later("io_submit_mode", Kind::Word(&["inline", "offload"]), "Submit from the worker or from helper threads.")
-            .default("inline"),
+        later("serialize_overlap", OptionKind::Bool, "Hold back operations that overlap one in flight.").default("0"),
+        later(
+            "io_submit_mode",
+            OptionKind::Word(&["inline", "offload"]),
+            "Submit from the worker or from helper threads.",
+        )
+        .default("inline"),
         word(
             "mem",
             &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
@@ -53,30 +62,30 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         })
         .alias(&["mem_align"])
         .default("0"),
-        later("hugepage-size", Kind::Int(0, ANY), "Size of the huge pages that buffers use.").default("2097152"),
+        later("hugepage-size", OptionKind::Int(0, ANY), "Size of the huge pages that buffers use.").default("2097152"),
         accepted(
             "clocksource",
-            Kind::Word(&["gettimeofday", "clock_gettime", "cpu"]),
+            OptionKind::Word(&["gettimeofday", "clock_gettime", "cpu"]),
             "Which clock times operations.",
             "Fathom uses the fastest clock that is exact",
         ),
         accepted(
             "gtod_cpu",
-            Kind::Int(0, ANY),
+            OptionKind::Int(0, ANY),
             "A processor that does nothing but read the clock.",
             "reading the clock is cheap",
         ),
     ],
 );
 
-fn memory(word: &str) -> Memory {
+fn memory(word: &str) -> BufferMemory {
     match word {
-        "shm" => Memory::Shm,
-        "shmhuge" => Memory::ShmHuge,
-        "mmap" => Memory::Mmap,
-        "mmapshared" => Memory::MmapShared,
-        "mmaphuge" => Memory::MmapHuge,
-        _ => Memory::Malloc,
+        "shm" => BufferMemory::Shm,
+        "shmhuge" => BufferMemory::ShmHuge,
+        "mmap" => BufferMemory::Mmap,
+        "mmapshared" => BufferMemory::MmapShared,
+        "mmaphuge" => BufferMemory::MmapHuge,
+        _ => BufferMemory::Malloc,
     }
 }
 
@@ -148,7 +157,7 @@ pub(crate) fn engine_name(name: &str) -> &str {
     if name == "linuxaio" { Engine::Libaio.name() } else { name }
 }
 
-fn ioengine(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let name = engine_name(&text[..text.find([',', ':']).unwrap_or(text.len())]);
     if let Some(engine) = ENGINES.into_iter().find(|engine| engine.name() == name) {
         draft.job.engine.engine = engine;

@@ -1,7 +1,7 @@
 //! Errors, traces, zones, and what fio keeps for itself.
 
 use super::Status;
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, in_category, later, word};
+use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, in_category, later, word};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     Category::Other,
@@ -18,43 +18,56 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             },
         )
         .default("none"),
-        later("ignore_error", Kind::Text, "Errors that do not count, for reads, writes and checks."),
-        later("error_dump", Kind::Bool, "Print every error that is ignored.").default("0"),
-        later("write_iolog", Kind::Text, "Write a trace of all operations to this file."),
-        later("read_iolog", Kind::Text, "Repeat the operations of this trace."),
-        later("read_iolog_chunked", Kind::Bool, "Read the trace piece by piece.").default("0"),
-        later("replay_no_stall", Kind::Bool, "Repeat a trace as fast as it goes.").default("0"),
-        later("replay_redirect", Kind::Text, "Repeat a trace on this device."),
-        later("replay_scale", Kind::Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
-        later("replay_align", Kind::Int(0, ANY), "Align the offsets of a trace to this."),
-        later("replay_time_scale", Kind::Int(1, ANY), "Pace of a trace in per cent.").default("100"),
-        later("replay_skip", Kind::Text, "Leave out these kinds of operation of a trace."),
-        later("merge_blktrace_file", Kind::Text, "Where merged traces go."),
-        later("merge_blktrace_scalars", Kind::Floats(f64::MIN, f64::MAX), "Pace of each merged trace in per cent."),
-        later("merge_blktrace_iters", Kind::Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
-        later("zonemode", Kind::Word(&["none", "strided", "zbd"]), "How the file is divided into zones.")
+        later("ignore_error", OptionKind::Text, "Errors that do not count, for reads, writes and checks."),
+        later("error_dump", OptionKind::Bool, "Print every error that is ignored.").default("0"),
+        later("write_iolog", OptionKind::Text, "Write a trace of all operations to this file."),
+        later("read_iolog", OptionKind::Text, "Repeat the operations of this trace."),
+        later("read_iolog_chunked", OptionKind::Bool, "Read the trace piece by piece.").default("0"),
+        later("replay_no_stall", OptionKind::Bool, "Repeat a trace as fast as it goes.").default("0"),
+        later("replay_redirect", OptionKind::Text, "Repeat a trace on this device."),
+        later("replay_scale", OptionKind::Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
+        later("replay_align", OptionKind::Int(0, ANY), "Align the offsets of a trace to this."),
+        later("replay_time_scale", OptionKind::Int(1, ANY), "Pace of a trace in per cent.").default("100"),
+        later("replay_skip", OptionKind::Text, "Leave out these kinds of operation of a trace."),
+        later("merge_blktrace_file", OptionKind::Text, "Where merged traces go."),
+        later(
+            "merge_blktrace_scalars",
+            OptionKind::Floats(f64::MIN, f64::MAX),
+            "Pace of each merged trace in per cent.",
+        ),
+        later("merge_blktrace_iters", OptionKind::Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
+        later("zonemode", OptionKind::Word(&["none", "strided", "zbd"]), "How the file is divided into zones.")
             .default("none"),
-        later("zonesize", Kind::Long(0), "Length of a zone.").default("0"),
-        later("zonecapacity", Kind::Long(0), "How much of each zone can be used.").default("0"),
-        later("zonerange", Kind::Long(0), "Distance from zone to zone.").default("0"),
-        later("zoneskip", Kind::Size, "How much is left out between zones.").default("0"),
-        later("read_beyond_wp", Kind::Bool, "Permit reads behind a zone's write pointer.").default("0"),
-        later("max_open_zones", Kind::Int(0, 4096), "How many zones are written to at once.").default("0"),
-        later("job_max_open_zones", Kind::Int(0, 4096), "How many zones one worker writes to at once.").default("0"),
-        later("ignore_zone_limits", Kind::Bool, "Do not heed the device's limits on zones.").default("0"),
-        later("zone_reset_threshold", Kind::Floats(0.0, 1.0), "How full the device may be before zones are reset."),
-        later("zone_reset_frequency", Kind::Floats(0.0, 1.0), "How often zones are reset."),
-        later("recover_zbd_write_error", Kind::Bool, "Go on after a write to a zone has failed."),
-        later("write_zone_remainder", Kind::Bool, "Fill the short ends of zones instead of finishing them."),
-        later("fdp", Kind::Bool, "Tell the device where data belongs (FDP).").default("0"),
-        later("dataplacement", Kind::Word(&["none", "fdp", "streams"]), "How the device is told where data belongs.")
-            .alias(&["data_placement"])
-            .default("none"),
-        later("plid_select", Kind::Word(&["random", "roundrobin", "scheme"]), "Which placement comes next.")
+        later("zonesize", OptionKind::Long(0), "Length of a zone.").default("0"),
+        later("zonecapacity", OptionKind::Long(0), "How much of each zone can be used.").default("0"),
+        later("zonerange", OptionKind::Long(0), "Distance from zone to zone.").default("0"),
+        later("zoneskip", OptionKind::Size, "How much is left out between zones.").default("0"),
+        later("read_beyond_wp", OptionKind::Bool, "Permit reads behind a zone's write pointer.").default("0"),
+        later("max_open_zones", OptionKind::Int(0, 4096), "How many zones are written to at once.").default("0"),
+        later("job_max_open_zones", OptionKind::Int(0, 4096), "How many zones one worker writes to at once.")
+            .default("0"),
+        later("ignore_zone_limits", OptionKind::Bool, "Do not heed the device's limits on zones.").default("0"),
+        later(
+            "zone_reset_threshold",
+            OptionKind::Floats(0.0, 1.0),
+            "How full the device may be before zones are reset.",
+        ),
+        later("zone_reset_frequency", OptionKind::Floats(0.0, 1.0), "How often zones are reset."),
+        later("recover_zbd_write_error", OptionKind::Bool, "Go on after a write to a zone has failed."),
+        later("write_zone_remainder", OptionKind::Bool, "Fill the short ends of zones instead of finishing them."),
+        later("fdp", OptionKind::Bool, "Tell the device where data belongs (FDP).").default("0"),
+        later(
+            "dataplacement",
+            OptionKind::Word(&["none", "fdp", "streams"]),
+            "How the device is told where data belongs.",
+        )
+        .alias(&["data_placement"])
+        .default("none"),
+        later("plid_select", OptionKind::Word(&["random", "roundrobin", "scheme"]), "Which placement comes next.")
             .alias(&["fdp_pli_select"])
             .default("roundrobin"),
-        later("plids", Kind::Text, "Placements that are used.").alias(&["fdp_pli"]),
-        later("dp_scheme", Kind::Text, "File that maps offsets to placements."),
+        later("plids", OptionKind::Text, "Placements that are used.").alias(&["fdp_pli"]),
+        later("dp_scheme", OptionKind::Text, "File that maps offsets to placements."),
         profile("threads", "Workers of `profile=tiobench`."),
         profile("block", "Block size of `profile=tiobench`."),
         profile("numruns", "Runs of `profile=tiobench`."),
@@ -68,16 +81,21 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         profile("prep", "Prepare the devices for `profile=act`."),
         OptionSpec::new(
             "flow_watermark",
-            Kind::Int(0, ANY),
+            OptionKind::Int(0, ANY),
             Setter::Nothing,
             "How far jobs of a flow may drift apart.",
         )
         .status(Status::Deprecated),
-        OptionSpec::new("rwmixcycle", Kind::Int(0, ANY), Setter::Nothing, "How long a mix stays with one direction.")
-            .status(Status::Removed),
+        OptionSpec::new(
+            "rwmixcycle",
+            OptionKind::Int(0, ANY),
+            Setter::Nothing,
+            "How long a mix stays with one direction.",
+        )
+        .status(Status::Removed),
     ],
 );
 
 const fn profile(name: &'static str, doc: &'static str) -> OptionSpec {
-    OptionSpec::new(name, Kind::Text, Setter::Nothing, doc).status(Status::Profile)
+    OptionSpec::new(name, OptionKind::Text, Setter::Nothing, doc).status(Status::Profile)
 }

@@ -2,10 +2,10 @@
 
 use units::Nanos;
 
-use super::spec::{Category, Kind, OptionSpec, Setter, flag, in_category, later};
-use crate::draft::Draft;
+use super::spec::{Category, OptionKind, OptionSpec, Setter, flag, in_category, later};
+use crate::draft::JobDraft;
 use crate::model::Size;
-use crate::read::number::{Unit, micros};
+use crate::read::number::{NumberUnit, micros};
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
@@ -23,10 +23,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             .default("0"),
         size("offset_increment", "How much further each clone begins.", |d, size| d.job.extent.offset_increment = size)
             .default("0"),
-        later("offset_align", Kind::Long(0), "Round the beginning up to a multiple of this.").default("0"),
+        later("offset_align", OptionKind::Long(0), "Round the beginning up to a multiple of this.").default("0"),
         OptionSpec::new(
             "number_ios",
-            Kind::Long(0),
+            OptionKind::Long(0),
             Setter::Number(|d, n| d.job.extent.number_ios = (n > 0).then_some(n)),
             "End after this many operations at most.",
         )
@@ -38,34 +38,38 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         time("ramp_time", "Run so long before results count; `runtime` begins after it.", |d, t| {
             d.job.extent.ramp_time = t;
         }),
-        later("ramp_size", Kind::Long(1), "Transfer so much before results count."),
+        later("ramp_size", OptionKind::Long(1), "Transfer so much before results count."),
         OptionSpec::new(
             "startdelay",
-            Kind::Seconds,
+            OptionKind::Seconds,
             Setter::Special(startdelay),
             "Wait so long before the job begins; a range `low-high` draws a time from it.",
         )
         .default("0"),
-        later("steadystate", Kind::Word(STEADY), "End when this measure has become steady.")
+        later("steadystate", OptionKind::Word(STEADY), "End when this measure has become steady.")
             .alias(&["ss"])
             .default("iops_slope:0.01%"),
-        later("steadystate_duration", Kind::Seconds, "How long it must be steady.").alias(&["ss_dur"]).default("0"),
-        later("steadystate_ramp_time", Kind::Seconds, "How long to wait before looking.")
+        later("steadystate_duration", OptionKind::Seconds, "How long it must be steady.")
+            .alias(&["ss_dur"])
+            .default("0"),
+        later("steadystate_ramp_time", OptionKind::Seconds, "How long to wait before looking.")
             .alias(&["ss_ramp"])
             .default("0"),
-        later("steadystate_check_interval", Kind::Seconds, "How often to look.").alias(&["ss_interval"]).default("1"),
-        later("num_range", Kind::Int(0, 256), "How many ranges one trim names.").default("1"),
+        later("steadystate_check_interval", OptionKind::Seconds, "How often to look.")
+            .alias(&["ss_interval"])
+            .default("1"),
+        later("num_range", OptionKind::Int(0, 256), "How many ranges one trim names.").default("1"),
     ],
 );
 
 const STEADY: &[&str] = &["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];
 
-const fn size(name: &'static str, doc: &'static str, set: fn(&mut Draft, Size)) -> OptionSpec {
-    OptionSpec::new(name, Kind::Size, Setter::Size(set), doc)
+const fn size(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Size)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Size, Setter::Size(set), doc)
 }
 
-const fn time(name: &'static str, doc: &'static str, set: fn(&mut Draft, Nanos)) -> OptionSpec {
-    OptionSpec::new(name, Kind::Seconds, Setter::Time(set), doc)
+const fn time(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nanos)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Seconds, Setter::Time(set), doc)
 }
 
 /// fio takes a size of nothing for none given.
@@ -77,9 +81,9 @@ fn nonzero(size: Size) -> Option<Size> {
     }
 }
 
-fn startdelay(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn startdelay(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let mut ends = (Nanos::ZERO, Nanos::ZERO);
-    lists::interval(text, Unit::Seconds, findings, |slot, last, value| {
+    lists::interval(text, NumberUnit::Seconds, findings, |slot, last, value| {
         let value = micros(value);
         if slot == 0 {
             ends.0 = value;

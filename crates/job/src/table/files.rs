@@ -2,12 +2,14 @@
 
 use units::Bytes;
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word};
-use crate::draft::Draft;
+use super::spec::{
+    ANY, Category, OptionKind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word,
+};
+use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
 use crate::model::{Fallocate, FileOrder, FileService, OpenSync};
 use crate::names;
-use crate::read::number::Unit;
+use crate::read::number::NumberUnit;
 use crate::read::{Findings, lists, skew};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
@@ -15,7 +17,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     [
         OptionSpec::new(
             "filename",
-            Kind::Text,
+            OptionKind::Text,
             Setter::Special(filename),
             "Files or devices, separated by `:` (a colon in a name is `\\:`).",
         ),
@@ -37,7 +39,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         word("file_service_type", FILE_ORDERS, "Which file comes next.", file_service).default("roundrobin"),
         OptionSpec::new(
             "filesize",
-            Kind::Long(1),
+            OptionKind::Long(1),
             Setter::Special(filesize),
             "Size of each file, or a range `low-high`.",
         ),
@@ -73,40 +75,44 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         }),
         accepted(
             "create_serialize",
-            Kind::Bool,
+            OptionKind::Bool,
             "Make the files of one job after those of another.",
             "files are made one after the other",
         )
         .default("1"),
         accepted(
             "create_fsync",
-            Kind::Bool,
+            OptionKind::Bool,
             "Flush each file after it is made.",
             "files are flushed after they are made",
         )
         .default("1"),
-        later("create_only", Kind::Bool, "Make the files and run nothing.").default("0"),
-        later("file_append", Kind::Bool, "Begin at the end of the files.").default("0"),
-        later("fill_device", Kind::Bool, "Write until there is no space left.").alias(&["fill_fs"]).default("0"),
-        later("pre_read", Kind::Bool, "Read the files into the cache before the run.").default("0"),
-        later("unlink", Kind::Bool, "Remove the files after the job.").default("0"),
-        later("unlink_each_loop", Kind::Bool, "Remove the files after each loop of the job.").default("0"),
+        later("create_only", OptionKind::Bool, "Make the files and run nothing.").default("0"),
+        later("file_append", OptionKind::Bool, "Begin at the end of the files.").default("0"),
+        later("fill_device", OptionKind::Bool, "Write until there is no space left.").alias(&["fill_fs"]).default("0"),
+        later("pre_read", OptionKind::Bool, "Read the files into the cache before the run.").default("0"),
+        later("unlink", OptionKind::Bool, "Remove the files after the job.").default("0"),
+        later("unlink_each_loop", OptionKind::Bool, "Remove the files after each loop of the job.").default("0"),
         later(
             "fadvise_hint",
-            Kind::Word(&["0", "1", "random", "sequential", "noreuse"]),
+            OptionKind::Word(&["0", "1", "random", "sequential", "noreuse"]),
             "Tell the kernel the pattern.",
         )
         .default("1"),
-        later("write_hint", Kind::Word(&["none", "short", "medium", "long", "extreme"]), "Expected life of the data.")
+        later(
+            "write_hint",
+            OptionKind::Word(&["none", "short", "medium", "long", "extreme"]),
+            "Expected life of the data.",
+        )
+        .default("none"),
+        later("lockfile", OptionKind::Word(&["none", "exclusive", "readwrite"]), "Lock files while they are used.")
             .default("none"),
-        later("lockfile", Kind::Word(&["none", "exclusive", "readwrite"]), "Lock files while they are used.")
+        later("filetype", OptionKind::Word(&["none", "file", "block", "char"]), "Take all files for this type.")
             .default("none"),
-        later("filetype", Kind::Word(&["none", "file", "block", "char"]), "Take all files for this type.")
-            .default("none"),
-        later("opendir", Kind::Text, "Use every file below this directory."),
+        later("opendir", OptionKind::Text, "Use every file below this directory."),
         accepted(
             "unique_filename",
-            Kind::Bool,
+            OptionKind::Bool,
             "Keep the names of network clients apart.",
             "there are no network clients",
         )
@@ -127,7 +133,7 @@ fn fallocate(word: &str) -> Fallocate {
 }
 
 /// fio adds names to those that were given before, also to those given for all jobs.
-fn filename(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let files = &mut draft.job.files;
     if !files.filenames.is_empty() {
         let (names, more) = (files.filenames.get(..3).unwrap_or(&files.filenames), files.filenames.len() > 3);
@@ -148,7 +154,7 @@ fn filename(draft: &mut Draft, text: &str, findings: &mut Findings) {
 }
 
 /// The argument is the shape of a distribution, else how many operations a file gets at a time.
-fn file_service(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
+fn file_service(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
     let text = argument.unwrap_or("");
     let mut switch_every = 1;
     let order = match word {
@@ -169,8 +175,8 @@ fn file_service(draft: &mut Draft, word: &'static str, argument: Option<&str>, f
     }
 }
 
-fn filesize(draft: &mut Draft, text: &str, findings: &mut Findings) {
-    let unit = Unit::Count { kb_base: draft.kb_base() };
+fn filesize(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let unit = NumberUnit::Count { kb_base: draft.kb_base() };
     let mut ends = draft.job.files.filesize.unwrap_or_default();
     let mut any = false;
     lists::interval(text, unit, findings, |slot, last, value| {

@@ -1,9 +1,9 @@
 //! Reads or writes, where, in which sizes, and what is written.
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, later, share, switch, word};
-use crate::draft::Draft;
+use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, flag, in_category, later, share, switch, word};
+use crate::draft::JobDraft;
 use crate::model::{Direction, Generator};
-use crate::read::number::Unit;
+use crate::read::number::NumberUnit;
 use crate::read::{Findings, lists, number, pattern, skew};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
@@ -20,37 +20,46 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .default("50"),
         OptionSpec::new(
             "bs",
-            Kind::Long(1),
-            Setter::Slots(|d, slot, last, n| Draft::fill(&mut d.bs, slot, last, &n)),
+            OptionKind::Long(1),
+            Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.bs, slot, last, &n)),
             "Size of each operation, for reads, writes and trims separated by commas.",
         )
         .alias(&["blocksize"])
         .default("4096"),
         OptionSpec::new(
             "bsrange",
-            Kind::Ranges,
+            OptionKind::Ranges,
             Setter::Special(bsrange),
             "Sizes anywhere between two, in multiples of the lower.",
         )
         .alias(&["blocksize_range"]),
-        OptionSpec::new("bssplit", Kind::Text, Setter::Special(bssplit), "Sizes with a share each: `4k/60:64k/40`."),
+        OptionSpec::new(
+            "bssplit",
+            OptionKind::Text,
+            Setter::Special(bssplit),
+            "Sizes with a share each: `4k/60:64k/40`.",
+        ),
         flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| {
             d.job.pattern.bs_unaligned = on;
         })
         .alias(&["blocksize_unaligned"]),
         OptionSpec::new(
             "ba",
-            Kind::Long(1),
-            Setter::Slots(|d, slot, last, n| Draft::fill(&mut d.align, slot, last, &Some(n))),
+            OptionKind::Long(1),
+            Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.align, slot, last, &Some(n))),
             "Offsets are multiples of this instead of the least size.",
         )
         .alias(&["blockalign"]),
-        later("bs_is_seq_rand", Kind::Bool, "Take two sizes for sequential and random, not for reads and writes.")
-            .default("0"),
+        later(
+            "bs_is_seq_rand",
+            OptionKind::Bool,
+            "Take two sizes for sequential and random, not for reads and writes.",
+        )
+        .default("0"),
         flag("norandommap", "Blocks may come again before all have come once.", |d, on| d.job.pattern.norandommap = on),
         OptionSpec::new(
             "softrandommap",
-            Kind::Bool,
+            OptionKind::Bool,
             Setter::Nothing,
             "Go on without a map of blocks where there is no memory for one.",
         )
@@ -71,15 +80,16 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .default("tausworthe"),
         OptionSpec::new(
             "random_distribution",
-            Kind::Word(skew::WORDS),
+            OptionKind::Word(skew::WORDS),
             Setter::Special(random_distribution),
             "Where random offsets fall, for reads, writes and trims separated by commas.",
         )
         .default("random"),
-        later("random_sequence_stride", Kind::Bool, "Spread the `sequence` distribution over the file.").default("0"),
+        later("random_sequence_stride", OptionKind::Bool, "Spread the `sequence` distribution over the file.")
+            .default("0"),
         OptionSpec::new(
             "percentage_random",
-            Kind::Int(0, 100),
+            OptionKind::Int(0, 100),
             Setter::Slots(percentage_random),
             "Share of random offsets in a random pattern, in per cent.",
         )
@@ -88,18 +98,26 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             .alias(&["allrandrepeat"]),
         OptionSpec::new(
             "randseed",
-            Kind::Long(0),
+            OptionKind::Long(0),
             Setter::Number(|d, n| d.job.pattern.randseed = Some(n)),
             "Seed of everything random in the job; overrides `randrepeat`.",
         )
         .default("0x89"),
-        later("rw_sequencer", Kind::Word(&["sequential", "identical"]), "How offsets go on within a run of `rw=…:N`.")
-            .default("sequential"),
-        later("sprandom", Kind::Bool, "Precondition a flash device in one pass.").default("0"),
-        later("spr_num_regions", Kind::Int(0, ANY), "Regions of that pass.").default("100"),
-        later("spr_op", Kind::Floats(f64::MIN, f64::MAX), "The device's overprovisioning as a share, for that pass.")
-            .default("0.15"),
-        later("spr_cs", Kind::Long(0), "The device's cache in bytes, for that pass.").default("0"),
+        later(
+            "rw_sequencer",
+            OptionKind::Word(&["sequential", "identical"]),
+            "How offsets go on within a run of `rw=…:N`.",
+        )
+        .default("sequential"),
+        later("sprandom", OptionKind::Bool, "Precondition a flash device in one pass.").default("0"),
+        later("spr_num_regions", OptionKind::Int(0, ANY), "Regions of that pass.").default("100"),
+        later(
+            "spr_op",
+            OptionKind::Floats(f64::MIN, f64::MAX),
+            "The device's overprovisioning as a share, for that pass.",
+        )
+        .default("0.15"),
+        later("spr_cs", OptionKind::Long(0), "The device's cache in bytes, for that pass.").default("0"),
         flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),
         flag("refill_buffers", "Fill the buffer with new random bytes before every write.", |d, on| {
             d.job.payload.refill_buffers = on;
@@ -109,18 +127,23 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         }),
         OptionSpec::new(
             "buffer_pattern",
-            Kind::Text,
+            OptionKind::Text,
             Setter::Special(buffer_pattern),
             "Write this pattern over and over.",
         ),
-        later("buffer_compress_percentage", Kind::Int(0, 100), "How far buffers can be compressed, in per cent."),
-        later("buffer_compress_chunk", Kind::Int(0, ANY), "Length of each compressible piece of a buffer.")
+        later("buffer_compress_percentage", OptionKind::Int(0, 100), "How far buffers can be compressed, in per cent."),
+        later("buffer_compress_chunk", OptionKind::Int(0, ANY), "Length of each compressible piece of a buffer.")
             .default("512"),
-        later("dedupe_percentage", Kind::Int(0, 100), "Share of buffers that repeat others, in per cent."),
-        later("dedupe_mode", Kind::Word(&["repeat", "working_set"]), "Which buffers are repeated.").default("repeat"),
-        later("dedupe_working_set_percentage", Kind::Int(0, 100), "Size of the set that is repeated, in per cent.")
-            .default("5"),
-        later("dedupe_global", Kind::Bool, "Repeat buffers across jobs too.").default("0"),
+        later("dedupe_percentage", OptionKind::Int(0, 100), "Share of buffers that repeat others, in per cent."),
+        later("dedupe_mode", OptionKind::Word(&["repeat", "working_set"]), "Which buffers are repeated.")
+            .default("repeat"),
+        later(
+            "dedupe_working_set_percentage",
+            OptionKind::Int(0, 100),
+            "Size of the set that is repeated, in per cent.",
+        )
+        .default("5"),
+        later("dedupe_global", OptionKind::Bool, "Repeat buffers across jobs too.").default("0"),
     ],
 );
 
@@ -138,7 +161,7 @@ const DIRECTIONS: &[&str] = &[
     "randtrimwrite",
 ];
 
-fn rw(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
+fn rw(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
     let pattern = &mut draft.job.pattern;
     pattern.random = word.starts_with("rand");
     pattern.direction = match word.trim_start_matches("rand") {
@@ -158,7 +181,7 @@ fn rw(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &
 
 /// How many bytes a sequence leaves out after each operation.
 fn skip(text: &str, findings: &mut Findings) -> i64 {
-    number::read(text, Unit::Count { kb_base: 1024 }, findings).unwrap_or(0)
+    number::read(text, NumberUnit::Count { kb_base: 1024 }, findings).unwrap_or(0)
 }
 
 /// How many operations follow one another from each random offset: digits without units, in 32 bits.
@@ -177,30 +200,30 @@ fn run(text: &str, findings: &mut Findings) -> i64 {
     i64::from(if count == 0 { u32::MAX } else { count })
 }
 
-fn bsrange(draft: &mut Draft, text: &str, findings: &mut Findings) {
-    let unit = Unit::Count { kb_base: draft.kb_base() };
+fn bsrange(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let unit = NumberUnit::Count { kb_base: draft.kb_base() };
     lists::ranges(text, unit, findings, |slot, last, low, high| {
-        Draft::fill(&mut draft.ranges, slot, last, &Some((low as u64, high as u64)));
+        JobDraft::fill(&mut draft.ranges, slot, last, &Some((low as u64, high as u64)));
     });
 }
 
-fn bssplit(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn bssplit(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let parts = lists::split(text, ',');
     for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
         let Some(shares) = findings.within(start, |f| lists::block_split(part, draft.kb_base(), f)) else { continue };
         let shares = Some(shares.into_iter().map(|(size, share)| (size as u64, share)).collect());
-        Draft::fill(&mut draft.splits, slot, slot + 1 == parts.len(), &shares);
+        JobDraft::fill(&mut draft.splits, slot, slot + 1 == parts.len(), &shares);
     }
 }
 
-fn percentage_random(draft: &mut Draft, slot: usize, last: bool, n: u64) {
+fn percentage_random(draft: &mut JobDraft, slot: usize, last: bool, n: u64) {
     let shares = &mut draft.job.pattern.percentage_random;
     let mut slots = [shares.read, shares.write, shares.trim];
-    Draft::fill(&mut slots, slot, last, &(n as u32));
+    JobDraft::fill(&mut slots, slot, last, &(n as u32));
     [shares.read, shares.write, shares.trim] = slots;
 }
 
-fn random_distribution(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let mut parts = lists::split(text, ',');
     let named = parts[0].1;
     if matches!(named, "random" | "zipf" | "pareto" | "normal") && parts.len() > 1 {
@@ -217,7 +240,7 @@ fn random_distribution(draft: &mut Draft, text: &str, findings: &mut Findings) {
     }
 }
 
-fn buffer_pattern(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn buffer_pattern(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(found) = pattern::read(text, false, findings) {
         draft.job.payload.pattern = Some(found.bytes);
     }

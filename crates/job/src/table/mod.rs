@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 pub(crate) use engine::{ENGINES, engine_name};
 pub(crate) use spec::Setter;
-pub use spec::{Category, Kind, OptionSpec, Status};
+pub use spec::{Category, OptionKind, OptionSpec, Status};
 
 use units::closest;
 

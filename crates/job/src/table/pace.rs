@@ -2,8 +2,8 @@
 
 use units::{Nanos, Rate};
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, in_category, int, later, switch, word};
-use crate::draft::Draft;
+use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, in_category, int, later, switch, word};
+use crate::draft::JobDraft;
 use crate::model::{Arrivals, PerKind, ThinktimeBlocks};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
@@ -11,13 +11,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     [
         OptionSpec::new(
             "rate",
-            Kind::Long(0),
+            OptionKind::Long(0),
             Setter::Slots(|d, slot, last, n| fill_rate(&mut d.job.pace.rate, slot, last, n)),
             "Bytes per second of each worker, for reads, writes and trims separated by commas.",
         ),
         OptionSpec::new(
             "rate_iops",
-            Kind::Int(0, ANY),
+            OptionKind::Int(0, ANY),
             Setter::Slots(|d, slot, last, n| fill_rate(&mut d.job.pace.rate_iops, slot, last, n)),
             "Operations per second of each worker, for reads, writes and trims separated by commas.",
         ),
@@ -25,13 +25,17 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             d.job.pace.process = if w == "poisson" { Arrivals::Poisson } else { Arrivals::Linear };
         })
         .default("linear"),
-        later("rate_min", Kind::Long(0), "End the job when it falls below so many bytes per second.")
+        later("rate_min", OptionKind::Long(0), "End the job when it falls below so many bytes per second.")
             .alias(&["ratemin"]),
-        later("rate_iops_min", Kind::Int(0, ANY), "End the job when it falls below so many operations per second."),
-        later("rate_cycle", Kind::Int(0, ANY), "Window over which those floors are judged, in milliseconds.")
+        later(
+            "rate_iops_min",
+            OptionKind::Int(0, ANY),
+            "End the job when it falls below so many operations per second.",
+        ),
+        later("rate_cycle", OptionKind::Int(0, ANY), "Window over which those floors are judged, in milliseconds.")
             .alias(&["ratecycle"])
             .default("1000"),
-        later("rate_ignore_thinktime", Kind::Bool, "Idle time does not count against the rate."),
+        later("rate_ignore_thinktime", OptionKind::Bool, "Idle time does not count against the rate."),
         idle("thinktime", "Idle so long after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
         idle("thinktime_spin", "Spend so much of the idle time spinning.", |d, t| d.job.pace.thinktime_spin = t),
         idle("thinktime_iotime", "Idle after each span of this much time instead.", |d, t| {
@@ -51,13 +55,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             },
         )
         .default("complete"),
-        later("thinkcycles", Kind::Int(0, ANY), "Spin for so many cycles between operations.").default("0"),
-        later("max_latency", Kind::Micros, "End the job when an operation takes longer than this."),
-        later("latency_target", Kind::Micros, "Look for the greatest depth that keeps latency below this."),
-        later("latency_window", Kind::Micros, "How long each depth is tried."),
-        later("latency_percentile", Kind::Floats(0.0, 100.0), "Share of operations that must meet the target.")
+        later("thinkcycles", OptionKind::Int(0, ANY), "Spin for so many cycles between operations.").default("0"),
+        later("max_latency", OptionKind::Micros, "End the job when an operation takes longer than this."),
+        later("latency_target", OptionKind::Micros, "Look for the greatest depth that keeps latency below this."),
+        later("latency_window", OptionKind::Micros, "How long each depth is tried."),
+        later("latency_percentile", OptionKind::Floats(0.0, 100.0), "Share of operations that must meet the target.")
             .default("100"),
-        later("latency_run", Kind::Bool, "Go on adjusting the depth after it was found.").default("0"),
+        later("latency_run", OptionKind::Bool, "Go on adjusting the depth after it was found.").default("0"),
         int("fsync", (0, ANY), "Call fsync after every so many writes.", |d, n| d.job.sync.fsync = n as u32)
             .default("0"),
         int("fdatasync", (0, ANY), "Call fdatasync after every so many writes.", |d, n| {
@@ -66,23 +70,23 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .default("0"),
         switch("end_fsync", "0", "Call fsync once at the end of the job.", |d, on| d.job.sync.end_fsync = on),
         switch("fsync_on_close", "0", "Call fsync when a file is closed.", |d, on| d.job.sync.fsync_on_close = on),
-        later("end_syncfs", Kind::Bool, "Flush the whole filesystem at the end of the job.").default("0"),
+        later("end_syncfs", OptionKind::Bool, "Flush the whole filesystem at the end of the job.").default("0"),
         later(
             "sync_file_range",
-            Kind::Word(&["wait_before", "write", "wait_after"]),
+            OptionKind::Word(&["wait_before", "write", "wait_after"]),
             "Flush the range of every so many writes.",
         ),
-        later("write_barrier", Kind::Int(0, ANY), "Make every so-manieth write a barrier.").default("0"),
+        later("write_barrier", OptionKind::Int(0, ANY), "Make every so-manieth write a barrier.").default("0"),
     ],
 );
 
-const fn idle(name: &'static str, doc: &'static str, set: fn(&mut Draft, Nanos)) -> OptionSpec {
-    OptionSpec::new(name, Kind::Micros, Setter::Time(set), doc).default("0")
+const fn idle(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nanos)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Micros, Setter::Time(set), doc).default("0")
 }
 
 /// A rate of zero is none.
 fn fill_rate(rates: &mut PerKind<Option<Rate>>, slot: usize, last: bool, n: u64) {
     let mut slots = [rates.read, rates.write, rates.trim];
-    Draft::fill(&mut slots, slot, last, &(n > 0).then_some(Rate::per_sec(n)));
+    JobDraft::fill(&mut slots, slot, last, &(n > 0).then_some(Rate::per_sec(n)));
     [rates.read, rates.write, rates.trim] = slots;
 }

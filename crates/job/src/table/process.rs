@@ -1,7 +1,7 @@
 //! Names, clones, groups, processors.
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, flag, in_category, int, later, text, word};
-use crate::draft::Draft;
+use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, accepted, flag, in_category, int, later, text, word};
+use crate::draft::JobDraft;
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
@@ -30,12 +30,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             d.job.grouping.group_reporting = on;
         }),
         flag("exitall", "The end of this job ends the others.", |d, on| d.job.grouping.exitall = on),
-        later("exit_what", Kind::Word(&["group", "stonewall", "all"]), "Which jobs `exitall` ends.").default("group"),
-        later("exitall_on_error", Kind::Flag, "An error in this job ends all jobs."),
-        later("wait_for", Kind::Text, "Start when the job of this name has ended."),
+        later("exit_what", OptionKind::Word(&["group", "stonewall", "all"]), "Which jobs `exitall` ends.")
+            .default("group"),
+        later("exitall_on_error", OptionKind::Flag, "An error in this job ends all jobs."),
+        later("wait_for", OptionKind::Text, "Start when the job of this name has ended."),
         OptionSpec::new(
             "cpus_allowed",
-            Kind::Text,
+            OptionKind::Text,
             Setter::Special(cpus_allowed),
             "Processors that the workers may run on, such as `0-3,5`.",
         ),
@@ -47,41 +48,41 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
                 d.job.grouping.cpus_split = w == "split";
             },
         ),
-        later("cpumask", Kind::Int(0, ANY), "Processors that the workers may run on, as a bit mask."),
-        later("numa_cpu_nodes", Kind::Text, "Memory nodes on whose processors the workers run."),
-        later("numa_mem_policy", Kind::Text, "Memory nodes from which the workers get memory."),
-        later("nice", Kind::Int(-20, 19), "The workers' priority for the processor.").default("0"),
-        later("prio", Kind::Int(0, 7), "Priority of the job's operations within their class."),
-        later("prioclass", Kind::Int(0, 3), "Class of priority of the job's operations."),
-        later("priohint", Kind::Int(0, 1023), "Hint that goes with the priority of the job's operations."),
-        later("ioscheduler", Kind::Text, "Switch the device to this scheduler before the job."),
-        later("cgroup", Kind::Text, "Put the job into this control group."),
-        later("cgroup_weight", Kind::Int(100, 1000), "Weight of that control group."),
-        later("cgroup_nodelete", Kind::Bool, "Leave the control group behind.").default("0"),
-        later("uid", Kind::Int(0, ANY), "Run the job as this user."),
-        later("gid", Kind::Int(0, ANY), "Run the job as this group."),
-        later("exec_prerun", Kind::Text, "Run this command before the job."),
-        later("exec_postrun", Kind::Text, "Run this command after the job."),
+        later("cpumask", OptionKind::Int(0, ANY), "Processors that the workers may run on, as a bit mask."),
+        later("numa_cpu_nodes", OptionKind::Text, "Memory nodes on whose processors the workers run."),
+        later("numa_mem_policy", OptionKind::Text, "Memory nodes from which the workers get memory."),
+        later("nice", OptionKind::Int(-20, 19), "The workers' priority for the processor.").default("0"),
+        later("prio", OptionKind::Int(0, 7), "Priority of the job's operations within their class."),
+        later("prioclass", OptionKind::Int(0, 3), "Class of priority of the job's operations."),
+        later("priohint", OptionKind::Int(0, 1023), "Hint that goes with the priority of the job's operations."),
+        later("ioscheduler", OptionKind::Text, "Switch the device to this scheduler before the job."),
+        later("cgroup", OptionKind::Text, "Put the job into this control group."),
+        later("cgroup_weight", OptionKind::Int(100, 1000), "Weight of that control group."),
+        later("cgroup_nodelete", OptionKind::Bool, "Leave the control group behind.").default("0"),
+        later("uid", OptionKind::Int(0, ANY), "Run the job as this user."),
+        later("gid", OptionKind::Int(0, ANY), "Run the job as this group."),
+        later("exec_prerun", OptionKind::Text, "Run this command before the job."),
+        later("exec_postrun", OptionKind::Text, "Run this command after the job."),
         accepted(
             "comm",
-            Kind::Text,
+            OptionKind::Text,
             "Name of the worker in the system's list of processes.",
             "Fathom's workers are threads of one process",
         ),
-        later("lockmem", Kind::Long(0), "Keep this much memory locked while the job runs.").default("0"),
+        later("lockmem", OptionKind::Long(0), "Keep this much memory locked while the job runs.").default("0"),
         later(
             "profile",
-            Kind::Word(&["tiobench", "act"]),
+            OptionKind::Word(&["tiobench", "act"]),
             "Run one of the built-in procedures instead of jobs; see `fathom suite`.",
         ),
-        later("flow_id", Kind::Int(0, ANY), "Which flow the job belongs to.").default("0"),
-        later("flow", Kind::Int(0, 1000), "Share of operations among the jobs of one flow.").default("0"),
-        later("flow_sleep", Kind::Int(0, ANY), "How long to sleep when ahead of the flow, in microseconds.")
+        later("flow_id", OptionKind::Int(0, ANY), "Which flow the job belongs to.").default("0"),
+        later("flow", OptionKind::Int(0, 1000), "Share of operations among the jobs of one flow.").default("0"),
+        later("flow_sleep", OptionKind::Int(0, ANY), "How long to sleep when ahead of the flow, in microseconds.")
             .default("0"),
     ],
 );
 
-fn cpus_allowed(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(cpus) = lists::processors(text, findings) {
         if cpus.is_empty() && findings.items.is_empty() {
             findings

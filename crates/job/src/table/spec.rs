@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::draft::Draft;
+use crate::draft::JobDraft;
 use crate::model::Size;
 use crate::read::Findings;
 
@@ -33,7 +33,7 @@ pub enum Category {
 
 /// How the value of an option is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum OptionKind {
     /// Any text.
     Text,
     /// A whole number of 32 bits, with size suffixes, within these bounds.
@@ -81,25 +81,25 @@ pub(crate) enum Setter {
     /// Not at all.
     Nothing,
     /// By a switch.
-    Switch(fn(&mut Draft, bool)),
+    Switch(fn(&mut JobDraft, bool)),
     /// By a number; of a list, the first counts.
-    Number(fn(&mut Draft, u64)),
+    Number(fn(&mut JobDraft, u64)),
     /// By a number; of a list, the last counts.
-    Last(fn(&mut Draft, u64)),
+    Last(fn(&mut JobDraft, u64)),
     /// By a number for reads, writes or trims (the slot), and for those behind it if it is the list's last.
-    Slots(fn(&mut Draft, usize, bool, u64)),
+    Slots(fn(&mut JobDraft, usize, bool, u64)),
     /// By a size.
-    Size(fn(&mut Draft, Size)),
+    Size(fn(&mut JobDraft, Size)),
     /// By a time.
-    Time(fn(&mut Draft, Nanos)),
+    Time(fn(&mut JobDraft, Nanos)),
     /// By a text.
-    Text(fn(&mut Draft, &str)),
+    Text(fn(&mut JobDraft, &str)),
     /// By a word and what stands behind its colon.
-    Word(fn(&mut Draft, &'static str, Option<&str>, &mut Findings)),
+    Word(fn(&mut JobDraft, &'static str, Option<&str>, &mut Findings)),
     /// By numbers with fractions.
-    Floats(fn(&mut Draft, Vec<f64>)),
+    Floats(fn(&mut JobDraft, Vec<f64>)),
     /// By a text that has a grammar of its own.
-    Special(fn(&mut Draft, &str, &mut Findings)),
+    Special(fn(&mut JobDraft, &str, &mut Findings)),
 }
 
 /// One option.
@@ -110,7 +110,7 @@ pub struct OptionSpec {
     /// Its other names.
     pub aliases: &'static [&'static str],
     /// How its value is written.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// Its default as one would write it; empty where there is none.
     pub default: &'static str,
     /// What it does, in one sentence.
@@ -135,18 +135,18 @@ impl OptionSpec {
     /// Whether its value may be left out.
     #[must_use]
     pub fn takes_no_value(&self) -> bool {
-        matches!(self.kind, Kind::Flag) || LOG_PREFIXES.contains(&self.name)
+        matches!(self.kind, OptionKind::Flag) || LOG_PREFIXES.contains(&self.name)
     }
 
     /// Whether writing `text` asks for what happens anyway.
     pub(crate) fn is_default(&self, text: &str) -> bool {
-        let off = matches!(self.kind, Kind::Bool | Kind::Flag | Kind::Int(..) | Kind::Long(_));
-        let none =
-            matches!(self.kind, Kind::Word(words) if words.contains(&"0")) && self.default.parse::<u32>().is_err();
+        let off = matches!(self.kind, OptionKind::Bool | OptionKind::Flag | OptionKind::Int(..) | OptionKind::Long(_));
+        let none = matches!(self.kind, OptionKind::Word(words) if words.contains(&"0"))
+            && self.default.parse::<u32>().is_err();
         text == self.default || (text == "0" && (none || (self.default.is_empty() && off)))
     }
 
-    pub(super) const fn new(name: &'static str, kind: Kind, setter: Setter, doc: &'static str) -> Self {
+    pub(super) const fn new(name: &'static str, kind: OptionKind, setter: Setter, doc: &'static str) -> Self {
         Self {
             name,
             aliases: &[],
@@ -187,12 +187,17 @@ impl OptionSpec {
 }
 
 /// An option that Fathom does not have yet.
-pub(super) const fn later(name: &'static str, kind: Kind, doc: &'static str) -> OptionSpec {
+pub(super) const fn later(name: &'static str, kind: OptionKind, doc: &'static str) -> OptionSpec {
     OptionSpec::new(name, kind, Setter::Nothing, doc).status(Status::NotYet)
 }
 
 /// An option that changes nothing, for a reason.
-pub(super) const fn accepted(name: &'static str, kind: Kind, doc: &'static str, reason: &'static str) -> OptionSpec {
+pub(super) const fn accepted(
+    name: &'static str,
+    kind: OptionKind,
+    doc: &'static str,
+    reason: &'static str,
+) -> OptionSpec {
     OptionSpec::new(name, kind, Setter::Nothing, doc).status(Status::Accepted(reason))
 }
 
@@ -212,42 +217,42 @@ pub(super) const fn in_category<const N: usize>(category: Category, mut options:
     options
 }
 
-pub(super) const fn flag(name: &'static str, doc: &'static str, set: fn(&mut Draft, bool)) -> OptionSpec {
-    OptionSpec::new(name, Kind::Flag, Setter::Switch(set), doc)
+pub(super) const fn flag(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, bool)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Flag, Setter::Switch(set), doc)
 }
 
 pub(super) const fn switch(
     name: &'static str,
     default: &'static str,
     doc: &'static str,
-    set: fn(&mut Draft, bool),
+    set: fn(&mut JobDraft, bool),
 ) -> OptionSpec {
-    OptionSpec::new(name, Kind::Bool, Setter::Switch(set), doc).default(default)
+    OptionSpec::new(name, OptionKind::Bool, Setter::Switch(set), doc).default(default)
 }
 
 pub(super) const fn int(
     name: &'static str,
     bounds: (i64, i64),
     doc: &'static str,
-    set: fn(&mut Draft, u64),
+    set: fn(&mut JobDraft, u64),
 ) -> OptionSpec {
-    OptionSpec::new(name, Kind::Int(bounds.0, bounds.1), Setter::Number(set), doc)
+    OptionSpec::new(name, OptionKind::Int(bounds.0, bounds.1), Setter::Number(set), doc)
 }
 
 /// A share in per cent; of a list, the last counts.
-pub(super) const fn share(name: &'static str, doc: &'static str, set: fn(&mut Draft, u64)) -> OptionSpec {
-    OptionSpec::new(name, Kind::Int(0, 100), Setter::Last(set), doc)
+pub(super) const fn share(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, u64)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Int(0, 100), Setter::Last(set), doc)
 }
 
-pub(super) const fn text(name: &'static str, doc: &'static str, set: fn(&mut Draft, &str)) -> OptionSpec {
-    OptionSpec::new(name, Kind::Text, Setter::Text(set), doc)
+pub(super) const fn text(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, &str)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Text, Setter::Text(set), doc)
 }
 
 pub(super) const fn word(
     name: &'static str,
     words: &'static [&'static str],
     doc: &'static str,
-    set: fn(&mut Draft, &'static str, Option<&str>, &mut Findings),
+    set: fn(&mut JobDraft, &'static str, Option<&str>, &mut Findings),
 ) -> OptionSpec {
-    OptionSpec::new(name, Kind::Word(words), Setter::Word(set), doc)
+    OptionSpec::new(name, OptionKind::Word(words), Setter::Word(set), doc)
 }

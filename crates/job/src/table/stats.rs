@@ -2,7 +2,9 @@
 
 use units::Nanos;
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word};
+use super::spec::{
+    ANY, Category, OptionKind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word,
+};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     Category::Statistics,
@@ -28,7 +30,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         }),
         OptionSpec::new(
             "percentile_list",
-            Kind::Floats(0.0, 100.0),
+            OptionKind::Floats(0.0, 100.0),
             Setter::Floats(|d, list| d.job.stats.percentile_list = rising(list)),
             "Which percentiles, separated by `:`; at most 20.",
         )
@@ -44,7 +46,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         text("write_iops_log", "Write operations per second to logs that begin with this.", |d, prefix| {
             d.job.stats.write_iops_log = Some(prefix.to_owned());
         }),
-        later("write_hist_log", Kind::Text, "Write histograms of latency to logs that begin with this."),
+        later("write_hist_log", OptionKind::Text, "Write histograms of latency to logs that begin with this."),
         int(
             "log_avg_msec",
             (0, ANY),
@@ -56,37 +58,42 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .default("0"),
         switch("log_offset", "0", "Add the offset to log entries.", |d, on| d.job.stats.log_offset = on),
         switch("per_job_logs", "1", "A log for each worker.", |d, on| d.job.stats.per_job_logs = on),
-        later("log_hist_msec", Kind::Int(0, ANY), "Write a histogram every so many milliseconds.").default("0"),
-        later("log_hist_coarseness", Kind::Int(0, 6), "Merge the buckets of those histograms.").default("0"),
-        later("log_window_value", Kind::Word(&["avg", "max", "both", "0", "1"]), "Mean or greatest of each window.")
-            .alias(&["log_max_value"])
-            .default("avg"),
-        later("log_prio", Kind::Bool, "Add the priority to log entries.").default("0"),
-        later("log_issue_time", Kind::Bool, "Add the time of submission to log entries.").default("0"),
-        later("log_compression", Kind::Int(1024, 536_870_912), "Compress logs in pieces of this size."),
-        later("log_compression_cpus", Kind::Text, "Processors that compress."),
-        later("log_store_compressed", Kind::Bool, "Leave logs compressed."),
-        later("log_alternate_epoch", Kind::Bool, "Log times count from another clock's zero.")
+        later("log_hist_msec", OptionKind::Int(0, ANY), "Write a histogram every so many milliseconds.").default("0"),
+        later("log_hist_coarseness", OptionKind::Int(0, 6), "Merge the buckets of those histograms.").default("0"),
+        later(
+            "log_window_value",
+            OptionKind::Word(&["avg", "max", "both", "0", "1"]),
+            "Mean or greatest of each window.",
+        )
+        .alias(&["log_max_value"])
+        .default("avg"),
+        later("log_prio", OptionKind::Bool, "Add the priority to log entries.").default("0"),
+        later("log_issue_time", OptionKind::Bool, "Add the time of submission to log entries.").default("0"),
+        later("log_compression", OptionKind::Int(1024, 536_870_912), "Compress logs in pieces of this size."),
+        later("log_compression_cpus", OptionKind::Text, "Processors that compress."),
+        later("log_store_compressed", OptionKind::Bool, "Leave logs compressed."),
+        later("log_alternate_epoch", OptionKind::Bool, "Log times count from another clock's zero.")
             .alias(&["log_unix_epoch"]),
-        later("log_alternate_epoch_clock_id", Kind::Int(0, ANY), "Which clock that is."),
+        later("log_alternate_epoch_clock_id", OptionKind::Int(0, ANY), "Which clock that is."),
         accepted(
             "log_entries",
-            Kind::Int(1024, 1_048_576),
+            OptionKind::Int(1024, 1_048_576),
             "How many log entries there is room for at first.",
             "logs grow as they need to",
         )
         .default("1024"),
-        later("bwavgtime", Kind::Int(0, ANY), "Window of bandwidth samples in milliseconds.").default("500"),
-        later("iopsavgtime", Kind::Int(0, ANY), "Window of IOPS samples in milliseconds.").default("500"),
-        later("block_error_percentiles", Kind::Bool, "Record which blocks a trim failed on.").default("0"),
+        later("bwavgtime", OptionKind::Int(0, ANY), "Window of bandwidth samples in milliseconds.").default("500"),
+        later("iopsavgtime", OptionKind::Int(0, ANY), "Window of IOPS samples in milliseconds.").default("500"),
+        later("block_error_percentiles", OptionKind::Bool, "Record which blocks a trim failed on.").default("0"),
         later(
             "unified_rw_reporting",
-            Kind::Word(&["none", "mixed", "both", "0", "1", "2"]),
+            OptionKind::Word(&["none", "mixed", "both", "0", "1", "2"]),
             "Report reads, writes and trims as one.",
         )
         .default("none"),
-        later("significant_figures", Kind::Int(1, 10), "Significant figures in fio's normal output.").default("4"),
-        later("job_start_clock_id", Kind::Int(0, ANY), "Which clock `job_start` is read from."),
+        later("significant_figures", OptionKind::Int(1, 10), "Significant figures in fio's normal output.")
+            .default("4"),
+        later("job_start_clock_id", OptionKind::Int(0, ANY), "Which clock `job_start` is read from."),
         word("kb_base", &["1024", "1000"], "Base of units in job files and in fio's normal output.", |d, w, _, _| {
             d.job.stats.kb_base = if w == "1000" { 1000 } else { 1024 };
         })

@@ -1,15 +1,20 @@
 //! Checking what was written.
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, later, switch};
-use crate::draft::Draft;
+use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, flag, in_category, later, switch};
+use crate::draft::JobDraft;
 use crate::model::{VERIFY_PLAIN_HEADER_BYTES, VerifyMethod};
 use crate::read::{Findings, pattern, word};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     Category::Verify,
     [
-        OptionSpec::new("verify", Kind::Word(METHODS), Setter::Special(verify), "How written blocks are recognised.")
-            .default("0"),
+        OptionSpec::new(
+            "verify",
+            OptionKind::Word(METHODS),
+            Setter::Special(verify),
+            "How written blocks are recognised.",
+        )
+        .default("0"),
         switch("do_verify", "1", "Read back what was written.", |d, on| d.job.verify.do_verify = on),
         switch("verify_fatal", "0", "Stop at the first mismatch.", |d, on| d.job.verify.fatal = on),
         switch("verify_dump", "0", "Write the good and the bad block to files.", |d, on| d.job.verify.dump = on),
@@ -18,41 +23,42 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         }),
         OptionSpec::new(
             "verify_pattern",
-            Kind::Text,
+            OptionKind::Text,
             Setter::Special(verify_pattern),
             "Bytes to write and expect; `%o` is the offset.",
         ),
         OptionSpec::new(
             "verify_interval",
-            Kind::Int(VERIFY_PLAIN_HEADER_BYTES as i64, ANY),
+            OptionKind::Int(VERIFY_PLAIN_HEADER_BYTES as i64, ANY),
             Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
             "Bytes between the headers of checked blocks.",
         )
         .bounded_by("the header of a verified block has to fit"),
         OptionSpec::new(
             "verify_nonce",
-            Kind::Int(0, NONCE_MAX),
+            OptionKind::Int(0, NONCE_MAX),
             Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
             "Number in block headers that tells runs apart, by default drawn by each run; 0 for the same bytes in all runs.",
         ),
-        later("verify_pattern_interval", Kind::Int(0, ANY), "Begin the pattern anew after so many bytes.").default("0"),
-        later("verify_offset", Kind::Int(48, ANY), "Where in a block its header stands."),
-        later("verify_policy", Kind::Word(&["completed", "fsynced"]), "Which writes a later check covers.")
-            .default("completed"),
-        later("verify_async", Kind::Int(0, ANY), "How many threads check.").default("0"),
-        later("verify_async_cpus", Kind::Text, "Processors of those threads."),
-        later("verify_backlog", Kind::Long(0), "Check after so many written blocks instead of at the end."),
-        later("verify_backlog_batch", Kind::Int(0, ANY), "How many blocks are checked at a time."),
-        later("experimental_verify", Kind::Bool, "Draw offsets again for the check instead of keeping a list."),
-        later("verify_state_load", Kind::Bool, "Check no more than an earlier run had written."),
-        later("verify_state_save", Kind::Bool, "Leave behind how far the run has written.").default("1"),
-        later("verify_write_sequence", Kind::Bool, "Check that blocks come in the order written.").default("1"),
-        later("verify_header_seed", Kind::Bool, "Check the seed in each block's header.").default("1"),
-        later("trim_percentage", Kind::Int(0, 100), "Share of checked blocks that is trimmed, in per cent.")
+        later("verify_pattern_interval", OptionKind::Int(0, ANY), "Begin the pattern anew after so many bytes.")
             .default("0"),
-        later("trim_verify_zero", Kind::Bool, "Check that trimmed blocks read as zeroes.").default("1"),
-        later("trim_backlog", Kind::Long(0), "Trim after so many written blocks."),
-        later("trim_backlog_batch", Kind::Int(0, ANY), "How many blocks are trimmed at a time."),
+        later("verify_offset", OptionKind::Int(48, ANY), "Where in a block its header stands."),
+        later("verify_policy", OptionKind::Word(&["completed", "fsynced"]), "Which writes a later check covers.")
+            .default("completed"),
+        later("verify_async", OptionKind::Int(0, ANY), "How many threads check.").default("0"),
+        later("verify_async_cpus", OptionKind::Text, "Processors of those threads."),
+        later("verify_backlog", OptionKind::Long(0), "Check after so many written blocks instead of at the end."),
+        later("verify_backlog_batch", OptionKind::Int(0, ANY), "How many blocks are checked at a time."),
+        later("experimental_verify", OptionKind::Bool, "Draw offsets again for the check instead of keeping a list."),
+        later("verify_state_load", OptionKind::Bool, "Check no more than an earlier run had written."),
+        later("verify_state_save", OptionKind::Bool, "Leave behind how far the run has written.").default("1"),
+        later("verify_write_sequence", OptionKind::Bool, "Check that blocks come in the order written.").default("1"),
+        later("verify_header_seed", OptionKind::Bool, "Check the seed in each block's header.").default("1"),
+        later("trim_percentage", OptionKind::Int(0, 100), "Share of checked blocks that is trimmed, in per cent.")
+            .default("0"),
+        later("trim_verify_zero", OptionKind::Bool, "Check that trimmed blocks read as zeroes.").default("1"),
+        later("trim_backlog", OptionKind::Long(0), "Trim after so many written blocks."),
+        later("trim_backlog_batch", OptionKind::Int(0, ANY), "How many blocks are trimmed at a time."),
         deprecated("verifysort", "Check blocks in the order of their offsets."),
         deprecated("verifysort_nr", "How many blocks are sorted for that."),
     ],
@@ -61,7 +67,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
 const NONCE_MAX: i64 = i32::MAX as i64;
 
 const fn deprecated(name: &'static str, doc: &'static str) -> OptionSpec {
-    OptionSpec::new(name, Kind::Int(0, ANY), Setter::Nothing, doc).status(super::Status::Deprecated)
+    OptionSpec::new(name, OptionKind::Int(0, ANY), Setter::Nothing, doc).status(super::Status::Deprecated)
 }
 
 const METHODS: &[&str] = &[
@@ -87,7 +93,7 @@ const METHODS: &[&str] = &[
     "null",
 ];
 
-fn verify(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn verify(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let Some((name, _)) = word::read(text, METHODS, findings) else { return };
     let method = match name {
         "0" => None,
@@ -114,7 +120,7 @@ fn verify(draft: &mut Draft, text: &str, findings: &mut Findings) {
 }
 
 /// A pattern without a method means that the pattern is the method.
-fn verify_pattern(draft: &mut Draft, text: &str, findings: &mut Findings) {
+fn verify_pattern(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(found) = pattern::read(text, true, findings) {
         draft.job.verify.pattern = found;
         draft.job.verify.method.get_or_insert(VerifyMethod::Pattern);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use job::{Diagnostic, Dialect, Job, Parsed, Plan, Source, parse_file_text};
+use job::{Diagnostic, Dialect, HostSource, Job, Parsed, Plan, parse_file_text};
 
 /// Files and variables in memory, on a host with pages of 4 KiB, 1000 MiB and 4 processors.
 #[derive(Default)]
@@ -25,7 +25,7 @@ impl World {
     }
 }
 
-impl Source for World {
+impl HostSource for World {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         self.files.get(path).map(|text| text.clone().into_bytes()).ok_or_else(|| "no such file".to_owned())
     }

@@ -7,7 +7,7 @@ pub(super) type Tail = [f32; 3];
 
 /// What was done in one short interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
+pub(super) struct HistoryPoint {
     /// When it ended, in seconds since the screen began.
     pub(super) end_s: f64,
     pub(super) span_s: f64,
@@ -18,7 +18,7 @@ pub(super) struct Point {
     pub(super) latency: [Tail; 3],
 }
 
-impl Point {
+impl HistoryPoint {
     /// Joins an interval with the one after it. What was the slowest in one of them is in both.
     fn join(&self, next: &Self) -> Self {
         let span_s = self.span_s + next.span_s;
@@ -44,7 +44,7 @@ pub(super) enum Join {
 /// Intervals in their order. Where there are too many, neighbours are joined.
 #[derive(Clone, Debug)]
 pub(super) struct History {
-    points: VecDeque<Point>,
+    points: VecDeque<HistoryPoint>,
     most: usize,
     /// How many intervals as they came make one that is kept.
     each: usize,
@@ -58,7 +58,7 @@ impl History {
         Self { points: VecDeque::new(), most: most.max(2), each: 1, filled: 1 }
     }
 
-    pub(super) fn push(&mut self, point: Point) {
+    pub(super) fn push(&mut self, point: HistoryPoint) {
         match self.points.back_mut().filter(|_| self.filled < self.each) {
             Some(last) => {
                 *last = last.join(&point);
@@ -75,7 +75,7 @@ impl History {
     }
 
     fn halve(&mut self) {
-        let points: Vec<Point> = self.points.drain(..).collect();
+        let points: Vec<HistoryPoint> = self.points.drain(..).collect();
         let odd = points.len() % 2 == 1;
         self.points = points.chunks(2).map(|pair| pair.iter().skip(1).fold(pair[0], |a, b| a.join(b))).collect();
         self.filled = if odd { self.filled } else { self.each + self.filled };
@@ -89,7 +89,7 @@ impl History {
 
     /// The last `window_s` seconds in `dots` pieces of equal length, the newest last. Pieces begin at whole multiples of
     /// their length, so that what is drawn moves and does not flicker. Where nothing is known, they are not a number.
-    pub(super) fn dots(&self, window_s: f64, dots: usize, join: Join, pick: impl Fn(&Point) -> f32) -> Vec<f32> {
+    pub(super) fn dots(&self, window_s: f64, dots: usize, join: Join, pick: impl Fn(&HistoryPoint) -> f32) -> Vec<f32> {
         let width_s = window_s / dots.max(1) as f64;
         let last = (self.end_s() / width_s).ceil();
         let from_s = (last - dots as f64) * width_s;
@@ -119,9 +119,9 @@ impl History {
 mod tests {
     use super::*;
 
-    fn point(second: f64, iops: f32) -> Point {
+    fn point(second: f64, iops: f32) -> HistoryPoint {
         let latency = [[iops; 3], [f32::NAN; 3], [f32::NAN; 3]];
-        Point { end_s: second, span_s: 1.0, iops: [iops, 0.0, 0.0], bytes: [0.0; 3], latency }
+        HistoryPoint { end_s: second, span_s: 1.0, iops: [iops, 0.0, 0.0], bytes: [0.0; 3], latency }
     }
 
     fn history(most: usize, values: &[f32]) -> History {

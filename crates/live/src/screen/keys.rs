@@ -2,7 +2,7 @@
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum ScreenKey {
     Quit,
     Pause,
     Longer,
@@ -16,7 +16,7 @@ pub(super) enum Key {
 }
 
 /// Reads what has come in at once. Escape sequences come whole, or so rarely in two that a key press is lost.
-pub(super) fn read(mut bytes: &[u8]) -> Vec<Key> {
+pub(super) fn read(mut bytes: &[u8]) -> Vec<ScreenKey> {
     let mut keys = Vec::new();
     while let Some((key, length)) = first(bytes) {
         keys.push(key);
@@ -25,28 +25,28 @@ pub(super) fn read(mut bytes: &[u8]) -> Vec<Key> {
     keys
 }
 
-fn first(bytes: &[u8]) -> Option<(Key, usize)> {
+fn first(bytes: &[u8]) -> Option<(ScreenKey, usize)> {
     if let [0x1b, b'[' | b'O', rest @ ..] = bytes {
         // Parameters, then one byte that says which key it is.
         let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)).unwrap_or(rest.len());
         let key = match rest.get(end) {
-            Some(b'A' | b'D' | b'Z') => Key::Previous,
-            Some(b'B' | b'C') => Key::Next,
-            Some(b'H') => Key::All,
-            _ => Key::Other,
+            Some(b'A' | b'D' | b'Z') => ScreenKey::Previous,
+            Some(b'B' | b'C') => ScreenKey::Next,
+            Some(b'H') => ScreenKey::All,
+            _ => ScreenKey::Other,
         };
         return Some((key, (2 + end + 1).min(bytes.len())));
     }
     let key = match bytes.first()? {
-        b'q' | b'Q' | 3 => Key::Quit,
-        b' ' | b'p' | b'P' => Key::Pause,
-        b'-' | b'_' => Key::Longer,
-        b'+' | b'=' => Key::Shorter,
-        b'\t' | b'j' | b'l' => Key::Next,
-        b'k' | b'h' => Key::Previous,
-        b'a' | b'0' | 0x1b => Key::All,
-        b'?' => Key::Help,
-        _ => Key::Other,
+        b'q' | b'Q' | 3 => ScreenKey::Quit,
+        b' ' | b'p' | b'P' => ScreenKey::Pause,
+        b'-' | b'_' => ScreenKey::Longer,
+        b'+' | b'=' => ScreenKey::Shorter,
+        b'\t' | b'j' | b'l' => ScreenKey::Next,
+        b'k' | b'h' => ScreenKey::Previous,
+        b'a' | b'0' | 0x1b => ScreenKey::All,
+        b'?' => ScreenKey::Help,
+        _ => ScreenKey::Other,
     };
     Some((key, 1))
 }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn keys_are_told_from_the_sequences_of_arrows() {
-        use Key::{All, Help, Longer, Next, Other, Pause, Previous, Quit, Shorter};
+        use ScreenKey::{All, Help, Longer, Next, Other, Pause, Previous, Quit, Shorter};
         assert_eq!(read(b"q p+-?x"), [Quit, Pause, Pause, Shorter, Longer, Help, Other]);
         assert_eq!(read(b"\x1b[A\x1bOB\x1b[1;5Cq\x1b[Z\t"), [Previous, Next, Next, Quit, Previous, Next]);
         assert_eq!((read(b"\x1b"), read(b"\x1b["), read(b"")), (vec![All], vec![Other], vec![]));

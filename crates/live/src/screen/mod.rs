@@ -19,9 +19,9 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
 use crate::view::{RunView, ViewState};
-use draw::{Palette, View};
-use keys::Key;
-use sampler::{Sampler, TICK};
+use draw::{Palette, ScreenView};
+use keys::ScreenKey;
+use sampler::{ScreenSampler, TICK};
 use tty::Tty;
 
 /// Holds back a message while the full screen is on; it is printed when the terminal is restored. Returns whether it did.
@@ -97,7 +97,7 @@ impl ScreenTerminal {
         restore_on_panic();
         let over = Arc::new(AtomicBool::new(false));
         let (seen_over, Self { tty, title, features }) = (Arc::clone(&over), self);
-        let (controls, sampler) = (Controls::default(), Sampler::new());
+        let (controls, sampler) = (Controls::default(), ScreenSampler::new());
         let screen = ScreenThread { tty, title, features, hooks, view, metrics, signals, controls, sampler };
         let thread = std::thread::Builder::new().name("live".into()).spawn(move || screen.run(&seen_over))?;
         Ok(LiveScreen { thread, over })
@@ -180,24 +180,24 @@ fn fitted(elapsed: Duration, eta: Option<Duration>) -> usize {
 
 impl Controls {
     /// Does what a key asks for, where there are so many jobs and one of [`WINDOWS`] fits the run.
-    fn press(&mut self, key: Key, jobs: usize, fitted: usize) {
+    fn press(&mut self, key: ScreenKey, jobs: usize, fitted: usize) {
         let window = self.window.unwrap_or(fitted);
         if std::mem::take(&mut self.help) {
             return;
         }
         match key {
-            Key::Pause => self.paused = !self.paused,
-            Key::Longer => self.window = Some((window + 1).min(WINDOWS.len() - 1)),
-            Key::Shorter => self.window = Some(window.saturating_sub(1)),
-            Key::Next if jobs > 1 => {
+            ScreenKey::Pause => self.paused = !self.paused,
+            ScreenKey::Longer => self.window = Some((window + 1).min(WINDOWS.len() - 1)),
+            ScreenKey::Shorter => self.window = Some(window.saturating_sub(1)),
+            ScreenKey::Next if jobs > 1 => {
                 self.chosen = Some(self.chosen.map_or(0, |chosen| chosen + 1)).filter(|next| *next < jobs);
             }
-            Key::Previous if jobs > 1 => {
+            ScreenKey::Previous if jobs > 1 => {
                 self.chosen = self.chosen.map_or(Some(jobs - 1), |chosen| chosen.checked_sub(1));
             }
-            Key::All => self.chosen = None,
-            Key::Help => self.help = true,
-            Key::Quit | Key::Next | Key::Previous | Key::Other => {}
+            ScreenKey::All => self.chosen = None,
+            ScreenKey::Help => self.help = true,
+            ScreenKey::Quit | ScreenKey::Next | ScreenKey::Previous | ScreenKey::Other => {}
         }
     }
 }
@@ -216,7 +216,7 @@ struct ScreenThread {
     metrics: Option<String>,
     signals: SignalFlags,
     controls: Controls,
-    sampler: Sampler,
+    sampler: ScreenSampler,
 }
 
 /// How long SIGCONT may take to be noticed after the process goes on.
@@ -227,7 +227,7 @@ const END_SOON: Duration = Duration::from_secs(1);
 impl ScreenThread {
     fn run(mut self, over: &AtomicBool) {
         let palette = palette(self.features.colours);
-        let (mut looked, mut frozen) = (None::<Instant>, None::<(Sampler, ViewState)>);
+        let (mut looked, mut frozen) = (None::<Instant>, None::<(ScreenSampler, ViewState)>);
         let mut seen = self.view.look();
         while !over.load(Ordering::Acquire) && !self.signals.end.load(Ordering::Relaxed) {
             self.see_to_signals();
@@ -283,7 +283,7 @@ impl ScreenThread {
         let jobs = self.sampler.jobs.len();
         let typed = keys::read(&self.tty.typed());
         for &key in &typed {
-            if key == Key::Quit {
+            if key == ScreenKey::Quit {
                 // As on Ctrl-C, so that there is one way to end.
                 let _ = low_level::raise(SIGINT);
                 break;
@@ -293,10 +293,10 @@ impl ScreenThread {
         !typed.is_empty()
     }
 
-    fn shown<'a>(&'a self, sampler: &'a Sampler, seen: &'a ViewState) -> View<'a> {
+    fn shown<'a>(&'a self, sampler: &'a ScreenSampler, seen: &'a ViewState) -> ScreenView<'a> {
         let jobs = sampler.subject.iter().flat_map(|subject| &subject.jobs).zip(&sampler.jobs).collect();
         let moment = seen.progress.as_ref();
-        View {
+        ScreenView {
             title: &self.title,
             lead: &seen.lead,
             making: seen.making.as_ref(),
@@ -345,17 +345,21 @@ mod tests {
     #[test]
     fn keys_go_through_jobs_and_spans_and_stay_within() {
         let mut controls = Controls::default();
-        let mut press = |keys: &[Key], jobs| {
+        let mut press = |keys: &[ScreenKey], jobs| {
             keys.iter().for_each(|key| controls.press(*key, jobs, 3));
             (controls.chosen, WINDOWS[controls.window.unwrap_or(3)])
         };
-        assert_eq!(press(&[Key::Next, Key::Next], 3), (Some(1), 60));
-        assert_eq!(press(&[Key::Next, Key::Next], 3), (None, 60));
-        assert_eq!(press(&[Key::Previous, Key::Longer], 3), (Some(2), 120));
-        assert_eq!(press(&[Key::All, Key::Next], 1), (None, 120));
-        assert_eq!(press(&[Key::Shorter; 20], 1), (None, 5));
-        assert_eq!(press(&[Key::Longer; 20], 1), (None, 14_400));
-        assert_eq!(press(&[Key::Help, Key::Shorter, Key::Shorter], 1), (None, 3600), "any key closes the help");
+        assert_eq!(press(&[ScreenKey::Next, ScreenKey::Next], 3), (Some(1), 60));
+        assert_eq!(press(&[ScreenKey::Next, ScreenKey::Next], 3), (None, 60));
+        assert_eq!(press(&[ScreenKey::Previous, ScreenKey::Longer], 3), (Some(2), 120));
+        assert_eq!(press(&[ScreenKey::All, ScreenKey::Next], 1), (None, 120));
+        assert_eq!(press(&[ScreenKey::Shorter; 20], 1), (None, 5));
+        assert_eq!(press(&[ScreenKey::Longer; 20], 1), (None, 14_400));
+        assert_eq!(
+            press(&[ScreenKey::Help, ScreenKey::Shorter, ScreenKey::Shorter], 1),
+            (None, 3600),
+            "any key closes the help"
+        );
     }
 
     #[test]

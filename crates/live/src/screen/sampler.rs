@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use meter::{Glance, Histogram};
 use units::Nanos;
-use volume::Stage;
+use volume::ServiceStage;
 
-use super::history::{History, Point, Tail};
+use super::history::{History, HistoryPoint, Tail};
 use crate::view::{JobFacts, WatchedRun};
 
 /// How often the board is looked at.
@@ -45,7 +45,7 @@ impl Now {
 
 /// What was done between two looks.
 #[derive(Clone, Debug, Default)]
-struct Step {
+struct SampleStep {
     iops: [f64; 3],
     bytes: [f64; 3],
     in_flight: f64,
@@ -53,7 +53,7 @@ struct Step {
     span_s: f64,
 }
 
-impl Step {
+impl SampleStep {
     fn add(&mut self, other: &Self) {
         for kind in 0..3 {
             self.iops[kind] += other.iops[kind];
@@ -63,11 +63,11 @@ impl Step {
         self.in_flight += other.in_flight;
     }
 
-    fn point(&self, end_s: f64) -> Point {
+    fn point(&self, end_s: f64) -> HistoryPoint {
         let tail = |kind: usize| -> Tail {
             TAIL.map(|percent| self.latency[kind].percentile(percent).map_or(f32::NAN, |ns| ns.get() as f32))
         };
-        Point {
+        HistoryPoint {
             end_s,
             span_s: self.span_s,
             iops: self.iops.map(|rate| rate as f32),
@@ -95,29 +95,29 @@ impl Before {
     }
 
     /// What one worker has done since. Each has its own clock of looks, so that its rate is exact whenever it is seen.
-    fn step_to(&self, now: &Self) -> Step {
+    fn step_to(&self, now: &Self) -> SampleStep {
         // What began anew has done since then what it has counted.
         let before = if now.begun > self.begun { &Self { at: now.begun, ..Self::default() } } else { self };
         let seconds = now.at.since(before.at).secs_f64();
         if seconds <= 0.0 {
-            return Step::default();
+            return SampleStep::default();
         }
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
-        Step {
+        SampleStep {
             iops: std::array::from_fn(|kind| rate(now.ios[kind], before.ios[kind])),
             bytes: std::array::from_fn(|kind| rate(now.bytes[kind], before.bytes[kind])),
             in_flight: ((now.service_ns - before.service_ns) / 1e9 / seconds).max(0.0),
-            ..Step::default()
+            ..SampleStep::default()
         }
     }
 }
 
 /// One worker over time.
 #[derive(Clone, Debug)]
-struct Worker {
+struct SampledWorker {
     before: Before,
     /// What it did between the last two times that it showed anything.
-    last: Step,
+    last: SampleStep,
     shown: Instant,
 }
 
@@ -125,7 +125,7 @@ struct Worker {
 /// there are a thousand once.
 const SILENT_AFTER: Duration = Duration::from_secs(3);
 
-impl Worker {
+impl SampledWorker {
     /// Looks at it. Returns whether it has begun to count anew.
     fn look(&mut self, glance: &Glance, running: bool) -> bool {
         let now = Before::of(glance);
@@ -136,7 +136,7 @@ impl Worker {
             return anew;
         }
         if !running || self.is_silent() {
-            self.last = Step::default();
+            self.last = SampleStep::default();
         }
         false
     }
@@ -148,7 +148,7 @@ impl Worker {
 
 /// Whether a job waits for its turn, runs, or is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ScreenState {
     #[default]
     Waiting,
     Ramp,
@@ -163,10 +163,10 @@ pub(super) enum State {
 pub(super) struct Track {
     pub(super) now: Now,
     pub(super) history: History,
-    pub(super) state: State,
+    pub(super) state: ScreenState,
     pub(super) running: usize,
-    recent: VecDeque<Step>,
-    workers: Vec<Worker>,
+    recent: VecDeque<SampleStep>,
+    workers: Vec<SampledWorker>,
     counted: [Histogram; 3],
     first_seen: Option<Instant>,
 }
@@ -176,7 +176,7 @@ impl Track {
         Self {
             now: Now::default(),
             history: History::new(points_most),
-            state: State::Waiting,
+            state: ScreenState::Waiting,
             running: 0,
             recent: VecDeque::new(),
             workers: Vec::new(),
@@ -186,11 +186,11 @@ impl Track {
     }
 
     /// Looks at a job, and says what it has done since the last time.
-    fn look(&mut self, subject: &WatchedRun, job: &JobFacts) -> Step {
-        let fresh = || Worker { before: Before::default(), last: Step::default(), shown: Instant::now() };
+    fn look(&mut self, subject: &WatchedRun, job: &JobFacts) -> SampleStep {
+        let fresh = || SampledWorker { before: Before::default(), last: SampleStep::default(), shown: Instant::now() };
         self.workers.resize_with(job.workers.len(), fresh);
         self.running = subject.running(job);
-        let (mut step, mut sum, mut anew) = (Step::default(), Glance::default(), false);
+        let (mut step, mut sum, mut anew) = (SampleStep::default(), Glance::default(), false);
         for (&number, worker) in job.workers.iter().zip(&mut self.workers) {
             let glance = subject.glance(number);
             anew |= worker.look(&glance, subject.is_running(number));
@@ -211,11 +211,11 @@ impl Track {
         let begun = sum.at > Nanos::ZERO || self.running > 0;
         let since = begun.then(|| *self.first_seen.get_or_insert_with(Instant::now));
         self.state = match (since, self.running) {
-            (None, _) => State::Waiting,
-            (Some(_), 0) => State::Over,
-            _ if self.workers.iter().all(Worker::is_silent) => State::Silent,
-            (Some(since), _) if since.elapsed() < Duration::from_nanos(job.ramp.get()) => State::Ramp,
-            _ => State::Running,
+            (None, _) => ScreenState::Waiting,
+            (Some(_), 0) => ScreenState::Over,
+            _ if self.workers.iter().all(SampledWorker::is_silent) => ScreenState::Silent,
+            (Some(since), _) if since.elapsed() < Duration::from_nanos(job.ramp.get()) => ScreenState::Ramp,
+            _ => ScreenState::Running,
         };
         let late = |percent| sum.lateness.histogram.percentile(percent);
         self.now.lateness = late(50.0).zip(late(99.0));
@@ -225,14 +225,14 @@ impl Track {
     }
 
     /// Takes note of what was done since the last time.
-    fn push(&mut self, mut step: Step, end_s: f64, span_s: f64) {
+    fn push(&mut self, mut step: SampleStep, end_s: f64, span_s: f64) {
         step.span_s = span_s;
         self.history.push(step.point(end_s));
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
         self.recent.push_back(step);
-        let (mut sum, ticks) = (Step::default(), self.recent.len() as f64);
+        let (mut sum, ticks) = (SampleStep::default(), self.recent.len() as f64);
         self.recent.iter().for_each(|step| sum.add(step));
         self.now.iops = sum.iops.map(|rate| rate / ticks);
         self.now.bytes = sum.bytes.map(|rate| rate / ticks);
@@ -256,17 +256,17 @@ pub(super) struct LimitNow {
 
 /// Everything that is drawn of jobs and limits.
 #[derive(Clone, Debug)]
-pub(super) struct Sampler {
+pub(super) struct ScreenSampler {
     pub(super) subject: Option<Arc<WatchedRun>>,
     pub(super) all: Track,
     pub(super) jobs: Vec<Track>,
     pub(super) limits: Vec<LimitNow>,
     began: Instant,
     last_s: f64,
-    stages: (Nanos, Vec<Stage>),
+    stages: (Nanos, Vec<ServiceStage>),
 }
 
-impl Sampler {
+impl ScreenSampler {
     pub(super) fn new() -> Self {
         Self {
             subject: None,
@@ -287,7 +287,7 @@ impl Sampler {
         }
         let now_s = self.began.elapsed().as_secs_f64();
         let span_s = now_s - std::mem::replace(&mut self.last_s, now_s);
-        let mut all = Step::default();
+        let mut all = SampleStep::default();
         for (track, job) in self.jobs.iter_mut().zip(&subject.jobs) {
             let step = track.look(subject, job);
             all.add(&step);
@@ -325,11 +325,11 @@ impl Track {
         self.running = jobs.iter().map(|job| job.running).sum();
         let any = |state| jobs.iter().any(|job| job.state == state);
         self.state = match () {
-            () if any(State::Running) => State::Running,
-            () if any(State::Ramp) => State::Ramp,
-            () if any(State::Silent) => State::Silent,
-            () if any(State::Waiting) => State::Waiting,
-            () => State::Over,
+            () if any(ScreenState::Running) => ScreenState::Running,
+            () if any(ScreenState::Ramp) => ScreenState::Ramp,
+            () if any(ScreenState::Silent) => ScreenState::Silent,
+            () if any(ScreenState::Waiting) => ScreenState::Waiting,
+            () => ScreenState::Over,
         };
         self.now.errors = jobs.iter().map(|job| job.now.errors).sum();
         self.now.ios = jobs.iter().map(|job| job.now.ios).sum();
@@ -339,8 +339,8 @@ impl Track {
 }
 
 /// What a limit did between two instants; utilisation is told from the start on.
-fn limit((now, stage): (Nanos, &Stage), (then, before): (Nanos, Option<&Stage>)) -> LimitNow {
-    let busy_s = |stage: &Stage, at: Nanos| stage.utilisation * at.secs_f64();
+fn limit((now, stage): (Nanos, &ServiceStage), (then, before): (Nanos, Option<&ServiceStage>)) -> LimitNow {
+    let busy_s = |stage: &ServiceStage, at: Nanos| stage.utilisation * at.secs_f64();
     let passed = stage.requests - before.map_or(0, |before| before.requests).min(stage.requests);
     let decided = stage.decided - before.map_or(0, |before| before.decided).min(stage.decided);
     let span_s = now.since(then).secs_f64().max(1e-9);
@@ -383,7 +383,7 @@ pub(super) mod example {
         let mut track = Track::new(1000);
         for tick in 1..=84_u64 {
             let wave = 1.0 + 0.2 * (tick as f64 / 6.0).sin() - if tick % 23 == 0 { 0.4 } else { 0.0 };
-            let mut step = Step { in_flight: 31.9, ..Step::default() };
+            let mut step = SampleStep { in_flight: 31.9, ..SampleStep::default() };
             for &(kind, iops, ns) in kinds {
                 (step.iops[kind], step.bytes[kind]) = (iops * wave, iops * wave * 4096.0);
                 for share in 1..=1000_u64 {
@@ -395,26 +395,26 @@ pub(super) mod example {
             track.now.in_flight = Some(0.0);
             track.push(step, tick as f64 / 2.0, 0.5);
         }
-        (track.state, track.running) = (State::Running, 1);
+        (track.state, track.running) = (ScreenState::Running, 1);
         track.now.ios = kinds.iter().map(|(_, iops, _)| (iops * 42.0) as u64).sum();
         track
     }
 
-    fn sampler(jobs: Vec<Track>, all: &[(usize, f64, u64)]) -> Sampler {
-        let mut sampler = Sampler { all: track(all), jobs, ..Sampler::new() };
+    fn sampler(jobs: Vec<Track>, all: &[(usize, f64, u64)]) -> ScreenSampler {
+        let mut sampler = ScreenSampler { all: track(all), jobs, ..ScreenSampler::new() };
         sampler.all.sum_up(&sampler.jobs);
         sampler.all.now.in_flight = Some(31.9);
         sampler
     }
 
     /// One job of reads.
-    pub(in crate::screen) fn reads() -> (Vec<JobFacts>, Sampler) {
+    pub(in crate::screen) fn reads() -> (Vec<JobFacts>, ScreenSampler) {
         let kinds = [(0, 124_000.0, 230_000)];
         (vec![facts("first-try", 4)], sampler(vec![track(&kinds)], &kinds))
     }
 
     /// Two jobs on a volume that they use up.
-    pub(in crate::screen) fn mixed_on_a_model() -> (Vec<JobFacts>, Sampler) {
+    pub(in crate::screen) fn mixed_on_a_model() -> (Vec<JobFacts>, ScreenSampler) {
         let kinds = [(0, 7000.0, 900_000), (1, 3000.0, 2_400_000)];
         let mut sampler = sampler(vec![track(&kinds), track(&kinds[1..])], &kinds);
         sampler.jobs[0].now.lateness = Some((Nanos::from_micros(3), Nanos::from_micros(90)));
@@ -436,7 +436,7 @@ pub(super) mod example {
     }
 
     /// Many jobs.
-    pub(in crate::screen) fn many(n: usize) -> (Vec<JobFacts>, Sampler) {
+    pub(in crate::screen) fn many(n: usize) -> (Vec<JobFacts>, ScreenSampler) {
         let kinds = [(0, 2000.0, 400_000)];
         let one = track(&kinds);
         let jobs = (0..n).map(|n| facts(&format!("job-{n}"), 1)).collect();

@@ -1,6 +1,6 @@
 //! Numbers of the kernel's interface, and the fields of its structures. All are in the byte order of the host.
 
-use crate::wire::bytes::Reader;
+use crate::wire::bytes::ByteReader;
 
 pub(super) const MAJOR: u32 = 7;
 /// The newest minor version that is spoken here.
@@ -59,11 +59,11 @@ pub(super) mod attribute {
 }
 
 /// The fields of a request, taken from its front; past its end there are none.
-pub(super) struct Fields<'a>(Reader<'a>);
+pub(super) struct AbiFields<'a>(ByteReader<'a>);
 
-impl<'a> Fields<'a> {
+impl<'a> AbiFields<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self(Reader(bytes))
+        Self(ByteReader(bytes))
     }
 
     pub(super) fn skip(&mut self, bytes: usize) -> Option<()> {

@@ -2,7 +2,7 @@
 //!
 //! The mount's root is a regular file; there are no names and no directories. [`Node::request`] reads what came from
 //! `/dev/fuse` in one read: most of it is answered on the spot ([`Ask::Answer`]), the rest is an [`Operation`] as any other
-//! client of a disk has it, with the [`Ticket`] that makes its reply when it has ended. [`Channel`] reads and writes.
+//! client of a disk has it, with the [`ReplyTicket`] that makes its reply when it has ended. [`Channel`] reads and writes.
 //!
 //! Nothing of the file stays in the page cache (`FOPEN_DIRECT_IO`): every operation of a client is one of the disk. A loop
 //! device over it with direct I/O has its operations under way at the same time, reads and writes.
@@ -17,6 +17,6 @@ mod seek;
 
 pub use abi::MOST_BYTES;
 pub use channel::{BUFFER_BYTES, Channel, Received};
-pub use reply::{Reply, Ticket};
-pub use request::{Ask, Node, Request};
-pub use seek::Seek;
+pub use reply::{FuseReply, ReplyTicket};
+pub use request::{Ask, FuseRequest, Node};
+pub use seek::SeekFilesystem;

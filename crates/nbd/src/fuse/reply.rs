@@ -9,16 +9,16 @@ const HEADER_BYTES: usize = 16;
 /// The longest body is that of attributes.
 const BODY_BYTES: usize = 104;
 
-/// A reply, to be written with one `write` or `writev`: [`Reply::bytes`], and behind them the bytes that were read where
+/// A reply, to be written with one `write` or `writev`: [`FuseReply::bytes`], and behind them the bytes that were read where
 /// it announces some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct FuseReply {
     bytes: [u8; HEADER_BYTES + BODY_BYTES],
     used: usize,
     payload: u32,
 }
 
-impl Reply {
+impl FuseReply {
     fn new(unique: u64, errno: i32) -> Self {
         let mut bytes = [0; HEADER_BYTES + BODY_BYTES];
         bytes[4..8].copy_from_slice(&(-errno).to_ne_bytes());
@@ -134,7 +134,7 @@ const NAME_BYTES: u32 = 255;
 
 /// What a client waits for while an operation is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket {
+pub struct ReplyTicket {
     unique: u64,
     awaits: Awaits,
 }
@@ -146,7 +146,7 @@ enum Awaits {
     End,
 }
 
-impl Ticket {
+impl ReplyTicket {
     pub(super) fn read(unique: u64, length: u32) -> Self {
         Self { unique, awaits: Awaits::Bytes(length) }
     }
@@ -162,12 +162,12 @@ impl Ticket {
     /// The reply to the request, now that its operation has ended. That of a read that went well announces all the bytes
     /// it asked for.
     #[must_use]
-    pub fn reply(self, result: Result<(), wire::Errno>) -> Reply {
+    pub fn reply(self, result: Result<(), wire::Errno>) -> FuseReply {
         match (result, self.awaits) {
-            (Err(errno), _) => Reply::failed(self.unique, system(errno)),
-            (Ok(()), Awaits::Bytes(length)) => Reply::read(self.unique, length),
-            (Ok(()), Awaits::Count(length)) => Reply::written(self.unique, length),
-            (Ok(()), Awaits::End) => Reply::done(self.unique),
+            (Err(errno), _) => FuseReply::failed(self.unique, system(errno)),
+            (Ok(()), Awaits::Bytes(length)) => FuseReply::read(self.unique, length),
+            (Ok(()), Awaits::Count(length)) => FuseReply::written(self.unique, length),
+            (Ok(()), Awaits::End) => FuseReply::done(self.unique),
         }
     }
 }

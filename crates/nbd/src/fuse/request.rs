@@ -2,9 +2,9 @@
 
 use rustix::io::Errno;
 
-use super::abi::{self, Fields, opcode};
-use super::reply::{Reply, Ticket};
-use super::seek::Seek;
+use super::abi::{self, AbiFields, opcode};
+use super::reply::{FuseReply, ReplyTicket};
+use super::seek::SeekFilesystem;
 use crate::store::Operation;
 
 /// The one file that a mount shows.
@@ -22,7 +22,7 @@ pub struct Node {
 
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct FuseRequest<'a> {
     /// Its number, which its reply carries.
     pub unique: u64,
     /// What it comes to.
@@ -32,12 +32,12 @@ pub struct Request<'a> {
 /// What a request comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
-    /// The disk has to do this, within its size; then [`Ticket::reply`] is sent.
-    Do(Ticket, Operation<'a>),
-    /// [`Seek::answer`] is sent.
-    Seek(Seek),
+    /// The disk has to do this, within its size; then [`ReplyTicket::reply`] is sent.
+    Do(ReplyTicket, Operation<'a>),
+    /// [`SeekFilesystem::answer`] is sent.
+    Seek(SeekFilesystem),
     /// This is sent, and no disk is needed for it.
-    Answer(Reply),
+    Answer(FuseReply),
     /// No reply is expected.
     Nothing,
 }
@@ -56,8 +56,8 @@ impl Node {
     /// The request that one read of `/dev/fuse` gave; `None` for what is no request: shorter than the head of one, or of
     /// another length than that says. What is no sense otherwise is answered with an error.
     #[must_use]
-    pub fn request<'a>(&self, bytes: &'a [u8]) -> Option<Request<'a>> {
-        let mut fields = Fields::new(bytes);
+    pub fn request<'a>(&self, bytes: &'a [u8]) -> Option<FuseRequest<'a>> {
+        let mut fields = AbiFields::new(bytes);
         let (length, code, unique) = (fields.u32()?, fields.u32()?, fields.u64()?);
         // Node, user, group, process, extensions: there is one node, and the kernel has seen to the rest.
         fields.skip(24)?;
@@ -66,26 +66,28 @@ impl Node {
         }
         let ask = match self.ask(code, unique, fields) {
             Some(Ok(ask)) => ask,
-            Some(Err(errno)) => Ask::Answer(Reply::failed(unique, errno)),
-            None => Ask::Answer(Reply::failed(unique, Errno::INVAL)),
+            Some(Err(errno)) => Ask::Answer(FuseReply::failed(unique, errno)),
+            None => Ask::Answer(FuseReply::failed(unique, Errno::INVAL)),
         };
-        Some(Request { unique, ask })
+        Some(FuseRequest { unique, ask })
     }
 
     /// `None` where fields are missing.
-    fn ask<'a>(&self, code: u32, unique: u64, mut fields: Fields<'a>) -> Option<Result<Ask<'a>, Errno>> {
+    fn ask<'a>(&self, code: u32, unique: u64, mut fields: AbiFields<'a>) -> Option<Result<Ask<'a>, Errno>> {
         Some(match code {
             opcode::READ => self.read(unique, fields.read()?),
             opcode::WRITE => self.write(unique, fields.write()?),
-            opcode::FSYNC => Ok(Ask::Do(Ticket::end(unique), Operation::Flush)),
+            opcode::FSYNC => Ok(Ask::Do(ReplyTicket::end(unique), Operation::Flush)),
             opcode::FALLOCATE => self.allocate(unique, fields.allocate()?),
             opcode::LSEEK => self.seek(unique, fields.seek()?),
             opcode::INIT => init(unique, fields.init()?),
-            opcode::OPEN => self.open(fields.u32()?).map(|()| Ask::Answer(Reply::opened(unique))),
+            opcode::OPEN => self.open(fields.u32()?).map(|()| Ask::Answer(FuseReply::opened(unique))),
             opcode::GETATTR => Ok(Ask::Answer(self.attributes(unique))),
             opcode::SETATTR => self.set(fields.set()?).map(|()| Ask::Answer(self.attributes(unique))),
-            opcode::STATFS => Ok(Ask::Answer(Reply::statistics(unique, self.size, self.block_bytes))),
-            opcode::ACCESS | opcode::FLUSH | opcode::RELEASE | opcode::DESTROY => Ok(Ask::Answer(Reply::done(unique))),
+            opcode::STATFS => Ok(Ask::Answer(FuseReply::statistics(unique, self.size, self.block_bytes))),
+            opcode::ACCESS | opcode::FLUSH | opcode::RELEASE | opcode::DESTROY => {
+                Ok(Ask::Answer(FuseReply::done(unique)))
+            }
             // A request that its client no longer waits for is answered in its time all the same, as a disk would.
             opcode::FORGET | opcode::BATCH_FORGET | opcode::INTERRUPT => Ok(Ask::Nothing),
             _ => Err(Errno::NOSYS),
@@ -97,8 +99,8 @@ impl Node {
             return Err(Errno::INVAL);
         }
         Ok(match self.within(offset, u64::from(length)) as u32 {
-            0 => Ask::Answer(Reply::read(unique, 0)),
-            length => Ask::Do(Ticket::read(unique, length), Operation::Read { offset, length }),
+            0 => Ask::Answer(FuseReply::read(unique, 0)),
+            length => Ask::Do(ReplyTicket::read(unique, length), Operation::Read { offset, length }),
         })
     }
 
@@ -107,11 +109,11 @@ impl Node {
         self.open(1)?;
         let length = self.within(offset, data.len() as u64) as usize;
         match (length, data.len()) {
-            (0, 0) => Ok(Ask::Answer(Reply::written(unique, 0))),
+            (0, 0) => Ok(Ask::Answer(FuseReply::written(unique, 0))),
             (0, _) => Err(Errno::NOSPC),
             _ => {
                 let data = &data[..length];
-                Ok(Ask::Do(Ticket::write(unique, length as u32), Operation::Write { offset, data, durable }))
+                Ok(Ask::Do(ReplyTicket::write(unique, length as u32), Operation::Write { offset, data, durable }))
             }
         }
     }
@@ -130,15 +132,17 @@ impl Node {
             return Err(Errno::NOSPC);
         }
         if within == 0 {
-            return Ok(Ask::Answer(Reply::done(unique)));
+            return Ok(Ask::Answer(FuseReply::done(unique)));
         }
         let zero = Operation::Zero { offset, length: within, durable: false, allocated, fast: false };
-        Ok(Ask::Do(Ticket::end(unique), zero))
+        Ok(Ask::Do(ReplyTicket::end(unique), zero))
     }
 
     fn seek<'a>(&self, unique: u64, (from, whence): (u64, u32)) -> Result<Ask<'a>, Errno> {
         match whence {
-            SEEK_DATA | SEEK_HOLE => Ok(Ask::Seek(Seek { unique, from, size: self.size, hole: whence == SEEK_HOLE })),
+            SEEK_DATA | SEEK_HOLE => {
+                Ok(Ask::Seek(SeekFilesystem { unique, from, size: self.size, hole: whence == SEEK_HOLE }))
+            }
             _ => Err(Errno::INVAL),
         }
     }
@@ -154,9 +158,9 @@ impl Node {
         if valid & fixed != 0 || resized { Err(Errno::PERM) } else { Ok(()) }
     }
 
-    fn attributes(&self, unique: u64) -> Reply {
+    fn attributes(&self, unique: u64) -> FuseReply {
         let mode = REGULAR | if self.read_only { 0o400 } else { 0o600 };
-        Reply::attributes(unique, self.size, mode, self.owner, self.block_bytes)
+        FuseReply::attributes(unique, self.size, mode, self.owner, self.block_bytes)
     }
 
     /// How much of a range is within the file.
@@ -170,15 +174,15 @@ fn init<'a>(unique: u64, (major, minor, readahead, flags): (u32, u32, u32, u32))
     match major {
         abi::MAJOR if minor >= abi::OLDEST_MINOR => {
             let flags = flags & abi::init::WANTED;
-            Ok(Ask::Answer(Reply::init(unique, minor.min(abi::MINOR), readahead, flags)))
+            Ok(Ask::Answer(FuseReply::init(unique, minor.min(abi::MINOR), readahead, flags)))
         }
-        major if major > abi::MAJOR => Ok(Ask::Answer(Reply::older(unique))),
+        major if major > abi::MAJOR => Ok(Ask::Answer(FuseReply::older(unique))),
         _ => Err(Errno::PROTO),
     }
 }
 
 /// The bodies of requests: `struct fuse_…_in`.
-impl<'a> Fields<'a> {
+impl<'a> AbiFields<'a> {
     fn init(&mut self) -> Option<(u32, u32, u32, u32)> {
         Some((self.u32()?, self.u32()?, self.u32()?, self.u32()?))
     }

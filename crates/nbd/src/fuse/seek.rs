@@ -2,28 +2,28 @@
 
 use rustix::io::Errno;
 
-use super::reply::{Reply, system};
+use super::reply::{FuseReply, system};
 use crate::store::Extent;
 use crate::wire;
 
 /// A search for the next byte that is allocated, or that is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seek {
+pub struct SeekFilesystem {
     pub(super) unique: u64,
     pub(super) from: u64,
     pub(super) size: u64,
     pub(super) hole: bool,
 }
 
-impl Seek {
+impl SeekFilesystem {
     /// Asks `extents` what is allocated of a range (first byte, length), as [`Store::extents`] tells it, until the place
     /// is found. The end of the file is a hole.
     ///
     /// [`Store::extents`]: crate::store::Store::extents
-    pub fn answer(self, extents: impl FnMut(u64, u64) -> Result<Vec<Extent>, wire::Errno>) -> Reply {
+    pub fn answer(self, extents: impl FnMut(u64, u64) -> Result<Vec<Extent>, wire::Errno>) -> FuseReply {
         match self.place(extents) {
-            Ok(place) => Reply::position(self.unique, place),
-            Err(errno) => Reply::failed(self.unique, errno),
+            Ok(place) => FuseReply::position(self.unique, place),
+            Err(errno) => FuseReply::failed(self.unique, errno),
         }
     }
 
@@ -59,7 +59,7 @@ mod tests {
     }
 
     fn place(from: u64, hole: bool) -> Result<u64, Errno> {
-        Seek { unique: 1, from, size: 16384, hole }.place(stripes)
+        SeekFilesystem { unique: 1, from, size: 16384, hole }.place(stripes)
     }
 
     #[test]
@@ -79,13 +79,16 @@ mod tests {
         assert_eq!(place(12288, false), Err(Errno::NXIO));
         assert_eq!(place(16384, true), Err(Errno::NXIO));
         let full = |_, length| Ok(vec![Extent { length, hole: false, zero: false }]);
-        assert_eq!(Seek { unique: 1, from: 5, size: 16384, hole: true }.place(full), Ok(16384));
+        assert_eq!(SeekFilesystem { unique: 1, from: 5, size: 16384, hole: true }.place(full), Ok(16384));
     }
 
     #[test]
     fn a_store_that_tells_nothing_is_an_error_and_no_endless_search() {
-        assert_eq!(Seek { unique: 1, from: 0, size: 10, hole: true }.place(|_, _| Ok(Vec::new())), Err(Errno::IO));
+        assert_eq!(
+            SeekFilesystem { unique: 1, from: 0, size: 10, hole: true }.place(|_, _| Ok(Vec::new())),
+            Err(Errno::IO)
+        );
         let unknown = |_, _| Err(wire::Errno::NotSupported);
-        assert_eq!(Seek { unique: 1, from: 0, size: 10, hole: true }.place(unknown), Err(Errno::OPNOTSUPP));
+        assert_eq!(SeekFilesystem { unique: 1, from: 0, size: 10, hole: true }.place(unknown), Err(Errno::OPNOTSUPP));
     }
 }

@@ -29,7 +29,7 @@ fn pair(first: u32, second: u32) -> u64 {
     u64::from_ne_bytes(both)
 }
 
-fn ask(node: Node, code: u32, fields: &[u64]) -> (Option<Operation<'static>>, Reply) {
+fn ask(node: Node, code: u32, fields: &[u64]) -> (Option<Operation<'static>>, FuseReply) {
     let whole = bytes(code, fields).leak();
     let request = node.request(whole).unwrap();
     assert_eq!(request.unique, 7);
@@ -40,26 +40,26 @@ fn ask(node: Node, code: u32, fields: &[u64]) -> (Option<Operation<'static>>, Re
     }
 }
 
-fn failure(errno: Errno) -> (Option<Operation<'static>>, Reply) {
-    (None, Reply::failed(7, errno))
+fn failure(errno: Errno) -> (Option<Operation<'static>>, FuseReply) {
+    (None, FuseReply::failed(7, errno))
 }
 
 #[test]
 fn reads_end_where_the_file_ends() {
     let read = |offset, length| ask(NODE, opcode::READ, &[0, offset, pair(length, 0), 0, 0]);
-    assert_eq!(read(4096, 512), (Some(Operation::Read { offset: 4096, length: 512 }), Reply::read(7, 512)));
+    assert_eq!(read(4096, 512), (Some(Operation::Read { offset: 4096, length: 512 }), FuseReply::read(7, 512)));
     let last = (1 << 20) - 512;
     assert_eq!(read(last, 4096).0, Some(Operation::Read { offset: last, length: 512 }));
-    assert_eq!(read(u64::MAX, 4096), (None, Reply::read(7, 0)));
+    assert_eq!(read(u64::MAX, 4096), (None, FuseReply::read(7, 0)));
     assert_eq!(read(0, u32::MAX), failure(Errno::INVAL));
 }
 
 #[test]
 fn a_reply_to_a_read_counts_the_bytes_behind_it() {
-    let reply = Ticket::read(9, 512).reply(Ok(()));
+    let reply = ReplyTicket::read(9, 512).reply(Ok(()));
     assert_eq!(reply.bytes(), [pair(528, 0).to_ne_bytes(), 9u64.to_ne_bytes()].concat());
     assert_eq!(reply.payload_bytes(), 512);
-    let failed = Ticket::read(9, 512).reply(Err(wire::Errno::Io));
+    let failed = ReplyTicket::read(9, 512).reply(Err(wire::Errno::Io));
     assert_eq!(failed.bytes(), [pair(16, (-5i32) as u32).to_ne_bytes(), 9u64.to_ne_bytes()].concat());
     assert_eq!(failed.payload_bytes(), 0);
 }
@@ -72,12 +72,12 @@ fn writes_carry_their_data_and_their_need_to_last() {
     };
     let data: Vec<u8> = [1u64.to_ne_bytes(), 2u64.to_ne_bytes()].concat();
     let told = |offset, data, durable| Some(format!("{:?}", Operation::Write { offset, data, durable }));
-    assert_eq!(write(512, 16, 0), (told(512, &data, false), Reply::written(7, 16)));
+    assert_eq!(write(512, 16, 0), (told(512, &data, false), FuseReply::written(7, 16)));
     assert_eq!(write(512, 16, DSYNC).0, told(512, &data, true));
     let last = (1 << 20) - 8;
-    assert_eq!(write(last, 16, 0), (told(last, &data[..8], false), Reply::written(7, 8)));
-    assert_eq!(write(1 << 20, 16, 0).1, Reply::failed(7, Errno::NOSPC));
-    assert_eq!(write(0, 15, 0).1, Reply::failed(7, Errno::INVAL), "another length than it says");
+    assert_eq!(write(last, 16, 0), (told(last, &data[..8], false), FuseReply::written(7, 8)));
+    assert_eq!(write(1 << 20, 16, 0).1, FuseReply::failed(7, Errno::NOSPC));
+    assert_eq!(write(0, 15, 0).1, FuseReply::failed(7, Errno::INVAL), "another length than it says");
 }
 
 #[test]
@@ -86,27 +86,27 @@ fn nothing_is_written_to_a_file_that_is_read_only() {
     assert_eq!(ask(node, opcode::WRITE, &[0, 0, pair(8, 0), 0, 0, 1]), failure(Errno::ROFS));
     assert_eq!(ask(node, opcode::FALLOCATE, &[0, 0, 8, pair(KEEP_SIZE | PUNCH_HOLE, 0)]), failure(Errno::ROFS));
     assert_eq!(ask(node, opcode::OPEN, &[2]), failure(Errno::ROFS));
-    assert_eq!(ask(node, opcode::OPEN, &[0]).1, Reply::opened(7));
+    assert_eq!(ask(node, opcode::OPEN, &[0]).1, FuseReply::opened(7));
 }
 
 #[test]
 fn holes_and_zero_ranges_are_zeroes_of_two_kinds() {
     let allocate = |offset, length, mode| ask(NODE, opcode::FALLOCATE, &[0, offset, length, pair(mode, 0)]);
     let zero = |offset, length, allocated| Operation::Zero { offset, length, durable: false, allocated, fast: false };
-    assert_eq!(allocate(0, 4096, KEEP_SIZE | PUNCH_HOLE), (Some(zero(0, 4096, false)), Reply::done(7)));
+    assert_eq!(allocate(0, 4096, KEEP_SIZE | PUNCH_HOLE), (Some(zero(0, 4096, false)), FuseReply::done(7)));
     assert_eq!(allocate(0, 4096, ZERO_RANGE).0, Some(zero(0, 4096, true)));
     assert_eq!(allocate(4096, u64::MAX, KEEP_SIZE | ZERO_RANGE).0, Some(zero(4096, (1 << 20) - 4096, true)));
     assert_eq!(allocate(4096, u64::MAX, ZERO_RANGE), failure(Errno::NOSPC));
-    assert_eq!(allocate(u64::MAX, 1, KEEP_SIZE | PUNCH_HOLE), (None, Reply::done(7)));
+    assert_eq!(allocate(u64::MAX, 1, KEEP_SIZE | PUNCH_HOLE), (None, FuseReply::done(7)));
     assert_eq!(allocate(0, 4096, 0), failure(Errno::OPNOTSUPP));
 }
 
 #[test]
 fn the_size_the_owner_and_the_mode_stay() {
     let set = |valid, size| ask(NODE, opcode::SETATTR, &[pair(valid, 0), 0, size]).1;
-    assert_eq!(set(abi::attribute::SIZE, 0), Reply::failed(7, Errno::PERM));
+    assert_eq!(set(abi::attribute::SIZE, 0), FuseReply::failed(7, Errno::PERM));
     assert_eq!(set(abi::attribute::SIZE, 1 << 20), NODE.attributes(7));
-    assert_eq!(set(abi::attribute::MODE, 0), Reply::failed(7, Errno::PERM));
+    assert_eq!(set(abi::attribute::MODE, 0), FuseReply::failed(7, Errno::PERM));
     assert_eq!(set(1 << 5, 0), NODE.attributes(7));
 }
 
@@ -114,12 +114,12 @@ fn the_size_the_owner_and_the_mode_stay() {
 fn bodies_of_replies_have_the_sizes_that_the_kernel_expects() {
     let sizes = [
         (NODE.attributes(7), 16 + 104),
-        (Reply::opened(7), 16 + 16),
-        (Reply::statistics(7, 1, 512), 16 + 80),
-        (Reply::written(7, 1), 16 + 8),
-        (Reply::position(7, 1), 16 + 8),
-        (Reply::init(7, 38, 0, 0), 16 + 64),
-        (Reply::older(7), 16 + 64),
+        (FuseReply::opened(7), 16 + 16),
+        (FuseReply::statistics(7, 1, 512), 16 + 80),
+        (FuseReply::written(7, 1), 16 + 8),
+        (FuseReply::position(7, 1), 16 + 8),
+        (FuseReply::init(7, 38, 0, 0), 16 + 64),
+        (FuseReply::older(7), 16 + 64),
     ];
     for (reply, size) in sizes {
         assert_eq!(reply.bytes().len(), size, "{reply:?}");
@@ -130,11 +130,11 @@ fn bodies_of_replies_have_the_sizes_that_the_kernel_expects() {
 #[test]
 fn versions_are_agreed_upon_or_refused() {
     let init = |major, minor, flags| ask(NODE, opcode::INIT, &[pair(major, minor), pair(131_072, flags), 0]).1;
-    assert_eq!(init(7, 45, u32::MAX), Reply::init(7, 38, 131_072, abi::init::WANTED));
-    assert_eq!(init(7, 31, abi::init::ASYNC_DIO), Reply::init(7, 31, 131_072, abi::init::ASYNC_DIO));
-    assert_eq!(init(8, 0, 0), Reply::older(7));
-    assert_eq!(init(7, 30, 0), Reply::failed(7, Errno::PROTO));
-    assert_eq!(init(6, 99, 0), Reply::failed(7, Errno::PROTO));
+    assert_eq!(init(7, 45, u32::MAX), FuseReply::init(7, 38, 131_072, abi::init::WANTED));
+    assert_eq!(init(7, 31, abi::init::ASYNC_DIO), FuseReply::init(7, 31, 131_072, abi::init::ASYNC_DIO));
+    assert_eq!(init(8, 0, 0), FuseReply::older(7));
+    assert_eq!(init(7, 30, 0), FuseReply::failed(7, Errno::PROTO));
+    assert_eq!(init(6, 99, 0), FuseReply::failed(7, Errno::PROTO));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::slots::Ticket;
+use super::slots::ConnectionTicket;
 
 /// How many known readers are granted an advance before a waiting connection that is not known to read.
 pub(super) const OVERTAKEN_MOST: u32 = 8;
@@ -14,9 +14,9 @@ pub(super) const OVERTAKEN_MOST: u32 = 8;
 #[derive(Debug, Default)]
 pub(super) struct AdvanceQueue {
     /// Connections of clients that are known to read.
-    readers: VecDeque<Ticket>,
+    readers: VecDeque<ConnectionTicket>,
     /// Connections of clients that have read nothing yet.
-    others: VecDeque<Ticket>,
+    others: VecDeque<ConnectionTicket>,
     /// Grants to readers since the first of the others has been waiting, or since the last grant to one of them.
     overtaken: u32,
 }
@@ -27,7 +27,7 @@ impl AdvanceQueue {
     }
 
     /// The connection that is next.
-    pub(super) fn first(&self) -> Option<Ticket> {
+    pub(super) fn first(&self) -> Option<ConnectionTicket> {
         let first = if self.is_turn_of_others() { self.others.front() } else { self.readers.front() };
         first.copied()
     }
@@ -36,12 +36,12 @@ impl AdvanceQueue {
         !self.others.is_empty() && (self.readers.is_empty() || self.overtaken >= OVERTAKEN_MOST)
     }
 
-    pub(super) fn push(&mut self, ticket: Ticket, is_reader: bool) {
+    pub(super) fn push(&mut self, ticket: ConnectionTicket, is_reader: bool) {
         if is_reader { &mut self.readers } else { &mut self.others }.push_back(ticket);
     }
 
     /// Takes note of a grant to a connection, which no longer waits if it did.
-    pub(super) fn grant(&mut self, ticket: Ticket) {
+    pub(super) fn grant(&mut self, ticket: ConnectionTicket) {
         let was_other = self.others.contains(&ticket);
         self.remove(ticket.client);
         self.overtaken = if was_other || self.others.is_empty() { 0 } else { self.overtaken + 1 };

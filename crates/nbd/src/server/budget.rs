@@ -15,7 +15,7 @@
 use units::Nanos;
 
 use super::advance_queue::AdvanceQueue;
-use super::slots::Ticket;
+use super::slots::ConnectionTicket;
 
 /// What a request takes besides its bytes: its entries in the server, the store and the model.
 pub(super) const REQUEST_BYTES: u64 = 2 << 10;
@@ -46,7 +46,7 @@ const ADVANCED_MOST: Nanos = Nanos::from_secs(60);
 
 /// The memory of all connections.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct MemoryBudget {
     /// What shares may come to together, and what each takes.
     shares_most: u64,
     share: u64,
@@ -79,7 +79,7 @@ pub(super) struct Account {
     waits: bool,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// Divides `bytes`, which connections and `mounts` share, with or without TLS.
     pub(super) fn new(bytes: u64, mounts: u64, tls: bool) -> Self {
         let bytes = bytes.saturating_sub(mounts.saturating_mul(MOUNT_BYTES)).max(LEAST_BYTES);
@@ -174,7 +174,7 @@ impl Budget {
 
     /// Whether a connection may hold `held` bytes: within its window or, where nothing of it is in flight, by an advance.
     #[inline]
-    pub(super) fn grants(&mut self, account: &mut Account, ticket: Ticket, held: u64, is_idle: bool) -> bool {
+    pub(super) fn grants(&mut self, account: &mut Account, ticket: ConnectionTicket, held: u64, is_idle: bool) -> bool {
         if held <= self.window(account) {
             // It may have been waiting for an advance before the pool was free.
             self.stop_waiting(account, ticket.client);
@@ -185,7 +185,7 @@ impl Budget {
 
     /// Grants a connection with nothing in flight an advance with which it may hold `held` bytes, or lets it wait.
     #[cold]
-    fn advance(&mut self, account: &mut Account, ticket: Ticket, held: u64) -> bool {
+    fn advance(&mut self, account: &mut Account, ticket: ConnectionTicket, held: u64) -> bool {
         let more = held.saturating_sub(account.share + account.advance);
         let turn = self.waiting.first().is_none_or(|first| first == ticket);
         let fits = self.advances_used + more <= self.advances_most || self.advances_used == account.advance;
@@ -213,7 +213,7 @@ impl Budget {
 
     /// The connection that should ask again for its advance.
     #[inline]
-    pub(super) fn next_waiting(&mut self) -> Option<Ticket> {
+    pub(super) fn next_waiting(&mut self) -> Option<ConnectionTicket> {
         if std::mem::take(&mut self.wake) { self.waiting.first() } else { None }
     }
 
@@ -225,7 +225,7 @@ impl Budget {
 
 impl Account {
     /// The account of a connection whose socket takes `buffered` bytes before its client reads any.
-    pub(super) fn new(budget: &Budget, buffered: u64) -> Self {
+    pub(super) fn new(budget: &MemoryBudget, buffered: u64) -> Self {
         Self { share: budget.share, advance: 0, pooled: 0, earned: 0, unproven: buffered, waits: false }
     }
 
@@ -262,14 +262,14 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn ticket(client: u32) -> Ticket {
-        Ticket { client, generation: 0 }
+    fn ticket(client: u32) -> ConnectionTicket {
+        ConnectionTicket { client, generation: 0 }
     }
 
     #[test]
     fn all_that_can_be_granted_is_within_the_budget() {
         for mib in [4, 64, 256, 1024] {
-            let mut budget = Budget::new(mib * MIB, 0, false);
+            let mut budget = MemoryBudget::new(mib * MIB, 0, false);
             let mut accounts = Vec::new();
             while budget.admit() {
                 accounts.push(Account::new(&budget, 0));
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn clients_that_never_read_leave_the_pool_to_others() {
-        let mut budget = Budget::new(256 * MIB, 0, false);
+        let mut budget = MemoryBudget::new(256 * MIB, 0, false);
         let mut deaf: Vec<Account> = (0..100).map(|_| Account::new(&budget, 0)).collect();
         for account in &mut deaf {
             account.unproven = MIB;
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn the_largest_request_is_granted_in_turn() {
-        let mut budget = Budget::new(256 * MIB, 0, false);
+        let mut budget = MemoryBudget::new(256 * MIB, 0, false);
         let most = 2 * u64::from(budget.request_most());
         let [mut one, mut two, mut three] = [0; 3].map(|_| Account::new(&budget, 0));
         assert!(budget.advance(&mut one, ticket(1), most));
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn clients_that_read_are_granted_advances_first() {
-        let mut budget = Budget::new(256 * MIB, 0, false);
+        let mut budget = MemoryBudget::new(256 * MIB, 0, false);
         let most = 2 * u64::from(budget.request_most());
         let [mut holder, mut new, mut known] = [0; 3].map(|_| Account::new(&budget, 0));
         known.earn(1);
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_client_whose_request_fits_by_now_kept_all_others_waiting() {
-        let mut budget = Budget::new(256 * MIB, 0, false);
+        let mut budget = MemoryBudget::new(256 * MIB, 0, false);
         let [mut busy, mut holder, mut first, mut second] = [0; 4].map(|_| Account::new(&budget, 0));
         busy.earn(u64::MAX >> 1);
         first.earn(u64::MAX >> 1);
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_stream_of_readers_kept_new_clients_from_their_advances() {
-        let mut budget = Budget::new(256 * MIB, 0, false);
+        let mut budget = MemoryBudget::new(256 * MIB, 0, false);
         let most = 2 * u64::from(budget.request_most());
         let mut new = Account::new(&budget, 0);
         let mut holder = Account::new(&budget, 0);
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn requests_of_clients_that_have_left_count_until_they_end() {
-        let mut budget = Budget::new(64 * MIB, 0, false);
+        let mut budget = MemoryBudget::new(64 * MIB, 0, false);
         assert!(budget.admit());
         let mut account = Account::new(&budget, 0);
         budget.settle(&mut account, 16 * MIB);
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn little_memory_makes_requests_shorter() {
-        let most = |mib: u64| Budget::new(mib * MIB, 0, false).request_most();
+        let most = |mib: u64| MemoryBudget::new(mib * MIB, 0, false).request_most();
         assert_eq!([1024, 512, 256, 64, 4].map(most), [32 << 20, 32 << 20, 32 << 20, 8 << 20, 256 << 10]);
     }
 }

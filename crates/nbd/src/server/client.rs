@@ -4,9 +4,9 @@ use std::os::fd::BorrowedFd;
 
 use units::Nanos;
 
-use super::budget::Budget;
+use super::budget::MemoryBudget;
 use super::connection::Connection;
-use super::desk::Desk;
+use super::desk::Dispatcher;
 use super::mounted::Mounted;
 use super::poll::Interest;
 
@@ -40,7 +40,7 @@ impl Client {
     }
 
     /// Takes what it has sent.
-    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         match self {
             Self::Connection(connection) => connection.hear(now, desk),
             Self::Mounted(mounted) => mounted.hear(now, desk),
@@ -49,7 +49,7 @@ impl Client {
 
     /// Writes the reply to one of its requests, to be sent by [`Client::send`].
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, slot: u32, desk: &mut Desk) {
+    pub(super) fn answer(&mut self, now: Nanos, slot: u32, desk: &mut Dispatcher) {
         let answer = desk.take(now, slot);
         match self {
             Self::Connection(connection) => connection.answer(now, &answer, desk),
@@ -58,7 +58,7 @@ impl Client {
     }
 
     /// Sends what can be sent.
-    pub(super) fn send(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    pub(super) fn send(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         match self {
             Self::Connection(connection) => connection.send(now, desk),
             Self::Mounted(mounted) => mounted.settle(desk),
@@ -71,7 +71,7 @@ impl Client {
     }
 
     /// For what it has to be watched now.
-    pub(super) fn wants(&self, budget: &Budget) -> Interest {
+    pub(super) fn wants(&self, budget: &MemoryBudget) -> Interest {
         match self {
             Self::Connection(connection) => connection.wants(budget),
             Self::Mounted(mounted) => mounted.wants(budget),
@@ -92,7 +92,7 @@ impl Client {
     }
 
     /// It goes; what it was lent goes back.
-    pub(super) fn abandon(&mut self, desk: &mut Desk) {
+    pub(super) fn abandon(&mut self, desk: &mut Dispatcher) {
         match self {
             Self::Connection(connection) => connection.abandon(desk),
             Self::Mounted(mounted) => mounted.abandon(desk),

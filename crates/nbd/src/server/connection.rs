@@ -4,15 +4,15 @@ use std::os::fd::BorrowedFd;
 
 use units::Nanos;
 
-use super::budget::{Account, Budget, REQUEST_BYTES};
+use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
 use super::client::Over;
-use super::desk::{Answer, Desk, Manner};
-use super::outbox::Outbox;
+use super::desk::{DispatchResult, Dispatcher, ReplyMode};
+use super::outbox::ReplyOutbox;
 use super::poll::Interest;
-use super::slots::Ticket;
-use super::socket::{Halt, Socket};
-use crate::wire::handshake::{Handshake, Settings, Step};
-use crate::wire::{Command, Request, Style};
+use super::slots::ConnectionTicket;
+use super::socket::{ClientSocket, Halt};
+use crate::wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
+use crate::wire::{NbdCommand, NbdRequest, ReplyStyle};
 
 /// How much is read at a time.
 pub(super) const INPUT_BYTES: usize = 256 << 10;
@@ -31,9 +31,9 @@ const IN_FLIGHT_MOST: u32 = 16_384;
 
 /// A client that came through a listener.
 pub(super) struct Connection {
-    socket: Socket,
-    ticket: Ticket,
-    phase: Phase,
+    socket: ClientSocket,
+    ticket: ConnectionTicket,
+    phase: ConnectionPhase,
     /// What has come and is not understood, from `taken` on.
     input: Vec<u8>,
     taken: usize,
@@ -43,7 +43,7 @@ pub(super) struct Connection {
     reserved: u64,
     /// Bytes of a payload that are read over.
     skipped: u64,
-    outbox: Outbox,
+    outbox: ReplyOutbox,
     in_flight: u32,
     /// Memory of requests that are in flight, or whose bytes are not sent.
     pending_bytes: u64,
@@ -62,22 +62,28 @@ pub(super) struct Connection {
     turn: Nanos,
 }
 
-enum Phase {
+enum ConnectionPhase {
     Handshake(Box<Handshake>),
-    Transmission(Manner),
+    Transmission(ReplyMode),
 }
 
 impl Connection {
     /// A client that has just come, with the first words to it.
-    pub(super) fn new(socket: Socket, ticket: Ticket, settings: Settings, budget: &Budget, now: Nanos) -> Self {
+    pub(super) fn new(
+        socket: ClientSocket,
+        ticket: ConnectionTicket,
+        settings: HandshakeSettings,
+        budget: &MemoryBudget,
+        now: Nanos,
+    ) -> Self {
         let mut handshake = Box::new(Handshake::new(settings));
-        let mut outbox = Outbox::default();
+        let mut outbox = ReplyOutbox::default();
         outbox.head(|out| handshake.greet(out));
         let account = Account::new(budget, socket.buffered_most());
         Self {
             socket,
             ticket,
-            phase: Phase::Handshake(handshake),
+            phase: ConnectionPhase::Handshake(handshake),
             input: Vec::new(),
             taken: 0,
             wanted: 0,
@@ -103,13 +109,13 @@ impl Connection {
     /// Which export it has chosen; `None` before it has.
     pub(super) fn export(&self) -> Option<u32> {
         match &self.phase {
-            Phase::Handshake(_) => None,
-            Phase::Transmission(manner) => Some(manner.export),
+            ConnectionPhase::Handshake(_) => None,
+            ConnectionPhase::Transmission(manner) => Some(manner.export),
         }
     }
 
     /// Reads what has come and carries it out.
-    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         if !self.listens(&desk.budget) {
             return Ok(());
         }
@@ -125,7 +131,7 @@ impl Connection {
     }
 
     /// Reads into `room`, which all connections share; what is not understood is kept.
-    fn receive(&mut self, now: Nanos, room: &mut [u8], desk: &mut Desk) -> Result<(), Over> {
+    fn receive(&mut self, now: Nanos, room: &mut [u8], desk: &mut Dispatcher) -> Result<(), Over> {
         let long = self.wanted > INPUT_BYTES;
         let unread = if long { &[] } else { &self.input[self.taken..] };
         let begin = unread.len();
@@ -133,8 +139,8 @@ impl Connection {
         let more = desk.budget.window(&self.account).saturating_sub(self.held()) as usize;
         let missing = self.wanted.saturating_sub(begin);
         let most = match self.phase {
-            Phase::Handshake(_) => HANDSHAKE_INPUT_BYTES,
-            Phase::Transmission(_) => more.max(missing).clamp(INPUT_LEAST_BYTES, INPUT_BYTES),
+            ConnectionPhase::Handshake(_) => HANDSHAKE_INPUT_BYTES,
+            ConnectionPhase::Transmission(_) => more.max(missing).clamp(INPUT_LEAST_BYTES, INPUT_BYTES),
         };
         let most = self.socket.at_once(most);
         let end = match self.socket.receive(&mut room[begin..begin + most]) {
@@ -155,7 +161,7 @@ impl Connection {
     }
 
     /// Reads the rest of a long payload to where it stays.
-    fn receive_payload(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    fn receive_payload(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         match self.socket.receive_clear(&mut self.input) {
             Ok(()) => self.moved = now,
             Err(Halt::Later) => return Ok(()),
@@ -164,12 +170,12 @@ impl Connection {
         self.resume_if_whole(now, desk)
     }
 
-    fn resume_if_whole(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    fn resume_if_whole(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         if self.input.len() - self.taken < self.wanted { Ok(()) } else { self.resume(now, desk) }
     }
 
     /// Carries out what was read before.
-    fn resume(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    fn resume(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         let mut input = std::mem::take(&mut self.input);
         let used = self.understand(now, &input[self.taken..], desk)?;
         self.taken += used;
@@ -199,46 +205,46 @@ impl Connection {
     }
 
     /// Carries out what has come, as far as it is whole and there is room for more. Returns how many bytes are done with.
-    fn understand(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<usize, Over> {
-        let used = if let Phase::Handshake(_) = self.phase { self.shake_hands(now, bytes, desk)? } else { 0 };
+    fn understand(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
+        let used = if let ConnectionPhase::Handshake(_) = self.phase { self.shake_hands(now, bytes, desk)? } else { 0 };
         match self.phase {
-            Phase::Transmission(manner) => Ok(used + self.requests(now, manner, &bytes[used..], desk)?),
-            Phase::Handshake(_) => Ok(used),
+            ConnectionPhase::Transmission(manner) => Ok(used + self.requests(now, manner, &bytes[used..], desk)?),
+            ConnectionPhase::Handshake(_) => Ok(used),
         }
     }
 
-    fn shake_hands(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<usize, Over> {
-        let Phase::Handshake(handshake) = &mut self.phase else { return Ok(0) };
-        let (mut used, mut step) = (0, Step::More);
+    fn shake_hands(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
+        let ConnectionPhase::Handshake(handshake) = &mut self.phase else { return Ok(0) };
+        let (mut used, mut step) = (0, HandshakeStep::More);
         self.outbox.head(|out| (used, step) = handshake.advance(bytes, &desk.exports, out));
-        self.stuck = step == Step::Full;
+        self.stuck = step == HandshakeStep::Full;
         match step {
-            Step::More | Step::Full => {}
-            Step::StartTls => {
+            HandshakeStep::More | HandshakeStep::Full => {}
+            HandshakeStep::StartTls => {
                 self.encrypt(now, &bytes[used..], desk)?;
                 used = bytes.len();
             }
-            Step::Close => self.leaving = true,
-            Step::Ready(agreed) => self.phase = Phase::Transmission(Manner::of(&agreed)),
+            HandshakeStep::Close => self.leaving = true,
+            HandshakeStep::Ready(agreed) => self.phase = ConnectionPhase::Transmission(ReplyMode::of(&agreed)),
         }
         Ok(used)
     }
 
     /// Sends what was said in clear, and nothing more.
-    fn encrypt(&mut self, now: Nanos, sent: &[u8], desk: &mut Desk) -> Result<(), Over> {
+    fn encrypt(&mut self, now: Nanos, sent: &[u8], desk: &mut Dispatcher) -> Result<(), Over> {
         self.flush(now, desk)?;
         let identity = desk.identity.as_ref().filter(|_| self.outbox.is_empty()).ok_or(Over)?;
         self.socket.encrypt(identity, sent).map_err(|_| Over)
     }
 
-    fn requests(&mut self, now: Nanos, manner: Manner, bytes: &[u8], desk: &mut Desk) -> Result<usize, Over> {
-        let extended = manner.style == Style::Extended;
-        let header = Request::header_bytes(extended);
+    fn requests(&mut self, now: Nanos, manner: ReplyMode, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
+        let extended = manner.style == ReplyStyle::Extended;
+        let header = NbdRequest::header_bytes(extended);
         let mut used = self.skip(bytes.len());
         self.stuck = false;
         while self.takes_more() {
             let rest = &bytes[used..];
-            let Some(request) = Request::decode(rest, extended).map_err(|_| Over)? else { break };
+            let Some(request) = NbdRequest::decode(rest, extended).map_err(|_| Over)? else { break };
             let payload = request.payload(extended);
             if payload > PAYLOAD_MOST {
                 return Err(Over);
@@ -257,7 +263,7 @@ impl Connection {
             }
             (self.wanted, self.reserved) = (0, 0);
             used += header;
-            if request.command == Command::Disconnect {
+            if request.command == NbdCommand::Disconnect {
                 self.leaving = true;
                 break;
             }
@@ -274,11 +280,11 @@ impl Connection {
     fn begin(
         &mut self,
         now: Nanos,
-        manner: Manner,
-        request: Request,
+        manner: ReplyMode,
+        request: NbdRequest,
         payload: &[u8],
         cost: u64,
-        desk: &mut Desk,
+        desk: &mut Dispatcher,
     ) -> Result<(), Over> {
         if self.in_flight == 0 {
             desk.crowd.comes();
@@ -299,7 +305,7 @@ impl Connection {
 
     /// Whether memory can be had for one more request.
     #[inline]
-    fn affords(&mut self, bytes: u64, desk: &mut Desk) -> bool {
+    fn affords(&mut self, bytes: u64, desk: &mut Dispatcher) -> bool {
         let held = self.held() + bytes;
         let is_idle = self.in_flight == 0 && self.outbox.is_empty();
         desk.budget.grants(&mut self.account, self.ticket, held, is_idle)
@@ -314,7 +320,7 @@ impl Connection {
 
     /// Tells the budget what it takes.
     #[inline]
-    fn settle(&mut self, desk: &mut Desk) {
+    fn settle(&mut self, desk: &mut Dispatcher) {
         if self.in_flight == 0 && self.wanted == 0 && self.outbox.is_empty() {
             desk.budget.return_advance(&mut self.account);
         }
@@ -324,9 +330,9 @@ impl Connection {
 
     /// Writes the reply to one of its requests.
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, answer: &Answer, desk: &mut Desk) {
-        let Phase::Transmission(manner) = self.phase else { return };
-        let Answer { request, result, extents } = answer;
+    pub(super) fn answer(&mut self, now: Nanos, answer: &DispatchResult, desk: &mut Dispatcher) {
+        let ConnectionPhase::Transmission(manner) = self.phase else { return };
+        let DispatchResult { request, result, extents } = answer;
         self.in_flight -= 1;
         if self.in_flight == 0 {
             desk.crowd.goes();
@@ -339,7 +345,7 @@ impl Connection {
             self.pending_bytes -= cost;
             self.answered_bytes += cost;
         }
-        let (style, asked) = (manner.style, manner.context.filter(|_| request.command == Command::BlockStatus));
+        let (style, asked) = (manner.style, manner.context.filter(|_| request.command == NbdCommand::BlockStatus));
         match (*result, asked) {
             (Err(refused), _) => self.outbox.head(|out| style.error(request, refused.errno, refused.why, out)),
             (Ok(Some(loan)), _) => {
@@ -352,7 +358,7 @@ impl Connection {
     }
 
     /// Sends what the kernel takes, and takes up what had to wait for room.
-    pub(super) fn send(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    pub(super) fn send(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         self.flush(now, desk)?;
         if self.waits() {
             self.resume(now, desk)?;
@@ -365,15 +371,15 @@ impl Connection {
     #[inline]
     fn waits(&self) -> bool {
         match self.phase {
-            Phase::Handshake(_) => self.stuck && self.outbox.is_empty(),
-            Phase::Transmission(_) => {
+            ConnectionPhase::Handshake(_) => self.stuck && self.outbox.is_empty(),
+            ConnectionPhase::Transmission(_) => {
                 let unread = self.input.len() - self.taken;
                 unread > 0 && unread >= self.wanted && self.takes_more()
             }
         }
     }
 
-    fn flush(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    fn flush(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         while !self.outbox.is_empty() {
             let sent = match self.outbox.send(&desk.stores, |slices| self.socket.send(slices)) {
                 Ok(sent) => sent,
@@ -405,7 +411,7 @@ impl Connection {
     }
 
     /// For what it has to be watched now.
-    pub(super) fn wants(&self, budget: &Budget) -> Interest {
+    pub(super) fn wants(&self, budget: &MemoryBudget) -> Interest {
         Interest { read: self.listens(budget), write: self.is_owed() }
     }
 
@@ -415,7 +421,7 @@ impl Connection {
     }
 
     /// Parts, and gives back what was lent: the client will not read it.
-    pub(super) fn abandon(&mut self, desk: &mut Desk) {
+    pub(super) fn abandon(&mut self, desk: &mut Dispatcher) {
         self.socket.end();
         if self.in_flight > 0 {
             desk.crowd.goes();
@@ -430,11 +436,11 @@ impl Connection {
 
     /// Whether it is read from.
     #[inline]
-    fn listens(&self, budget: &Budget) -> bool {
+    fn listens(&self, budget: &MemoryBudget) -> bool {
         if self.stuck || !self.takes_more() {
             return false;
         }
-        let free = matches!(self.phase, Phase::Handshake(_)) || self.wanted > 0 || self.skipped > 0;
+        let free = matches!(self.phase, ConnectionPhase::Handshake(_)) || self.wanted > 0 || self.skipped > 0;
         free || self.held() + REQUEST_BYTES <= budget.window(&self.account)
     }
 

@@ -9,14 +9,14 @@ use rustix::io::Errno;
 use volume::Attachment;
 
 use super::tallies::Snapshot;
-use crate::store::faults::Rates;
+use crate::store::faults::FaultRates;
 
 /// What is changed of a server at work.
 #[derive(Clone, Debug)]
-pub enum Change {
-    /// What goes wrong on purpose. It has an effect where [`Config::faults`](super::Config::faults) has a seed and where
+pub enum ControlChange {
+    /// What goes wrong on purpose. It has an effect where [`Config::faults`](super::ServerConfig::faults) has a seed and where
     /// stores have faults of their own.
-    Faults(Rates),
+    Faults(FaultRates),
     /// The model: other specs for the same attachments, as [`volume::System::change`] takes them.
     Model(Vec<Attachment>),
 }
@@ -25,13 +25,13 @@ pub enum Change {
 #[derive(Clone, Debug)]
 pub struct Controller {
     wake: Arc<OwnedFd>,
-    orders: Sender<Order>,
+    orders: Sender<ControlOrder>,
 }
 
 /// A change, and where it is reported.
 #[derive(Debug)]
-pub(super) struct Order {
-    pub change: Option<Change>,
+pub(super) struct ControlOrder {
+    pub change: Option<ControlChange>,
     pub done: SyncSender<Snapshot>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Order {
 #[derive(Debug)]
 pub(super) struct Orders {
     wake: Arc<OwnedFd>,
-    queue: Receiver<Order>,
+    queue: Receiver<ControlOrder>,
 }
 
 impl Controller {
@@ -52,9 +52,9 @@ impl Controller {
     /// Has a change made between two requests, or none, and returns what the server had done at that instant; `None` when
     /// the server has ended.
     #[must_use]
-    pub fn carry_out(&self, change: Option<Change>) -> Option<Snapshot> {
+    pub fn carry_out(&self, change: Option<ControlChange>) -> Option<Snapshot> {
         let (done, report) = sync_channel(1);
-        self.orders.send(Order { change, done }).ok()?;
+        self.orders.send(ControlOrder { change, done }).ok()?;
         // The counter of an eventfd that was never read cannot be full after one more.
         let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
         report.recv().ok()
@@ -67,7 +67,7 @@ impl Orders {
     }
 
     /// Those that have come, in their order.
-    pub(super) fn take(&self) -> Vec<Order> {
+    pub(super) fn take(&self) -> Vec<ControlOrder> {
         // Before the queue is emptied: what is ordered after that wakes the server again.
         let _ = rustix::io::read(&*self.wake, &mut [0u8; 8]);
         self.queue.try_iter().collect()

@@ -8,7 +8,7 @@ use units::Nanos;
 /// others would be let in front of it on no account of theirs, and all together would get more than a volume has. To count
 /// too many instead only means that fewer are let in front of others.
 #[derive(Debug, Default)]
-pub(super) struct Crowd {
+pub(super) struct Connections {
     waiting: u32,
     /// The most of this spell, and of that before it.
     most: u32,
@@ -19,7 +19,7 @@ pub(super) struct Crowd {
 /// Longer than a client pauses whom others would notice.
 const SPELL: Nanos = Nanos::from_secs(1);
 
-impl Crowd {
+impl Connections {
     /// A client waits that did not.
     #[inline]
     pub(super) fn comes(&mut self) {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn who_pauses_between_requests_still_shares_and_who_stays_away_does_not() {
-        let mut crowd = Crowd::default();
+        let mut crowd = Connections::default();
         let at = |ms: u64| Nanos::from_millis(ms);
         crowd.comes();
         assert_eq!(crowd.sharing(at(0)), 1);

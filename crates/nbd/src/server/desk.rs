@@ -5,19 +5,19 @@ use units::Nanos;
 use volume::{Kind as Charged, Share, System};
 
 use super::Offer;
-use super::budget::{Budget, REQUEST_BYTES};
+use super::budget::{MemoryBudget, REQUEST_BYTES};
 use super::client::Over;
 use super::connection::INPUT_BYTES;
-use super::crowd::Crowd;
+use super::crowd::Connections;
 use super::outbox::Loan;
-use super::slots::{Pending, Refused, Slots, Ticket};
-use super::tallies::Tally;
+use super::slots::{ConnectionTicket, Pending, ServerSlots, SlotError};
+use super::tallies::ExportTally;
 use super::timeline::Timeline;
-use super::tls::Identity;
-use crate::store::faults::Rates;
-use crate::store::{Abilities, Ended, Extent, Fault, Faults, Footprint, Operation, Progress, Store};
+use super::tls::TlsIdentity;
+use crate::store::faults::FaultRates;
+use crate::store::{Abilities, Extent, Fault, Faults, Footprint, Operation, Store, StoreEnd, StoreProgress};
 use crate::wire::handshake::Agreed;
-use crate::wire::{Command, CommandFlags, Errno, Export, Request, Style, TransmissionFlags};
+use crate::wire::{CommandFlags, Errno, Export, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
 
 /// What stands behind an export.
 #[derive(Clone, Debug)]
@@ -28,21 +28,21 @@ pub(super) struct Offered {
     pub footprint: Footprint,
     /// Its way into the model; `None` where requests are answered as soon as the store has done them.
     pub route: Option<usize>,
-    pub tally: Tally,
+    pub tally: ExportTally,
 }
 
 /// How a connection wants its requests understood.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct ReplyMode {
     /// Which export it has chosen.
     pub export: u32,
     /// How it wants replies.
-    pub style: Style,
+    pub style: ReplyStyle,
     /// The number under which it asks for what is allocated.
     pub context: Option<u32>,
 }
 
-impl Manner {
+impl ReplyMode {
     /// As both sides have agreed.
     pub(super) fn of(agreed: &Agreed) -> Self {
         Self { export: agreed.export as u32, style: agreed.style(), context: agreed.allocation }
@@ -50,7 +50,7 @@ impl Manner {
 }
 
 /// Requests of all clients, from their arrival to their reply.
-pub(super) struct Desk {
+pub(super) struct Dispatcher {
     /// What clients are told of the exports.
     pub exports: Vec<Export>,
     /// What stands behind each of them.
@@ -58,21 +58,21 @@ pub(super) struct Desk {
     pub stores: Vec<Box<dyn Store>>,
     pub timeline: Timeline,
     /// What proves to clients who the server is.
-    pub identity: Option<Identity>,
+    pub identity: Option<TlsIdentity>,
     /// Which of the stores hold copies.
     copies: Vec<bool>,
-    slots: Slots,
+    slots: ServerSlots,
     /// Requests since the server began.
     pub taken: u64,
     /// Those that can be answered now.
     finished: Vec<u32>,
-    ended: Vec<Ended>,
+    ended: Vec<StoreEnd>,
     /// What goes wrong on purpose.
     pub faults: Option<Faults>,
     /// Who wait for replies.
-    pub crowd: Crowd,
+    pub crowd: Connections,
     /// The memory of all clients.
-    pub budget: Budget,
+    pub budget: MemoryBudget,
     /// Where connections receive, one after the other.
     pub room: Vec<u8>,
     /// Whether requests are refused because the server is about to stop.
@@ -81,10 +81,10 @@ pub(super) struct Desk {
 
 /// What a request has come to.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
-    pub request: Request,
+pub(super) struct DispatchResult {
+    pub request: NbdRequest,
     /// With the bytes of a read.
-    pub result: Result<Option<Loan>, Refused>,
+    pub result: Result<Option<Loan>, SlotError>,
     /// What a question for the state of blocks found.
     pub extents: Vec<Extent>,
 }
@@ -96,19 +96,19 @@ const EXTENT_BYTES: u64 = 40;
 /// The least memory that the bytes of a request take in a store.
 const PAGE_BYTES: u64 = 4096;
 
-impl Desk {
+impl Dispatcher {
     pub(super) fn new(
         offers: Vec<Offer>,
         stores: Vec<Box<dyn Store>>,
         timeline: Timeline,
-        identity: Option<Identity>,
-        budget: Budget,
+        identity: Option<TlsIdentity>,
+        budget: MemoryBudget,
     ) -> Self {
         let offered = offers.iter().map(|&Offer { store, route, .. }| Offered {
             store: store as u32,
             footprint: stores[store].footprint(),
             route,
-            tally: Tally::default(),
+            tally: ExportTally::default(),
         });
         Self {
             copies: stores.iter().map(|store| store.footprint().copies).collect(),
@@ -117,12 +117,12 @@ impl Desk {
             stores,
             timeline,
             identity,
-            slots: Slots::new(System::IDS_MAX),
+            slots: ServerSlots::new(System::IDS_MAX),
             taken: 0,
             finished: Vec::new(),
             ended: Vec::new(),
             faults: None,
-            crowd: Crowd::default(),
+            crowd: Connections::default(),
             budget,
             room: vec![0; 2 * INPUT_BYTES],
             closing: false,
@@ -136,9 +136,9 @@ impl Desk {
     pub(super) fn accept(
         &mut self,
         now: Nanos,
-        ticket: Ticket,
-        manner: Manner,
-        request: Request,
+        ticket: ConnectionTicket,
+        manner: ReplyMode,
+        request: NbdRequest,
         payload: &[u8],
     ) -> Result<(), Over> {
         let export = manner.export;
@@ -162,16 +162,16 @@ impl Desk {
 
     /// How much memory a request takes until its reply is sent.
     #[inline]
-    pub(super) fn cost(&self, export: u32, request: &Request) -> u64 {
+    pub(super) fn cost(&self, export: u32, request: &NbdRequest) -> u64 {
         let footprint = self.offered[export as usize].footprint;
         let fits = request.length <= u64::from(self.exports[export as usize].block.maximum);
         let copy = if footprint.copies && fits { request.length.next_multiple_of(PAGE_BYTES) } else { 0 };
         REQUEST_BYTES
             + match request.command {
-                Command::Read => copy,
-                Command::Write => copy + footprint.write_bytes,
-                Command::WriteZeroes => footprint.zero_bytes,
-                Command::BlockStatus => EXTENTS_MOST as u64 * EXTENT_BYTES,
+                NbdCommand::Read => copy,
+                NbdCommand::Write => copy + footprint.write_bytes,
+                NbdCommand::WriteZeroes => footprint.zero_bytes,
+                NbdCommand::BlockStatus => EXTENTS_MOST as u64 * EXTENT_BYTES,
                 _ => 0,
             }
     }
@@ -191,7 +191,7 @@ impl Desk {
     }
 
     /// What goes wrong with a request on purpose, before it reaches a store.
-    fn fault(&mut self, export: u32, request: &Request) -> Result<Option<Fault>, Over> {
+    fn fault(&mut self, export: u32, request: &NbdRequest) -> Result<Option<Fault>, Over> {
         let Some(faults) = &mut self.faults else { return Ok(None) };
         let fault = faults.next(charged(request), request.length);
         if fault == Some(Fault::Disconnect) {
@@ -215,7 +215,7 @@ impl Desk {
     }
 
     /// Other faults from the next request on.
-    pub(super) fn set_faults(&mut self, rates: Rates) {
+    pub(super) fn set_faults(&mut self, rates: FaultRates) {
         if let Some(faults) = &mut self.faults {
             faults.set_rates(rates.in_server());
         }
@@ -223,9 +223,9 @@ impl Desk {
     }
 
     /// Whether a request makes sense for its export.
-    fn check(&self, manner: Manner, request: &Request) -> Result<(), Refused> {
+    fn check(&self, manner: ReplyMode, request: &NbdRequest) -> Result<(), SlotError> {
         let (offered, export) = (&self.offered[manner.export as usize], &self.exports[manner.export as usize]);
-        let refuse = |errno, why| Err(Refused { errno, why });
+        let refuse = |errno, why| Err(SlotError { errno, why });
         if self.closing {
             return refuse(Errno::Shutdown, "the server is about to stop");
         }
@@ -239,30 +239,30 @@ impl Desk {
         if writes(request.command) && (read_only || !self.stores[offered.store as usize].abilities().write) {
             return refuse(Errno::NotPermitted, "the export is read-only");
         }
-        let transfers = matches!(request.command, Command::Read | Command::Write);
+        let transfers = matches!(request.command, NbdCommand::Read | NbdCommand::Write);
         if transfers && request.length > u64::from(export.block.maximum) {
             return refuse(Errno::Invalid, "longer than the largest request that the export announces");
         }
         if request.offset.checked_add(request.length).is_none_or(|end| end > export.size) {
-            let no_room = matches!(request.command, Command::Write | Command::WriteZeroes);
+            let no_room = matches!(request.command, NbdCommand::Write | NbdCommand::WriteZeroes);
             return refuse(if no_room { Errno::NoSpace } else { Errno::Invalid }, "beyond the end of the export");
         }
         Ok(())
     }
 
     /// Gives a request to the store and to the model. Returns how many ends it has to wait for.
-    fn begin(&mut self, slot: u32, manner: Manner, request: &Request, payload: &[u8]) -> Result<u8, Refused> {
+    fn begin(&mut self, slot: u32, manner: ReplyMode, request: &NbdRequest, payload: &[u8]) -> Result<u8, SlotError> {
         let offered = &self.offered[manner.export as usize];
         let store = &mut self.stores[offered.store as usize];
-        if request.command == Command::BlockStatus {
+        if request.command == NbdCommand::BlockStatus {
             self.slots.get(slot).extents = extents(store.as_mut(), manner, request)?;
             return Ok(0);
         }
         let mut waits = 0;
         if let Some(operation) = operation(request, payload, store.abilities()) {
             match store.start(slot, operation) {
-                Progress::Ended(result) => result?,
-                Progress::Pending => waits += 1,
+                StoreProgress::Ended(result) => result?,
+                StoreProgress::Pending => waits += 1,
             }
         }
         if let (Some(route), Some(kind)) = (offered.route, charged(request)) {
@@ -308,25 +308,25 @@ impl Desk {
 
     /// Who asked.
     #[inline]
-    pub(super) fn asker(&mut self, slot: u32) -> Ticket {
+    pub(super) fn asker(&mut self, slot: u32) -> ConnectionTicket {
         self.slots.get(slot).ticket
     }
 
     /// Takes a finished request out, to be answered now.
     #[inline]
-    pub(super) fn take(&mut self, now: Nanos, slot: u32) -> Answer {
+    pub(super) fn take(&mut self, now: Nanos, slot: u32) -> DispatchResult {
         let pending = self.slots.remove(slot);
         self.count(now, &pending);
         let Pending { request, export, result, extents, .. } = pending;
-        let reads = request.command == Command::Read && request.length > 0;
+        let reads = request.command == NbdCommand::Read && request.length > 0;
         if reads && result.is_ok() {
             // The number is free when the bytes are sent.
             let store = self.offered[export as usize].store;
             let loan = Loan { store, slot, offset: request.offset, length: request.length as u32 };
-            return Answer { request, result: Ok(Some(loan)), extents };
+            return DispatchResult { request, result: Ok(Some(loan)), extents };
         }
         self.slots.free(slot);
-        Answer { request, result: result.map(|()| None), extents }
+        DispatchResult { request, result: result.map(|()| None), extents }
     }
 
     /// Forgets a finished request whose client is gone.
@@ -363,63 +363,63 @@ impl Desk {
 }
 
 /// Flags that a command may have, beside those that all may; `None` for no command.
-const fn allowed(command: Command, style: Style) -> Option<CommandFlags> {
+const fn allowed(command: NbdCommand, style: ReplyStyle) -> Option<CommandFlags> {
     match command {
-        Command::Read => Some(CommandFlags::DF),
-        Command::Write if matches!(style, Style::Extended) => Some(CommandFlags::PAYLOAD_LEN),
-        Command::WriteZeroes => Some(CommandFlags::NO_HOLE.and(CommandFlags::FAST_ZERO)),
-        Command::BlockStatus => Some(CommandFlags::REQ_ONE),
-        Command::Unknown(_) => None,
+        NbdCommand::Read => Some(CommandFlags::DF),
+        NbdCommand::Write if matches!(style, ReplyStyle::Extended) => Some(CommandFlags::PAYLOAD_LEN),
+        NbdCommand::WriteZeroes => Some(CommandFlags::NO_HOLE.and(CommandFlags::FAST_ZERO)),
+        NbdCommand::BlockStatus => Some(CommandFlags::REQ_ONE),
+        NbdCommand::Unknown(_) => None,
         _ => Some(CommandFlags(0)),
     }
 }
 
-const fn writes(command: Command) -> bool {
-    matches!(command, Command::Write | Command::WriteZeroes | Command::Trim)
+const fn writes(command: NbdCommand) -> bool {
+    matches!(command, NbdCommand::Write | NbdCommand::WriteZeroes | NbdCommand::Trim)
 }
 
 /// What the model takes a request for; `None` for what costs nothing.
-const fn charged(request: &Request) -> Option<Charged> {
+const fn charged(request: &NbdRequest) -> Option<Charged> {
     match request.command {
-        Command::Flush => Some(Charged::Flush),
+        NbdCommand::Flush => Some(Charged::Flush),
         _ if request.length == 0 => None,
-        Command::Read | Command::Cache => Some(Charged::Read),
-        Command::Write => Some(Charged::Write),
-        Command::WriteZeroes if request.flags.has(CommandFlags::NO_HOLE) => Some(Charged::Write),
-        Command::WriteZeroes | Command::Trim => Some(Charged::Trim),
+        NbdCommand::Read | NbdCommand::Cache => Some(Charged::Read),
+        NbdCommand::Write => Some(Charged::Write),
+        NbdCommand::WriteZeroes if request.flags.has(CommandFlags::NO_HOLE) => Some(Charged::Write),
+        NbdCommand::WriteZeroes | NbdCommand::Trim => Some(Charged::Trim),
         _ => None,
     }
 }
 
 /// What a store is asked; `None` where there is nothing to do.
-fn operation<'a>(request: &Request, payload: &'a [u8], abilities: Abilities) -> Option<Operation<'a>> {
-    let Request { offset, length, flags, .. } = *request;
+fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: Abilities) -> Option<Operation<'a>> {
+    let NbdRequest { offset, length, flags, .. } = *request;
     let durable = flags.has(CommandFlags::FUA);
     match request.command {
-        Command::Flush => Some(Operation::Flush),
+        NbdCommand::Flush => Some(Operation::Flush),
         _ if length == 0 => None,
-        Command::Read => Some(Operation::Read { offset, length: length as u32 }),
-        Command::Write => Some(Operation::Write { offset, data: payload, durable }),
-        Command::Trim => abilities.trim.then_some(Operation::Trim { offset, length, durable }),
-        Command::WriteZeroes => {
+        NbdCommand::Read => Some(Operation::Read { offset, length: length as u32 }),
+        NbdCommand::Write => Some(Operation::Write { offset, data: payload, durable }),
+        NbdCommand::Trim => abilities.trim.then_some(Operation::Trim { offset, length, durable }),
+        NbdCommand::WriteZeroes => {
             let (allocated, fast) = (flags.has(CommandFlags::NO_HOLE), flags.has(CommandFlags::FAST_ZERO));
             Some(Operation::Zero { offset, length, durable, allocated, fast })
         }
-        Command::Cache => Some(Operation::Cache { offset, length }),
+        NbdCommand::Cache => Some(Operation::Cache { offset, length }),
         _ => None,
     }
 }
 
 /// What is allocated of a range, as the request wants it told.
-fn extents(store: &mut dyn Store, manner: Manner, request: &Request) -> Result<Vec<Extent>, Refused> {
+fn extents(store: &mut dyn Store, manner: ReplyMode, request: &NbdRequest) -> Result<Vec<Extent>, SlotError> {
     if manner.context.is_none() {
-        return Err(Refused { errno: Errno::Invalid, why: "no metadata context was negotiated" });
+        return Err(SlotError { errno: Errno::Invalid, why: "no metadata context was negotiated" });
     }
     if request.length == 0 {
-        return Err(Refused { errno: Errno::Invalid, why: "a range of no bytes" });
+        return Err(SlotError { errno: Errno::Invalid, why: "a range of no bytes" });
     }
     // Without extended headers a length has 32 bits.
-    let most = if manner.style == Style::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };
+    let most = if manner.style == ReplyStyle::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };
     let one = request.flags.has(CommandFlags::REQ_ONE);
     let mut found = store.extents(request.offset, request.length, if one { 1 } else { EXTENTS_MOST })?;
     if let Some(long) = found.iter().position(|extent| extent.length > most) {

@@ -37,33 +37,33 @@ use units::Nanos;
 use volume::System;
 
 use crate::fuse::{Channel, Node};
-use crate::store::faults::Rates;
+use crate::store::faults::FaultRates;
 use crate::store::{Faults, Pool, Store};
 use crate::wire::Export;
-use crate::wire::handshake::Settings;
+use crate::wire::handshake::HandshakeSettings;
 
-use budget::Budget;
+use budget::MemoryBudget;
 use client::{Client, Over};
 use connection::Connection;
-pub use controller::{Change, Controller};
-use controller::{Order, Orders};
-use desk::Desk;
+pub use controller::{ControlChange, Controller};
+use controller::{ControlOrder, Orders};
+use desk::Dispatcher;
 use idle_poll::IdlePoll;
 pub use listener::Listener;
 use mounted::Mounted;
-use poll::{Interest, Poll, Ready, Token, now};
-use slots::Ticket;
-use socket::Socket;
+use poll::{Interest, Poll, PollEvents, Token, now};
+use slots::ConnectionTicket;
+use socket::ClientSocket;
 pub use stop::Stopper;
-pub use tallies::{Done, Kind, Snapshot, Tally, TurnedAway};
+pub use tallies::{Done, ExportTally, Snapshot, TallyKind, TurnedAway};
 pub use timeline::Punctuality;
 use timeline::Timeline;
-pub use tls::{Identity, IdentityError, Pem};
-pub use turnaround::Way;
+pub use tls::{IdentityError, Pem, TlsIdentity};
+pub use turnaround::RoundTripDeduction;
 pub use way::measure_way;
 
 /// What a server offers and how.
-pub struct Config {
+pub struct ServerConfig {
     /// What clients may choose from; the first one is what they get who name none.
     pub exports: Vec<Offer>,
     /// Where the bytes are.
@@ -73,18 +73,18 @@ pub struct Config {
     /// Where clients come from.
     pub listeners: Vec<Listener>,
     /// Exports that are files of mounts.
-    pub mounts: Vec<Mount>,
+    pub mounts: Vec<ExportMount>,
     /// Clients that are connected already.
     pub connected: Vec<OwnedFd>,
     /// What goes wrong on purpose, and the seed by which it does; `None` where nothing ever will. Stores have their own
     /// faults.
-    pub faults: Option<(Rates, u64)>,
+    pub faults: Option<(FaultRates, u64)>,
     /// How clients are let in; whether they are encrypted, their listener says.
-    pub settings: Settings,
+    pub settings: HandshakeSettings,
     /// What proves to clients who the server is, where connections can be encrypted.
-    pub identity: Option<Identity>,
+    pub identity: Option<TlsIdentity>,
     /// What is taken off for the way from a client to the server and back.
-    pub way: Way,
+    pub way: RoundTripDeduction,
     /// Whether to keep a processor busy shortly before replies are due.
     pub spin: bool,
     /// At most so many clients at once.
@@ -106,7 +106,7 @@ pub struct Offer {
 
 /// An export as the one file of a mount.
 #[derive(Debug)]
-pub struct Mount {
+pub struct ExportMount {
     /// The kernel's end of it.
     pub channel: Channel,
     /// What the kernel is told of the file.
@@ -121,10 +121,10 @@ pub struct Server {
     listeners: Vec<Listener>,
     /// Listeners that are not listened to for a while.
     resting: Vec<u32>,
-    clients: Vec<Seat>,
+    clients: Vec<ClientConnection>,
     free: Vec<u32>,
-    desk: Desk,
-    settings: Settings,
+    desk: Dispatcher,
+    settings: HandshakeSettings,
     clients_most: usize,
     began: Nanos,
     stopper: Stopper,
@@ -138,7 +138,7 @@ pub struct Server {
     /// Whether anything has happened since the last one.
     changed: bool,
     idle_poll: IdlePoll,
-    ready: Vec<Ready>,
+    ready: Vec<PollEvents>,
     batch: Vec<u32>,
     /// Clients that have something to be sent.
     dirty: Vec<u32>,
@@ -147,7 +147,7 @@ pub struct Server {
 
 /// A place for a client.
 #[derive(Default)]
-struct Seat {
+struct ClientConnection {
     generation: u32,
     client: Option<Client>,
     /// For what it is watched.
@@ -170,7 +170,7 @@ impl Server {
     ///
     /// # Errors
     /// Where the kernel gives no descriptor.
-    pub fn new(mut config: Config) -> io::Result<Self> {
+    pub fn new(mut config: ServerConfig) -> io::Result<Self> {
         let poll = Poll::new()?;
         let (stopper, began) = (Stopper::new()?, now());
         let (controller, orders) = Controller::new()?;
@@ -185,13 +185,13 @@ impl Server {
             }
         }
         let timeline = Timeline::new(config.system, began, config.way, config.spin);
-        let budget = Budget::new(config.memory_bytes, config.mounts.len() as u64, config.identity.is_some());
-        let kept = Pool::new(Budget::kept_bytes(config.memory_bytes));
+        let budget = MemoryBudget::new(config.memory_bytes, config.mounts.len() as u64, config.identity.is_some());
+        let kept = Pool::new(MemoryBudget::kept_bytes(config.memory_bytes));
         config.stores.iter_mut().for_each(|store| store.keep_within(&kept));
         for Offer { export, .. } in &mut config.exports {
             export.block.maximum = export.block.maximum.min(budget.request_most());
         }
-        let mut desk = Desk::new(config.exports, config.stores, timeline, config.identity, budget);
+        let mut desk = Dispatcher::new(config.exports, config.stores, timeline, config.identity, budget);
         desk.faults = config.faults.map(|(rates, seed)| Faults::new(rates.in_server(), seed));
         let mut server = Self {
             poll,
@@ -276,7 +276,7 @@ impl Server {
         }
         self.changed |= !self.ready.is_empty() || !self.desk.is_idle();
         let ready = std::mem::take(&mut self.ready);
-        for &Ready { token, hung_up } in &ready {
+        for &PollEvents { token, hung_up } in &ready {
             match token {
                 Token::Listener(index) => self.welcome(index),
                 Token::Client(index) if hung_up && self.is_deaf_to(index) => self.part(index),
@@ -295,10 +295,10 @@ impl Server {
 
     /// Makes the changes that were ordered.
     fn change(&mut self, now: Nanos) {
-        for Order { change, done } in self.orders.take() {
+        for ControlOrder { change, done } in self.orders.take() {
             match change {
-                Some(Change::Faults(rates)) => self.desk.set_faults(rates),
-                Some(Change::Model(attachments)) => self.desk.timeline.change(now, &attachments),
+                Some(ControlChange::Faults(rates)) => self.desk.set_faults(rates),
+                Some(ControlChange::Model(attachments)) => self.desk.timeline.change(now, &attachments),
                 None => {}
             }
             // The thread that ordered it waits, unless it is gone.
@@ -338,7 +338,7 @@ impl Server {
 
     /// Lets clients in.
     fn welcome(&mut self, listener: u32) {
-        let settings = Settings { tls: self.listeners[listener as usize].tls(), ..self.settings };
+        let settings = HandshakeSettings { tls: self.listeners[listener as usize].tls(), ..self.settings };
         for _ in 0..WELCOMED_MOST {
             match self.listeners[listener as usize].accept() {
                 Ok(file) => self.admit(file, settings),
@@ -368,7 +368,7 @@ impl Server {
     }
 
     /// Admits a client if there is a place and memory for it; otherwise its connection is closed at once.
-    fn admit(&mut self, file: OwnedFd, settings: Settings) {
+    fn admit(&mut self, file: OwnedFd, settings: HandshakeSettings) {
         let full = self.clients.len() - self.free.len() >= self.clients_most;
         if full && !self.make_place() {
             self.turned_away.no_place += 1;
@@ -379,7 +379,7 @@ impl Server {
             self.turned_away.no_memory += 1;
             return;
         }
-        let socket = Socket::new(file, self.desk.budget.send_buffer_bytes());
+        let socket = ClientSocket::new(file, self.desk.budget.send_buffer_bytes());
         self.seat(|ticket, budget| {
             Client::Connection(Box::new(Connection::new(socket, ticket, settings, budget, now())))
         });
@@ -399,19 +399,19 @@ impl Server {
         true
     }
 
-    fn mount(&mut self, Mount { channel, node, export }: Mount) {
+    fn mount(&mut self, ExportMount { channel, node, export }: ExportMount) {
         self.desk.offered[export].tally.connect();
         self.seat(|ticket, _| Client::Mounted(Box::new(Mounted::new(channel, node, ticket, export as u32))));
     }
 
     /// Gives a client a place.
-    fn seat(&mut self, client: impl FnOnce(Ticket, &Budget) -> Client) {
+    fn seat(&mut self, client: impl FnOnce(ConnectionTicket, &MemoryBudget) -> Client) {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.clients.push(Seat::default());
+            self.clients.push(ClientConnection::default());
             (self.clients.len() - 1) as u32
         });
         let seat = &mut self.clients[index as usize];
-        let client = client(Ticket { client: index, generation: seat.generation }, &self.desk.budget);
+        let client = client(ConnectionTicket { client: index, generation: seat.generation }, &self.desk.budget);
         seat.interest = client.wants(&self.desk.budget);
         let watched = self.poll.watch(client.file(), Token::Client(index), seat.interest);
         seat.client = Some(client);
@@ -559,7 +559,7 @@ impl Server {
         let names = self.desk.exports.iter().map(|export| export.name.clone());
         let tallies = self.desk.offered.iter().map(|offered| {
             let injected = offered.tally.injected + self.desk.stores[offered.store as usize].injected();
-            Tally { injected, ..offered.tally.clone() }
+            ExportTally { injected, ..offered.tally.clone() }
         });
         Snapshot {
             age: now.since(self.began),

@@ -5,14 +5,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use units::Nanos;
 
-use super::budget::{Account, Budget, REQUEST_BYTES};
+use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
 use super::client::Over;
-use super::desk::{Answer, Desk, Manner};
+use super::desk::{DispatchResult, Dispatcher, ReplyMode};
 use super::poll::Interest;
-use super::slots::Ticket;
-use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, MOST_BYTES, Node, Received, Reply, Seek};
+use super::slots::ConnectionTicket;
+use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, FuseReply, MOST_BYTES, Node, Received, SeekFilesystem};
 use crate::store::{Operation, Pieces};
-use crate::wire::{Command, CommandFlags, Request, Style};
+use crate::wire::{CommandFlags, NbdCommand, NbdRequest, ReplyStyle};
 
 /// As many requests are read before other clients have their turn.
 const TURN: usize = 64;
@@ -26,11 +26,11 @@ const REQUEST_MOST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
 pub(super) struct Mounted {
     channel: Channel,
     node: Node,
-    ticket: Ticket,
-    manner: Manner,
+    ticket: ConnectionTicket,
+    manner: ReplyMode,
     buffer: Vec<u8>,
     /// What makes the replies to requests under way, by their cookies.
-    replies: Vec<Option<fuse::Ticket>>,
+    replies: Vec<Option<fuse::ReplyTicket>>,
     free: Vec<u32>,
     in_flight: u32,
     /// Memory of requests in flight.
@@ -39,8 +39,8 @@ pub(super) struct Mounted {
 }
 
 impl Mounted {
-    pub(super) fn new(channel: Channel, node: Node, ticket: Ticket, export: u32) -> Self {
-        let manner = Manner { export, style: Style::Simple, context: None };
+    pub(super) fn new(channel: Channel, node: Node, ticket: ConnectionTicket, export: u32) -> Self {
+        let manner = ReplyMode { export, style: ReplyStyle::Simple, context: None };
         Self {
             channel,
             node,
@@ -64,7 +64,7 @@ impl Mounted {
     }
 
     /// Reads requests and carries them out.
-    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let heard = (0..TURN).try_for_each(|_| match self.next(&mut buffer, desk) {
             Ok(Received::Request(length)) => self.take(now, &buffer[..length], desk).map_err(Some),
@@ -79,11 +79,11 @@ impl Mounted {
     }
 
     /// The next request, where there is memory for it.
-    fn next(&self, buffer: &mut [u8], desk: &Desk) -> std::io::Result<Received> {
+    fn next(&self, buffer: &mut [u8], desk: &Dispatcher) -> std::io::Result<Received> {
         if self.listens(&desk.budget) { self.channel.receive(buffer) } else { Ok(Received::Nothing) }
     }
 
-    fn take(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<(), Over> {
+    fn take(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<(), Over> {
         match self.node.request(bytes).ok_or(Over)?.ask {
             Ask::Do(reply, operation) => self.begin(now, reply, operation, desk),
             Ask::Seek(seek) => self.say(&self.find(seek, desk), &[]),
@@ -96,9 +96,9 @@ impl Mounted {
     fn begin(
         &mut self,
         now: Nanos,
-        reply: fuse::Ticket,
+        reply: fuse::ReplyTicket,
         operation: Operation<'_>,
-        desk: &mut Desk,
+        desk: &mut Dispatcher,
     ) -> Result<(), Over> {
         let cookie = self.free.pop().unwrap_or_else(|| {
             self.replies.push(None);
@@ -115,13 +115,13 @@ impl Mounted {
         desk.accept(now, self.ticket, self.manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
     }
 
-    fn find(&self, seek: Seek, desk: &mut Desk) -> Reply {
+    fn find(&self, seek: SeekFilesystem, desk: &mut Dispatcher) -> FuseReply {
         let store = &mut desk.stores[desk.offered[self.manner.export as usize].store as usize];
         seek.answer(|offset, length| store.extents(offset, length, ROOM))
     }
 
     /// Answers one of its requests.
-    pub(super) fn answer(&mut self, answer: &Answer, desk: &mut Desk) {
+    pub(super) fn answer(&mut self, answer: &DispatchResult, desk: &mut Dispatcher) {
         let cookie = answer.request.cookie as u32;
         let Some(reply) = self.replies[cookie as usize].take() else { return };
         self.free.push(cookie);
@@ -143,7 +143,7 @@ impl Mounted {
         }
     }
 
-    fn say(&self, reply: &Reply, data: &[IoSlice<'_>]) -> Result<(), Over> {
+    fn say(&self, reply: &FuseReply, data: &[IoSlice<'_>]) -> Result<(), Over> {
         let mut room = [IoSlice::new(&[]); ROOM + 1];
         room[0] = IoSlice::new(reply.bytes());
         room[1..=data.len()].copy_from_slice(data);
@@ -151,23 +151,23 @@ impl Mounted {
     }
 
     /// Tells the budget what it takes.
-    pub(super) fn settle(&mut self, desk: &mut Desk) -> Result<(), Over> {
+    pub(super) fn settle(&mut self, desk: &mut Dispatcher) -> Result<(), Over> {
         desk.budget.settle(&mut self.account, self.pending_bytes);
         Ok(())
     }
 
     /// For what it has to be watched now.
-    pub(super) fn wants(&self, budget: &Budget) -> Interest {
+    pub(super) fn wants(&self, budget: &MemoryBudget) -> Interest {
         if self.listens(budget) { Interest::READ } else { Interest::NONE }
     }
 
     /// Whether one more request is read, whatever it is: there is no look at it before.
-    fn listens(&self, budget: &Budget) -> bool {
+    fn listens(&self, budget: &MemoryBudget) -> bool {
         self.in_flight == 0 || self.pending_bytes + REQUEST_MOST_BYTES <= budget.window(&self.account)
     }
 
     /// It is unmounted.
-    pub(super) fn abandon(&mut self, desk: &mut Desk) {
+    pub(super) fn abandon(&mut self, desk: &mut Dispatcher) {
         if self.in_flight > 0 {
             desk.crowd.goes();
         }
@@ -176,19 +176,19 @@ impl Mounted {
 }
 
 /// An operation as clients of the network ask for it.
-fn request(cookie: u64, operation: Operation<'_>) -> (Request, &[u8]) {
+fn request(cookie: u64, operation: Operation<'_>) -> (NbdRequest, &[u8]) {
     let fua = |durable| if durable { CommandFlags::FUA } else { CommandFlags(0) };
     let (command, flags, offset, length) = match operation {
-        Operation::Read { offset, length } => (Command::Read, fua(false), offset, u64::from(length)),
-        Operation::Write { offset, data, durable } => (Command::Write, fua(durable), offset, data.len() as u64),
+        Operation::Read { offset, length } => (NbdCommand::Read, fua(false), offset, u64::from(length)),
+        Operation::Write { offset, data, durable } => (NbdCommand::Write, fua(durable), offset, data.len() as u64),
         Operation::Zero { offset, length, durable, allocated, .. } => {
             let hole = if allocated { CommandFlags::NO_HOLE } else { CommandFlags(0) };
-            (Command::WriteZeroes, fua(durable).and(hole), offset, length)
+            (NbdCommand::WriteZeroes, fua(durable).and(hole), offset, length)
         }
-        Operation::Trim { offset, length, durable } => (Command::Trim, fua(durable), offset, length),
-        Operation::Flush => (Command::Flush, fua(false), 0, 0),
-        Operation::Cache { offset, length } => (Command::Cache, fua(false), offset, length),
+        Operation::Trim { offset, length, durable } => (NbdCommand::Trim, fua(durable), offset, length),
+        Operation::Flush => (NbdCommand::Flush, fua(false), 0, 0),
+        Operation::Cache { offset, length } => (NbdCommand::Cache, fua(false), offset, length),
     };
     let payload: &[u8] = if let Operation::Write { data, .. } = operation { data } else { &[] };
-    (Request { cookie, command, flags, offset, length }, payload)
+    (NbdRequest { cookie, command, flags, offset, length }, payload)
 }

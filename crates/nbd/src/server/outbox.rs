@@ -14,17 +14,17 @@ const PARTS_KEPT: usize = 256;
 
 /// Bytes in a row, some of which are still in a store.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
+pub(super) struct ReplyOutbox {
     heads: Vec<u8>,
     /// How many of the heads are sent.
     heads_sent: usize,
-    parts: VecDeque<Part>,
+    parts: VecDeque<OutboxPart>,
     /// How many bytes of the first part are sent.
     sent: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum OutboxPart {
     /// The next so many bytes of the heads.
     Head(usize),
     Data(Loan),
@@ -43,7 +43,7 @@ pub(super) struct Loan {
     pub length: u32,
 }
 
-impl Outbox {
+impl ReplyOutbox {
     /// Whether all is sent.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -57,8 +57,8 @@ impl Outbox {
         write(&mut self.heads);
         let written = self.heads.len() - before;
         match self.parts.back_mut() {
-            Some(Part::Head(length)) => *length += written,
-            _ if written > 0 => self.parts.push_back(Part::Head(written)),
+            Some(OutboxPart::Head(length)) => *length += written,
+            _ if written > 0 => self.parts.push_back(OutboxPart::Head(written)),
             _ => {}
         }
     }
@@ -66,7 +66,7 @@ impl Outbox {
     /// How much memory it takes.
     #[inline]
     pub(super) fn held_bytes(&self) -> u64 {
-        (self.heads.capacity() + self.parts.capacity() * size_of::<Part>()) as u64
+        (self.heads.capacity() + self.parts.capacity() * size_of::<OutboxPart>()) as u64
     }
 
     /// How many bytes are in it that no store lends.
@@ -78,7 +78,7 @@ impl Outbox {
     /// Appends bytes of a store.
     #[inline]
     pub(super) fn data(&mut self, loan: Loan) {
-        self.parts.push_back(Part::Data(loan));
+        self.parts.push_back(OutboxPart::Data(loan));
     }
 
     /// Hands the next bytes to `send`, and returns what it says.
@@ -88,12 +88,12 @@ impl Outbox {
         let (mut head, mut sent) = (self.heads_sent, self.sent);
         for part in &self.parts {
             let whole = match *part {
-                Part::Head(length) => {
+                OutboxPart::Head(length) => {
                     let rest = &self.heads[head..head + length - sent];
                     head += rest.len();
                     pieces.push(rest)
                 }
-                Part::Data(loan) => {
+                OutboxPart::Data(loan) => {
                     let (before, rest) = (pieces.bytes(), loan.length as usize - sent);
                     stores[loan.store as usize].lend(loan.slot, loan.offset, loan.length, sent as u32, &mut pieces);
                     pieces.bytes() - before == rest
@@ -111,7 +111,7 @@ impl Outbox {
     pub(super) fn advance(&mut self, mut bytes: usize, mut give_back: impl FnMut(Loan)) {
         while let Some(&part) = self.parts.front() {
             let rest = part.length() - self.sent;
-            if let Part::Head(_) = part {
+            if let OutboxPart::Head(_) = part {
                 self.heads_sent += rest.min(bytes);
             }
             if bytes < rest {
@@ -121,7 +121,7 @@ impl Outbox {
             bytes -= rest;
             self.sent = 0;
             self.parts.pop_front();
-            if let Part::Data(loan) = part {
+            if let OutboxPart::Data(loan) = part {
                 give_back(loan);
             }
         }
@@ -146,7 +146,7 @@ impl Outbox {
     /// Forgets everything: the client is gone.
     pub(super) fn abandon(&mut self, mut give_back: impl FnMut(Loan)) {
         for part in self.parts.drain(..) {
-            if let Part::Data(loan) = part {
+            if let OutboxPart::Data(loan) = part {
                 give_back(loan);
             }
         }
@@ -154,7 +154,7 @@ impl Outbox {
     }
 }
 
-impl Part {
+impl OutboxPart {
     #[inline]
     fn length(self) -> usize {
         match self {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_takes_no_memory_though_something_is_always_left() {
-        let mut outbox = Outbox::default();
+        let mut outbox = ReplyOutbox::default();
         let mut sent = Vec::new();
         for byte in 0..100_000u32 {
             outbox.head(|out| out.extend_from_slice(&byte.to_be_bytes()));

@@ -49,7 +49,7 @@ impl Token {
 
 /// A file to which something has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ready {
+pub(super) struct PollEvents {
     pub token: Token,
     /// Whether its other end is closed: told whatever it is watched for, again and again.
     pub hung_up: bool,
@@ -105,7 +105,7 @@ impl Poll {
     }
 
     /// Waits until something is ready, `timeout` is over or a signal comes.
-    pub(super) fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> Result<(), Errno> {
+    pub(super) fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<PollEvents>) -> Result<(), Errno> {
         let timeout = timeout.map(|time| Timespec {
             tv_sec: (time.get() / 1_000_000_000) as i64,
             tv_nsec: (time.get() % 1_000_000_000) as i64,
@@ -116,7 +116,7 @@ impl Poll {
             Err(errno) => return Err(errno),
         }
         ready.clear();
-        ready.extend(self.events.iter().map(|event| Ready {
+        ready.extend(self.events.iter().map(|event| PollEvents {
             token: Token::of(event.data.u64()),
             hung_up: { event.flags }.intersects(EventFlags::HUP | EventFlags::ERR),
         }));

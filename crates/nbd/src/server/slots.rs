@@ -3,11 +3,11 @@
 use units::Nanos;
 
 use crate::store::Extent;
-use crate::wire::{Errno, Request};
+use crate::wire::{Errno, NbdRequest};
 
 /// One connection of the many that have had the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ticket {
+pub(super) struct ConnectionTicket {
     /// Its place in the list of clients.
     pub client: u32,
     /// How many were there before it.
@@ -18,11 +18,11 @@ pub(super) struct Ticket {
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     /// Who asked.
-    pub ticket: Ticket,
+    pub ticket: ConnectionTicket,
     /// Of which export.
     pub export: u32,
     /// What.
-    pub request: Request,
+    pub request: NbdRequest,
     /// When it was read.
     pub arrived: Nanos,
     /// When its reply was due by the model.
@@ -30,7 +30,7 @@ pub(super) struct Pending {
     /// How many ends it waits for: the store's, the model's.
     pub waits: u8,
     /// How it went so far.
-    pub result: Result<(), Refused>,
+    pub result: Result<(), SlotError>,
     /// What a question for the state of blocks found.
     pub extents: Vec<Extent>,
 }
@@ -46,14 +46,14 @@ impl Pending {
 
 /// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct SlotError {
     /// For programs.
     pub errno: Errno,
     /// For people.
     pub why: &'static str,
 }
 
-impl From<Errno> for Refused {
+impl From<Errno> for SlotError {
     fn from(errno: Errno) -> Self {
         Self { errno, why: "" }
     }
@@ -61,13 +61,13 @@ impl From<Errno> for Refused {
 
 /// Numbers for requests, given out again as soon as they are free.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub(super) struct ServerSlots {
     all: Vec<Option<Pending>>,
     free: Vec<u32>,
     most: u32,
 }
 
-impl Slots {
+impl ServerSlots {
     /// Numbers below `most`.
     pub(super) fn new(most: u32) -> Self {
         Self { all: Vec::new(), free: Vec::new(), most }
@@ -91,7 +91,7 @@ impl Slots {
         self.all[slot as usize].as_mut().expect("a slot in use")
     }
 
-    /// Takes a request out; its number may be given out again only after [`Slots::free`].
+    /// Takes a request out; its number may be given out again only after [`ServerSlots::free`].
     #[inline]
     pub(super) fn remove(&mut self, slot: u32) -> Pending {
         self.all[slot as usize].take().expect("a slot in use")
@@ -113,13 +113,13 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Command, CommandFlags};
+    use crate::wire::{CommandFlags, NbdCommand};
 
     #[test]
     fn numbers_are_used_again_and_never_beyond_the_last() {
         let request =
-            Request { cookie: 0, command: Command::Flush, flags: CommandFlags::default(), offset: 0, length: 0 };
-        let ticket = Ticket { client: 0, generation: 0 };
+            NbdRequest { cookie: 0, command: NbdCommand::Flush, flags: CommandFlags::default(), offset: 0, length: 0 };
+        let ticket = ConnectionTicket { client: 0, generation: 0 };
         let pending = Pending {
             ticket,
             export: 0,
@@ -130,8 +130,8 @@ mod tests {
             result: Ok(()),
             extents: Vec::new(),
         };
-        let mut slots = Slots::new(3);
-        let take = |slots: &mut Slots| slots.take(pending.clone());
+        let mut slots = ServerSlots::new(3);
+        let take = |slots: &mut ServerSlots| slots.take(pending.clone());
         assert_eq!([(); 4].map(|()| take(&mut slots)), [Some(0), Some(1), Some(2), None]);
         slots.remove(1);
         assert_eq!((take(&mut slots), slots.in_use()), (None, 3), "not free before the bytes are sent");

@@ -7,7 +7,7 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 
-use super::tls::{self, Identity, Session};
+use super::tls::{self, TlsIdentity, TlsSession};
 
 /// How much of that the kernel keeps at the other end of a TCP connection (`tcp_rmem`, its second value).
 const RECEIVE_BUFFER_BYTES: u64 = 128 << 10;
@@ -30,12 +30,12 @@ impl From<Errno> for Halt {
 
 /// A stream that never blocks, in clear or encrypted.
 #[derive(Debug)]
-pub(super) struct Socket {
+pub(super) struct ClientSocket {
     file: OwnedFd,
-    session: Option<Session>,
+    session: Option<TlsSession>,
 }
 
-impl Socket {
+impl ClientSocket {
     /// Takes a connection that is non-blocking already. The kernel may keep `send_buffer_bytes` of what a client has not
     /// taken yet.
     pub(super) fn new(file: OwnedFd, send_buffer_bytes: usize) -> Self {
@@ -50,8 +50,8 @@ impl Socket {
     }
 
     /// Everything is encrypted from now on, `sent` already.
-    pub(super) fn encrypt(&mut self, identity: &Identity, sent: &[u8]) -> Result<(), Halt> {
-        self.session = Some(Session::begin(identity, sent)?);
+    pub(super) fn encrypt(&mut self, identity: &TlsIdentity, sent: &[u8]) -> Result<(), Halt> {
+        self.session = Some(TlsSession::begin(identity, sent)?);
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl Socket {
         self.session.is_some()
     }
 
-    /// How much room [`Socket::receive`] needs for `bytes`: what was decrypted must not stay in the session.
+    /// How much room [`ClientSocket::receive`] needs for `bytes`: what was decrypted must not stay in the session.
     #[inline]
     pub(super) fn at_once(&self, bytes: usize) -> usize {
         if self.is_encrypted() { bytes.max(tls::ROOM_LEAST_BYTES) } else { bytes }
@@ -121,6 +121,6 @@ impl Socket {
     /// Whether it has taken bytes that it could not send yet.
     #[inline]
     pub(super) fn holds_back(&self) -> bool {
-        self.session.as_ref().is_some_and(Session::holds_back)
+        self.session.as_ref().is_some_and(TlsSession::holds_back)
     }
 }

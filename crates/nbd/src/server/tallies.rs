@@ -2,15 +2,15 @@
 
 use meter::Histogram;
 use units::Nanos;
-use volume::Stage;
+use volume::ServiceStage;
 
 use super::timeline::Punctuality;
-use crate::store::Injected;
-use crate::wire::Command;
+use crate::store::InjectedFaults;
+use crate::wire::NbdCommand;
 
 /// What clients ask for, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TallyKind {
     /// Reads.
     Read,
     /// Writes.
@@ -23,16 +23,16 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
-    /// All of them, in the order of [`Tally::kinds`].
+impl TallyKind {
+    /// All of them, in the order of [`ExportTally::kinds`].
     pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Trim, Self::Flush, Self::Other];
 
-    pub(super) const fn of(command: Command) -> Self {
+    pub(super) const fn of(command: NbdCommand) -> Self {
         match command {
-            Command::Read => Self::Read,
-            Command::Write => Self::Write,
-            Command::Trim | Command::WriteZeroes => Self::Trim,
-            Command::Flush => Self::Flush,
+            NbdCommand::Read => Self::Read,
+            NbdCommand::Write => Self::Write,
+            NbdCommand::Trim | NbdCommand::WriteZeroes => Self::Trim,
+            NbdCommand::Flush => Self::Flush,
             _ => Self::Other,
         }
     }
@@ -57,8 +57,8 @@ pub struct Done {
 
 /// What one export has done.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
-    /// In the order of [`Kind::ALL`].
+pub struct ExportTally {
+    /// In the order of [`TallyKind::ALL`].
     pub kinds: [Done; 5],
     /// How many connections have been there.
     pub connections: u64,
@@ -67,18 +67,18 @@ pub struct Tally {
     /// How many requests wait for their reply.
     pub in_flight: u64,
     /// What went wrong on purpose.
-    pub injected: Injected,
+    pub injected: InjectedFaults,
 }
 
-impl Tally {
+impl ExportTally {
     pub(super) fn connect(&mut self) {
         self.connections += 1;
         self.connected += 1;
     }
 
     #[inline]
-    pub(super) fn answered(&mut self, command: Command, bytes: u64, arrived: Nanos, now: Nanos, good: bool) {
-        let done = &mut self.kinds[Kind::of(command) as usize];
+    pub(super) fn answered(&mut self, command: NbdCommand, bytes: u64, arrived: Nanos, now: Nanos, good: bool) {
+        let done = &mut self.kinds[TallyKind::of(command) as usize];
         if !good {
             done.errors += 1;
             return;
@@ -99,9 +99,9 @@ pub struct Snapshot {
     /// Since when it runs.
     pub age: Nanos,
     /// Its exports: name and what it has done.
-    pub exports: Vec<(String, Tally)>,
+    pub exports: Vec<(String, ExportTally)>,
     /// What limits and stations of the model have done.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<ServiceStage>,
     /// How far replies were from when the model wanted them.
     pub punctuality: Punctuality,
     /// What was taken off for the way between client and server, on average.

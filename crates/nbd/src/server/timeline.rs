@@ -7,9 +7,9 @@
 
 use meter::Histogram;
 use units::Nanos;
-use volume::{Attachment, Request, Share, Stage, System};
+use volume::{Attachment, Request, ServiceStage, Share, System};
 
-use super::turnaround::{Way, Ways};
+use super::turnaround::{RoundTripDeduction, Ways};
 
 /// The model of a server, and how well it is kept.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Punctuality {
 const SPIN_NS: u64 = 80_000;
 
 impl Timeline {
-    pub(super) fn new(mut system: System, now: Nanos, way: Way, spin: bool) -> Self {
+    pub(super) fn new(mut system: System, now: Nanos, way: RoundTripDeduction, spin: bool) -> Self {
         (0..system.homes().len()).for_each(|route| system.measure(Nanos::ZERO, route, true));
         let moves = system.moves();
         let wake_late = Usual::new(30_000);
@@ -162,7 +162,7 @@ impl Timeline {
     }
 
     /// What limits and stations have done.
-    pub(super) fn stages(&self, now: Nanos) -> Vec<Stage> {
+    pub(super) fn stages(&self, now: Nanos) -> Vec<ServiceStage> {
         self.system.stages(now.since(self.began))
     }
 }
@@ -208,7 +208,7 @@ mod tests {
         let latency = Nanos::from_millis(1);
         let spec = volume::catalogue::resolve("custom,latency=1ms").expect("a volume");
         let system = System::new(&[Attachment { spec, volume: "disk".to_owned() }], 1);
-        let mut timeline = Timeline::new(system, Nanos::ZERO, Way::Learnt(Nanos::ZERO), true);
+        let mut timeline = Timeline::new(system, Nanos::ZERO, RoundTripDeduction::Learnt(Nanos::ZERO), true);
         let ask = |timeline: &mut Timeline, user: u32, at: Nanos| {
             let request = Request { id: user, kind: Kind::Read, offset: 0, length: 4096 };
             timeline.arrive(at, 0, request, Share { user, among: 1 });

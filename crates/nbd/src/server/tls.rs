@@ -15,7 +15,7 @@ use super::socket::Halt;
 
 /// What a server shows to prove who it is, and whom it lets in.
 #[derive(Clone, Debug)]
-pub struct Identity(Arc<ServerConfig>);
+pub struct TlsIdentity(Arc<ServerConfig>);
 
 /// A text in PEM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum IdentityError {
     Unusable(String),
 }
 
-impl Identity {
+impl TlsIdentity {
     /// From texts in PEM: the chain of certificates, the key to the first of them, and the authorities whose certificates
     /// clients have to show; without these, anybody is let in.
     ///
@@ -129,11 +129,11 @@ pub(super) const ROOM_LEAST_BYTES: usize = 2 * LOOK_BYTES;
 
 /// The encryption of one connection.
 #[derive(Debug)]
-pub(super) struct Session(Box<ServerConnection>);
+pub(super) struct TlsSession(Box<ServerConnection>);
 
-impl Session {
+impl TlsSession {
     /// Begins, with what the client has sent already.
-    pub(super) fn begin(identity: &Identity, mut sent: &[u8]) -> Result<Self, Halt> {
+    pub(super) fn begin(identity: &TlsIdentity, mut sent: &[u8]) -> Result<Self, Halt> {
         let mut connection = ServerConnection::new(Arc::clone(&identity.0)).map_err(|_| Halt::Gone)?;
         while !sent.is_empty() {
             connection.read_tls(&mut sent)?;

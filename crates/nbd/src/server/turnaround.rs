@@ -16,7 +16,7 @@ use units::Nanos;
 
 /// What is taken off each request for the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum RoundTripDeduction {
     /// Always this.
     Fixed(Nanos),
     /// What clients show it to be; until then, and for those who do not show it, this.
@@ -26,7 +26,7 @@ pub enum Way {
 /// The way of each client.
 #[derive(Debug)]
 pub(super) struct Ways {
-    way: Way,
+    way: RoundTripDeduction,
     clients: Vec<Turnaround>,
     /// What was taken off all together, and of how many requests.
     taken_ns: i64,
@@ -34,14 +34,14 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    pub(super) fn new(way: Way) -> Self {
+    pub(super) fn new(way: RoundTripDeduction) -> Self {
         Self { way, clients: Vec::new(), taken_ns: 0, requests: 0 }
     }
 
     /// A reply to a client was due at an instant, and leaves now.
     #[inline]
     pub(super) fn answered(&mut self, client: u32, due: Nanos, now: Nanos) {
-        if let Way::Learnt(first) = self.way {
+        if let RoundTripDeduction::Learnt(first) = self.way {
             self.client(client, first).is_answered(due, now);
         }
     }
@@ -60,8 +60,8 @@ impl Ways {
     pub(super) fn sent(&mut self, client: u32, now: Nanos) -> Nanos {
         let earlier = |by: Nanos| Nanos::new(now.get().saturating_sub(by.get()));
         let sent = match self.way {
-            Way::Learnt(first) => self.client(client, first).asks(now).unwrap_or_else(|| earlier(first)),
-            Way::Fixed(way) => earlier(way),
+            RoundTripDeduction::Learnt(first) => self.client(client, first).asks(now).unwrap_or_else(|| earlier(first)),
+            RoundTripDeduction::Fixed(way) => earlier(way),
         };
         self.taken_ns += now.get() as i64 - sent.get() as i64;
         self.requests += 1;
@@ -70,7 +70,7 @@ impl Ways {
 
     /// Another client has the place of this one from now on.
     pub(super) fn forget(&mut self, client: u32) {
-        if let (Way::Learnt(first), Some(client)) = (self.way, self.clients.get_mut(client as usize)) {
+        if let (RoundTripDeduction::Learnt(first), Some(client)) = (self.way, self.clients.get_mut(client as usize)) {
             *client = Turnaround::new(first);
         }
     }
@@ -222,7 +222,7 @@ mod tests {
         mut late: impl FnMut(u64) -> u64,
         mut pause: impl FnMut(u64, u64) -> u64,
     ) -> (f64, u64, u64) {
-        let mut ways = Ways::new(Way::Learnt(FIRST));
+        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
         let (mut way, mut last, mut number) = (0, 0, u64::from(depth));
         let mut latencies = Vec::new();
         let mut agenda: BTreeSet<Next> = (0..number).map(|number| (number * 60_000, number, None)).collect();
@@ -344,7 +344,7 @@ mod tests {
     fn requests_at_random_instants_are_nobodys_way() {
         for rate in [5_000, 20_000] {
             let mut random = units::random::Random::new(7, 7);
-            let mut ways = Ways::new(Way::Learnt(FIRST));
+            let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
             let (mut now, mut under_way) = (0, VecDeque::new());
             for _ in 0..20_000 {
                 now += (-(1.0 - random.unit()).ln() * 1e9 / f64::from(rate)) as u64;
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn who_has_fewer_requests_under_way_than_before_still_shows_the_way() {
-        let mut ways = Ways::new(Way::Learnt(FIRST));
+        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
         (0..64).for_each(|_| assert_eq!(way(&mut ways, LATENCY), FIRST));
         (0..64).for_each(|_| answered(&mut ways, 2 * LATENCY));
         let mut last = FIRST;
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_goes_with_the_client() {
-        let mut ways = Ways::new(Way::Learnt(FIRST));
+        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
         for number in 0..1000_u64 {
             way(&mut ways, number * 1_050_000);
             answered(&mut ways, number * 1_050_000 + LATENCY);
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_way_that_is_given_is_taken() {
-        let mut ways = Ways::new(Way::Fixed(Nanos::from_micros(20)));
+        let mut ways = Ways::new(RoundTripDeduction::Fixed(Nanos::from_micros(20)));
         for number in 1..1000_u64 {
             assert_eq!(way(&mut ways, number * 1_050_000), Nanos::from_micros(20));
             answered(&mut ways, number * 1_050_000 + LATENCY);
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn replies_that_nobody_follows_take_no_memory() {
-        let mut ways = Ways::new(Way::Learnt(FIRST));
+        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
         for round in 0..1000_u64 {
             let at = round * 10_000_000;
             for _ in 0..100 {

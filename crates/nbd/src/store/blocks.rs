@@ -16,13 +16,13 @@ const ALIGNMENT: usize = 4096;
 /// Owner of a block that is not in use.
 const NONE: u64 = u64::MAX;
 
-struct Chunk {
+struct BlockChunk {
     bytes: Box<[u8]>,
     /// Where its first block begins.
     start: usize,
 }
 
-impl Chunk {
+impl BlockChunk {
     fn new() -> Self {
         let bytes = vec![0; CHUNK_BLOCKS * BLOCK + ALIGNMENT].into_boxed_slice();
         let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
@@ -32,15 +32,15 @@ impl Chunk {
 
 /// Blocks by the order in which they were taken, each with its owner.
 #[derive(Default)]
-pub(super) struct Blocks {
-    chunks: Vec<Chunk>,
+pub(super) struct BlockMap {
+    chunks: Vec<BlockChunk>,
     owners: Vec<u64>,
     gaps: BTreeSet<u32>,
     /// Blocks below it have been in use and may not be zero.
     touched: usize,
 }
 
-impl Blocks {
+impl BlockMap {
     /// How many are in use.
     pub(super) fn len(&self) -> u64 {
         (self.owners.len() - self.gaps.len()) as u64
@@ -56,7 +56,7 @@ impl Blocks {
         // Two short of all numbers, which leaves callers something to say that there is none.
         let number = u32::try_from(self.owners.len()).ok().filter(|&number| number < u32::MAX - 2)?;
         if number as usize == self.chunks.len() * CHUNK_BLOCKS {
-            self.chunks.push(Chunk::new());
+            self.chunks.push(BlockChunk::new());
         }
         self.owners.push(owner);
         if (number as usize) < self.touched {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn content_follows_blocks_that_are_moved_and_memory_comes_back() {
-        let mut blocks = Blocks::default();
+        let mut blocks = BlockMap::default();
         let mut numbers: BTreeMap<u64, u32> = BTreeMap::new();
         let mut random = Random::new(7, 0);
         for owner in 0..2000 {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_block_that_is_used_again_is_zero() {
-        let mut blocks = Blocks::default();
+        let mut blocks = BlockMap::default();
         let [first, second] = [1, 2].map(|owner| blocks.add(owner).unwrap());
         // In a gap and at the end.
         for number in [first, second] {

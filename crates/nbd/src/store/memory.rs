@@ -2,17 +2,17 @@
 
 use super::blocks::BLOCK_BYTES;
 use super::parts::{parts, split};
-use super::sparse::{Block, Sparse};
-use super::{Abilities, Extent, Extents, Operation, Pieces, Pool, Progress, Store};
+use super::sparse::{Sparse, SparseBlock};
+use super::{Abilities, Extent, Extents, Operation, Pieces, Pool, Store, StoreProgress};
 use crate::wire::Errno;
 
 /// Bytes in memory, of which only what was written takes any. Nothing of it survives the process.
-pub struct Memory {
+pub struct MemoryStore {
     size: u64,
     blocks: Sparse,
 }
 
-impl Memory {
+impl MemoryStore {
     /// `size` bytes of zeroes, for which at most `limit_bytes` of memory may be taken; then writes fail with
     /// [`Errno::NoSpace`].
     #[must_use]
@@ -37,9 +37,9 @@ impl Memory {
         let (edges, whole) = split(offset, length, self.size);
         for edge in edges.into_iter().flatten() {
             match self.blocks.get(edge.number) {
-                Block::Data(_) => self.blocks.make(edge.number)?[edge.inside()].fill(0),
-                Block::Absent if allocated => self.blocks.zero(edge.number..edge.number + 1)?,
-                Block::Absent | Block::Zero => {}
+                SparseBlock::Data(_) => self.blocks.make(edge.number)?[edge.inside()].fill(0),
+                SparseBlock::Absent if allocated => self.blocks.zero(edge.number..edge.number + 1)?,
+                SparseBlock::Absent | SparseBlock::Zero => {}
             }
         }
         if allocated {
@@ -50,7 +50,7 @@ impl Memory {
     }
 }
 
-impl Store for Memory {
+impl Store for MemoryStore {
     fn size(&self) -> u64 {
         self.size
     }
@@ -59,8 +59,8 @@ impl Store for Memory {
         Abilities { write: true, trim: true, fast_zero: true }
     }
 
-    fn start(&mut self, _slot: u32, operation: Operation<'_>) -> Progress {
-        Progress::Ended(match operation {
+    fn start(&mut self, _slot: u32, operation: Operation<'_>) -> StoreProgress {
+        StoreProgress::Ended(match operation {
             Operation::Read { .. } | Operation::Flush | Operation::Cache { .. } => Ok(()),
             Operation::Write { offset, data, .. } => self.blocks.write(offset, data),
             Operation::Zero { offset, length, allocated, .. } => self.zero(offset, length, allocated),
@@ -74,8 +74,8 @@ impl Store for Memory {
     fn lend<'a>(&'a self, _slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
         for part in parts(offset + u64::from(from), u64::from(length - from)) {
             let lent = match self.blocks.get(part.number) {
-                Block::Data(bytes) => pieces.push(&bytes[part.inside()]),
-                Block::Absent | Block::Zero => pieces.push_zeroes(part.length) == part.length,
+                SparseBlock::Data(bytes) => pieces.push(&bytes[part.inside()]),
+                SparseBlock::Absent | SparseBlock::Zero => pieces.push_zeroes(part.length) == part.length,
             };
             if !lent {
                 return;
@@ -89,7 +89,7 @@ impl Store for Memory {
         let mut before = offset % BLOCK_BYTES;
         while extents.left() > 0 {
             let (block, span) = self.blocks.look(number);
-            let (hole, zero) = (block == Block::Absent, !matches!(block, Block::Data(_)));
+            let (hole, zero) = (block == SparseBlock::Absent, !matches!(block, SparseBlock::Data(_)));
             extents.push(Extent { length: span.saturating_mul(BLOCK_BYTES) - before, hole, zero });
             (number, before) = (number + span, 0);
         }
@@ -99,73 +99,73 @@ impl Store for Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{self, Subject};
+    use super::super::conformance::{self, TestedStore};
     use super::*;
 
     #[test]
     fn conforms() {
         for size in [1, 4096, 200_000, 1 << 20] {
-            let make = |_| Box::new(Memory::new(size, u64::MAX)) as Box<dyn Store>;
-            conformance::check(make, &Subject { content: vec![0; size as usize], ..Subject::default() });
+            let make = |_| Box::new(MemoryStore::new(size, u64::MAX)) as Box<dyn Store>;
+            conformance::check(make, &TestedStore { content: vec![0; size as usize], ..TestedStore::default() });
         }
     }
 
     #[test]
     fn an_exabyte_is_open_at_once_and_told_of_in_one_extent() {
         let size = 1 << 60;
-        let mut memory = Memory::new(size, 1 << 20);
+        let mut memory = MemoryStore::new(size, 1 << 20);
         assert_eq!(memory.allocated_bytes(), 0);
-        let all = |memory: &mut Memory| memory.extents(0, size, 10).unwrap();
+        let all = |memory: &mut MemoryStore| memory.extents(0, size, 10).unwrap();
         assert_eq!(all(&mut memory), [Extent { length: size, hole: true, zero: true }]);
-        assert_eq!(memory.start(0, write(size / 3, &[1; 10])), Progress::Ended(Ok(())));
+        assert_eq!(memory.start(0, write(size / 3, &[1; 10])), StoreProgress::Ended(Ok(())));
         let lengths: Vec<u64> = all(&mut memory).iter().map(|extent| extent.length).collect();
         let before = size / 3 / BLOCK_BYTES * BLOCK_BYTES;
         assert_eq!(lengths, [before, BLOCK_BYTES, size - before - BLOCK_BYTES]);
         let trim = Operation::Trim { offset: 0, length: size, durable: false };
-        assert_eq!(memory.start(0, trim), Progress::Ended(Ok(())));
+        assert_eq!(memory.start(0, trim), StoreProgress::Ended(Ok(())));
         assert_eq!((memory.allocated_bytes(), all(&mut memory).len()), (0, 1));
     }
 
     #[test]
     fn the_limit_is_told_as_no_space_and_what_is_there_stays_writable() {
-        let mut memory = Memory::new(1 << 30, 10 * BLOCK_BYTES);
-        let full = (0u64..).find(|at| memory.start(0, write(at * BLOCK_BYTES, &[1])) != Progress::Ended(Ok(())));
+        let mut memory = MemoryStore::new(1 << 30, 10 * BLOCK_BYTES);
+        let full = (0u64..).find(|at| memory.start(0, write(at * BLOCK_BYTES, &[1])) != StoreProgress::Ended(Ok(())));
         assert_eq!(full, Some(9), "nine blocks and their tree are within the limit of ten");
-        assert_eq!(memory.start(0, write(1 << 29, &[1])), Progress::Ended(Err(Errno::NoSpace)));
-        assert_eq!(memory.start(0, write(8 * BLOCK_BYTES, &[2; 4096])), Progress::Ended(Ok(())));
+        assert_eq!(memory.start(0, write(1 << 29, &[1])), StoreProgress::Ended(Err(Errno::NoSpace)));
+        assert_eq!(memory.start(0, write(8 * BLOCK_BYTES, &[2; 4096])), StoreProgress::Ended(Ok(())));
         let trim = Operation::Trim { offset: 0, length: 2 * BLOCK_BYTES, durable: false };
-        assert_eq!(memory.start(0, trim), Progress::Ended(Ok(())));
-        assert_eq!(memory.start(0, write(1 << 29, &[1])), Progress::Ended(Ok(())));
+        assert_eq!(memory.start(0, trim), StoreProgress::Ended(Ok(())));
+        assert_eq!(memory.start(0, write(1 << 29, &[1])), StoreProgress::Ended(Ok(())));
     }
 
     /// On f52613e each export of a server had the whole limit for itself.
     #[test]
     fn exports_share_one_limit() {
         let pool = Pool::new(10 * BLOCK_BYTES);
-        let mut disks = [0, 1].map(|_| Memory::within(1 << 30, pool.clone()));
+        let mut disks = [0, 1].map(|_| MemoryStore::within(1 << 30, pool.clone()));
         let written = (0..20)
-            .filter(|at| disks[at % 2].start(0, write(*at as u64 * BLOCK_BYTES, &[1])) == Progress::Ended(Ok(())));
+            .filter(|at| disks[at % 2].start(0, write(*at as u64 * BLOCK_BYTES, &[1])) == StoreProgress::Ended(Ok(())));
         assert_eq!(written.count(), 9, "nine blocks and two trees are within the limit of ten");
         let trim = Operation::Trim { offset: 0, length: 1 << 30, durable: false };
-        assert_eq!(disks[0].start(0, trim), Progress::Ended(Ok(())));
-        assert_eq!(disks[1].start(0, write(1 << 29, &[1])), Progress::Ended(Ok(())));
+        assert_eq!(disks[0].start(0, trim), StoreProgress::Ended(Ok(())));
+        assert_eq!(disks[1].start(0, write(1 << 29, &[1])), StoreProgress::Ended(Ok(())));
     }
 
     #[test]
     fn zeroes_that_stay_allocated_keep_their_room() {
-        let mut memory = Memory::new(1 << 30, 10 * BLOCK_BYTES);
+        let mut memory = MemoryStore::new(1 << 30, 10 * BLOCK_BYTES);
         let zero = Operation::Zero { offset: 0, length: 6 * BLOCK_BYTES, durable: false, allocated: true, fast: true };
-        assert_eq!(memory.start(0, zero), Progress::Ended(Ok(())));
+        assert_eq!(memory.start(0, zero), StoreProgress::Ended(Ok(())));
         assert_eq!(memory.extents(0, 4096, 1).unwrap(), [Extent { length: 4096, hole: false, zero: true }]);
-        while memory.start(0, write(1 << 29, &[1; 5 << 16])) == Progress::Ended(Ok(())) {}
-        assert_eq!(memory.start(0, write(0, &[1; 6 << 16])), Progress::Ended(Ok(())), "the room was kept");
+        while memory.start(0, write(1 << 29, &[1; 5 << 16])) == StoreProgress::Ended(Ok(())) {}
+        assert_eq!(memory.start(0, write(0, &[1; 6 << 16])), StoreProgress::Ended(Ok(())), "the room was kept");
     }
 
     #[test]
     fn reads_are_lent_without_a_copy() {
-        let mut memory = Memory::new(1 << 20, u64::MAX);
+        let mut memory = MemoryStore::new(1 << 20, u64::MAX);
         memory.start(0, write(0, &[7; 4096]));
-        let address = |memory: &Memory| {
+        let address = |memory: &MemoryStore| {
             let mut room = [std::io::IoSlice::new(&[]); 4];
             let mut pieces = Pieces::new(&mut room);
             memory.lend(0, 0, 4096, 0, &mut pieces);

@@ -22,10 +22,10 @@ use std::os::fd::BorrowedFd;
 use crate::wire::Errno;
 
 pub use extents::Extents;
-pub use faults::{Fault, FaultKind, Faults, Faulty, Injected};
-pub use memory::Memory;
+pub use faults::{Fault, FaultKind, Faults, FaultyStore, InjectedFaults};
+pub use memory::MemoryStore;
 pub use overlay::Overlay;
-pub use pattern::{Content, Pattern};
+pub use pattern::{Content, PatternStore};
 pub use pieces::Pieces;
 pub use pool::Pool;
 
@@ -83,16 +83,16 @@ pub enum Operation<'a> {
 
 /// How far an operation has come when [`Store::start`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum StoreProgress {
     /// It has ended.
     Ended(Result<(), Errno>),
     /// [`Store::collect`] will tell.
     Pending,
 }
 
-/// The end of an operation that was [`Progress::Pending`].
+/// The end of an operation that was [`StoreProgress::Pending`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct StoreEnd {
     /// Its slot.
     pub slot: u32,
     /// How it went.
@@ -154,13 +154,13 @@ pub trait Store {
     }
 
     /// Takes an operation. `slot` names it until it has ended, and reads until [`Store::release`].
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress;
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress;
 
     /// Hands over what [`Store::start`] has held back for one system call; to be called once after each group of operations.
     fn submit(&mut self) {}
 
     /// Appends what has ended since the last call, without waiting.
-    fn collect(&mut self, ended: &mut Vec<Ended>) {
+    fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let _ = ended;
     }
 
@@ -186,13 +186,13 @@ pub trait Store {
     /// Where the store cannot find out.
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno>;
 
-    /// Changes what goes wrong on purpose, from the next operation on; stores other than [`Faulty`] have no faults.
-    fn set_faults(&mut self, rates: faults::Rates) {
+    /// Changes what goes wrong on purpose, from the next operation on; stores other than [`FaultyStore`] have no faults.
+    fn set_faults(&mut self, rates: faults::FaultRates) {
         let _ = rates;
     }
 
     /// What went wrong on purpose.
-    fn injected(&self) -> Injected {
-        Injected::default()
+    fn injected(&self) -> InjectedFaults {
+        InjectedFaults::default()
     }
 }

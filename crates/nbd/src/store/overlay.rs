@@ -9,39 +9,39 @@ use std::os::fd::BorrowedFd;
 
 use super::blocks::BLOCK_BYTES;
 use super::parts::{Part, split};
-use super::scratch::Scratch;
-use super::sparse::{Block, Sparse};
-use super::{Abilities, Ended, Extent, Extents, Footprint, Operation, Pieces, Pool, Progress, Store};
+use super::scratch::ScratchBuffer;
+use super::sparse::{Sparse, SparseBlock};
+use super::{Abilities, Extent, Extents, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
 use crate::wire::Errno;
 
 /// Copy-on-write over another store, which is never written to. Nothing of the changes survives the process.
 pub struct Overlay {
     below: Box<dyn Store>,
     blocks: Sparse,
-    slots: Vec<Slot>,
+    slots: Vec<OverlaySlot>,
     /// What the changes that wait are to write.
-    scratch: Scratch,
+    scratch: ScratchBuffer,
     /// Blocks that are on their way from below.
     fetches: Vec<Option<Fetch>>,
-    ended_below: Vec<Ended>,
+    ended_below: Vec<StoreEnd>,
 }
 
 #[derive(Default)]
-struct Slot {
+struct OverlaySlot {
     /// The part of a read that was read below: where it begins.
     below: Option<u64>,
-    waiting: Option<Waiting>,
+    waiting: Option<WaitingCopy>,
 }
 
 /// A change that cannot be made before blocks have been fetched.
-struct Waiting {
-    change: Change,
+struct WaitingCopy {
+    change: OverlayChange,
     fetches: u32,
     failure: Option<Errno>,
 }
 
 #[derive(Clone, Copy)]
-enum Change {
+enum OverlayChange {
     Write { offset: u64, length: u32 },
     Zero { offset: u64, length: u64 },
 }
@@ -76,7 +76,7 @@ impl Overlay {
             blocks: Sparse::new(below.size(), pool, 0),
             below,
             slots: Vec::new(),
-            scratch: Scratch::default(),
+            scratch: ScratchBuffer::default(),
             fetches: Vec::new(),
             ended_below: Vec::new(),
         }
@@ -88,22 +88,22 @@ impl Overlay {
         self.blocks.allocated_bytes()
     }
 
-    fn slot(&mut self, slot: u32) -> &mut Slot {
+    fn slot(&mut self, slot: u32) -> &mut OverlaySlot {
         let slot = slot as usize;
         if self.slots.len() <= slot {
-            self.slots.resize_with(slot + 1, Slot::default);
+            self.slots.resize_with(slot + 1, OverlaySlot::default);
         }
         &mut self.slots[slot]
     }
 
     /// Reads below what is not above: one range, from the first such byte to the last.
-    fn read(&mut self, slot: u32, offset: u64, length: u32) -> Progress {
+    fn read(&mut self, slot: u32, offset: u64, length: u32) -> StoreProgress {
         let absent = self.absent(offset, offset + u64::from(length));
         self.slot(slot).below = absent.map(|(from, _)| from);
-        let Some((from, to)) = absent else { return Progress::Ended(Ok(())) };
+        let Some((from, to)) = absent else { return StoreProgress::Ended(Ok(())) };
         let read = Operation::Read { offset: from, length: (to - from) as u32 };
         let progress = self.below.start(slot_below(slot), read);
-        if matches!(progress, Progress::Ended(Err(_))) {
+        if matches!(progress, StoreProgress::Ended(Err(_))) {
             self.slot(slot).below = None;
         }
         progress
@@ -115,7 +115,7 @@ impl Overlay {
         let mut at = start;
         while at < end {
             let (block, run) = self.run(at, end);
-            if block == Block::Absent {
+            if block == SparseBlock::Absent {
                 found = Some((found.map_or(at, |(from, _)| from), at + run));
             }
             at += run;
@@ -124,44 +124,44 @@ impl Overlay {
     }
 
     /// What a byte's block is, and how many bytes from there on to `end` at most the same is known of.
-    fn run(&self, at: u64, end: u64) -> (Block<'_>, u64) {
+    fn run(&self, at: u64, end: u64) -> (SparseBlock<'_>, u64) {
         let (block, span) = self.blocks.look(at / BLOCK_BYTES);
         (block, (span.saturating_mul(BLOCK_BYTES) - at % BLOCK_BYTES).min(end - at))
     }
 
     /// Makes a change as soon as the blocks of which it changes a part are above.
-    fn change(&mut self, slot: u32, change: Change, data: &[u8]) -> Progress {
+    fn change(&mut self, slot: u32, change: OverlayChange, data: &[u8]) -> StoreProgress {
         let (offset, length) = match change {
-            Change::Write { offset, length } => (offset, u64::from(length)),
-            Change::Zero { offset, length } => (offset, length),
+            OverlayChange::Write { offset, length } => (offset, u64::from(length)),
+            OverlayChange::Zero { offset, length } => (offset, length),
         };
         let edges = split(offset, length, self.size()).0;
         let (mut fetches, mut failure) = (0, None);
         for edge in edges.into_iter().flatten() {
             match self.fetch(edge, slot) {
-                Progress::Pending => fetches += 1,
-                Progress::Ended(result) => failure = failure.or(result.err()),
+                StoreProgress::Pending => fetches += 1,
+                StoreProgress::Ended(result) => failure = failure.or(result.err()),
             }
         }
         if fetches == 0 {
-            return Progress::Ended(failure.map_or_else(|| self.apply(change, data), Err));
+            return StoreProgress::Ended(failure.map_or_else(|| self.apply(change, data), Err));
         }
         self.scratch.get_mut(slot, data.len()).copy_from_slice(data);
-        self.slot(slot).waiting = Some(Waiting { change, fetches, failure });
-        Progress::Pending
+        self.slot(slot).waiting = Some(WaitingCopy { change, fetches, failure });
+        StoreProgress::Pending
     }
 
-    fn apply(&mut self, change: Change, data: &[u8]) -> Result<(), Errno> {
+    fn apply(&mut self, change: OverlayChange, data: &[u8]) -> Result<(), Errno> {
         match change {
-            Change::Write { offset, .. } => self.blocks.write(offset, data),
-            Change::Zero { offset, length } => self.zero(offset, length),
+            OverlayChange::Write { offset, .. } => self.blocks.write(offset, data),
+            OverlayChange::Zero { offset, length } => self.zero(offset, length),
         }
     }
 
     fn zero(&mut self, offset: u64, length: u64) -> Result<(), Errno> {
         let (edges, whole) = split(offset, length, self.size());
         for edge in edges.into_iter().flatten() {
-            if self.blocks.get(edge.number) != Block::Zero {
+            if self.blocks.get(edge.number) != SparseBlock::Zero {
                 self.blocks.make(edge.number)?[edge.inside()].fill(0);
             }
         }
@@ -169,13 +169,13 @@ impl Overlay {
     }
 
     /// Sees to it that a block is above, for a change in `slot`.
-    fn fetch(&mut self, edge: Part, slot: u32) -> Progress {
-        if self.blocks.get(edge.number) != Block::Absent {
-            return Progress::Ended(Ok(()));
+    fn fetch(&mut self, edge: Part, slot: u32) -> StoreProgress {
+        if self.blocks.get(edge.number) != SparseBlock::Absent {
+            return StoreProgress::Ended(Ok(()));
         }
         if let Some(fetch) = self.fetches.iter_mut().flatten().find(|fetch| fetch.number == edge.number) {
             fetch.slots.push(slot);
-            return Progress::Pending;
+            return StoreProgress::Pending;
         }
         let free = self.fetches.iter().position(Option::is_none).unwrap_or_else(|| {
             self.fetches.push(None);
@@ -183,10 +183,10 @@ impl Overlay {
         });
         let (offset, length) = self.extent_of(edge.number);
         match self.below.start(fetch_slot(free), Operation::Read { offset, length }) {
-            Progress::Ended(result) => Progress::Ended(self.take_over(free, edge.number, result)),
-            Progress::Pending => {
+            StoreProgress::Ended(result) => StoreProgress::Ended(self.take_over(free, edge.number, result)),
+            StoreProgress::Pending => {
                 self.fetches[free] = Some(Fetch { number: edge.number, slots: vec![slot] });
-                Progress::Pending
+                StoreProgress::Pending
             }
         }
     }
@@ -203,7 +203,7 @@ impl Overlay {
         let (offset, length) = self.extent_of(number);
         let slot = fetch_slot(fetch);
         let taken = match self.blocks.get(number) {
-            Block::Absent => self.blocks.make(number).map(|block| {
+            SparseBlock::Absent => self.blocks.make(number).map(|block| {
                 copy_lent(self.below.as_ref(), slot, offset, &mut block[..length as usize]);
             }),
             _ => Ok(()),
@@ -213,7 +213,7 @@ impl Overlay {
     }
 
     /// Makes the changes that have waited for a fetch and for no other.
-    fn fetched(&mut self, fetch: usize, result: Result<(), Errno>, ended: &mut Vec<Ended>) {
+    fn fetched(&mut self, fetch: usize, result: Result<(), Errno>, ended: &mut Vec<StoreEnd>) {
         let Some(Fetch { number, slots }) = self.fetches[fetch].take() else { return };
         let failure = self.take_over(fetch, number, result).err();
         for slot in slots {
@@ -222,20 +222,20 @@ impl Overlay {
             waiting.failure = waiting.failure.or(failure);
             if waiting.fetches == 0 {
                 let result = self.finish(slot);
-                ended.push(Ended { slot, result });
+                ended.push(StoreEnd { slot, result });
             }
         }
     }
 
     /// Makes a change that has waited.
     fn finish(&mut self, slot: u32) -> Result<(), Errno> {
-        let Some(Waiting { change, failure, .. }) = self.slots[slot as usize].waiting.take() else { return Ok(()) };
+        let Some(WaitingCopy { change, failure, .. }) = self.slots[slot as usize].waiting.take() else { return Ok(()) };
         let result = match (failure, change) {
             (Some(failure), _) => Err(failure),
-            (None, Change::Write { offset, length }) => {
+            (None, OverlayChange::Write { offset, length }) => {
                 self.blocks.write(offset, &self.scratch.get(slot)[..length as usize])
             }
-            (None, Change::Zero { offset, length }) => self.zero(offset, length),
+            (None, OverlayChange::Zero { offset, length }) => self.zero(offset, length),
         };
         self.scratch.release(slot);
         result
@@ -284,17 +284,17 @@ impl Store for Overlay {
         self.below.keep_within(pool);
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
         match operation {
             Operation::Read { offset, length } => self.read(slot, offset, length),
             Operation::Write { offset, data, .. } => {
-                self.change(slot, Change::Write { offset, length: data.len() as u32 }, data)
+                self.change(slot, OverlayChange::Write { offset, length: data.len() as u32 }, data)
             }
-            Operation::Zero { offset, length, .. } => self.change(slot, Change::Zero { offset, length }, &[]),
+            Operation::Zero { offset, length, .. } => self.change(slot, OverlayChange::Zero { offset, length }, &[]),
             Operation::Trim { offset, length, .. } => {
-                Progress::Ended(self.blocks.zero(split(offset, length, self.size()).1))
+                StoreProgress::Ended(self.blocks.zero(split(offset, length, self.size()).1))
             }
-            Operation::Flush => Progress::Ended(Ok(())),
+            Operation::Flush => StoreProgress::Ended(Ok(())),
             Operation::Cache { .. } => self.below.start(slot_below(slot), operation),
         }
     }
@@ -303,10 +303,10 @@ impl Store for Overlay {
         self.below.submit();
     }
 
-    fn collect(&mut self, ended: &mut Vec<Ended>) {
+    fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let mut below = std::mem::take(&mut self.ended_below);
         self.below.collect(&mut below);
-        for Ended { slot, result } in below.drain(..) {
+        for StoreEnd { slot, result } in below.drain(..) {
             let (number, fetches) = (slot / 2, slot % 2 == 1);
             if fetches {
                 self.fetched(number as usize, result, ended);
@@ -315,7 +315,7 @@ impl Store for Overlay {
             if result.is_err() {
                 self.slot(number).below = None;
             }
-            ended.push(Ended { slot: number, result });
+            ended.push(StoreEnd { slot: number, result });
         }
         self.ended_below = below;
     }
@@ -331,13 +331,13 @@ impl Store for Overlay {
             let (block, run) = self.run(at, end);
             let before = pieces.bytes();
             match block {
-                Block::Data(bytes) => {
+                SparseBlock::Data(bytes) => {
                     pieces.push(&bytes[(at % BLOCK_BYTES) as usize..][..run as usize]);
                 }
-                Block::Zero => {
+                SparseBlock::Zero => {
                     pieces.push_zeroes(run);
                 }
-                Block::Absent => {
+                SparseBlock::Absent => {
                     let Some(start) = below else { return };
                     let length = (at + run - start) as u32;
                     self.below.lend(slot_below(slot), start, length, (at - start) as u32, pieces);
@@ -359,8 +359,8 @@ impl Store for Overlay {
         while extents.left() > 0 {
             let at = end - extents.left();
             let (block, run) = self.run(at, end);
-            let zero = block == Block::Zero;
-            if block != Block::Absent {
+            let zero = block == SparseBlock::Zero;
+            if block != SparseBlock::Absent {
                 extents.push(Extent { length: run, hole: zero, zero });
             } else if self.extents_below(at, run, most, &mut extents)? < run {
                 break;

@@ -2,8 +2,8 @@
 
 use units::random::{Random, mix};
 
-use super::scratch::Scratch;
-use super::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
+use super::scratch::ScratchBuffer;
+use super::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Store, StoreProgress};
 use crate::wire::Errno;
 
 /// What there is to read.
@@ -23,21 +23,21 @@ pub enum Content {
 
 /// Bytes from the offset alone: read-only, and in memory only where they are being read.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct PatternStore {
     content: Content,
     size: u64,
-    scratch: Scratch,
+    scratch: ScratchBuffer,
 }
 
-impl Pattern {
+impl PatternStore {
     /// `size` bytes of some content.
     #[must_use]
     pub fn new(content: Content, size: u64) -> Self {
-        Self { content, size, scratch: Scratch::default() }
+        Self { content, size, scratch: ScratchBuffer::default() }
     }
 }
 
-impl Store for Pattern {
+impl Store for PatternStore {
     fn size(&self) -> u64 {
         self.size
     }
@@ -54,8 +54,8 @@ impl Store for Pattern {
         self.scratch.keep_within(pool);
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
-        Progress::Ended(match (operation, self.content) {
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
+        StoreProgress::Ended(match (operation, self.content) {
             (Operation::Read { .. }, Content::Zeroes) | (Operation::Flush | Operation::Cache { .. }, _) => Ok(()),
             (Operation::Read { offset, length }, Content::Offsets) => {
                 fill_offsets(offset, self.scratch.get_mut(slot, length as usize));
@@ -126,7 +126,7 @@ fn fill_units<const N: usize>(offset: u64, buffer: &mut [u8], mut make: impl FnM
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{self, Subject};
+    use super::super::conformance::{self, TestedStore};
     use super::*;
 
     fn whole(content: Content, size: usize) -> Vec<u8> {
@@ -143,8 +143,8 @@ mod tests {
     fn any_part_reads_as_it_does_in_the_whole() {
         for content in [Content::Zeroes, Content::Offsets, Content::Random { seed: 5 }] {
             for size in [3, 5000, 150_000] {
-                let make = |_| Box::new(Pattern::new(content, size as u64)) as Box<dyn Store>;
-                conformance::check(make, &Subject { content: whole(content, size), ..Subject::default() });
+                let make = |_| Box::new(PatternStore::new(content, size as u64)) as Box<dyn Store>;
+                conformance::check(make, &TestedStore { content: whole(content, size), ..TestedStore::default() });
             }
         }
     }

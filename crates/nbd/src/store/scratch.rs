@@ -7,7 +7,7 @@ const KEPT_BYTES: usize = 1 << 20;
 
 /// Buffers by slots, each as large as its slot has needed.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct ScratchBuffer {
     buffers: Vec<Buffer>,
     /// Counts what is not in use.
     pool: Pool,
@@ -26,7 +26,7 @@ impl Buffer {
     }
 }
 
-impl Scratch {
+impl ScratchBuffer {
     /// The first `length` bytes of a slot's buffer, holding anything.
     pub(super) fn get_mut(&mut self, slot: u32, length: usize) -> &mut [u8] {
         let slot = slot as usize;
@@ -77,7 +77,7 @@ mod tests {
     /// f52613e kept up to 1 MiB for every slot that was ever used.
     #[test]
     fn buffers_that_are_kept_fit_into_the_pool() {
-        let (mut scratch, pool) = (Scratch::default(), Pool::new(10_000));
+        let (mut scratch, pool) = (ScratchBuffer::default(), Pool::new(10_000));
         scratch.keep_within(&pool);
         (0..100).for_each(|slot| scratch.get_mut(slot, 1000).fill(1));
         assert_eq!(pool.used(), 0, "those in use are counted where requests are");

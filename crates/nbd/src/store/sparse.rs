@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Pool;
-use super::blocks::{BLOCK_BYTES, Blocks};
+use super::blocks::{BLOCK_BYTES, BlockMap};
 use super::parts::parts;
 use super::slab::Slab;
 use crate::wire::Errno;
@@ -17,7 +17,7 @@ const NODE_BYTES: u64 = (FAN * size_of::<Entry>()) as u64;
 
 /// What is known of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Block<'a> {
+pub(super) enum SparseBlock<'a> {
     /// Nothing.
     Absent,
     /// It reads as zeroes, without memory.
@@ -37,7 +37,7 @@ type Node = Box<[Entry; FAN]>;
 /// The blocks.
 pub(super) struct Sparse {
     nodes: Slab<Node>,
-    blocks: Blocks,
+    blocks: BlockMap,
     root: Entry,
     /// Steps from the root to a block.
     levels: u32,
@@ -58,7 +58,7 @@ impl Sparse {
         let levels = bits.div_ceil(FAN_BITS).max(1);
         Self {
             nodes: Slab::default(),
-            blocks: Blocks::default(),
+            blocks: BlockMap::default(),
             root: ABSENT,
             levels,
             zeroes: 0,
@@ -75,13 +75,13 @@ impl Sparse {
 
     /// A block.
     #[inline]
-    pub(super) fn get(&self, number: u64) -> Block<'_> {
+    pub(super) fn get(&self, number: u64) -> SparseBlock<'_> {
         self.block(self.find(number).0)
     }
 
     /// A block, and for how many blocks from there on the same is known without looking on.
     #[inline]
-    pub(super) fn look(&self, number: u64) -> (Block<'_>, u64) {
+    pub(super) fn look(&self, number: u64) -> (SparseBlock<'_>, u64) {
         let (entry, level) = self.find(number);
         let span = 1u64 << (level * FAN_BITS);
         (self.block(entry), span - (number & (span - 1)))
@@ -133,18 +133,18 @@ impl Sparse {
         while at < numbers.end {
             let (block, span) = self.look(at);
             let span = span.min(numbers.end - at);
-            absent += if block == Block::Absent { span } else { 0 };
+            absent += if block == SparseBlock::Absent { span } else { 0 };
             at += span;
         }
         absent
     }
 
     #[inline]
-    fn block(&self, entry: Entry) -> Block<'_> {
+    fn block(&self, entry: Entry) -> SparseBlock<'_> {
         match entry {
-            ABSENT => Block::Absent,
-            ZERO => Block::Zero,
-            kept => Block::Data(self.blocks.get(kept - KEPT)),
+            ABSENT => SparseBlock::Absent,
+            ZERO => SparseBlock::Zero,
+            kept => SparseBlock::Data(self.blocks.get(kept - KEPT)),
         }
     }
 
@@ -309,8 +309,8 @@ mod tests {
             let (block, span) = sparse.look(at);
             for number in at..(at + span).min(count) {
                 match (block, model.get(&number)) {
-                    (Block::Absent, None) | (Block::Zero, Some(None)) => {}
-                    (Block::Data(bytes), Some(Some(byte))) => assert_eq!(bytes[7], *byte),
+                    (SparseBlock::Absent, None) | (SparseBlock::Zero, Some(None)) => {}
+                    (SparseBlock::Data(bytes), Some(Some(byte))) => assert_eq!(bytes[7], *byte),
                     other => panic!("seed {seed}, block {number}: {other:?}"),
                 }
             }

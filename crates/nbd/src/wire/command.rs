@@ -2,7 +2,7 @@
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum NbdCommand {
     /// Bytes, please.
     Read,
     /// Bytes follow.
@@ -23,7 +23,7 @@ pub enum Command {
     Unknown(u16),
 }
 
-impl Command {
+impl NbdCommand {
     const ALL: [Self; 8] = [
         Self::Read,
         Self::Write,
@@ -97,16 +97,16 @@ impl CommandFlags {
 
 /// One request, as it stands on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct NbdRequest {
     /// What the reply begins with, so that the client knows what it answers.
     pub cookie: u64,
     /// What is asked.
-    pub command: Command,
+    pub command: NbdCommand,
     /// How.
     pub flags: CommandFlags,
     /// The first byte.
     pub offset: u64,
-    /// How many bytes are meant; with [`Request::payload`], how many follow.
+    /// How many bytes are meant; with [`NbdRequest::payload`], how many follow.
     pub length: u64,
 }
 
@@ -123,7 +123,7 @@ pub struct NotARequest {
 const SIMPLE: u32 = 0x2560_9513;
 const EXTENDED: u32 = 0x21e4_1c71;
 
-impl Request {
+impl NbdRequest {
     /// How many bytes a header has.
     #[inline]
     #[must_use]
@@ -152,7 +152,7 @@ impl Request {
         };
         Ok(Some(Self {
             flags: CommandFlags(u16::from_be_bytes(array(&header[4..6]))),
-            command: Command::from_number(u16::from_be_bytes(array(&header[6..8]))),
+            command: NbdCommand::from_number(u16::from_be_bytes(array(&header[6..8]))),
             cookie: u64::from_be_bytes(array(&header[8..16])),
             offset: u64::from_be_bytes(array(&header[16..24])),
             length,
@@ -164,7 +164,7 @@ impl Request {
     #[must_use]
     pub const fn payload(&self, extended: bool) -> u64 {
         match self.command {
-            Command::Write => self.length,
+            NbdCommand::Write => self.length,
             _ if extended && self.flags.has(CommandFlags::PAYLOAD_LEN) => self.length,
             _ => 0,
         }

@@ -14,12 +14,12 @@ pub struct Export {
     /// What it can do. What a client has not negotiated is taken away before it is told.
     pub flags: TransmissionFlags,
     /// What lengths and offsets it takes.
-    pub block: BlockSizes,
+    pub block: ExportBlockSizes,
 }
 
 /// What lengths and offsets an export takes, in bytes: protocol document, "Size constraints".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockSizes {
+pub struct ExportBlockSizes {
     /// Offsets and lengths are multiples of it; a power of two up to 65536.
     pub minimum: u32,
     /// From here on requests are efficient; a power of two from 512 on.
@@ -28,7 +28,7 @@ pub struct BlockSizes {
     pub maximum: u32,
 }
 
-impl BlockSizes {
+impl ExportBlockSizes {
     /// What a server takes that says nothing, and a payload of 32 MiB.
     pub const DEFAULT: Self = Self { minimum: 1, preferred: 4096, maximum: 32 << 20 };
     /// What every server takes: for a client that was told nothing.
@@ -52,7 +52,7 @@ impl BlockSizes {
     }
 }
 
-impl Default for BlockSizes {
+impl Default for ExportBlockSizes {
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -13,9 +13,9 @@ mod number;
 mod reply;
 pub mod uri;
 
-pub use command::{Command, CommandFlags, NotARequest, Request};
+pub use command::{CommandFlags, NbdCommand, NbdRequest, NotARequest};
 pub use errno::Errno;
-pub use export::{BlockSizes, Export};
+pub use export::{Export, ExportBlockSizes};
 pub use flags::TransmissionFlags;
-pub use reply::Style;
+pub use reply::ReplyStyle;
 pub use uri::Uri;

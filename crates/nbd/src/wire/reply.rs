@@ -1,11 +1,11 @@
 //! Replies of the transmission phase, as a server writes them.
 
-use super::{Errno, Request};
+use super::{Errno, NbdRequest};
 use crate::store::Extent;
 
 /// What the two sides have agreed replies to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum ReplyStyle {
     /// An error number and, for reads, the bytes.
     Simple,
     /// Chunks with types.
@@ -37,10 +37,10 @@ const STATE_ZERO: u32 = 2;
 /// Words for people are no longer than this.
 const STRING_MOST_BYTES: usize = 4096;
 
-impl Style {
+impl ReplyStyle {
     /// Appends what stands before the bytes of a read, all of which must follow.
     #[inline]
-    pub fn data(self, request: &Request, out: &mut Vec<u8>) {
+    pub fn data(self, request: &NbdRequest, out: &mut Vec<u8>) {
         match self {
             Self::Simple => self.done(request, out),
             Self::Structured | Self::Extended => {
@@ -52,7 +52,7 @@ impl Style {
 
     /// Appends the reply to a request that went well and has nothing to tell.
     #[inline]
-    pub fn done(self, request: &Request, out: &mut Vec<u8>) {
+    pub fn done(self, request: &NbdRequest, out: &mut Vec<u8>) {
         match self {
             Self::Simple => simple(0, request, out),
             Self::Structured | Self::Extended => self.chunk(NONE, request, 0, out),
@@ -60,7 +60,7 @@ impl Style {
     }
 
     /// Appends the reply to a request that failed; `why` is for people.
-    pub fn error(self, request: &Request, errno: Errno, why: &str, out: &mut Vec<u8>) {
+    pub fn error(self, request: &NbdRequest, errno: Errno, why: &str, out: &mut Vec<u8>) {
         if self == Self::Simple {
             return simple(errno.number(), request, out);
         }
@@ -73,7 +73,7 @@ impl Style {
     }
 
     /// Appends what is allocated of a range, in the metadata context `context`.
-    pub fn extents(self, request: &Request, context: u32, extents: &[Extent], out: &mut Vec<u8>) {
+    pub fn extents(self, request: &NbdRequest, context: u32, extents: &[Extent], out: &mut Vec<u8>) {
         let count = extents.len() as u64;
         if self == Self::Extended {
             self.chunk(BLOCK_STATUS_EXT, request, 8 + 16 * count, out);
@@ -97,7 +97,7 @@ impl Style {
 
     /// The head of the one chunk of a reply.
     #[inline]
-    fn chunk(self, kind: u16, request: &Request, length: u64, out: &mut Vec<u8>) {
+    fn chunk(self, kind: u16, request: &NbdRequest, length: u64, out: &mut Vec<u8>) {
         let extended = self == Self::Extended;
         out.extend_from_slice(&(if extended { EXTENDED_CHUNK } else { CHUNK }).to_be_bytes());
         out.extend_from_slice(&DONE.to_be_bytes());
@@ -113,7 +113,7 @@ impl Style {
 }
 
 #[inline]
-fn simple(error: u32, request: &Request, out: &mut Vec<u8>) {
+fn simple(error: u32, request: &NbdRequest, out: &mut Vec<u8>) {
     out.extend_from_slice(&SIMPLE.to_be_bytes());
     out.extend_from_slice(&error.to_be_bytes());
     out.extend_from_slice(&request.cookie.to_be_bytes());

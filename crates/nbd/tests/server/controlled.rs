@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use nbd::server::Change;
-use nbd::store::faults::{Faulty, Rates};
-use nbd::store::{FaultKind, Memory};
+use nbd::server::ControlChange;
+use nbd::store::faults::{FaultRates, FaultyStore};
+use nbd::store::{FaultKind, MemoryStore};
 
 use crate::client::{Client, EIO, ENOSPC, FLUSH, READ, WRITE};
 use crate::host::{timed, within};
@@ -14,13 +14,14 @@ use crate::hosted::{Hosted, SIZE, attachment};
 /// A server whose faults can change.
 fn faulty(on: Option<&str>) -> Hosted {
     Hosted::with(on, |config| {
-        config.faults = Some((Rates::default(), 5));
-        config.stores = vec![Box::new(Faulty::new(Box::new(Memory::new(SIZE, SIZE)), Rates::default(), 5))];
+        config.faults = Some((FaultRates::default(), 5));
+        config.stores =
+            vec![Box::new(FaultyStore::new(Box::new(MemoryStore::new(SIZE, SIZE)), FaultRates::default(), 5))];
     })
 }
 
-fn faults(words: &str) -> Option<Change> {
-    Some(Change::Faults(Rates::parse("faults", words).expect("rates")))
+fn faults(words: &str) -> Option<ControlChange> {
+    Some(ControlChange::Faults(FaultRates::parse("faults", words).expect("rates")))
 }
 
 #[test]
@@ -106,14 +107,14 @@ fn requests_in_flight_keep_their_times_when_the_model_changes() {
     let server = Hosted::new(Some("custom,latency=1s"));
     let (controller, mut early, mut late) = (server.controller(), server.client(), server.client());
     timed("controlled::requests_in_flight_keep_their_times_when_the_model_changes", || {
-        controller.carry_out(Some(Change::Model(vec![attachment("custom,latency=1s")]))).expect("a server");
+        controller.carry_out(Some(ControlChange::Model(vec![attachment("custom,latency=1s")]))).expect("a server");
         let began = Instant::now();
         early.send(READ, 0, 1, 0, 512, &[]);
         // It has arrived when the order behind it is carried out.
         while controller.carry_out(None).expect("a server").exports[0].1.in_flight == 0 {
             std::thread::yield_now();
         }
-        controller.carry_out(Some(Change::Model(vec![attachment("custom,latency=1ms")]))).expect("a server");
+        controller.carry_out(Some(ControlChange::Model(vec![attachment("custom,latency=1ms")]))).expect("a server");
         let changed = Instant::now();
         late.read(0, 512);
         let short = within(changed.elapsed(), Duration::from_millis(500));

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use nbd::store::Memory;
+use nbd::store::MemoryStore;
 
 use crate::client::{BLOCK_STATUS, Client, EINVAL, READ, TRIM, WRITE, WRITE_ZEROES};
 use crate::hosted::{Hosted, export};
@@ -13,7 +13,7 @@ const SIZE: u64 = 1 << 62;
 /// A server of an export that is larger than any host.
 fn vast() -> Hosted {
     Hosted::with(None, |config| {
-        config.stores = vec![Box::new(Memory::new(SIZE, 1 << 20))];
+        config.stores = vec![Box::new(MemoryStore::new(SIZE, 1 << 20))];
         config.exports[0].export = export("disk", SIZE);
     })
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nbd::server::{Config, Controller, Listener, Offer, Server, Snapshot, Stopper, Way};
-use nbd::store::{Memory, Store};
-use nbd::wire::handshake::Settings;
-use nbd::wire::{BlockSizes, Export, TransmissionFlags};
+use nbd::server::{Controller, Listener, Offer, RoundTripDeduction, Server, ServerConfig, Snapshot, Stopper};
+use nbd::store::{MemoryStore, Store};
+use nbd::wire::handshake::HandshakeSettings;
+use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags};
 use rustix::time::{ClockId, clock_gettime};
 use units::Nanos;
 use volume::{Attachment, System};
@@ -32,7 +32,7 @@ impl Hosted {
     }
 
     /// Serves as `change` wants it.
-    pub(crate) fn with(on: Option<&str>, change: impl FnOnce(&mut Config) + Send + 'static) -> Self {
+    pub(crate) fn with(on: Option<&str>, change: impl FnOnce(&mut ServerConfig) + Send + 'static) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let (send, receive) = std::sync::mpsc::channel();
         let (path, on) = (directory.path().join("socket"), on.map(str::to_owned));
@@ -116,7 +116,7 @@ pub(crate) fn export(name: &str, size: u64) -> Export {
         .with(TransmissionFlags::SEND_FUA)
         .with(TransmissionFlags::SEND_TRIM)
         .with(TransmissionFlags::SEND_WRITE_ZEROES);
-    Export { name: name.to_owned(), description: String::new(), size, flags, block: BlockSizes::DEFAULT }
+    Export { name: name.to_owned(), description: String::new(), size, flags, block: ExportBlockSizes::DEFAULT }
 }
 
 /// The volume of the export.
@@ -124,10 +124,10 @@ pub(crate) fn attachment(on: &str) -> Attachment {
     Attachment { spec: volume::catalogue::resolve(on).expect("a volume"), volume: "disk".to_owned() }
 }
 
-fn config(socket: &std::path::Path, on: Option<&str>) -> Config {
+fn config(socket: &std::path::Path, on: Option<&str>) -> ServerConfig {
     let attachments: Vec<Attachment> = on.into_iter().map(attachment).collect();
-    let stores: Vec<Box<dyn Store>> = vec![Box::new(Memory::new(SIZE, SIZE))];
-    Config {
+    let stores: Vec<Box<dyn Store>> = vec![Box::new(MemoryStore::new(SIZE, SIZE))];
+    ServerConfig {
         exports: vec![Offer { export: export("disk", SIZE), store: 0, route: on.map(|_| 0) }],
         stores,
         system: System::new(&attachments, 7),
@@ -135,9 +135,9 @@ fn config(socket: &std::path::Path, on: Option<&str>) -> Config {
         mounts: Vec::new(),
         connected: Vec::new(),
         faults: None,
-        settings: Settings::default(),
+        settings: HandshakeSettings::default(),
         identity: None,
-        way: Way::Fixed(Nanos::ZERO),
+        way: RoundTripDeduction::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1000,
         memory_bytes: 16 << 30,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use nbd::store::{Content, Pattern};
+use nbd::store::{Content, PatternStore};
 
 use crate::client::{
     BLOCK_STATUS, Client, DISCONNECT, EINVAL, ENOSPC, EPERM, ESHUTDOWN, FLUSH, READ, TRIM, WRITE, WRITE_ZEROES, request,
@@ -87,7 +87,7 @@ fn the_largest_request_passes_in_both_directions() {
 #[test]
 fn a_read_only_export_takes_no_writes() {
     let server = Hosted::with(None, |config| {
-        config.stores = vec![Box::new(Pattern::new(Content::Zeroes, SIZE))];
+        config.stores = vec![Box::new(PatternStore::new(Content::Zeroes, SIZE))];
     });
     let mut client = server.client();
     for command in [WRITE_ZEROES, TRIM] {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use nbd::store::faults::Rates;
+use nbd::store::faults::FaultRates;
 
 use crate::client::{Client, DISCONNECT, EIO, READ, WRITE, request};
 use crate::hosted::{Hosted, SIZE};
@@ -148,16 +148,16 @@ fn one_client_too_many_is_turned_away() {
 
 #[test]
 fn connections_are_lost_and_operations_fail_as_often_as_wanted() {
-    let rates = Rates::parse("--faults", "disconnect=0.01").expect("rates");
+    let rates = FaultRates::parse("--faults", "disconnect=0.01").expect("rates");
     let server = Hosted::with(None, move |config| config.faults = Some((rates, 3)));
     let lost = (0..100).filter(|_| lost_within(&mut server.client(), 20)).count();
     // 1 - 0.99^20 = 18 %.
     assert!((5..=35).contains(&lost), "{lost} of 100");
 
-    let failing = Rates::parse("--faults", "eio=0.5").expect("rates");
+    let failing = FaultRates::parse("--faults", "eio=0.5").expect("rates");
     let server = Hosted::with(None, move |config| {
         let below = config.stores.remove(0);
-        config.stores.push(Box::new(nbd::store::Faulty::new(below, failing, 3)));
+        config.stores.push(Box::new(nbd::store::FaultyStore::new(below, failing, 3)));
     });
     let mut client = server.client();
     let errors = (0..200).filter(|_| client.ask(WRITE, 0, 0, 1, b"x") == EIO).count();

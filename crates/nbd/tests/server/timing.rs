@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nbd::store::faults::Rates;
+use nbd::store::faults::FaultRates;
 
 use crate::client::{Client, READ, WRITE_ZEROES};
 use crate::host::{timed, within};
@@ -70,7 +70,7 @@ fn replies_come_when_they_are_due_not_in_the_order_of_requests() {
 
 #[test]
 fn a_stall_holds_up_its_own_request_only() {
-    let rates = Rates::parse("--faults", "stall=0.05:400ms").expect("rates");
+    let rates = FaultRates::parse("--faults", "stall=0.05:400ms").expect("rates");
     let server = Hosted::with(None, move |config| config.faults = Some((rates, 11)));
     let mut client = server.client();
     let began = Instant::now();

@@ -2,7 +2,7 @@
 
 /// A key of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Key {
+pub(super) enum ClaimKey {
     /// Operations per second.
     Iops,
     /// Mean latency.
@@ -28,12 +28,12 @@ pub(super) enum Key {
     /// Which operations.
     Rw,
     /// A column of `iostat -x` that has no key of its own.
-    Column(Column),
+    Column(ClaimColumn),
 }
 
 /// What a column of `iostat -x` counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Column {
+pub(super) enum ClaimColumn {
     /// Reads per second.
     ReadRate,
     /// Writes per second.
@@ -60,65 +60,65 @@ pub(super) enum Column {
 
 /// A key as it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Named {
-    pub(super) key: Key,
+pub(super) struct NamedKey {
+    pub(super) key: ClaimKey,
     /// The unit of a value without one, where the name tells it: iostat's columns are printed without units.
     pub(super) bare: Option<&'static str>,
 }
 
-impl From<Key> for Named {
-    fn from(key: Key) -> Self {
+impl From<ClaimKey> for NamedKey {
+    fn from(key: ClaimKey) -> Self {
         Self { key, bare: None }
     }
 }
 
 /// Names, the one that is printed first.
-const NAMES: &[(Key, &[&str])] = &[
-    (Key::Iops, &["iops"]),
-    (Key::Latency, &["lat", "latency", "mean", "clat"]),
-    (Key::Depth, &["qd", "iodepth", "depth", "queue"]),
-    (Key::Jobs, &["jobs", "numjobs", "threads"]),
-    (Key::BlockSize, &["bs", "blocksize"]),
-    (Key::Bandwidth, &["bw", "bandwidth", "throughput"]),
-    (Key::ReadShare, &["read", "reads", "rwmixread"]),
-    (Key::Cpus, &["cpus"]),
-    (Key::Vcpus, &["vcpus"]),
-    (Key::Time, &["time", "runtime"]),
-    (Key::Rw, &["rw"]),
+const NAMES: &[(ClaimKey, &[&str])] = &[
+    (ClaimKey::Iops, &["iops"]),
+    (ClaimKey::Latency, &["lat", "latency", "mean", "clat"]),
+    (ClaimKey::Depth, &["qd", "iodepth", "depth", "queue"]),
+    (ClaimKey::Jobs, &["jobs", "numjobs", "threads"]),
+    (ClaimKey::BlockSize, &["bs", "blocksize"]),
+    (ClaimKey::Bandwidth, &["bw", "bandwidth", "throughput"]),
+    (ClaimKey::ReadShare, &["read", "reads", "rwmixread"]),
+    (ClaimKey::Cpus, &["cpus"]),
+    (ClaimKey::Vcpus, &["vcpus"]),
+    (ClaimKey::Time, &["time", "runtime"]),
+    (ClaimKey::Rw, &["rw"]),
 ];
 
 /// Columns of `iostat -x` of sysstat 10 to 12, as its manual page describes them: name, meaning, unit. Sizes and rates in
 /// kB and MB are binary there. The name that is printed stands first.
-const COLUMNS: &[(&str, Key, &str)] = &[
-    ("r/s", Key::Column(Column::ReadRate), ""),
-    ("w/s", Key::Column(Column::WriteRate), ""),
-    ("rkB/s", Key::Column(Column::ReadBytes), "KiB"),
-    ("rMB/s", Key::Column(Column::ReadBytes), "MiB"),
-    ("wkB/s", Key::Column(Column::WriteBytes), "KiB"),
-    ("wMB/s", Key::Column(Column::WriteBytes), "MiB"),
-    ("r_await", Key::Column(Column::ReadWait), "ms"),
-    ("w_await", Key::Column(Column::WriteWait), "ms"),
-    ("await", Key::Latency, "ms"),
-    ("rareq-sz", Key::Column(Column::ReadSize), "KiB"),
-    ("wareq-sz", Key::Column(Column::WriteSize), "KiB"),
-    ("areq-sz", Key::Column(Column::Size), "KiB"),
-    ("avgrq-sz", Key::Column(Column::Size), "sectors"),
-    ("aqu-sz", Key::Column(Column::InFlight), ""),
-    ("avgqu-sz", Key::Column(Column::InFlight), ""),
-    ("%util", Key::Column(Column::Busy), "%"),
-    ("util", Key::Column(Column::Busy), "%"),
-    ("tps", Key::Iops, ""),
+const COLUMNS: &[(&str, ClaimKey, &str)] = &[
+    ("r/s", ClaimKey::Column(ClaimColumn::ReadRate), ""),
+    ("w/s", ClaimKey::Column(ClaimColumn::WriteRate), ""),
+    ("rkB/s", ClaimKey::Column(ClaimColumn::ReadBytes), "KiB"),
+    ("rMB/s", ClaimKey::Column(ClaimColumn::ReadBytes), "MiB"),
+    ("wkB/s", ClaimKey::Column(ClaimColumn::WriteBytes), "KiB"),
+    ("wMB/s", ClaimKey::Column(ClaimColumn::WriteBytes), "MiB"),
+    ("r_await", ClaimKey::Column(ClaimColumn::ReadWait), "ms"),
+    ("w_await", ClaimKey::Column(ClaimColumn::WriteWait), "ms"),
+    ("await", ClaimKey::Latency, "ms"),
+    ("rareq-sz", ClaimKey::Column(ClaimColumn::ReadSize), "KiB"),
+    ("wareq-sz", ClaimKey::Column(ClaimColumn::WriteSize), "KiB"),
+    ("areq-sz", ClaimKey::Column(ClaimColumn::Size), "KiB"),
+    ("avgrq-sz", ClaimKey::Column(ClaimColumn::Size), "sectors"),
+    ("aqu-sz", ClaimKey::Column(ClaimColumn::InFlight), ""),
+    ("avgqu-sz", ClaimKey::Column(ClaimColumn::InFlight), ""),
+    ("%util", ClaimKey::Column(ClaimColumn::Busy), "%"),
+    ("util", ClaimKey::Column(ClaimColumn::Busy), "%"),
+    ("tps", ClaimKey::Iops, ""),
 ];
 
-impl Key {
+impl ClaimKey {
     /// The key of a name, or what to write instead.
-    pub(super) fn named(name: &str) -> Result<Named, String> {
+    pub(super) fn named(name: &str) -> Result<NamedKey, String> {
         let lower = name.to_ascii_lowercase();
         if let Some((key, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
             return Ok((*key).into());
         }
         if let Some((_, key, unit)) = COLUMNS.iter().find(|(column, _, _)| column.eq_ignore_ascii_case(name)) {
-            return Ok(Named { key: *key, bare: Some(unit) });
+            return Ok(NamedKey { key: *key, bare: Some(unit) });
         }
         if let Some(digits) = lower.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
             let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');

@@ -1,12 +1,12 @@
 //! The value of a figure: numbers with units, ranges, approximations.
 
-use super::keys::{Column, Named};
-use super::{Claimed, Key};
+use super::keys::{ClaimColumn, NamedKey};
+use super::{ClaimKey, Claimed};
 use crate::FigureQuantity;
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum ClaimValue {
     Number(Claimed),
     Word(&'static str),
 }
@@ -29,28 +29,28 @@ const RW: &[(&str, &str)] = &[
 
 /// A unit: what one of it is, and whether it is binary.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Unit {
+struct ClaimUnit {
     factor: f64,
     binary: bool,
 }
 
-const fn decimal(factor: f64) -> Unit {
-    Unit { factor, binary: false }
+const fn decimal(factor: f64) -> ClaimUnit {
+    ClaimUnit { factor, binary: false }
 }
 
-const fn binary(power: i32) -> Unit {
+const fn binary(power: i32) -> ClaimUnit {
     let mut factor = 1.0;
     let mut n = 0;
     while n < power {
         factor *= 1024.0;
         n += 1;
     }
-    Unit { factor, binary: true }
+    ClaimUnit { factor, binary: true }
 }
 
-const COUNT: &[(&str, Unit)] =
+const COUNT: &[(&str, ClaimUnit)] =
     &[("", decimal(1.0)), ("k", decimal(1e3)), ("K", decimal(1e3)), ("M", decimal(1e6)), ("G", decimal(1e9))];
-const TIME: &[(&str, Unit)] = &[
+const TIME: &[(&str, ClaimUnit)] = &[
     ("ns", decimal(1.0)),
     ("nsec", decimal(1.0)),
     ("us", decimal(1e3)),
@@ -66,7 +66,7 @@ const TIME: &[(&str, Unit)] = &[
     ("h", decimal(3600e9)),
 ];
 /// Blocks are as fio counts them: `4k` is 4096.
-const BLOCK: &[(&str, Unit)] = &[
+const BLOCK: &[(&str, ClaimUnit)] = &[
     ("", decimal(1.0)),
     ("B", decimal(1.0)),
     ("k", binary(1)),
@@ -80,7 +80,7 @@ const BLOCK: &[(&str, Unit)] = &[
     ("G", binary(3)),
     ("GiB", binary(3)),
 ];
-const BANDWIDTH: &[(&str, Unit)] = &[
+const BANDWIDTH: &[(&str, ClaimUnit)] = &[
     ("B", decimal(1.0)),
     ("kB", decimal(1e3)),
     ("KB", decimal(1e3)),
@@ -95,11 +95,11 @@ const BANDWIDTH: &[(&str, Unit)] = &[
     ("Mbit", decimal(1e6 / 8.0)),
     ("Gbit", decimal(1e9 / 8.0)),
 ];
-const SHARE: &[(&str, Unit)] = &[("%", decimal(0.01)), ("", decimal(1.0))];
-const PLAIN: &[(&str, Unit)] = &[("", decimal(1.0))];
-const PERCENT: &[(&str, Unit)] = &[("%", decimal(0.01))];
+const SHARE: &[(&str, ClaimUnit)] = &[("%", decimal(0.01)), ("", decimal(1.0))];
+const PLAIN: &[(&str, ClaimUnit)] = &[("", decimal(1.0))];
+const PERCENT: &[(&str, ClaimUnit)] = &[("%", decimal(0.01))];
 /// Sizes of requests as a device sees them; a sector is 512 bytes wherever the kernel counts them.
-const REQUEST: &[(&str, Unit)] = &[
+const REQUEST: &[(&str, ClaimUnit)] = &[
     ("B", decimal(1.0)),
     ("sectors", decimal(512.0)),
     ("kB", binary(1)),
@@ -119,11 +119,11 @@ pub(crate) fn figure_units(quantity: FigureQuantity) -> impl Iterator<Item = (&'
 }
 
 /// Reads the value of a key; `span` is its column and its length.
-pub(super) fn read(named: Named, text: &str, span: (usize, usize)) -> Result<Value, Fault> {
+pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<ClaimValue, Fault> {
     let key = named.key;
-    if key == Key::Rw {
+    if key == ClaimKey::Rw {
         let known = RW.iter().find(|(name, _)| *name == text.to_ascii_lowercase());
-        return known.map(|(_, name)| Value::Word(name)).ok_or_else(|| {
+        return known.map(|(_, name)| ClaimValue::Word(name)).ok_or_else(|| {
             let near = units::closest(text, RW.iter().map(|(name, _)| *name));
             let remedy = near.map_or_else(|| "write `read`, `randread`, `randrw`, …".to_owned(), did_you_mean);
             (format!("`{text}` is no pattern of fio's"), remedy)
@@ -138,10 +138,10 @@ pub(super) fn read(named: Named, text: &str, span: (usize, usize)) -> Result<Val
         return Err((format!("the range `{text}` ends before it begins"), "write the lesser value first".to_owned()));
     }
     check(key, text, min, max)?;
-    let exact = matches!(key, Key::Depth | Key::Jobs | Key::BlockSize | Key::Vcpus) && !about;
+    let exact = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::BlockSize | ClaimKey::Vcpus) && !about;
     let step = if exact { 0.0 } else { min.step.max(max.step) };
     let tenth_around = if about { f64::midpoint(min.value, max.value) / 5.0 } else { 0.0 };
-    Ok(Value::Number(Claimed {
+    Ok(ClaimValue::Number(Claimed {
         min: min.value,
         max: max.value,
         step: step.max(tenth_around),
@@ -157,14 +157,14 @@ fn did_you_mean(near: &str) -> String {
 
 /// One number with its unit.
 #[derive(Clone, Copy, Debug)]
-struct Number {
+struct ClaimNumber {
     value: f64,
     step: f64,
     binary: bool,
 }
 
 /// A value, or two with `-` or `..` between them; a unit behind the second one is that of both.
-fn range(named: Named, text: &str) -> Result<(Number, Number), Fault> {
+fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), Fault> {
     let parts = text.split_once("..").or_else(|| text.split_once(['-', '–']));
     let Some((first, second)) = parts.map(|(first, second)| (first.trim(), second.trim())) else {
         return number(named, text, text).map(|number| (number, number));
@@ -175,7 +175,7 @@ fn range(named: Named, text: &str) -> Result<(Number, Number), Fault> {
     Ok((number(named, &first, text)?, number(named, second, text)?))
 }
 
-fn number(named: Named, text: &str, whole: &str) -> Result<Number, Fault> {
+fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, Fault> {
     let key = named.key;
     let (units, example) = units_of(key);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -186,7 +186,7 @@ fn number(named: Named, text: &str, whole: &str) -> Result<Number, Fault> {
         return Err((format!("`{whole}` is not a number"), format!("write it as `{example}`")));
     };
     let bare = match key {
-        Key::Bandwidth | Key::Column(Column::ReadBytes | Column::WriteBytes) => {
+        ClaimKey::Bandwidth | ClaimKey::Column(ClaimColumn::ReadBytes | ClaimColumn::WriteBytes) => {
             unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(unit)
         }
         _ => unit,
@@ -199,59 +199,59 @@ fn number(named: Named, text: &str, whole: &str) -> Result<Number, Fault> {
     let step = 0.1_f64.powi(decimals.min(300) as i32) * unit.factor;
     // Per cent are divided, for their factor is no binary fraction.
     let value = if unit.factor < 1.0 { value / (1.0 / unit.factor).round() } else { value * unit.factor };
-    Ok(Number { value, step, binary: unit.binary })
+    Ok(ClaimNumber { value, step, binary: unit.binary })
 }
 
-fn units_of(key: Key) -> (&'static [(&'static str, Unit)], &'static str) {
+fn units_of(key: ClaimKey) -> (&'static [(&'static str, ClaimUnit)], &'static str) {
     match key {
-        Key::Iops => (COUNT, "10k"),
-        Key::Latency | Key::Percentile(_) => (&TIME[..10], "2.7ms"),
-        Key::Time => (&TIME[6..], "60s"),
-        Key::BlockSize => (BLOCK, "4k"),
-        Key::Bandwidth => (BANDWIDTH, "40MiB/s"),
-        Key::ReadShare => (SHARE, "70%"),
-        Key::Depth | Key::Jobs | Key::Cpus | Key::Vcpus | Key::Rw => (PLAIN, "4"),
-        Key::Column(Column::ReadRate | Column::WriteRate) => (COUNT, "3500"),
-        Key::Column(Column::ReadBytes | Column::WriteBytes) => (BANDWIDTH, "28000"),
-        Key::Column(Column::ReadWait | Column::WriteWait) => (&TIME[..10], "1.25"),
-        Key::Column(Column::ReadSize | Column::WriteSize | Column::Size) => (REQUEST, "8.00"),
-        Key::Column(Column::InFlight) => (PLAIN, "3.5"),
-        Key::Column(Column::Busy) => (PERCENT, "42.5"),
+        ClaimKey::Iops => (COUNT, "10k"),
+        ClaimKey::Latency | ClaimKey::Percentile(_) => (&TIME[..10], "2.7ms"),
+        ClaimKey::Time => (&TIME[6..], "60s"),
+        ClaimKey::BlockSize => (BLOCK, "4k"),
+        ClaimKey::Bandwidth => (BANDWIDTH, "40MiB/s"),
+        ClaimKey::ReadShare => (SHARE, "70%"),
+        ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::Cpus | ClaimKey::Vcpus | ClaimKey::Rw => (PLAIN, "4"),
+        ClaimKey::Column(ClaimColumn::ReadRate | ClaimColumn::WriteRate) => (COUNT, "3500"),
+        ClaimKey::Column(ClaimColumn::ReadBytes | ClaimColumn::WriteBytes) => (BANDWIDTH, "28000"),
+        ClaimKey::Column(ClaimColumn::ReadWait | ClaimColumn::WriteWait) => (&TIME[..10], "1.25"),
+        ClaimKey::Column(ClaimColumn::ReadSize | ClaimColumn::WriteSize | ClaimColumn::Size) => (REQUEST, "8.00"),
+        ClaimKey::Column(ClaimColumn::InFlight) => (PLAIN, "3.5"),
+        ClaimKey::Column(ClaimColumn::Busy) => (PERCENT, "42.5"),
     }
 }
 
-fn unknown_unit(key: Key, digits: &str, unit: &str, example: &str) -> Fault {
+fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Fault {
     let message = if unit.is_empty() {
         format!("`{digits}` has no unit")
     } else {
         format!("`{unit}` is no unit of `{}`", key.name())
     };
     let remedy = match (key, unit) {
-        (Key::BlockSize, "kB" | "KB" | "kb" | "Kb") => {
+        (ClaimKey::BlockSize, "kB" | "KB" | "kb" | "Kb") => {
             format!("write `{digits}k` for blocks of 1024 bytes times {digits}, or the number of bytes")
         }
-        (Key::Bandwidth, "k" | "K" | "M" | "G" | "m" | "g") => {
+        (ClaimKey::Bandwidth, "k" | "K" | "M" | "G" | "m" | "g") => {
             let letter = unit.to_ascii_uppercase();
             format!("write `{digits}{letter}iB/s` for powers of 1024, or `{digits}{letter}B/s` for powers of 1000")
         }
-        (Key::Bandwidth, "Mb" | "Gb" | "Mb/s" | "Gb/s" | "Mbps" | "Gbps") => {
+        (ClaimKey::Bandwidth, "Mb" | "Gb" | "Mb/s" | "Gb/s" | "Mbps" | "Gbps") => {
             format!("write `{digits}{}bit/s` for bits", &unit[..1])
         }
-        (Key::Latency | Key::Percentile(_), "") => format!("write `{digits}ms` or `{digits}us`"),
+        (ClaimKey::Latency | ClaimKey::Percentile(_), "") => format!("write `{digits}ms` or `{digits}us`"),
         _ => format!("write it as `{example}`"),
     };
     (message, remedy)
 }
 
 /// What no such figure can be.
-fn check(key: Key, text: &str, min: Number, max: Number) -> Result<(), Fault> {
-    let whole = matches!(key, Key::Depth | Key::Jobs | Key::Vcpus | Key::BlockSize);
+fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Fault> {
+    let whole = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::Vcpus | ClaimKey::BlockSize);
     // A column of iostat has zeros for what a device did not do.
-    let may_be_zero = key == Key::ReadShare || matches!(key, Key::Column(_));
+    let may_be_zero = key == ClaimKey::ReadShare || matches!(key, ClaimKey::Column(_));
     if min.value <= 0.0 && !may_be_zero {
         return Err((format!("`{}` of nothing says nothing", key.name()), "leave it out".to_owned()));
     }
-    if key == Key::ReadShare && max.value > 1.0 {
+    if key == ClaimKey::ReadShare && max.value > 1.0 {
         return Err((format!("`{text}` is more than all of it"), "write a share as `70%` or `0.7`".to_owned()));
     }
     if whole && (min.value.fract() != 0.0 || max.value.fract() != 0.0) {

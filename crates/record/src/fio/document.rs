@@ -8,19 +8,19 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 /// Keys and values in the order of the document, repeated keys and all.
 #[derive(Clone, Debug)]
-pub(super) struct Pairs<V>(pub(super) Vec<(String, V)>);
+pub(super) struct FioPairs<V>(pub(super) Vec<(String, V)>);
 
-impl<V> Default for Pairs<V> {
+impl<V> Default for FioPairs<V> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for FioPairs<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for InOrder<V> {
-            type Value = Pairs<V>;
+        struct OrderedVisitor<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for OrderedVisitor<V> {
+            type Value = FioPairs<V>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
@@ -29,15 +29,15 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                Ok(Pairs(pairs))
+                Ok(FioPairs(pairs))
             }
         }
-        deserializer.deserialize_map(InOrder(PhantomData))
+        deserializer.deserialize_map(OrderedVisitor(PhantomData))
     }
 }
 
 #[derive(Deserialize)]
-pub(super) struct Document {
+pub(super) struct FioDocument {
     #[serde(rename = "fio version")]
     pub(super) version: String,
     /// Missing before fio 2.2.
@@ -48,12 +48,12 @@ pub(super) struct Document {
     #[serde(default)]
     pub(super) time: String,
     #[serde(default, rename = "global options")]
-    pub(super) globals: Pairs<String>,
+    pub(super) globals: FioPairs<String>,
     /// Of a client, the jobs of all servers, and what they make together.
     #[serde(alias = "client_stats")]
     pub(super) jobs: Vec<JobEntry>,
     #[serde(default)]
-    pub(super) disk_util: Vec<Disk>,
+    pub(super) disk_util: Vec<FioDiskUtil>,
 }
 
 #[derive(Deserialize)]
@@ -69,24 +69,24 @@ pub(super) struct JobEntry {
     pub(super) eta: u64,
     pub(super) elapsed: u64,
     #[serde(rename = "job options")]
-    pub(super) options: Pairs<String>,
+    pub(super) options: FioPairs<String>,
     pub(super) read: Transfers,
     pub(super) write: Transfers,
     pub(super) trim: Transfers,
     pub(super) mixed: Option<Transfers>,
-    pub(super) sync: Syncs,
+    pub(super) sync: FioSyncs,
     pub(super) job_runtime: u64,
     pub(super) usr_cpu: f64,
     pub(super) sys_cpu: f64,
     pub(super) ctx: u64,
     pub(super) majf: u64,
     pub(super) minf: u64,
-    pub(super) iodepth_level: Pairs<f64>,
-    pub(super) iodepth_submit: Pairs<f64>,
-    pub(super) iodepth_complete: Pairs<f64>,
-    pub(super) latency_ns: Pairs<f64>,
-    pub(super) latency_us: Pairs<f64>,
-    pub(super) latency_ms: Pairs<f64>,
+    pub(super) iodepth_level: FioPairs<f64>,
+    pub(super) iodepth_submit: FioPairs<f64>,
+    pub(super) iodepth_complete: FioPairs<f64>,
+    pub(super) latency_ns: FioPairs<f64>,
+    pub(super) latency_us: FioPairs<f64>,
+    pub(super) latency_ms: FioPairs<f64>,
     pub(super) total_err: Option<u64>,
     pub(super) first_error: i32,
     pub(super) latency_depth: u32,
@@ -108,13 +108,13 @@ pub(super) struct Transfers {
     pub(super) total_ios: Option<u64>,
     pub(super) short_ios: u64,
     pub(super) drop_ios: u64,
-    pub(super) slat_ns: Figures,
-    pub(super) clat_ns: Figures,
-    pub(super) lat_ns: Figures,
+    pub(super) slat_ns: FioFigures,
+    pub(super) clat_ns: FioFigures,
+    pub(super) lat_ns: FioFigures,
     /// In microseconds, before fio 3.
-    pub(super) slat: Option<Figures>,
-    pub(super) clat: Option<Figures>,
-    pub(super) lat: Option<Figures>,
+    pub(super) slat: Option<FioFigures>,
+    pub(super) clat: Option<FioFigures>,
+    pub(super) lat: Option<FioFigures>,
     pub(super) bw_min: f64,
     pub(super) bw_max: f64,
     pub(super) bw_mean: f64,
@@ -146,33 +146,33 @@ impl Transfers {
     }
 
     /// Figures in nanoseconds from one of the two keys, and how many each unit of theirs has.
-    pub(super) fn submission(&self) -> (&Figures, u64) {
+    pub(super) fn submission(&self) -> (&FioFigures, u64) {
         either(&self.slat_ns, self.slat.as_ref())
     }
 
-    pub(super) fn service(&self) -> (&Figures, u64) {
+    pub(super) fn service(&self) -> (&FioFigures, u64) {
         either(&self.clat_ns, self.clat.as_ref())
     }
 
-    pub(super) fn latency(&self) -> (&Figures, u64) {
+    pub(super) fn latency(&self) -> (&FioFigures, u64) {
         either(&self.lat_ns, self.lat.as_ref())
     }
 }
 
-fn either<'a>(of_ns: &'a Figures, of_us: Option<&'a Figures>) -> (&'a Figures, u64) {
+fn either<'a>(of_ns: &'a FioFigures, of_us: Option<&'a FioFigures>) -> (&'a FioFigures, u64) {
     of_us.map_or((of_ns, 1), |figures| (figures, 1000))
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Syncs {
+pub(super) struct FioSyncs {
     pub(super) total_ios: u64,
-    pub(super) lat_ns: Figures,
+    pub(super) lat_ns: FioFigures,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Figures {
+pub(super) struct FioFigures {
     pub(super) min: u64,
     pub(super) max: u64,
     pub(super) mean: f64,
@@ -180,11 +180,11 @@ pub(super) struct Figures {
     /// Missing before fio 3.5.
     #[serde(rename = "N")]
     pub(super) n: Option<u64>,
-    pub(super) percentile: Pairs<u64>,
-    pub(super) bins: Pairs<u64>,
+    pub(super) percentile: FioPairs<u64>,
+    pub(super) bins: FioPairs<u64>,
 }
 
-impl Figures {
+impl FioFigures {
     /// How many latencies there are, of so many operations; none where they were not kept.
     pub(super) fn count(&self, operations: u64) -> u64 {
         self.n.unwrap_or(if self.max > 0 { operations } else { 0 })
@@ -193,7 +193,7 @@ impl Figures {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Disk {
+pub(super) struct FioDiskUtil {
     pub(super) name: String,
     pub(super) read_ios: u64,
     pub(super) write_ios: u64,

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::depth::Depth;
-use super::document::{Disk, Document, Figures, JobEntry, Pairs, Transfers};
+use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
 use crate::{
-    Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, Note,
-    PerKind, ReadError, Run, SCHEMA, Samples, Shares, Sizes, Tool,
+    CpuUse, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult, KeptLatencies,
+    LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord, Shares, Tool,
 };
 
 /// fio's percentiles where a job names none.
@@ -26,7 +26,7 @@ pub fn from_fio(text: &str) -> Result<Run, ReadError> {
 
 /// Reads the document that a text begins with.
 pub(crate) fn from_document(text: &str) -> Result<Run, serde_json::Error> {
-    let read = |text: &str| Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(run);
+    let read = |text: &str| FioDocument::deserialize(&mut serde_json::Deserializer::from_str(text)).map(run);
     match read(text) {
         // Versions before 2.12 print one behind the last percentile in some lists.
         Err(error) if error.to_string().starts_with("trailing comma") => read(&without_last_commas(text)),
@@ -66,7 +66,7 @@ fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)
     Some((start, line))
 }
 
-fn run(document: Document) -> Run {
+fn run(document: FioDocument) -> Run {
     let taken_unix_ms =
         if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };
     let globals = document.globals.0;
@@ -107,9 +107,10 @@ fn take_mixed(entry: &mut JobEntry) -> Option<Note> {
 }
 
 /// Clones that were not merged are entries of one name, one after the other.
-fn asked(jobs: &[JobResult]) -> Vec<Asked> {
+fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
     let clones = jobs.chunk_by(|a, b| a.name == b.name && a.group == b.group && b.declared.numjobs > 1);
-    let asked = |job: &JobResult| Asked { name: job.name.clone(), group: job.group, declared: job.declared.clone() };
+    let asked =
+        |job: &JobResult| RequestedRun { name: job.name.clone(), group: job.group, declared: job.declared.clone() };
     clones.map(|clones| asked(&clones[0])).collect()
 }
 
@@ -125,7 +126,7 @@ fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
 }
 
 fn result(number: u32, entry: JobEntry, globals: &[(String, String)]) -> JobResult {
-    let options = Options { own: &entry.options.0, globals };
+    let options = TypedOptions { own: &entry.options.0, globals };
     let mut declared = declared(&entry, &options);
     let mut workers = workers(&entry, &options);
     if options.are_missing() {
@@ -152,12 +153,12 @@ fn result(number: u32, entry: JobEntry, globals: &[(String, String)]) -> JobResu
 }
 
 /// Options as typed, a job's own before those for all.
-struct Options<'a> {
+struct TypedOptions<'a> {
     own: &'a [(String, String)],
     globals: &'a [(String, String)],
 }
 
-impl Options<'_> {
+impl TypedOptions<'_> {
     /// Versions before 2.7 printed none, and a client prints none of its servers' jobs.
     fn are_missing(&self) -> bool {
         self.own.is_empty() && self.globals.is_empty()
@@ -181,7 +182,7 @@ impl Options<'_> {
 
 /// How many workers are in one entry, which fio does not say: all clones of the job where `group_reporting` is echoed.
 /// fio 3.33 echoes it only if it was given a value; then runtimes that add up to more than the longest tell.
-fn workers(entry: &JobEntry, options: &Options<'_>) -> u32 {
+fn workers(entry: &JobEntry, options: &TypedOptions<'_>) -> u32 {
     let clones = options.number("numjobs").unwrap_or(1).max(1) as u32;
     let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
     let added_up = longest > 0 && entry.job_runtime >= longest.saturating_add(longest / 2);
@@ -206,14 +207,14 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         in_flight_asked: u64::from(depth.iodepth) * workers,
         in_flight_possible: u64::from(depth.iodepth) * workers,
         rw: String::new(),
-        block_sizes: PerKind::default(),
+        block_sizes: DeclaredPerKind::default(),
         header_only: true,
         ..std::mem::take(declared)
     };
     depth.workers
 }
 
-fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
+fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
     let engine = options.get("ioengine").unwrap_or("psync");
     let (iodepth, engine_is_async) = (entry.latency_depth.max(1), is_async(engine));
     let iodepth_effective = if engine_is_async { iodepth } else { 1 };
@@ -221,7 +222,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
     let rate = |name| {
         let rates = per_kind(options.get(name), parse_size);
         let of_used = |transfers: &Transfers, rate: Option<u64>| rate.filter(|_| transfers.ios() > 0);
-        PerKind {
+        DeclaredPerKind {
             read: of_used(&entry.read, rates.read),
             write: of_used(&entry.write, rates.write),
             trim: of_used(&entry.trim, rates.trim),
@@ -263,23 +264,23 @@ pub(crate) fn is_async(engine: &str) -> bool {
     !matches!(engine, "psync" | "sync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
 }
 
-fn rw(options: &Options<'_>) -> String {
+fn rw(options: &TypedOptions<'_>) -> String {
     let text = options.get("rw").unwrap_or("read");
     let name = text.split(':').next().unwrap_or(text);
     if name == "readwrite" { "rw" } else { name }.to_owned()
 }
 
-fn percentiles(options: &Options<'_>) -> Vec<f64> {
+fn percentiles(options: &TypedOptions<'_>) -> Vec<f64> {
     let list =
         options.get("percentile_list").map(|list| list.split(':').filter_map(|text| text.parse().ok()).collect());
     list.unwrap_or_else(|| PERCENTILES.to_vec())
 }
 
-fn kept(entry: &JobEntry, options: &Options<'_>) -> Kept {
-    let any = |pick: fn(&Transfers) -> (&Figures, u64)| {
+fn kept(entry: &JobEntry, options: &TypedOptions<'_>) -> KeptLatencies {
+    let any = |pick: fn(&Transfers) -> (&FioFigures, u64)| {
         [&entry.read, &entry.write, &entry.trim].into_iter().any(|t| pick(t).0.count(t.ios()) > 0)
     };
-    Kept {
+    KeptLatencies {
         slat: any(Transfers::submission),
         clat: any(Transfers::service),
         lat: any(Transfers::latency),
@@ -290,24 +291,24 @@ fn kept(entry: &JobEntry, options: &Options<'_>) -> Kept {
 }
 
 /// `bssplit` gives sizes with their shares, `bsrange` ranges; a comma, colon or hyphen in `bs` begins the size for the next kind.
-fn block_sizes(options: &Options<'_>) -> PerKind<Sizes> {
+fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
     let bytes = |text: &str| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
     let range = |part: &str| {
         let (min, max) = part.split_once('-')?;
-        Some(Sizes { min: bytes(min)?, max: bytes(max)? })
+        Some(DeclaredSizes { min: bytes(min)?, max: bytes(max)? })
     };
-    let fixed = |part: &str| bytes(part).map(|size| Sizes { min: size, max: size });
+    let fixed = |part: &str| bytes(part).map(|size| DeclaredSizes { min: size, max: size });
     let split = |part: &str| {
         let sizes = part.split(':').map(|size| bytes(size.split('/').next()?));
         let sizes: Vec<u32> = sizes.collect::<Option<_>>()?;
-        Some(Sizes { min: *sizes.iter().min()?, max: *sizes.iter().max()? })
+        Some(DeclaredSizes { min: *sizes.iter().min()?, max: *sizes.iter().max()? })
     };
     let sizes = match (options.get("bssplit"), options.get("bsrange")) {
         (Some(splits), _) => per_kind(Some(splits), split),
         (None, Some(ranges)) => per_kind(Some(ranges), range),
         (None, None) => per_kind(Some(&options.get("bs").unwrap_or("4096").replace([':', '-'], ",")), fixed),
     };
-    PerKind {
+    DeclaredPerKind {
         read: sizes.read.unwrap_or_default(),
         write: sizes.write.unwrap_or_default(),
         trim: sizes.trim.unwrap_or_default(),
@@ -315,11 +316,11 @@ fn block_sizes(options: &Options<'_>) -> PerKind<Sizes> {
 }
 
 /// A list for reads, writes and trims, in which the last value holds for those that are not named.
-fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> PerKind<Option<T>> {
+fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> DeclaredPerKind<Option<T>> {
     let mut parts = text.into_iter().flat_map(|text| text.split(',')).map(parse);
     let read = parts.next().flatten();
     let write = parts.next().unwrap_or(read);
-    PerKind { read, write, trim: parts.next().unwrap_or(write) }
+    DeclaredPerKind { read, write, trim: parts.next().unwrap_or(write) }
 }
 
 /// A number with fio's binary suffix: `4k` is 4096.
@@ -374,7 +375,7 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
 /// fio prints shares, cut at 0.1 %, but not counts. They are taken of a whole that keeps its six decimals.
 const SHARES_TOTAL: u64 = 100_000_000;
 
-fn shares(percents: &Pairs<f64>) -> Shares {
+fn shares(percents: &FioPairs<f64>) -> Shares {
     shares_of(percents.0.iter().map(|(_, percent)| *percent))
 }
 
@@ -389,7 +390,8 @@ pub(crate) fn shares_of(percents: impl Iterator<Item = f64>) -> Shares {
 
 fn quoted_shares(entry: &JobEntry) -> LatencyShares {
     let mut shares = LatencyShares::default();
-    let copy = |to: &mut [f64], from: &Pairs<f64>| to.iter_mut().zip(&from.0).for_each(|(to, (_, share))| *to = *share);
+    let copy =
+        |to: &mut [f64], from: &FioPairs<f64>| to.iter_mut().zip(&from.0).for_each(|(to, (_, share))| *to = *share);
     copy(&mut shares.ns, &entry.latency_ns);
     copy(&mut shares.us, &entry.latency_us);
     copy(&mut shares.ms, &entry.latency_ms);
@@ -418,14 +420,14 @@ fn direction(transfers: &Transfers) -> DirectionResult {
         service: latency(transfers.service(), transfers.ios()),
         latency: latency(transfers.latency(), transfers.ios()),
         response: LatencyStats::default(),
-        bandwidth_kib: Samples {
+        bandwidth_kib: SampleRecord {
             count: transfers.bw_samples,
             min: transfers.bw_min,
             max: transfers.bw_max,
             mean: transfers.bw_mean,
             stddev: transfers.bw_dev,
         },
-        iops_samples: Samples {
+        iops_samples: SampleRecord {
             count: transfers.iops_samples,
             min: transfers.iops_min,
             max: transfers.iops_max,
@@ -436,7 +438,7 @@ fn direction(transfers: &Transfers) -> DirectionResult {
 }
 
 /// The latencies of so many operations, from figures whose unit is so many nanoseconds.
-fn latency((figures, unit_ns): (&Figures, u64), operations: u64) -> LatencyStats {
+fn latency((figures, unit_ns): (&FioFigures, u64), operations: u64) -> LatencyStats {
     let ns = |figure: u64| figure.saturating_mul(unit_ns);
     let bucket = |(value, count): &(String, u64)| Some((meter::bucket_of(ns(value.parse().ok()?)), *count));
     // Before fio 2.3 places of the list that were not used were printed too, as `0.00`.
@@ -454,7 +456,7 @@ fn latency((figures, unit_ns): (&Figures, u64), operations: u64) -> LatencyStats
     }
 }
 
-fn disk(disk: Disk) -> DiskUse {
+fn disk(disk: FioDiskUtil) -> DiskUse {
     DiskUse {
         name: disk.name,
         read_ios: disk.read_ios,

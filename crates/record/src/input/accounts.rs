@@ -1,12 +1,12 @@
 //! Matches accounts of the same run: fio prints one run in several formats, and repeatedly with `--status-interval`.
 
 use super::json::last_of;
-use super::{Input, Part};
+use super::{Input, InputResult};
 use crate::{JobResult, Kind, Run};
 
 /// How an account was printed, the format with the most in it first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ClaimFormat {
     Json,
     Normal,
     Terse,
@@ -15,22 +15,22 @@ pub(super) enum Format {
 
 /// An account that is kept.
 #[derive(Debug)]
-struct Account {
-    format: Format,
-    part: Part,
+struct ClaimedAccount {
+    format: ClaimFormat,
+    part: InputResult,
     /// How many accounts of its run there were before it, and itself.
     count: usize,
     /// The other formats in which it was found.
-    others: Vec<Format>,
+    others: Vec<ClaimFormat>,
 }
 
 /// The accounts of different runs, which were found format by format: of one run in several formats the first, of several
 /// accounts while it ran the last.
-pub(super) fn of_their_own(found: Vec<(Format, Part)>) -> Vec<Part> {
-    let mut kept: Vec<Account> = Vec::new();
+pub(super) fn of_their_own(found: Vec<(ClaimFormat, InputResult)>) -> Vec<InputResult> {
+    let mut kept: Vec<ClaimedAccount> = Vec::new();
     for (format, part) in found {
         if let Input::Run(run) = &part.input {
-            let is_other_format = |account: &&mut Account| {
+            let is_other_format = |account: &&mut ClaimedAccount| {
                 let free = account.format != format && !account.others.contains(&format);
                 free && matches!(&account.part.input, Input::Run(known) if is_same(known, run))
             };
@@ -39,16 +39,15 @@ pub(super) fn of_their_own(found: Vec<(Format, Part)>) -> Vec<Part> {
                 continue;
             }
             let before = kept.last_mut().filter(|account| account.format == format);
-            let earlier =
-                |account: &&mut Account| matches!(&account.part.input, Input::Run(before) if goes_on(before, run));
+            let earlier = |account: &&mut ClaimedAccount| matches!(&account.part.input, Input::Run(before) if goes_on(before, run));
             if let Some(account) = before.filter(earlier) {
                 (account.part, account.count) = (part, account.count + 1);
                 continue;
             }
         }
-        kept.push(Account { format, part, count: 1, others: Vec::new() });
+        kept.push(ClaimedAccount { format, part, count: 1, others: Vec::new() });
     }
-    let told = |mut account: Account| {
+    let told = |mut account: ClaimedAccount| {
         if let (Input::Run(run), true) = (&mut account.part.input, account.count > 1) {
             run.notes.push(last_of(account.count, account.part.line - 1));
         }

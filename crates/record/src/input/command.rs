@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use super::normal::is_header;
-use super::text::Text;
+use super::text::InputText;
 use crate::Run;
 
 /// Fills in what the options on some lines of a text say of the jobs of a run that was read from them.
-pub(super) fn told(text: &Text, lines: Range<usize>, mut run: Run) -> Run {
+pub(super) fn told(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
     let found = found(text, lines);
     let asked = run.asked.iter_mut().map(|asked| (&asked.name, &mut asked.declared));
     let jobs = run.jobs.iter_mut().map(|job| (&job.name, &mut job.declared));
@@ -24,7 +24,7 @@ pub(super) fn told(text: &Text, lines: Range<usize>, mut run: Run) -> Run {
 }
 
 /// The last of those that name the job; where none does, what all of them say.
-fn direct_of(found: &[Options], name: &str) -> Option<bool> {
+fn direct_of(found: &[CommandOptions], name: &str) -> Option<bool> {
     let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
     if let Some(options) = named {
         return options.direct(name);
@@ -36,10 +36,10 @@ fn direct_of(found: &[Options], name: &str) -> Option<bool> {
 
 /// The options of one command line or of one job file.
 #[derive(Debug, Default)]
-struct Options {
+struct CommandOptions {
     /// Those of all jobs.
     global: Option<bool>,
-    jobs: Vec<Job>,
+    jobs: Vec<CommandJob>,
     /// Whether there are others elsewhere: in a job file that the command line names.
     partial: bool,
     /// Whether it is a section without options so far, which other text may look like.
@@ -47,12 +47,12 @@ struct Options {
 }
 
 #[derive(Debug)]
-struct Job {
+struct CommandJob {
     name: String,
     direct: Option<bool>,
 }
 
-impl Options {
+impl CommandOptions {
     /// Whether a job goes past the page cache. That it does not is fio's default, which holds only for a job that is there.
     fn direct(&self, name: &str) -> Option<bool> {
         let default = || (!self.partial).then_some(false);
@@ -80,14 +80,14 @@ impl Options {
 
     fn begin(&mut self, name: &str) {
         if name != "global" {
-            self.jobs.push(Job { name: name.to_owned(), direct: None });
+            self.jobs.push(CommandJob { name: name.to_owned(), direct: None });
         }
     }
 }
 
 /// All that stands above the last account of a run, in its order.
-fn found(text: &Text, lines: Range<usize>) -> Vec<Options> {
-    let mut found: Vec<Options> = Vec::new();
+fn found(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
+    let mut found: Vec<CommandOptions> = Vec::new();
     let mut above = 0;
     let mut section = false;
     let mut index = lines.start;
@@ -101,7 +101,7 @@ fn found(text: &Text, lines: Range<usize>) -> Vec<Options> {
             found.push(options);
         } else if let Some(name) = heading(&line) {
             if !section {
-                found.push(Options { bare: true, ..Options::default() });
+                found.push(CommandOptions { bare: true, ..CommandOptions::default() });
             }
             section = true;
             if let Some(options) = found.last_mut() {
@@ -115,7 +115,7 @@ fn found(text: &Text, lines: Range<usize>) -> Vec<Options> {
     found.truncate(above);
     found.retain(|options| !options.bare);
     // What a command line leaves to a job file is known where the file stands in the text as well.
-    let file = |options: &Options| !options.partial && !options.jobs.is_empty();
+    let file = |options: &CommandOptions| !options.partial && !options.jobs.is_empty();
     if found.iter().any(file) {
         found.retain(|options| !options.partial || options.global.is_some());
     }
@@ -123,7 +123,7 @@ fn found(text: &Text, lines: Range<usize>) -> Vec<Options> {
 }
 
 /// A line with those that a backslash at its end continues it with, and the line after them.
-fn joined(text: &Text, index: usize) -> (String, usize) {
+fn joined(text: &InputText, index: usize) -> (String, usize) {
     let mut line = String::new();
     let mut next = index;
     loop {
@@ -143,7 +143,7 @@ fn joined(text: &Text, index: usize) -> (String, usize) {
 }
 
 /// The options of a command line of fio: of the last one on the line.
-fn command(line: &str) -> Option<Options> {
+fn command(line: &str) -> Option<CommandOptions> {
     let bare = |word: &str| word.trim_matches(['"', '\'', '[', ']', ',', '`', '(', ')', ':']).replace(['"', '\''], "");
     let words: Vec<String> = line.split_whitespace().map(bare).collect();
     let begins = |at: &usize| words[*at] == "fio" || words[*at].ends_with("/fio");
@@ -151,10 +151,10 @@ fn command(line: &str) -> Option<Options> {
 }
 
 /// The options behind the program's name; `None` where there are none, as in a sentence.
-fn of_words(words: &[String]) -> Option<Options> {
+fn of_words(words: &[String]) -> Option<CommandOptions> {
     let ends = |word: &String| matches!(word.as_str(), "|" | "||" | "&&" | ";" | "&" | "#") || word.starts_with('>');
     let words = &words[..words.iter().position(ends).unwrap_or(words.len())];
-    let mut options = Options::default();
+    let mut options = CommandOptions::default();
     let (mut known, mut at) = (false, 0);
     while let Some(word) = words.get(at) {
         at += 1;
@@ -191,7 +191,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// Takes a line of a section; `false` where it is none.
-fn entry(options: &mut Options, line: &str) -> bool {
+fn entry(options: &mut CommandOptions, line: &str) -> bool {
     if line.is_empty() || line.starts_with(['#', ';']) {
         return true;
     }
@@ -213,7 +213,7 @@ mod tests {
 
     fn direct(text: &str, name: &str) -> Option<bool> {
         let text = format!("{text}\n{name}: (g=0): rw=randread, bs=(R) 4096B-4096B\n");
-        let text = Text::of("test", text.as_bytes()).unwrap();
+        let text = InputText::of("test", text.as_bytes()).unwrap();
         direct_of(&found(&text, 0..text.len()), name)
     }
 
@@ -260,7 +260,7 @@ mod tests {
             assert_eq!(direct(text, "a"), None, "{text}");
         }
         let after = "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio --name=a --direct=1\n";
-        let text = Text::of("test", after.as_bytes()).unwrap();
+        let text = InputText::of("test", after.as_bytes()).unwrap();
         let found = found(&text, 0..text.len());
         assert_eq!(direct_of(&found, "a"), None, "that command's output comes later");
     }

@@ -1,7 +1,7 @@
 //! What something else looks like, and how to make what can be read.
 
 use super::InputError;
-use super::text::{MAKE, Text};
+use super::text::{InputText, MAKE};
 
 /// Bytes at the start of files that are no text.
 const MAGIC: &[(&[u8], &str, &str)] = &[
@@ -40,7 +40,7 @@ pub(super) fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
 }
 
 /// What a text looks like by its lines, and how to make what can be read instead.
-pub(super) fn refuse(text: &Text) -> InputError {
+pub(super) fn refuse(text: &InputText) -> InputError {
     let found = text.lines().enumerate().find_map(|(index, line)| Some((index, known(line.trim())?)));
     if let Some((index, (what, remedy))) = found {
         return text.fault(index, text.line(index).trim(), what, remedy);

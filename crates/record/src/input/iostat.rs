@@ -9,7 +9,7 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use super::text::Text;
+use super::text::InputText;
 
 pub(super) use json::read as read_json;
 pub(super) use table::{is_in, read as read_text};
@@ -155,6 +155,6 @@ fn number(index: usize) -> u32 {
 const REMEDY: &str = "make it with `LC_ALL=C iostat -x -o JSON 1 30`, or `LC_ALL=C iostat -x -t 1 30`";
 
 /// What to do where too few columns were asked for.
-fn too_short(text: &Text, index: usize, part: &str, option: &str) -> super::InputError {
+fn too_short(text: &InputText, index: usize, part: &str, option: &str) -> super::InputError {
     text.fault(index, part, format!("this is from `iostat` {option}, which leaves out latencies by kind"), REMEDY)
 }

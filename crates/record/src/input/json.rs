@@ -6,27 +6,27 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::text::{MAKE, Text};
+use super::text::{InputText, MAKE};
 use super::{Input, InputError, few_devices, iostat};
 use crate::{Note, ReadError, Run, fio, store};
 
 /// A document, by the line on which it begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Document {
+pub(super) struct JsonInput {
     pub(super) line: usize,
-    kind: Kind,
+    kind: JsonKind,
     /// The line before which it ends.
     end: usize,
 }
 
-impl Document {
+impl JsonInput {
     const fn lines(self) -> Range<usize> {
         self.line..self.end
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum JsonKind {
     Fio,
     Iostat,
     Record,
@@ -35,54 +35,54 @@ enum Kind {
 }
 
 /// The documents in a text. A brace in the middle of other text begins one only where what follows is known.
-pub(super) fn find(text: &Text) -> Vec<Document> {
+pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
     let Some(first) = text.lines().position(|line| !line.trim().is_empty()) else { return Vec::new() };
     let begins = |line: &str| line == "{" || line.starts_with("{\"");
     let kind = |line: usize| kind_of(&text.whole[text.start_of(line)..]);
     let candidates = text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(line, _)| (line, kind(line)));
-    let mut known: Vec<(usize, Kind)> = candidates.filter(|(_, kind)| *kind != Kind::Unknown).collect();
+    let mut known: Vec<(usize, JsonKind)> = candidates.filter(|(_, kind)| *kind != JsonKind::Unknown).collect();
     // Reports of iostat follow one another and make one account.
-    known.dedup_by(|next, before| (next.1, before.1) == (Kind::Iostat, Kind::Iostat));
+    known.dedup_by(|next, before| (next.1, before.1) == (JsonKind::Iostat, JsonKind::Iostat));
     if !known.is_empty() {
         let ends = known.iter().skip(1).map(|(line, _)| *line).chain([text.len()]);
-        return known.iter().zip(ends).map(|(&(line, kind), end)| Document { line, kind, end }).collect();
+        return known.iter().zip(ends).map(|(&(line, kind), end)| JsonInput { line, kind, end }).collect();
     }
     // A bracket begins a list only where a value follows, not the name of a section.
     let body = text.whole[text.start_of(first)..].trim_start();
     let value = |c: char| c.is_ascii_digit() || "{[\"-]".contains(c);
     let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(value));
-    let whole = Document { line: first, kind: kind(first), end: text.len() };
+    let whole = JsonInput { line: first, kind: kind(first), end: text.len() };
     if list || body.starts_with('{') { vec![whole] } else { Vec::new() }
 }
 
 /// What a document is, by its first key, or by all of them where they were sorted.
-fn kind_of(document: &str) -> Kind {
+fn kind_of(document: &str) -> JsonKind {
     let of_key = |key: &str| match key {
-        "fio version" => Kind::Fio,
-        "sysstat" => Kind::Iostat,
-        "schema" => Kind::Record,
-        "fathom_repeats" => Kind::Repeats,
-        _ => Kind::Unknown,
+        "fio version" => JsonKind::Fio,
+        "sysstat" => JsonKind::Iostat,
+        "schema" => JsonKind::Record,
+        "fathom_repeats" => JsonKind::Repeats,
+        _ => JsonKind::Unknown,
     };
     let body = document.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
-    let first = body.strip_prefix('"').and_then(|key| key.split('"').next()).map_or(Kind::Unknown, of_key);
-    if first != Kind::Unknown {
+    let first = body.strip_prefix('"').and_then(|key| key.split('"').next()).map_or(JsonKind::Unknown, of_key);
+    if first != JsonKind::Unknown {
         return first;
     }
     match serde_json::Deserializer::from_str(document).into_iter::<Value>().next() {
         Some(Ok(Value::Object(members))) => {
-            members.keys().map(|key| of_key(key)).find(|kind| *kind != Kind::Unknown).unwrap_or(Kind::Unknown)
+            members.keys().map(|key| of_key(key)).find(|kind| *kind != JsonKind::Unknown).unwrap_or(JsonKind::Unknown)
         }
-        _ => Kind::Unknown,
+        _ => JsonKind::Unknown,
     }
 }
 
 /// All that a document holds: one input, or the runs of a series of repeats.
-pub(super) fn read(text: &Text, document: Document) -> Result<Vec<Input>, InputError> {
+pub(super) fn read(text: &InputText, document: JsonInput) -> Result<Vec<Input>, InputError> {
     let body = &text.whole[text.start_of(document.line)..text.start_of(document.end)];
-    let body = if matches!(document.kind, Kind::Record | Kind::Repeats) { alone(body) } else { body };
+    let body = if matches!(document.kind, JsonKind::Record | JsonKind::Repeats) { alone(body) } else { body };
     match document.kind {
-        Kind::Repeats => repeats(text, document, body),
+        JsonKind::Repeats => repeats(text, document, body),
         _ => one(text, document, body).map(|input| vec![input]),
     }
 }
@@ -96,35 +96,35 @@ fn alone(body: &str) -> &str {
     if body[end..].lines().all(is_message) { &body[..end] } else { body }
 }
 
-fn one(text: &Text, document: Document, body: &str) -> Result<Input, InputError> {
+fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, InputError> {
     let run = |run| Input::Run(Box::new(run));
     match document.kind {
-        Kind::Fio => fio::from_document(body).map(run).map_err(|error| fault(text, document.lines(), &error, FIO)),
-        Kind::Record => record(text, document, body).map(run),
-        Kind::Iostat => {
+        JsonKind::Fio => fio::from_document(body).map(run).map_err(|error| fault(text, document.lines(), &error, FIO)),
+        JsonKind::Record => record(text, document, body).map(run),
+        JsonKind::Iostat => {
             iostat::read_json(text, document.lines()).and_then(|iostat| few_devices(text, iostat)).map(Input::Iostat)
         }
-        Kind::Repeats | Kind::Unknown => Err(unknown(text, document, body)),
+        JsonKind::Repeats | JsonKind::Unknown => Err(unknown(text, document, body)),
     }
 }
 
 /// What `--repeat` writes, as far as it is needed here.
 #[derive(Deserialize)]
-struct Repeats {
+struct JsonRepeats {
     fathom_repeats: u32,
-    series: Vec<Series>,
+    series: Vec<JsonSeries>,
 }
 
 #[derive(Deserialize)]
-struct Series {
+struct JsonSeries {
     runs: Vec<Value>,
 }
 
 /// The version of that document which is read.
 const REPEATS: u32 = 1;
 
-fn repeats(text: &Text, document: Document, body: &str) -> Result<Vec<Input>, InputError> {
-    let read: Repeats =
+fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Input>, InputError> {
+    let read: JsonRepeats =
         serde_json::from_str(body.trim_end()).map_err(|error| fault(text, document.lines(), &error, REPEATED))?;
     if read.fathom_repeats > REPEATS {
         let what = format!("repeats of version {}, and this program reads version {REPEATS}", read.fathom_repeats);
@@ -149,7 +149,7 @@ const FIO: &str = "run fio again with `--output-format=json --output=FILE`";
 const REPEATED: &str = "make a new one: `fathom run JOB --repeat 3 -o FILE.json`";
 const RECORD: &str = "make a new record: `fathom run JOB -o FILE.json`";
 
-fn record(text: &Text, document: Document, body: &str) -> Result<Run, InputError> {
+fn record(text: &InputText, document: JsonInput, body: &str) -> Result<Run, InputError> {
     store::from_json(body.trim_end()).map_err(|error| match error {
         ReadError::Malformed(error) => fault(text, document.lines(), &error, RECORD),
         error @ ReadError::TooNew { .. } => {
@@ -160,7 +160,7 @@ fn record(text: &Text, document: Document, body: &str) -> Result<Run, InputError
 }
 
 /// An error of the JSON reader at its place in the text, for a document on some lines.
-pub(super) fn fault(text: &Text, lines: Range<usize>, error: &serde_json::Error, remedy: &str) -> InputError {
+pub(super) fn fault(text: &InputText, lines: Range<usize>, error: &serde_json::Error, remedy: &str) -> InputError {
     let message = error.to_string();
     let what = message.split(" at line ").next().unwrap_or(&message);
     match error.classify() {
@@ -180,7 +180,7 @@ pub(super) fn fault(text: &Text, lines: Range<usize>, error: &serde_json::Error,
 #[derive(Deserialize)]
 struct Whole(Value);
 
-fn unknown(text: &Text, document: Document, body: &str) -> InputError {
+fn unknown(text: &InputText, document: JsonInput, body: &str) -> InputError {
     let value = match serde_json::from_str::<Whole>(body.trim_end()) {
         Ok(Whole(value)) => value,
         Err(error) if error.to_string().starts_with("trailing characters") => {

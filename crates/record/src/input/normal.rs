@@ -12,15 +12,17 @@ mod header;
 
 use std::ops::Range;
 
-use super::text::Text;
+use super::text::InputText;
 use super::{InputError, json};
-use crate::{Asked, Declared, DiskUse, JobResult, Kind, LatencyShares, Note, Outcome, Quote, Run, SCHEMA, Tool, fio};
-use block::Block;
-use figures::{Line, REMEDY};
-use header::Header;
+use crate::{
+    Declared, DiskUse, JobResult, Kind, LatencyShares, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA, Tool, fio,
+};
+use block::NormalBlock;
+use figures::{NormalLine, REMEDY};
+use header::NormalHeader;
 
 /// How many results there are in a text.
-pub(super) fn results(text: &Text) -> usize {
+pub(super) fn results(text: &InputText) -> usize {
     text.lines().filter(|line| block::begins(line)).count()
 }
 
@@ -30,36 +32,36 @@ pub(super) fn is_header(line: &str) -> bool {
 }
 
 /// The line from which on what belongs to the next run may stand, in the lines of one run.
-pub(super) fn end_of_results(text: &Text, lines: Range<usize>) -> usize {
+pub(super) fn end_of_results(text: &InputText, lines: Range<usize>) -> usize {
     lines.clone().rev().find(|&index| text.line(index).trim().starts_with(GROUP)).unwrap_or(lines.start)
 }
 
 /// The lines of each run in a text, from its first header, or its first result where nothing announced it. A result that
 /// follows the status of groups is another account of the same run where a process of before is in it.
-pub(super) fn runs(text: &Text) -> Vec<Range<usize>> {
-    let (mut begins, mut section) = (Vec::new(), Section::Head);
+pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
+    let (mut begins, mut section) = (Vec::new(), NormalSection::Head);
     let mut processes: Vec<(&str, &str)> = Vec::new();
     let mut started = false;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         let begins_run = if header::is_one(line) {
             // All jobs are announced before the first is started.
-            let begins_run = begins.is_empty() || started || section != Section::Head;
-            (section, started) = (Section::Head, false);
+            let begins_run = begins.is_empty() || started || section != NormalSection::Head;
+            (section, started) = (NormalSection::Head, false);
             begins_run
         } else if let Some(process) = block::process(line) {
             let known = processes.contains(&process);
-            let begins_run = begins.is_empty() || (section == Section::Groups && !known);
+            let begins_run = begins.is_empty() || (section == NormalSection::Groups && !known);
             if begins_run {
                 processes.clear();
             }
             processes.push(process);
-            section = Section::Result;
+            section = NormalSection::Result;
             begins_run
         } else {
             started |= line.starts_with("Starting ") || line.starts_with("fio-");
-            if line.starts_with(GROUP) && section == Section::Result {
-                section = Section::Groups;
+            if line.starts_with(GROUP) && section == NormalSection::Result {
+                section = NormalSection::Groups;
             }
             false
         };
@@ -76,28 +78,28 @@ const GROUP: &str = "Run status group ";
 
 /// What was read so far.
 #[derive(Debug, Default)]
-struct Reader {
+struct NormalReader {
     version: String,
-    headers: Vec<Header>,
-    blocks: Vec<Block>,
-    groups: Vec<Group>,
+    headers: Vec<NormalHeader>,
+    blocks: Vec<NormalBlock>,
+    groups: Vec<NormalGroup>,
     disks: Vec<DiskUse>,
     quotes: Vec<Quote>,
     notes: Vec<Note>,
     accounts: usize,
-    section: Section,
+    section: NormalSection,
 }
 
 /// The status of a reporting group.
 #[derive(Debug)]
-struct Group {
+struct NormalGroup {
     number: u32,
     /// The kinds it has a line of; mixed ones count as reads.
     kinds: Vec<Kind>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Section {
+enum NormalSection {
     #[default]
     Head,
     Result,
@@ -106,63 +108,63 @@ enum Section {
 }
 
 /// Reads the run on some lines of a text.
-pub(super) fn read(text: &Text, lines: Range<usize>) -> Result<Run, InputError> {
-    let mut reader = Reader::default();
+pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputError> {
+    let mut reader = NormalReader::default();
     for index in lines.clone() {
-        reader.line(Line::of(text, index))?;
+        reader.line(NormalLine::of(text, index))?;
     }
     reader.check_end(text, lines.end)?;
     reader.run(text)
 }
 
-impl Reader {
-    fn line(&mut self, line: Line<'_>) -> Result<(), InputError> {
+impl NormalReader {
+    fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         if header::is_one(text) {
             self.headers.push(header::read(line)?);
         } else if block::begins(text) {
-            self.begin_block(Block::begin(line)?);
+            self.begin_block(NormalBlock::begin(line)?);
         } else if let Some(rest) = text.strip_prefix(GROUP) {
-            self.section = Section::Groups;
+            self.section = NormalSection::Groups;
             let number = rest.split_whitespace().next().unwrap_or_default();
-            self.groups.push(Group { number: line.read(number, |text| text.parse().ok())?, kinds: Vec::new() });
+            self.groups.push(NormalGroup { number: line.read(number, |text| text.parse().ok())?, kinds: Vec::new() });
         } else if text.starts_with("Disk stats (read/write)") {
-            self.section = Section::Disks;
+            self.section = NormalSection::Disks;
         } else {
             self.within(line)?;
         }
         Ok(())
     }
 
-    fn within(&mut self, line: Line<'_>) -> Result<(), InputError> {
+    fn within(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         match self.section {
-            Section::Head if text == "..." => {
+            NormalSection::Head if text == "..." => {
                 if let Some(last) = self.headers.last_mut() {
                     last.clones = true;
                 }
             }
-            Section::Head => {
+            NormalSection::Head => {
                 if let Some(version) = text.strip_prefix("fio-").filter(|rest| rest.starts_with(char::is_numeric)) {
                     self.version = version.to_owned();
                 }
             }
-            Section::Result => {
+            NormalSection::Result => {
                 if let Some(block) = self.blocks.last_mut() {
                     block.line(line)?;
                 }
             }
-            Section::Groups | Section::Disks if text.starts_with("note: ") => {
+            NormalSection::Groups | NormalSection::Disks if text.starts_with("note: ") => {
                 self.notes.push(Note { job: None, text: text["note: ".len()..].to_owned() });
             }
-            Section::Groups => {
+            NormalSection::Groups => {
                 if let (Some((kind, quotes)), Some(group)) = (closing::group(line)?, self.groups.last_mut()) {
                     group.kinds.push(kind);
                     let of = Some(group.number.to_string());
                     self.quotes.extend(quotes.into_iter().map(|quote| Quote { of: of.clone(), ..quote }));
                 }
             }
-            Section::Disks => {
+            NormalSection::Disks => {
                 if let Some((disk, quotes)) = closing::disk(line)? {
                     self.disks.push(disk);
                     self.quotes.extend(quotes);
@@ -173,20 +175,20 @@ impl Reader {
     }
 
     /// A result after the status of groups begins another account.
-    fn begin_block(&mut self, block: Block) {
-        if self.section != Section::Result {
+    fn begin_block(&mut self, block: NormalBlock) {
+        if self.section != NormalSection::Result {
             self.accounts += 1;
             let headers = std::mem::take(&mut self.headers);
             let version = std::mem::take(&mut self.version);
             *self = Self { accounts: self.accounts, headers, version, ..Self::default() };
         }
-        self.section = Section::Result;
+        self.section = NormalSection::Result;
         self.blocks.push(block);
     }
 
     /// Whether results are followed by other text instead of the status of their groups.
-    fn is_excerpt(&self, text: &Text, end: usize) -> bool {
-        let Some(last) = self.blocks.last().filter(|_| self.blocks.iter().all(Block::has_transfers)) else {
+    fn is_excerpt(&self, text: &InputText, end: usize) -> bool {
+        let Some(last) = self.blocks.last().filter(|_| self.blocks.iter().all(NormalBlock::has_transfers)) else {
             return false;
         };
         // A line without an end may be any line that was cut off.
@@ -196,7 +198,7 @@ impl Reader {
     }
 
     /// Refuses an account that is cut off.
-    fn check_end(&mut self, text: &Text, end: usize) -> Result<(), InputError> {
+    fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), InputError> {
         let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
         if self.blocks.is_empty() {
             return cut_off("the output is cut off before the first result", REMEDY);
@@ -217,9 +219,9 @@ impl Reader {
                 return cut_off(&what, PART);
             }
         }
-        let last = Line::of(text, end.saturating_sub(1));
-        let recognised = |line: Line<'_>| match self.section {
-            Section::Groups => matches!(closing::group(line), Ok(Some(_))) || line.text.starts_with("Run status"),
+        let last = NormalLine::of(text, end.saturating_sub(1));
+        let recognised = |line: NormalLine<'_>| match self.section {
+            NormalSection::Groups => matches!(closing::group(line), Ok(Some(_))) || line.text.starts_with("Run status"),
             _ => matches!(closing::disk(line), Ok(Some(_))),
         };
         if end == text.len()
@@ -233,7 +235,7 @@ impl Reader {
         Ok(())
     }
 
-    fn run(mut self, text: &Text) -> Result<Run, InputError> {
+    fn run(mut self, text: &InputText) -> Result<Run, InputError> {
         let mut blocks = std::mem::take(&mut self.blocks);
         // What a client makes of all its servers is in their results already.
         let several = blocks.len() > 1;
@@ -251,7 +253,7 @@ impl Reader {
         if self.accounts > 1 {
             self.notes.push(json::last_of(self.accounts, begins));
         }
-        let asked = |header: &Header| Asked {
+        let asked = |header: &NormalHeader| RequestedRun {
             name: header.name.clone(),
             group: header.group,
             declared: header.declared.clone(),
@@ -266,7 +268,7 @@ impl Reader {
             disks: self.disks,
             notes: self.notes,
             quotes: self.quotes,
-            outcome: if failed { Outcome::Failed } else { Outcome::Completed },
+            outcome: if failed { RunOutcome::Failed } else { RunOutcome::Completed },
             ..Run::default()
         })
     }
@@ -278,7 +280,7 @@ impl Reader {
         for group in groups {
             let of_group = || results.iter().filter(|(of, ..)| *of == group);
             let workers: u32 = of_group().map(|(.., workers)| *workers).fold(0, u32::saturating_add);
-            let mut headers: Vec<&mut Header> = self.headers.iter_mut().filter(|h| h.group == group).collect();
+            let mut headers: Vec<&mut NormalHeader> = self.headers.iter_mut().filter(|h| h.group == group).collect();
             if headers.iter().all(|header| of_group().any(|(_, name, _)| *name == header.name)) {
                 for header in headers {
                     let own = of_group().filter(|(_, name, _)| *name == header.name);
@@ -301,13 +303,13 @@ impl Reader {
 
     fn job(
         &mut self,
-        text: &Text,
-        mut block: Block,
+        text: &InputText,
+        mut block: NormalBlock,
         number: usize,
         results: &[(u32, String, u32)],
     ) -> Result<JobResult, InputError> {
-        let line = Line::of(text, block.begins);
-        let of_group = |header: &&Header| header.group == block.result.group;
+        let line = NormalLine::of(text, block.begins);
+        let of_group = |header: &&NormalHeader| header.group == block.result.group;
         let header = self.headers.iter().find(|header| of_group(header) && header.name == block.result.name);
         let reads_back = |kind| header.is_some_and(|header| kind == Kind::Read && !header.issues(kind));
         block.finish(line, self.groups.is_empty(), reads_back)?;
@@ -323,8 +325,8 @@ impl Reader {
         let mut job = block.result;
         job.number = number as u32;
         let alone = results.iter().filter(|(group, ..)| *group == job.group).count() == 1;
-        let fits = |header: &&Header| alone && header.group == job.group && header.fits(&job.result);
-        let together: Vec<&Header> = self.headers.iter().filter(fits).collect();
+        let fits = |header: &&NormalHeader| alone && header.group == job.group && header.fits(&job.result);
+        let together: Vec<&NormalHeader> = self.headers.iter().filter(fits).collect();
         job.declared = declared(&job, header.map(|header| &header.declared), &together);
         job.result.quoted_shares.get_or_insert_with(LatencyShares::default);
         Ok(job)
@@ -336,7 +338,7 @@ const EXCERPT: &str = "the output ends before the status of its groups: other jo
 const PART: &str = "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`";
 
 /// What is known of what a job asked for: its header, and which lines were printed.
-fn declared(job: &JobResult, header: Option<&Declared>, together: &[&Header]) -> Declared {
+fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeader]) -> Declared {
     let printed = &job.declared;
     let workers = u64::from(job.workers);
     // Without a header, what the result tells; nothing where it has no depths.

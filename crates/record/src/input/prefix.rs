@@ -2,10 +2,10 @@
 
 /// A prefix, with any number for each number and any blanks for blanks.
 #[derive(Debug)]
-pub(super) struct Prefix(Vec<Piece>);
+pub(super) struct Prefix(Vec<PrefixPiece>);
 
 #[derive(Debug, PartialEq, Eq)]
-enum Piece {
+enum PrefixPiece {
     Number,
     Blanks,
     Sign(char),
@@ -39,9 +39,9 @@ impl Prefix {
         let mut rest = line;
         for piece in &self.0 {
             let behind = match piece {
-                Piece::Number => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
-                Piece::Blanks => rest.trim_start(),
-                Piece::Sign(sign) => rest.strip_prefix(*sign).unwrap_or(rest),
+                PrefixPiece::Number => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
+                PrefixPiece::Blanks => rest.trim_start(),
+                PrefixPiece::Sign(sign) => rest.strip_prefix(*sign).unwrap_or(rest),
             };
             if behind.len() == rest.len() {
                 return line;
@@ -52,15 +52,15 @@ impl Prefix {
     }
 }
 
-fn pieces(prefix: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn pieces(prefix: &str) -> Vec<PrefixPiece> {
+    let mut pieces: Vec<PrefixPiece> = Vec::new();
     for sign in prefix.chars() {
         let piece = match sign {
-            _ if sign.is_ascii_digit() => Piece::Number,
-            _ if sign.is_whitespace() => Piece::Blanks,
-            sign => Piece::Sign(sign),
+            _ if sign.is_ascii_digit() => PrefixPiece::Number,
+            _ if sign.is_whitespace() => PrefixPiece::Blanks,
+            sign => PrefixPiece::Sign(sign),
         };
-        if matches!(piece, Piece::Sign(_)) || pieces.last() != Some(&piece) {
+        if matches!(piece, PrefixPiece::Sign(_)) || pieces.last() != Some(&piece) {
             pieces.push(piece);
         }
     }

@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use super::InputError;
-use super::text::{Printed, Text, printed};
+use super::text::{InputText, Printed, printed};
 use crate::{
-    Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, Kind, LatencyShares, LatencyStats, Measured,
-    Note, Outcome, Quote, Quoted, Run, SCHEMA, Samples, Tool, fio,
+    CpuUse, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, Kind, LatencyShares, LatencyStats, Measured,
+    Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
 };
 
 /// Places for percentiles, used or not.
@@ -18,13 +18,13 @@ const PERCENTILES: usize = 20;
 
 /// What the version of the format decides.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct TerseLayout {
     kinds: usize,
     /// Whether samples are counted, and those of IOPS printed.
     samples: bool,
 }
 
-impl Layout {
+impl TerseLayout {
     fn of(number: &str) -> Option<Self> {
         let (kinds, samples) = match number {
             "3" => (2, false),
@@ -52,13 +52,13 @@ fn fields(line: &str) -> &str {
 }
 
 /// Whether a line is one, whole or not, and of which layout.
-fn layout(line: &str) -> Option<Layout> {
+fn layout(line: &str) -> Option<TerseLayout> {
     let (number, rest) = fields(line).split_once(';')?;
-    Layout::of(number).filter(|_| rest.starts_with("fio-"))
+    TerseLayout::of(number).filter(|_| rest.starts_with("fio-"))
 }
 
 /// The lines of each run. Jobs of one run follow one another; what repeats a job begins another run.
-pub(super) fn runs(text: &Text) -> Vec<Range<usize>> {
+pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut jobs: Vec<(&str, &str)> = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -80,15 +80,15 @@ pub(super) fn runs(text: &Text) -> Vec<Range<usize>> {
 }
 
 /// Reads the run on some lines.
-pub(super) fn read(text: &Text, lines: Range<usize>) -> Result<Run, InputError> {
-    let mut run = Run { schema: SCHEMA, outcome: Outcome::Completed, ..Run::default() };
+pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputError> {
+    let mut run = Run { schema: SCHEMA, outcome: RunOutcome::Completed, ..Run::default() };
     for index in lines {
-        let mut fields = Fields::of(text, index)?;
+        let mut fields = TerseFields::of(text, index)?;
         let job = fields.job(&mut run)?;
-        run.asked.push(Asked { name: job.name.clone(), group: job.group, declared: job.declared.clone() });
+        run.asked.push(RequestedRun { name: job.name.clone(), group: job.group, declared: job.declared.clone() });
         run.notes.push(Note { job: Some(job.name.clone()), text: NOTE.to_owned() });
         if job.error != 0 {
-            run.outcome = Outcome::Failed;
+            run.outcome = RunOutcome::Failed;
         }
         run.jobs.push(JobResult { number: run.jobs.len() as u32, ..job });
     }
@@ -101,15 +101,15 @@ const NOTE: &str =
 const REMEDY: &str = "give the whole line, or make it anew with `--output-format=json`";
 
 /// The fields of one line that were not read yet.
-struct Fields<'a> {
-    text: &'a Text,
+struct TerseFields<'a> {
+    text: &'a InputText,
     index: usize,
-    layout: Layout,
+    layout: TerseLayout,
     fields: std::iter::Peekable<std::str::Split<'a, char>>,
 }
 
-impl<'a> Fields<'a> {
-    fn of(text: &'a Text, index: usize) -> Result<Self, InputError> {
+impl<'a> TerseFields<'a> {
+    fn of(text: &'a InputText, index: usize) -> Result<Self, InputError> {
         let line = fields(text.line(index));
         let count = line.split(';').count();
         let layout = layout(line).filter(|layout| count >= layout.fields());
@@ -236,16 +236,16 @@ impl<'a> Fields<'a> {
     }
 
     /// Sampled bandwidth in KiB/s and sampled IOPS. Layouts without a number of samples give empty ones.
-    fn samples(&mut self) -> Result<(Samples, Samples), InputError> {
+    fn samples(&mut self) -> Result<(SampleRecord, SampleRecord), InputError> {
         let [min, max] = [self.number()?, self.number()?];
         self.percent()?;
         let [mean, stddev] = [self.number()?, self.number()?];
         if !self.layout.samples {
-            return Ok((Samples::default(), Samples::default()));
+            return Ok((SampleRecord::default(), SampleRecord::default()));
         }
-        let bandwidth = Samples { count: self.whole()?, min, max, mean, stddev };
+        let bandwidth = SampleRecord { count: self.whole()?, min, max, mean, stddev };
         let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
-        Ok((bandwidth, Samples { count: self.whole()?, min, max, mean, stddev }))
+        Ok((bandwidth, SampleRecord { count: self.whole()?, min, max, mean, stddev }))
     }
 
     fn shares<const N: usize>(&mut self) -> Result<[f64; N], InputError> {
@@ -314,12 +314,12 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
         in_flight_asked: u64::from(depth.iodepth) * workers,
         in_flight_possible: u64::from(depth.iodepth) * workers,
         numjobs: depth.workers,
-        kept: Kept {
+        kept: KeptLatencies {
             slat: any(|kind| &kind.submission),
             clat: any(|kind| &kind.service),
             lat: any(|kind| &kind.latency),
             clat_percentiles: first.is_some(),
-            ..Kept::default()
+            ..KeptLatencies::default()
         },
         percentiles: first
             .map_or_else(Vec::new, |(_, kind)| kind.service.quoted.iter().map(|(percent, _)| *percent).collect()),

@@ -4,7 +4,7 @@ use super::{InputError, foreign, prefix};
 
 /// A text without what terminals do with it: colours, and lines that were written over.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct InputText {
     name: String,
     /// The whole of it, lines joined by `\n`.
     pub(super) whole: String,
@@ -14,7 +14,7 @@ pub(super) struct Text {
     pub(super) ended: bool,
 }
 
-impl Text {
+impl InputText {
     /// Refuses what is no text, and what is empty.
     pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, InputError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

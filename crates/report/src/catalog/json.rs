@@ -1,15 +1,15 @@
 //! The catalogue as JSON.
 
 use serde_json::{Value, json};
-use volume::catalogue::{Listed, Origin, Resolved};
-use volume::{Behaviour, Burst, Counted, JitterBasis, Kind, Law, Limit, Scope};
+use volume::catalogue::{BuiltinVolume, FigureOrigin, ResolvedVolume};
+use volume::{Behaviour, Burst, CountedUnit, JitterBasis, Kind, Law, Limit, Scope};
 
 use super::{CatalogLoad, CatalogVolume, LimitRow};
 use crate::volume_terms::{parts_json, source_json};
 
 /// Returns one JSON document with all volumes.
 #[must_use]
-pub fn list_json(listed: &[Listed]) -> String {
+pub fn list_json(listed: &[BuiltinVolume]) -> String {
     let volumes: Vec<Value> = listed
         .iter()
         .map(|volume| {
@@ -30,7 +30,7 @@ pub(super) fn json(shown: &CatalogVolume<'_>) -> String {
         .iter()
         .map(|key| {
             json!({
-                "name": key.name, "value": key.value, "given": key.origin == Origin::Asked, "range": key.range, "source": key.source,
+                "name": key.name, "value": key.value, "given": key.origin == FigureOrigin::Asked, "range": key.range, "source": key.source,
             })
         })
         .collect();
@@ -102,14 +102,14 @@ fn jitter(limit: &Limit) -> Option<Value> {
 }
 
 fn merging(limit: &Limit) -> Option<Value> {
-    let Counted::Operations { unit, merged_from: Some(from) } = limit.counted else { return None };
+    let CountedUnit::Operations { unit, merged_from: Some(from) } = limit.counted else { return None };
     let merging = limit.merging.as_ref()?;
     Some(json!({
         "from_bytes": from, "to_bytes": unit, "source": source_json(&merging.source), "assumed": merging.assumed,
     }))
 }
 
-fn latency(volume: &Resolved) -> Value {
+fn latency(volume: &ResolvedVolume) -> Value {
     let Behaviour::Latency(latency) = &volume.spec.behaviour else { return Value::Null };
     let law = |law: &Law| {
         let us = |share: f64| law.quantile(share).get() as f64 / 1e3;

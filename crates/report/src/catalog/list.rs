@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use volume::catalogue::Listed;
+use volume::catalogue::BuiltinVolume;
 
 /// The column in which titles begin; longer names have a line of their own.
 const TITLES: usize = 36;
 
 /// Returns all volumes in lines of at most 80 columns.
 #[must_use]
-pub fn list_text(listed: &[Listed]) -> String {
+pub fn list_text(listed: &[BuiltinVolume]) -> String {
     let mut text = String::new();
     let mut provider = "";
     for volume in listed {

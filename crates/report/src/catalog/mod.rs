@@ -6,11 +6,11 @@ mod text;
 
 pub use json::list_json;
 pub use list::list_text;
-use volume::catalogue::Resolved;
-use volume::closed::{self, Cap, Load, Part, Prediction};
-use volume::{Limit, PerKind, Scope, Source, Spec};
+use volume::catalogue::ResolvedVolume;
+use volume::closed::{self, Cap, CapPart, Load, Prediction};
+use volume::{Limit, LimitSource, PerKind, Scope, Spec};
 
-use crate::sheet::Style;
+use crate::sheet::SheetStyle;
 
 /// Operations of one size and mix, for which a volume is described.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ impl CatalogLoad {
 /// A volume and what it sustains for a load.
 #[derive(Clone, Debug)]
 pub struct CatalogVolume<'a> {
-    volume: &'a Resolved,
+    volume: &'a ResolvedVolume,
     load: &'a CatalogLoad,
     /// In the order in which the volume names them.
     rows: Vec<LimitRow<'a>>,
@@ -52,7 +52,7 @@ struct LimitRow<'a> {
     name: &'a str,
     scope: &'a Scope,
     rule: &'a str,
-    source: &'a Source,
+    source: &'a LimitSource,
     limit: Option<&'a Limit>,
     /// What it admits; `None` where it counts none of the operations.
     cap: Option<Cap>,
@@ -61,7 +61,7 @@ struct LimitRow<'a> {
 impl<'a> CatalogVolume<'a> {
     /// Applies the closed form to a volume.
     #[must_use]
-    pub fn new(volume: &'a Resolved, load: &'a CatalogLoad) -> Self {
+    pub fn new(volume: &'a ResolvedVolume, load: &'a CatalogLoad) -> Self {
         let (spec, closed_load) = (&volume.spec, load.closed());
         let deep = closed::predict(spec, &closed_load);
         let single = closed::predict(spec, &Load { in_flight: 1.0, ..closed_load.clone() });
@@ -70,7 +70,7 @@ impl<'a> CatalogVolume<'a> {
 
     /// Returns everything that is known, in lines that fit.
     #[must_use]
-    pub fn text(&self, style: Style) -> String {
+    pub fn text(&self, style: SheetStyle) -> String {
         text::text(self, style)
     }
 
@@ -94,14 +94,14 @@ impl<'a> CatalogVolume<'a> {
 
 fn rows<'a>(spec: &'a Spec, load: &Load) -> Vec<LimitRow<'a>> {
     let caps = closed::caps(spec, load);
-    let cap = |part: Part| caps.iter().find(|cap| cap.part == part).cloned();
+    let cap = |part: CapPart| caps.iter().find(|cap| cap.part == part).cloned();
     let limits = spec.limits.iter().enumerate().map(|(index, limit)| LimitRow {
         name: &limit.name,
         scope: &limit.scope,
         rule: &limit.rule,
         source: &limit.source,
         limit: Some(limit),
-        cap: cap(Part::Limit(index)),
+        cap: cap(CapPart::Limit(index)),
     });
     let stations = spec.stations.iter().enumerate().map(|(index, station)| LimitRow {
         name: &station.name,
@@ -109,7 +109,7 @@ fn rows<'a>(spec: &'a Spec, load: &Load) -> Vec<LimitRow<'a>> {
         rule: &station.rule,
         source: &station.source,
         limit: None,
-        cap: cap(Part::Station(index)),
+        cap: cap(CapPart::Station(index)),
     });
     limits.chain(stations).collect()
 }

@@ -1,17 +1,17 @@
 //! One volume as text.
 
 use units::{Bytes, Nanos, grouped, significant};
-use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
+use volume::catalogue::{COMMON_KEYS, FigureOrigin, ResolvedVolume};
 use volume::{
-    Behaviour, Burst, Counted, Jitter, Kind, Law, Limit, Scope, Source, cited, cited_jitter, cited_merging,
+    Behaviour, Burst, CountedUnit, Jitter, Kind, Law, Limit, LimitSource, Scope, cited, cited_jitter, cited_merging,
     names_machine,
 };
 
 use super::{CatalogLoad, CatalogVolume, LimitRow};
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 use crate::volume_terms::{amount, price_parts};
 
-pub(super) fn text(shown: &CatalogVolume<'_>, style: Style) -> String {
+pub(super) fn text(shown: &CatalogVolume<'_>, style: SheetStyle) -> String {
     let volume = shown.volume;
     let mut page = VolumeText { sheet: Sheet::new(style, 0) };
     page.head(volume);
@@ -30,7 +30,7 @@ struct VolumeText {
 }
 
 impl VolumeText {
-    fn head(&mut self, volume: &Resolved) {
+    fn head(&mut self, volume: &ResolvedVolume) {
         let about = &volume.about;
         self.sheet.line(&volume.spec.name);
         let parts = [&volume.spec.title, &about.media, &about.provider];
@@ -40,14 +40,14 @@ impl VolumeText {
         self.sheet.wrapped("", &(parts.join("; ") + &when));
     }
 
-    fn keys(&mut self, volume: &Resolved) {
+    fn keys(&mut self, volume: &ResolvedVolume) {
         self.sheet.line("\nKeys");
         let longest = volume.about.keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
         for key in &volume.about.keys {
             let value = if key.value.is_empty() { "not given" } else { &key.value };
             let origin = match key.origin {
-                Origin::Default if !key.value.is_empty() => ", by default",
-                Origin::Implied => ", as the rest implies",
+                FigureOrigin::Default if !key.value.is_empty() => ", by default",
+                FigureOrigin::Implied => ", as the rest implies",
                 _ => "",
             };
             let range = if key.range.is_empty() { String::new() } else { format!(" ({})", key.range) };
@@ -114,7 +114,7 @@ impl VolumeText {
         }
     }
 
-    fn source(&mut self, indent: &str, source: &Source) {
+    fn source(&mut self, indent: &str, source: &LimitSource) {
         if !source.title.is_empty() {
             self.sheet.wrapped(&format!("{indent}from "), &cited(source));
         }
@@ -145,7 +145,7 @@ impl VolumeText {
         }
     }
 
-    fn latency(&mut self, volume: &Resolved) {
+    fn latency(&mut self, volume: &ResolvedVolume) {
         self.sheet.gap();
         let Behaviour::Latency(latency) = &volume.spec.behaviour else {
             self.sheet.wrapped("Latency  ", "follows from the movements of the drive: `fathom sim` works them out");
@@ -162,7 +162,7 @@ impl VolumeText {
         }
     }
 
-    fn price(&mut self, volume: &Resolved) {
+    fn price(&mut self, volume: &ResolvedVolume) {
         let Some(price) = &volume.spec.price else { return };
         let month = amount(price.per_month);
         // A price that is one number is printed already.
@@ -204,18 +204,18 @@ impl VolumeText {
 fn bucket(limit: &Limit) -> Option<String> {
     let Burst::Credits { most, at_start } = limit.burst else { return None };
     let amount = |units: u64| match limit.counted {
-        Counted::Bytes if limit.rule.contains("iB/s") => Bytes::new(units).to_string(),
-        Counted::Bytes => Bytes::new(units).decimal().to_string(),
-        Counted::Operations { .. } => grouped(units),
+        CountedUnit::Bytes if limit.rule.contains("iB/s") => Bytes::new(units).to_string(),
+        CountedUnit::Bytes => Bytes::new(units).decimal().to_string(),
+        CountedUnit::Operations { .. } => grouped(units),
     };
-    let credits = if limit.counted == Counted::Bytes { "" } else { " credits" };
+    let credits = if limit.counted == CountedUnit::Bytes { "" } else { " credits" };
     let full = if at_start >= most { String::new() } else { format!(", {} at the start", amount(at_start)) };
     Some(format!("a bucket of {}{credits}{full}", amount(most)))
 }
 
 /// Says from which size on sequential operations are merged, and on what basis.
 fn merged(limit: &Limit) -> Option<String> {
-    let Counted::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
+    let CountedUnit::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
     let from = if least > 0 { format!(" of {} and more", Bytes::new(u64::from(least))) } else { String::new() };
     Some(format!("merges sequential operations{from}: {}", cited_merging(limit.merging.as_ref()?)))
 }

@@ -2,26 +2,26 @@
 
 use analyse::compare::{Comparison, FigureComparison, Judgement};
 
-use super::Load;
+use super::ComparedLoad;
 use super::words::{change_words, digits, figure_words, more_words};
 
 /// Of more loads than this only how many are faster and slower is said, and which is slower by most.
 const LOADS_TOLD: usize = 3;
 
 /// One load of one job.
-struct Told<'a> {
+struct LoadAnswer<'a> {
     job: &'a str,
-    load: Load<'a>,
+    load: ComparedLoad<'a>,
     headline: &'a FigureComparison,
 }
 
 /// The answer, without a full stop.
 pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String {
     let of_job = comparison.jobs.iter().flat_map(|job| {
-        let loads = Load::of(job).into_iter().filter(|load| load.kind.is_some());
-        loads.filter_map(move |load| Some(Told { job: &job.job, headline: load.headline()?, load }))
+        let loads = ComparedLoad::of(job).into_iter().filter(|load| load.kind.is_some());
+        loads.filter_map(move |load| Some(LoadAnswer { job: &job.job, headline: load.headline()?, load }))
     });
-    let told: Vec<Told<'_>> = of_job.collect();
+    let told: Vec<LoadAnswer<'_>> = of_job.collect();
     let several = comparison.jobs.len() > 1;
     match told.len() {
         0 => "nothing to compare: the runs have no operations of the same kind in the same job".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String 
     }
 }
 
-fn of_load(told: &Told<'_>, threshold_percent: f64) -> String {
+fn of_load(told: &LoadAnswer<'_>, threshold_percent: f64) -> String {
     let (row, name) = (told.headline, told.load.name());
     let figure = figure_words(row.figure.quantity);
     let others = others(told);
@@ -72,7 +72,7 @@ fn remedy(row: &FigureComparison) -> String {
 }
 
 /// What the latencies say beyond the figure that stands for all: those that went another way, then the open ones.
-fn others(told: &Told<'_>) -> String {
+fn others(told: &LoadAnswer<'_>) -> String {
     let headline = told.headline;
     let rows = || told.load.rows.iter().filter(|row| row.figure != headline.figure && row.figure.quantity.is_latency());
     let apart = |row: &&&FigureComparison| {
@@ -103,7 +103,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn tally(told: &[Told<'_>]) -> String {
+fn tally(told: &[LoadAnswer<'_>]) -> String {
     let count = |wanted: fn(&Judgement) -> bool| told.iter().filter(|one| wanted(&one.headline.judgement)).count();
     let better = count(|judgement| *judgement == Judgement::Better);
     let worse = count(|judgement| *judgement == Judgement::Worse);
@@ -112,7 +112,7 @@ fn tally(told: &[Told<'_>]) -> String {
         [(better, "faster"), (worse, "slower"), (same, "the same"), (told.len() - better - worse - same, "undecided")];
     let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
     let counts = listed(&parts.collect::<Vec<_>>());
-    let percent = |one: &&Told<'_>| one.headline.change.map_or(0.0, |change| change.percent.abs());
+    let percent = |one: &&LoadAnswer<'_>| one.headline.change.map_or(0.0, |change| change.percent.abs());
     let slower = told.iter().filter(|one| one.headline.judgement == Judgement::Worse);
     let most = slower.max_by(|a, b| percent(a).total_cmp(&percent(b)));
     let most = most.and_then(|one| Some((one, one.headline.change?))).map_or_else(String::new, |(one, change)| {

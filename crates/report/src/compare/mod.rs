@@ -5,7 +5,7 @@ mod tables;
 mod text;
 mod words;
 
-use analyse::compare::{Comparison, FigureComparison, JobComparison, Options};
+use analyse::compare::{Comparison, ComparisonSettings, FigureComparison, JobComparison};
 use record::{FigureQuantity, Kind, Run};
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
 /// A run by its name, and what it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Named {
+pub struct NamedRun {
     /// The name it was asked for by, or its id.
     pub name: String,
     /// What its first job asked for.
@@ -35,7 +35,7 @@ pub struct Named {
     pub began: Option<String>,
 }
 
-impl Named {
+impl NamedRun {
     /// What a run is called by.
     #[must_use]
     pub fn of(name: &str, run: &Run) -> Self {
@@ -53,14 +53,14 @@ impl Named {
 
 /// A comparison with the names of what was compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Document {
+pub struct ComparisonDocument {
     schema: u32,
     /// The runs that were compared with.
-    pub baseline: Vec<Named>,
+    pub baseline: Vec<NamedRun>,
     /// The runs that were compared.
-    pub candidate: Vec<Named>,
+    pub candidate: Vec<NamedRun>,
     /// How they were compared.
-    pub options: Options,
+    pub options: ComparisonSettings,
     /// What came of it.
     #[serde(flatten)]
     pub comparison: Comparison,
@@ -68,10 +68,15 @@ pub struct Document {
     pub answer: String,
 }
 
-impl Document {
+impl ComparisonDocument {
     /// What came of comparing these.
     #[must_use]
-    pub fn new(baseline: Vec<Named>, candidate: Vec<Named>, options: Options, comparison: Comparison) -> Self {
+    pub fn new(
+        baseline: Vec<NamedRun>,
+        candidate: Vec<NamedRun>,
+        options: ComparisonSettings,
+        comparison: Comparison,
+    ) -> Self {
         let answer = answer::answer(&comparison, options.threshold_percent);
         Self { schema: SCHEMA, baseline, candidate, options, comparison, answer }
     }
@@ -79,19 +84,19 @@ impl Document {
 
 /// One JSON document on several lines.
 #[must_use]
-pub fn json(document: &Document) -> String {
+pub fn json(document: &ComparisonDocument) -> String {
     let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
     text.push('\n');
     text
 }
 
 /// What is told of one kind of operation, in one table.
-pub(crate) struct Load<'a> {
+pub(crate) struct ComparedLoad<'a> {
     kind: Option<Kind>,
     pub(crate) rows: Vec<&'a FigureComparison>,
 }
 
-impl<'a> Load<'a> {
+impl<'a> ComparedLoad<'a> {
     /// The kinds of a job in their order. Where blocks have one size, operations and bytes a second are the same twice:
     /// the one that people speak of stays.
     pub(crate) fn of(job: &'a JobComparison) -> Vec<Self> {

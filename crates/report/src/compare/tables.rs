@@ -4,13 +4,13 @@ use analyse::compare::{FigureComparison, Judgement, More};
 use record::Kind;
 
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
-use super::{Document, Load, Named};
+use super::{ComparedLoad, ComparisonDocument, NamedRun};
 use crate::escape::{csv as quoted, markdown as escaped, markdown_code};
 use crate::suite::shown;
 
 /// Comma-separated values with a header: operations a second, bytes a second and nanoseconds; changes in per cent.
 #[must_use]
-pub fn csv(document: &Document) -> String {
+pub fn csv(document: &ComparisonDocument) -> String {
     let mut out = String::from(
         "job,kind,figure,baseline,candidate,change_percent,low_percent,high_percent,verdict,more_seconds,more_runs\n",
     );
@@ -52,10 +52,10 @@ fn verdict_cells(row: &FigureComparison) -> [String; 6] {
 
 /// The answer, then a table.
 #[must_use]
-pub fn markdown(document: &Document) -> String {
+pub fn markdown(document: &ComparisonDocument) -> String {
     let mut out = format!("**{}**\n\n", escaped(&document.answer));
     for (label, runs) in [("Baseline", &document.baseline), ("Candidate", &document.candidate)] {
-        for Named { name, load, .. } in runs {
+        for NamedRun { name, load, .. } in runs {
             out.push_str(&format!("{label}: {}, {}  \n", markdown_code(name), escaped(load)));
         }
     }
@@ -63,7 +63,7 @@ pub fn markdown(document: &Document) -> String {
         "\n| job | kind | figure | baseline | candidate | change | verdict |\n|---|---|---|--:|--:|--:|---|\n",
     );
     for job in &document.comparison.jobs {
-        for load in Load::of(job) {
+        for load in ComparedLoad::of(job) {
             for row in &load.rows {
                 out.push_str(&markdown_row(&job.job, load.name(), row));
             }

@@ -3,9 +3,9 @@
 use analyse::compare::{FigureComparison, JobComparison, Judgement};
 
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
-use super::{Document, Load, Named};
+use super::{ComparedLoad, ComparisonDocument, NamedRun};
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::shown;
 
 /// Where values begin in the head.
@@ -13,8 +13,8 @@ const INDENT: usize = 11;
 
 /// What came of a comparison.
 #[must_use]
-pub fn text(document: &Document, style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT), widths: Widths::of(document) };
+pub fn text(document: &ComparisonDocument, style: SheetStyle) -> String {
+    let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths: ColumnWidths::of(document) };
     names(&mut page.sheet, "baseline", &document.baseline);
     names(&mut page.sheet, "candidate", &document.candidate);
     let several = document.comparison.jobs.len() > 1;
@@ -26,10 +26,10 @@ pub fn text(document: &Document, style: Style) -> String {
 }
 
 /// Columns of the figures, so that all tables stand below each other.
-struct Widths([usize; 4]);
+struct ColumnWidths([usize; 4]);
 
-impl Widths {
-    fn of(document: &Document) -> Self {
+impl ColumnWidths {
+    fn of(document: &ComparisonDocument) -> Self {
         let mut widths = ["", "baseline", "candidate", "change"].map(str::len);
         for row in document.comparison.jobs.iter().flat_map(|job| &job.figures) {
             for (width, cell) in widths.iter_mut().zip(cells(row)) {
@@ -57,8 +57,8 @@ pub(super) fn tone(judgement: Judgement) -> Tone {
 }
 
 /// Runs by their names, each with what it was.
-pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[Named]) {
-    for (index, Named { name, load, began }) in runs.iter().enumerate() {
+pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[NamedRun]) {
+    for (index, NamedRun { name, load, began }) in runs.iter().enumerate() {
         let when = began.as_ref().map_or_else(String::new, |began| format!(", {began}"));
         let (label, about) = (if index == 0 { label } else { "" }, format!("{load}{when}"));
         let lead = format!("{}{name}", page.faint(&format!("{label:<INDENT$}")));
@@ -72,14 +72,14 @@ pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[Named]) {
     }
 }
 
-struct Page {
+struct ComparisonPage {
     sheet: Sheet,
-    widths: Widths,
+    widths: ColumnWidths,
 }
 
-impl Page {
+impl ComparisonPage {
     fn job(&mut self, job: &JobComparison, several: bool) {
-        for load in Load::of(job) {
+        for load in ComparedLoad::of(job) {
             self.sheet.gap();
             let title = if several { format!("{}, {}", job.job, load.name()) } else { load.name().to_owned() };
             self.titles(&title);
@@ -114,7 +114,7 @@ impl Page {
     }
 
     /// In what the runs differ besides, and what to keep in mind.
-    fn reservations(&mut self, document: &Document) {
+    fn reservations(&mut self, document: &ComparisonDocument) {
         let comparison = &document.comparison;
         let mismatches = comparison.mismatches.iter().map(|mismatch| {
             let tone = if mismatch.blocking { Tone::Bad } else { Tone::Faint };

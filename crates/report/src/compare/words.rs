@@ -1,6 +1,6 @@
 //! What runs differ in and what to keep in mind, in words.
 
-use analyse::compare::{Aspect, Caution, Change, Comparison, Judgement, Mismatch, More, Side, Told};
+use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side};
 use record::{FigureQuantity, Kind};
 use units::{Bytes, Nanos, grouped};
 
@@ -11,15 +11,18 @@ pub fn refusal(comparison: &Comparison) -> Vec<String> {
 }
 
 /// `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
-pub(crate) fn mismatch_words(mismatch: &Mismatch) -> String {
+pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
     let job = mismatch.job.as_ref().map_or_else(String::new, |job| format!("job {job}: "));
     let unit = per_second(mismatch.aspect);
-    let told =
-        |told: &Told| if *told == Told::Nothing { "none".to_owned() } else { format!("{}{unit}", told_words(told)) };
+    let told = |told: &MismatchValue| {
+        if *told == MismatchValue::Nothing { "none".to_owned() } else { format!("{}{unit}", told_words(told)) }
+    };
     match (mismatch.aspect, &mismatch.baseline, &mismatch.candidate) {
-        (Aspect::Job, _, Told::Nothing) => format!("{job}it is in the baseline alone"),
+        (Aspect::Job, _, MismatchValue::Nothing) => format!("{job}it is in the baseline alone"),
         (Aspect::Job, ..) => format!("{job}it is in the candidate alone"),
-        (Aspect::Simulated, Told::Yes(true), _) => "the baseline is simulated, the candidate was measured".to_owned(),
+        (Aspect::Simulated, MismatchValue::Yes(true), _) => {
+            "the baseline is simulated, the candidate was measured".to_owned()
+        }
         (Aspect::Simulated, ..) => "the baseline was measured, the candidate is simulated".to_owned(),
         (aspect, baseline, candidate) => {
             let (name, is) = aspect_words(aspect);
@@ -64,16 +67,16 @@ const fn per_second(aspect: Aspect) -> &'static str {
     }
 }
 
-fn told_words(told: &Told) -> String {
+fn told_words(told: &MismatchValue) -> String {
     match told {
-        Told::Nothing => "none".to_owned(),
-        Told::Word(word) => word.clone(),
-        Told::Yes(yes) => if *yes { "on" } else { "off" }.to_owned(),
-        Told::Count(count) => grouped(*count),
-        Told::Bytes(bytes) => Bytes::new(*bytes).to_string(),
-        Told::BytesRange(least, most) if least == most => Bytes::new(*least).to_string(),
-        Told::BytesRange(least, most) => format!("{} to {}", Bytes::new(*least), Bytes::new(*most)),
-        Told::Nanoseconds(ns) => Nanos::new(*ns).to_string(),
+        MismatchValue::Nothing => "none".to_owned(),
+        MismatchValue::Word(word) => word.clone(),
+        MismatchValue::Yes(yes) => if *yes { "on" } else { "off" }.to_owned(),
+        MismatchValue::Count(count) => grouped(*count),
+        MismatchValue::Bytes(bytes) => Bytes::new(*bytes).to_string(),
+        MismatchValue::BytesRange(least, most) if least == most => Bytes::new(*least).to_string(),
+        MismatchValue::BytesRange(least, most) => format!("{} to {}", Bytes::new(*least), Bytes::new(*most)),
+        MismatchValue::Nanoseconds(ns) => Nanos::new(*ns).to_string(),
     }
 }
 

@@ -1,55 +1,61 @@
 //! What to change, as commands to copy.
 
-use analyse::doctor::{Change, Number};
+use analyse::doctor::{Number, SettingChange};
 
 /// The command that makes a change at once; `None` where only a reboot does.
-pub(super) fn now(change: &Change) -> Option<String> {
+pub(super) fn now(change: &SettingChange) -> Option<String> {
     Some(match change {
-        Change::Queue { disk, attribute, value } => {
+        SettingChange::Queue { disk, attribute, value } => {
             write(value, &format!("/sys/block/{}/queue/{attribute}", disk.replace('/', "!")))
         }
-        Change::DeviceDepth { disk, value } => {
+        SettingChange::DeviceDepth { disk, value } => {
             write(&value.to_string(), &format!("/sys/block/{disk}/device/queue_depth"))
         }
-        Change::ReadAhead { device, sectors } => format!("sudo blockdev --setra {sectors} {}", dev(device)),
-        Change::WriteCache { disk } => format!("sudo hdparm -W 1 {}", dev(disk)),
-        Change::Interrupts { pairs } => interrupts(pairs),
-        Change::KernelParameter { .. } => return None,
-        Change::Remount { at, options } => format!("sudo mount -o remount,{options} {}", quoted(at)),
-        Change::Trim { at } => format!("sudo fstrim -v {}", quoted(at)),
-        Change::Sysctl { key, value } => format!("sudo sysctl -w {key}={value}"),
-        Change::LiftLimit { file, device, keys } => lift(file, *device, keys),
-        Change::LoopDirect { device } => format!("sudo losetup --direct-io=on {}", dev(device)),
-        Change::MovePartition { disk, partition, sector } => {
+        SettingChange::ReadAhead { device, sectors } => format!("sudo blockdev --setra {sectors} {}", dev(device)),
+        SettingChange::WriteCache { disk } => format!("sudo hdparm -W 1 {}", dev(disk)),
+        SettingChange::Interrupts { pairs } => interrupts(pairs),
+        SettingChange::KernelParameter { .. } => return None,
+        SettingChange::Remount { at, options } => format!("sudo mount -o remount,{options} {}", quoted(at)),
+        SettingChange::Trim { at } => format!("sudo fstrim -v {}", quoted(at)),
+        SettingChange::Sysctl { key, value } => format!("sudo sysctl -w {key}={value}"),
+        SettingChange::LiftLimit { file, device, keys } => lift(file, *device, keys),
+        SettingChange::LoopDirect { device } => format!("sudo losetup --direct-io=on {}", dev(device)),
+        SettingChange::MovePartition { disk, partition, sector } => {
             format!("echo '{sector},' | sudo sfdisk --move-data {} -N {partition}", dev(disk))
         }
-        Change::BindToNode { node } => format!("numactl --cpunodebind={node} --membind={node} fathom run JOBFILE"),
-        Change::Governor => write("performance", "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor"),
-        Change::SwapOff { path } => format!("sudo swapoff {0} && sudo swapon {0}", quoted(path)),
+        SettingChange::BindToNode { node } => {
+            format!("numactl --cpunodebind={node} --membind={node} fathom run JOBFILE")
+        }
+        SettingChange::Governor => write("performance", "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor"),
+        SettingChange::SwapOff { path } => format!("sudo swapoff {0} && sudo swapon {0}", quoted(path)),
     })
 }
 
 /// How to make it last; `None` where it does by itself, or where there is no common way.
-pub(super) fn always(change: &Change) -> Option<String> {
+pub(super) fn always(change: &SettingChange) -> Option<String> {
     Some(match change {
-        Change::Queue { disk, attribute, value } => rule(disk, attribute, &format!("queue/{attribute}"), value),
-        Change::DeviceDepth { disk, value } => rule(disk, "queue_depth", "device/queue_depth", &value.to_string()),
-        Change::ReadAhead { device, sectors } => {
+        SettingChange::Queue { disk, attribute, value } => rule(disk, attribute, &format!("queue/{attribute}"), value),
+        SettingChange::DeviceDepth { disk, value } => {
+            rule(disk, "queue_depth", "device/queue_depth", &value.to_string())
+        }
+        SettingChange::ReadAhead { device, sectors } => {
             rule(device, "read_ahead", "queue/read_ahead_kb", &(sectors / 2).to_string())
         }
-        Change::Interrupts { .. } => "sudo systemctl enable --now irqbalance".to_owned(),
-        Change::KernelParameter { parameter } => {
+        SettingChange::Interrupts { .. } => "sudo systemctl enable --now irqbalance".to_owned(),
+        SettingChange::KernelParameter { parameter } => {
             format!("sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{parameter} /' /etc/default/grub && sudo update-grub")
         }
         // Both are for once: a filesystem is made lazily one time only.
-        Change::Remount { options, .. } if options.starts_with("init_itable") => return None,
-        Change::Remount { at, options } => format!("sudoedit /etc/fstab   # options of {}: {options}", clean(at)),
-        Change::Trim { .. } => "sudo systemctl enable --now fstrim.timer".to_owned(),
-        Change::Sysctl { key, value } => {
+        SettingChange::Remount { options, .. } if options.starts_with("init_itable") => return None,
+        SettingChange::Remount { at, options } => {
+            format!("sudoedit /etc/fstab   # options of {}: {options}", clean(at))
+        }
+        SettingChange::Trim { .. } => "sudo systemctl enable --now fstrim.timer".to_owned(),
+        SettingChange::Sysctl { key, value } => {
             let name = key.replace(['.', '_'], "-");
             format!("echo '{key} = {value}' | sudo tee /etc/sysctl.d/60-{name}.conf")
         }
-        Change::LiftLimit { file, keys, .. } => return unit(file, keys),
+        SettingChange::LiftLimit { file, keys, .. } => return unit(file, keys),
         _ => return None,
     })
 }
@@ -133,7 +139,7 @@ mod tests {
 
     #[test]
     fn limits_are_lifted_by_the_words_of_their_version() {
-        let change = |file: &str, keys: &[&str]| Change::LiftLimit {
+        let change = |file: &str, keys: &[&str]| SettingChange::LiftLimit {
             file: file.to_owned(),
             device: Some((8, 0)),
             keys: keys.iter().map(|key| (*key).to_owned()).collect(),

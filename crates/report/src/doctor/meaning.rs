@@ -1,6 +1,6 @@
 //! What each check is called and why it matters, in words.
 
-use analyse::doctor::{Bottom, Case, Check, Finding, State, Unread, Why};
+use analyse::doctor::{Bottom, Check, CheckState, DoctorCase, DoctorFinding, UnreadCause, UnreadFact};
 
 /// What a check looks at, in two or three words.
 pub(super) fn title(check: Check) -> &'static str {
@@ -83,7 +83,7 @@ pub(super) fn place(check: Check) -> &'static str {
 }
 
 /// What a check is good for, in one or two sentences; of several cases the usual one.
-pub(super) fn why(check: Check, case: Case) -> &'static str {
+pub(super) fn why(check: Check, case: DoctorCase) -> &'static str {
     of_case(check, case).unwrap_or_else(|| usual(check))
 }
 
@@ -203,77 +203,81 @@ fn usual(check: Check) -> &'static str {
     }
 }
 
-fn of_case(check: Check, case: Case) -> Option<&'static str> {
+fn of_case(check: Check, case: DoctorCase) -> Option<&'static str> {
     Some(match (check, case) {
-        (Check::CgroupLimits, Case::Low) => {
+        (Check::CgroupLimits, DoctorCase::Low) => {
             "In competition with other cgroups this process gets less than an equal share."
         }
-        (Check::Scheduler, Case::Mechanical) => "Heads that move are worth the time to put requests in order.",
-        (Check::NrRequests, Case::Hardware) => {
+        (Check::Scheduler, DoctorCase::Mechanical) => "Heads that move are worth the time to put requests in order.",
+        (Check::NrRequests, DoctorCase::Hardware) => {
             "Without a scheduler these are the device's own tags; only the device or its hypervisor has more. By \
              Little's law 64,000 IOPS at 2 ms are 128 requests at a time."
         }
-        (Check::HardwareQueues, Case::Virtual) => {
+        (Check::HardwareQueues, DoctorCase::Virtual) => {
             "Processors share a queue and wait for each other. The hypervisor decides how many there are: num-queues \
              of virtio, or a larger machine at a provider."
         }
-        (Check::HardwareQueues, Case::Hardware) => {
+        (Check::HardwareQueues, DoctorCase::Hardware) => {
             "Processors that share a hardware queue wait for each other to submit. The device and its driver have no more."
         }
-        (Check::HardwareQueues, Case::Legacy) => {
+        (Check::HardwareQueues, DoctorCase::Legacy) => {
             "This kernel hands all requests through one queue and one lock. It takes a reboot; kernels since 5.0 have \
              nothing else."
         }
-        (Check::InterruptSpread, Case::Managed) => {
+        (Check::InterruptSpread, DoctorCase::Managed) => {
             "Every completion begins with an interrupt. The kernel spreads those of NVMe by itself, so look for \
              isolcpus, offline processors or a device that grants few vectors."
         }
-        (Check::RqAffinity, Case::Low) => {
+        (Check::RqAffinity, DoctorCase::Low) => {
             "Completions are handled wherever the interrupt lands, whose caches know nothing of the request."
         }
-        (Check::Rotational, Case::Mechanical) => {
+        (Check::Rotational, DoctorCase::Mechanical) => {
             "Heads have to travel: 100 to 200 random operations per second, whatever is set here. Only another device \
              gives more."
         }
-        (Check::Rotational, Case::Virtual) => {
+        (Check::Rotational, DoctorCase::Virtual) => {
             "The disk is a provider's or speaks NVMe, and only claims to turn. Filesystems, swap and schedulers believe \
              it."
         }
-        (Check::WriteCache, Case::Hardware) => "Every write is durable when it is done, so there is nothing to flush.",
-        (Check::MaxSectors, Case::Hardware) => "The device takes no larger requests, so there is nothing to change.",
-        (Check::BlockSize, Case::Hardware) => {
+        (Check::WriteCache, DoctorCase::Hardware) => {
+            "Every write is durable when it is done, so there is nothing to flush."
+        }
+        (Check::MaxSectors, DoctorCase::Hardware) => {
+            "The device takes no larger requests, so there is nothing to change."
+        }
+        (Check::BlockSize, DoctorCase::Hardware) => {
             "Operations of 4 KiB are smaller than a block of the device: each write of that size is a read and a write of \
              the whole block. Use a multiple of the physical block."
         }
-        (Check::Alignment, Case::Hardware) => {
+        (Check::Alignment, DoctorCase::Hardware) => {
             "The device itself begins in the middle of a block of the medium, most often because of a layer below it."
         }
-        (Check::Alignment, Case::Low) => {
+        (Check::Alignment, DoctorCase::Low) => {
             "The data begin in the middle of a block of the file's filesystem: most operations touch one more than they \
              should, and direct I/O to the file is refused. Make the loop device anew with another --offset."
         }
-        (Check::DiscardSupport, Case::Virtual) => {
+        (Check::DiscardSupport, DoctorCase::Virtual) => {
             "The device offers none; the hypervisor or provider decides. Thin volumes never shrink, and the SSD behind \
              it copies what nobody needs."
         }
-        (Check::DiscardSupport, Case::Hardware) => {
+        (Check::DiscardSupport, DoctorCase::Hardware) => {
             "The device offers none, so it keeps copying blocks that nobody needs any more. Nothing here changes it."
         }
-        (Check::Polling, Case::Hardware) => "Of the drivers in use only NVMe has queues that can be polled.",
-        (Check::SyncOption, Case::Low) => {
+        (Check::Polling, DoctorCase::Hardware) => "Of the drivers in use only NVMe has queues that can be polled.",
+        (Check::SyncOption, DoctorCase::Low) => {
             "All data are written twice, first to the journal. It takes an unmount: take data=journal out of the mount \
              options, and of tune2fs -o."
         }
-        (Check::FreeCpus, Case::RuleOfThumb) => {
+        (Check::FreeCpus, DoctorCase::RuleOfThumb) => {
             "The provider's rule is one free processor for every 2,000 random reads or 2,500 random writes per second \
              of a persistent disk."
         }
-        (Check::Governor, Case::Low) => {
+        (Check::Governor, DoctorCase::Low) => {
             "With this driver powersave is the lowest frequency all the time: every operation takes longer, on each of its \
              ways."
         }
-        (Check::IoUring, Case::Unrestricted) => "This kernel has no switch against it.",
-        (Check::IoUring, Case::Filtered) => {
+        (Check::IoUring, DoctorCase::Unrestricted) => "This kernel has no switch against it.",
+        (Check::IoUring, DoctorCase::Filtered) => {
             "The kernel allows it, but a filter of system calls (seccomp) is on this process, as in containers, and may \
              refuse it: --ioengine=io_uring tells."
         }
@@ -282,16 +286,16 @@ fn of_case(check: Check, case: Case) -> Option<&'static str> {
 }
 
 /// Why a figure is not known.
-pub(super) fn unread(unread: &Unread) -> String {
+pub(super) fn unread(unread: &UnreadFact) -> String {
     let path = &unread.path;
     match &unread.why {
-        Why::Missing => format!("there is no {path}"),
-        Why::Denied => format!("{path} may not be read by this user: run it as root"),
-        Why::Empty => format!("{path} is empty"),
-        Why::Foreign(text) => format!("{path} says \"{text}\""),
-        Why::Outside => format!("{path} leads out of --root"),
-        Why::Failed(error) => format!("{path}: {error}"),
-        Why::Copy => "only the running host can tell, and --root is a copy".to_owned(),
+        UnreadCause::Missing => format!("there is no {path}"),
+        UnreadCause::Denied => format!("{path} may not be read by this user: run it as root"),
+        UnreadCause::Empty => format!("{path} is empty"),
+        UnreadCause::Foreign(text) => format!("{path} says \"{text}\""),
+        UnreadCause::Outside => format!("{path} leads out of --root"),
+        UnreadCause::Failed(error) => format!("{path}: {error}"),
+        UnreadCause::Copy => "only the running host can tell, and --root is a copy".to_owned(),
     }
 }
 
@@ -316,17 +320,17 @@ pub(super) fn bottom(bottom: Bottom) -> &'static str {
 }
 
 /// A state in a few words.
-pub(super) fn state(state: State) -> &'static str {
+pub(super) fn state(state: CheckState) -> &'static str {
     match state {
-        State::Good => "good",
-        State::Unknown => "unknown",
-        State::CouldBeBetter => "could be better",
-        State::Problem => "problem",
+        CheckState::Good => "good",
+        CheckState::Unknown => "unknown",
+        CheckState::CouldBeBetter => "could be better",
+        CheckState::Problem => "problem",
     }
 }
 
 /// What a finding is about, as it is called in headings.
-pub(super) fn about(finding: &Finding) -> String {
+pub(super) fn about(finding: &DoctorFinding) -> String {
     let title = title(finding.check);
     if finding.about.is_empty() { title.to_owned() } else { format!("{title}, {}", super::clean(&finding.about)) }
 }

@@ -6,7 +6,7 @@ mod page;
 mod programs;
 mod values;
 
-use analyse::doctor::{Filesystem, Finding, Layer, LayerKind, Purpose, State, Subject};
+use analyse::doctor::{CheckState, DoctorFinding, DoctorSubject, FactLayerKind, FilesystemFacts, LayerFacts, Purpose};
 use units::Bytes;
 
 pub use page::doctor_text;
@@ -16,9 +16,9 @@ pub use programs::{doctor_checks, doctor_json, doctor_markdown};
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// Names that were asked for, with what was found of each.
-    pub subjects: Vec<(Subject, Vec<Finding>)>,
+    pub subjects: Vec<(DoctorSubject, Vec<DoctorFinding>)>,
     /// What was found of the host.
-    pub host: Vec<Finding>,
+    pub host: Vec<DoctorFinding>,
     /// What is wanted of the devices; `None` for either.
     pub purpose: Option<Purpose>,
 }
@@ -30,21 +30,21 @@ fn clean(text: &str) -> String {
 
 /// How many findings are of each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
+struct DoctorTally {
     problems: usize,
     better: usize,
     good: usize,
     unknown: usize,
 }
 
-impl Tally {
-    fn of(findings: &[Finding], purpose: Option<Purpose>) -> Self {
+impl DoctorTally {
+    fn of(findings: &[DoctorFinding], purpose: Option<Purpose>) -> Self {
         let count = |state| findings.iter().filter(|finding| finding.state(purpose) == state).count();
         Self {
-            problems: count(State::Problem),
-            better: count(State::CouldBeBetter),
-            good: count(State::Good),
-            unknown: count(State::Unknown),
+            problems: count(CheckState::Problem),
+            better: count(CheckState::CouldBeBetter),
+            good: count(CheckState::Good),
+            unknown: count(CheckState::Unknown),
         }
     }
 
@@ -64,14 +64,14 @@ impl Tally {
 }
 
 /// What a subject is called: as it was asked for, without the folder of devices.
-fn name(subject: &Subject) -> String {
+fn name(subject: &DoctorSubject) -> String {
     let bare = subject.asked.strip_prefix("/dev/").filter(|_| !subject.layers.is_empty());
     clean(bare.unwrap_or(&subject.asked))
 }
 
 /// What is under a name, the highest first: `ext4 at / on vda (virtio_blk, 256 GiB)`.
-fn stack(subject: &Subject) -> String {
-    let filesystem = |of: &Filesystem| format!("{} at {}", clean(&of.kind), clean(&of.at));
+fn stack(subject: &DoctorSubject) -> String {
+    let filesystem = |of: &FilesystemFacts| format!("{} at {}", clean(&of.kind), clean(&of.at));
     let filesystems = subject.filesystems.iter().map(filesystem).collect::<Vec<_>>().join(", ");
     let devices = subject.layers.iter().map(layer).collect::<Vec<_>>().join(" on ");
     let known = [filesystems, devices].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on ");
@@ -83,23 +83,23 @@ fn stack(subject: &Subject) -> String {
 }
 
 /// `md0 (raid5, 4 TiB)`
-fn layer(layer: &Layer) -> String {
+fn layer(layer: &LayerFacts) -> String {
     let size = Bytes::new(layer.bytes).to_string();
     let facts = match &layer.kind {
-        LayerKind::Partition { .. } => vec![size],
-        LayerKind::Mapping { name, kind } => {
+        FactLayerKind::Partition { .. } => vec![size],
+        FactLayerKind::Mapping { name, kind } => {
             vec![clean(if kind.is_empty() { "device mapper" } else { kind }), clean(name), size]
         }
-        LayerKind::Raid(state) => vec![state.as_ref().map_or("RAID".to_owned(), |(level, _)| clean(level)), size],
-        LayerKind::Loop { file, .. } => vec![clean(file), size],
-        LayerKind::Disk(disk) => vec![clean(&disk.model), clean(&disk.driver), size],
+        FactLayerKind::Raid(state) => vec![state.as_ref().map_or("RAID".to_owned(), |(level, _)| clean(level)), size],
+        FactLayerKind::Loop { file, .. } => vec![clean(file), size],
+        FactLayerKind::Disk(disk) => vec![clean(&disk.model), clean(&disk.driver), size],
     };
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
     format!("{} ({})", clean(&layer.name), facts.join(", "))
 }
 
 /// The commands for a finding: what each is for, where purposes differ, and how to make it last.
-fn remedies(finding: &Finding, purpose: Option<Purpose>) -> Vec<Remedy> {
+fn remedies(finding: &DoctorFinding, purpose: Option<Purpose>) -> Vec<DoctorRemedy> {
     let of =
         |purpose: Purpose, words: &'static str| finding.side(purpose).changes.iter().map(move |change| (change, words));
     let (iops, throughput) = (of(Purpose::Iops, "for IOPS"), of(Purpose::Throughput, "for throughput"));
@@ -112,7 +112,7 @@ fn remedies(finding: &Finding, purpose: Option<Purpose>) -> Vec<Remedy> {
     // Only where each purpose has a value of its own it has to be said which is which.
     let differ = purpose.is_none() && !finding.iops.changes.is_empty() && !finding.throughput.changes.is_empty();
     let differ = differ && finding.iops.changes != finding.throughput.changes;
-    let remedy = |(change, words): (&_, &'static str)| Remedy {
+    let remedy = |(change, words): (&_, &'static str)| DoctorRemedy {
         now: commands::now(change),
         always: commands::always(change),
         purpose: if differ { Some(words) } else { None },
@@ -121,7 +121,7 @@ fn remedies(finding: &Finding, purpose: Option<Purpose>) -> Vec<Remedy> {
 }
 
 /// A change as commands.
-struct Remedy {
+struct DoctorRemedy {
     now: Option<String>,
     always: Option<String>,
     purpose: Option<&'static str>,
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_tally_reads_as_a_sentence() {
-        let tally = |problems, better, good, unknown| Tally { problems, better, good, unknown }.words();
+        let tally = |problems, better, good, unknown| DoctorTally { problems, better, good, unknown }.words();
         assert_eq!(tally(2, 3, 19, 0), "2 things hold it back, 3 could be better, 19 good");
         assert_eq!(tally(1, 0, 0, 1), "1 thing holds it back, 1 unknown");
         assert_eq!(tally(0, 0, 0, 0), "nothing to check");

@@ -1,10 +1,10 @@
 //! A page for people: how it stands, then what to change with the command to copy, then what is good.
 
-use analyse::doctor::{Finding, Purpose, State};
+use analyse::doctor::{CheckState, DoctorFinding, Purpose};
 
-use super::{Diagnosis, Tally, meaning, name, remedies, stack, values};
+use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 
 /// Where the words after a label begin.
 const INDENT: usize = 10;
@@ -15,8 +15,8 @@ const WIDE: usize = 100;
 
 /// The page; with `all`, what is good has its reasons too.
 #[must_use]
-pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
+pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
+    let mut page = DoctorPage { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
     for (subject, findings) in &diagnosis.subjects {
         page.summary(&name(subject), findings);
         page.sheet.aside(2, &stack(subject));
@@ -31,39 +31,39 @@ pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: Style) -> String {
     page.sheet.finish()
 }
 
-struct Page {
+struct DoctorPage {
     sheet: Sheet,
     purpose: Option<Purpose>,
     all: bool,
 }
 
-fn tone(state: State) -> Tone {
+fn tone(state: CheckState) -> Tone {
     match state {
-        State::Good => Tone::Good,
-        State::Unknown => Tone::Faint,
-        State::CouldBeBetter => Tone::Odd,
-        State::Problem => Tone::Bad,
+        CheckState::Good => Tone::Good,
+        CheckState::Unknown => Tone::Faint,
+        CheckState::CouldBeBetter => Tone::Odd,
+        CheckState::Problem => Tone::Bad,
     }
 }
 
-impl Page {
+impl DoctorPage {
     /// `vda: 2 things hold it back, 3 could be better, 19 good`
-    fn summary(&mut self, name: &str, findings: &[Finding]) {
-        let worst = findings.iter().map(|finding| finding.state(self.purpose)).max().unwrap_or(State::Good);
-        let words = self.sheet.tone(tone(worst), &Tally::of(findings, self.purpose).words());
+    fn summary(&mut self, name: &str, findings: &[DoctorFinding]) {
+        let worst = findings.iter().map(|finding| finding.state(self.purpose)).max().unwrap_or(CheckState::Good);
+        let words = self.sheet.tone(tone(worst), &DoctorTally::of(findings, self.purpose).words());
         let name = self.sheet.strong(name);
         self.sheet.line(&format!("{name}: {words}"));
     }
 
     /// Whether a finding is shown with its reasons.
-    fn is_shown(&self, finding: &Finding) -> bool {
-        self.all || finding.state(self.purpose) > State::Unknown
+    fn is_shown(&self, finding: &DoctorFinding) -> bool {
+        self.all || finding.state(self.purpose) > CheckState::Unknown
     }
 
     /// What could be better, of everything, the worst first.
     fn findings(&mut self, diagnosis: &Diagnosis) {
         let of_subjects = diagnosis.subjects.iter().flat_map(|(_, findings)| findings);
-        let mut shown: Vec<&Finding> = Vec::new();
+        let mut shown: Vec<&DoctorFinding> = Vec::new();
         for finding in of_subjects.chain(&diagnosis.host).filter(|finding| self.is_shown(finding)) {
             // Two names may be on one disk.
             if !shown.contains(&finding) {
@@ -75,10 +75,10 @@ impl Page {
     }
 
     /// A table of what is good, and what is not known.
-    fn rest(&mut self, name: &str, findings: &[Finding]) {
+    fn rest(&mut self, name: &str, findings: &[DoctorFinding]) {
         let rest = findings.iter().filter(|finding| !self.is_shown(finding));
-        let (good, unknown): (Vec<&Finding>, Vec<&Finding>) =
-            rest.partition(|finding| finding.state(self.purpose) == State::Good);
+        let (good, unknown): (Vec<&DoctorFinding>, Vec<&DoctorFinding>) =
+            rest.partition(|finding| finding.state(self.purpose) == CheckState::Good);
         if !good.is_empty() {
             let title = self.sheet.tone(Tone::Good, &format!("good, {name}"));
             self.sheet.line(&format!("\n{title}"));
@@ -97,7 +97,7 @@ impl Page {
     }
 
     /// What is good, each in a cell.
-    fn table(&mut self, findings: &[&Finding]) {
+    fn table(&mut self, findings: &[&DoctorFinding]) {
         let columns = if self.sheet.width() >= WIDE { 2 } else { 1 };
         let width = (self.sheet.width() - 2) / columns;
         let several = findings.iter().any(|finding| finding.about != findings[0].about);
@@ -123,11 +123,11 @@ impl Page {
     }
 
     /// Whether the same was checked of another device too.
-    fn about_several(&self, findings: &[&Finding], finding: &Finding) -> bool {
+    fn about_several(&self, findings: &[&DoctorFinding], finding: &DoctorFinding) -> bool {
         findings.iter().any(|other| other.check == finding.check && other.about != finding.about)
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &DoctorFinding) {
         self.sheet.gap();
         let state = finding.state(self.purpose);
         let title = self.sheet.strong(&meaning::about(finding));
@@ -146,7 +146,7 @@ impl Page {
     }
 
     /// Commands are not wrapped: they are to be copied.
-    fn commands(&mut self, finding: &Finding) {
+    fn commands(&mut self, finding: &DoctorFinding) {
         let mut first = true;
         for remedy in remedies(finding, self.purpose) {
             let note = remedy.purpose.map_or_else(String::new, |purpose| format!("   # {purpose}"));
@@ -163,17 +163,17 @@ impl Page {
     }
 
     /// `could be better for IOPS`
-    fn state_words(&self, finding: &Finding) -> String {
+    fn state_words(&self, finding: &DoctorFinding) -> String {
         let state = finding.state(self.purpose);
         let words = meaning::state(state);
         let (iops, throughput) = (finding.iops.state, finding.throughput.state);
-        if self.purpose.is_some() || iops == throughput || state <= State::Unknown {
+        if self.purpose.is_some() || iops == throughput || state <= CheckState::Unknown {
             return words.to_owned();
         }
         match (iops > throughput, iops.min(throughput)) {
-            (true, State::CouldBeBetter) => format!("{words} for IOPS, could be better for throughput"),
+            (true, CheckState::CouldBeBetter) => format!("{words} for IOPS, could be better for throughput"),
             (true, _) => format!("{words} for IOPS"),
-            (false, State::CouldBeBetter) => format!("{words} for throughput, could be better for IOPS"),
+            (false, CheckState::CouldBeBetter) => format!("{words} for throughput, could be better for IOPS"),
             (false, _) => format!("{words} for throughput"),
         }
     }
@@ -181,7 +181,7 @@ impl Page {
     /// What else there is to see.
     fn last(&mut self, diagnosis: &Diagnosis) {
         let findings = diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host);
-        let good = findings.clone().filter(|finding| finding.state(self.purpose) == State::Good).count();
+        let good = findings.clone().filter(|finding| finding.state(self.purpose) == CheckState::Good).count();
         let changes = findings.clone().any(|finding| !remedies(finding, self.purpose).is_empty());
         let mut hints = Vec::new();
         if changes {

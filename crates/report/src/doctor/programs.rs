@@ -1,16 +1,17 @@
 //! The same for programs and documents.
 
-use analyse::doctor::{Check, Filesystem, Finding, Purpose, State, Subject};
+use analyse::doctor::{Check, CheckState, DoctorFinding, DoctorSubject, FilesystemFacts, Purpose};
 use serde_json::{Map, Value, json};
 
-use super::{Diagnosis, Tally, meaning, name, remedies, stack, values};
+use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
 use crate::escape::markdown;
 
 /// One document: for each name what is under it and what was found, then the host.
 #[must_use]
 pub fn doctor_json(diagnosis: &Diagnosis) -> String {
     let purpose = diagnosis.purpose;
-    let findings = |findings: &[Finding]| findings.iter().map(|found| finding(found, purpose)).collect::<Vec<_>>();
+    let findings =
+        |findings: &[DoctorFinding]| findings.iter().map(|found| finding(found, purpose)).collect::<Vec<_>>();
     let subjects = diagnosis.subjects.iter().map(|(subject, found)| {
         json!({
             "asked": subject.asked,
@@ -19,30 +20,30 @@ pub fn doctor_json(diagnosis: &Diagnosis) -> String {
             "filesystems": filesystems(subject),
             "instead_of_a_device": subject.bottom,
             "stack": stack(subject),
-            "tally": tally(Tally::of(found, purpose)),
+            "tally": tally(DoctorTally::of(found, purpose)),
             "findings": findings(found),
         })
     });
     let document = json!({
         "for": purpose,
         "subjects": subjects.collect::<Vec<_>>(),
-        "host": { "tally": tally(Tally::of(&diagnosis.host, purpose)), "findings": findings(&diagnosis.host) },
+        "host": { "tally": tally(DoctorTally::of(&diagnosis.host, purpose)), "findings": findings(&diagnosis.host) },
     });
     format!("{document:#}\n")
 }
 
-fn filesystems(subject: &Subject) -> Vec<Value> {
-    let filesystem = |of: &Filesystem| json!({ "at": of.at, "type": of.kind, "options": of.options });
+fn filesystems(subject: &DoctorSubject) -> Vec<Value> {
+    let filesystem = |of: &FilesystemFacts| json!({ "at": of.at, "type": of.kind, "options": of.options });
     subject.filesystems.iter().map(filesystem).collect()
 }
 
-fn tally(tally: Tally) -> Value {
+fn tally(tally: DoctorTally) -> Value {
     json!({
         "problem": tally.problems, "could_be_better": tally.better, "good": tally.good, "unknown": tally.unknown,
     })
 }
 
-fn finding(finding: &Finding, purpose: Option<Purpose>) -> Value {
+fn finding(finding: &DoctorFinding, purpose: Option<Purpose>) -> Value {
     let mut map = match serde_json::to_value(finding) {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),
@@ -60,7 +61,7 @@ fn finding(finding: &Finding, purpose: Option<Purpose>) -> Value {
     Value::Object(map)
 }
 
-fn why(finding: &Finding) -> String {
+fn why(finding: &DoctorFinding) -> String {
     match &finding.unknown {
         Some(reason) => meaning::unread(reason),
         None => meaning::why(finding.check, finding.case).to_owned(),
@@ -78,16 +79,16 @@ pub fn doctor_markdown(diagnosis: &Diagnosis) -> String {
     out
 }
 
-fn section(out: &mut String, name: &str, about: &str, findings: &[Finding], purpose: Option<Purpose>) {
+fn section(out: &mut String, name: &str, about: &str, findings: &[DoctorFinding], purpose: Option<Purpose>) {
     let gap = if out.is_empty() { "" } else { "\n" };
-    out.push_str(&format!("{gap}## {}\n\n{}.\n", markdown(name), Tally::of(findings, purpose).words()));
+    out.push_str(&format!("{gap}## {}\n\n{}.\n", markdown(name), DoctorTally::of(findings, purpose).words()));
     if !about.is_empty() {
         out.push_str(&format!("\n{}\n", markdown(about)));
     }
     if findings.is_empty() {
         return;
     }
-    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    let mut sorted: Vec<&DoctorFinding> = findings.iter().collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.state(purpose)));
     out.push_str("\n| check | state | found | wanted | why |\n|---|---|---|---|---|\n");
     for finding in &sorted {
@@ -105,7 +106,7 @@ fn section(out: &mut String, name: &str, about: &str, findings: &[Finding], purp
     }
 }
 
-fn commands(out: &mut String, finding: &Finding, purpose: Option<Purpose>) {
+fn commands(out: &mut String, finding: &DoctorFinding, purpose: Option<Purpose>) {
     let remedies = remedies(finding, purpose);
     if remedies.is_empty() {
         return;
@@ -126,13 +127,15 @@ pub fn doctor_checks() -> String {
         "# Checks of `fathom doctor`\n\nGenerated from the table of checks; do not edit. There are {}. Each finding is \
          one of: {}. A figure that cannot be read is unknown, with the reason; nothing is written and no device is opened.\n",
         Check::ALL.len(),
-        [State::Problem, State::CouldBeBetter, State::Good, State::Unknown].map(meaning::state).join(", ")
+        [CheckState::Problem, CheckState::CouldBeBetter, CheckState::Good, CheckState::Unknown]
+            .map(meaning::state)
+            .join(", ")
     );
     for &check in Check::ALL {
         out.push_str(&format!(
             "\n## {}\n\n{} Reads {}.\n\nFrom: {}. In JSON: `{}`.\n",
             meaning::title(check),
-            meaning::why(check, analyse::doctor::Case::Usual),
+            meaning::why(check, analyse::doctor::DoctorCase::Usual),
             meaning::place(check),
             check.source(),
             check.id()

@@ -1,10 +1,10 @@
 //! What was found and what is wanted, in words.
 
-use analyse::doctor::{Check, Figure, Finding, Purpose, Value, Want};
+use analyse::doctor::{Check, DoctorFigure, DoctorFinding, DoctorValue, Purpose, Want};
 use units::{Bytes, count, grouped};
 
 /// What was found, all figures in a row: `1 hardware queue, 2 CPUs`.
-pub(super) fn found(finding: &Finding) -> String {
+pub(super) fn found(finding: &DoctorFinding) -> String {
     let mut text = String::new();
     for figure in &finding.found {
         // `12 free of 16`
@@ -21,13 +21,13 @@ pub(super) fn found(finding: &Finding) -> String {
     text
 }
 
-fn one(figure: &Figure, check: Check) -> String {
+fn one(figure: &DoctorFigure, check: Check) -> String {
     let (name, value) = (&figure.name, value(&figure.value, check));
     match (&figure.value, name.as_str()) {
         (_, "") => value,
-        (Value::Switch(true), name) => name.to_owned(),
-        (Value::Switch(false), name) => format!("no {name}"),
-        (Value::PerSecond(_) | Value::BytesPerSecond(_), name) => format!("{name} {value}"),
+        (DoctorValue::Switch(true), name) => name.to_owned(),
+        (DoctorValue::Switch(false), name) => format!("no {name}"),
+        (DoctorValue::PerSecond(_) | DoctorValue::BytesPerSecond(_), name) => format!("{name} {value}"),
         (_, "weight" | "missing" | "limit" | "background" | "granularity") => format!("{name} {value}"),
         (_, name) if name.ends_with(" of") => format!("{name} {value}"),
         (_, name) => format!("{value} {name}"),
@@ -40,16 +40,16 @@ fn tenths(value: f64) -> String {
 }
 
 /// A value with its unit.
-fn value(value: &Value, check: Check) -> String {
+fn value(value: &DoctorValue, check: Check) -> String {
     match value {
-        Value::Word(word) => super::clean(word),
-        Value::Count(n) => grouped(*n),
-        Value::Number(n) => tenths(*n),
-        Value::Bytes(bytes) => Bytes::new(*bytes).to_string(),
-        Value::Switch(on) => switch(*on, check).to_owned(),
-        Value::Share(share) => format!("{:.0}%", (share * 100.0).floor()),
-        Value::PerSecond(rate) => format!("{}/s", count(*rate as f64)),
-        Value::BytesPerSecond(rate) => format!("{}/s", Bytes::new(*rate)),
+        DoctorValue::Word(word) => super::clean(word),
+        DoctorValue::Count(n) => grouped(*n),
+        DoctorValue::Number(n) => tenths(*n),
+        DoctorValue::Bytes(bytes) => Bytes::new(*bytes).to_string(),
+        DoctorValue::Switch(on) => switch(*on, check).to_owned(),
+        DoctorValue::Share(share) => format!("{:.0}%", (share * 100.0).floor()),
+        DoctorValue::PerSecond(rate) => format!("{}/s", count(*rate as f64)),
+        DoctorValue::BytesPerSecond(rate) => format!("{}/s", Bytes::new(*rate)),
     }
 }
 
@@ -64,7 +64,7 @@ fn switch(on: bool, check: Check) -> &'static str {
 }
 
 /// What would be good: for one purpose, or for both where they differ.
-pub(super) fn wanted(finding: &Finding, purpose: Option<Purpose>) -> Option<String> {
+pub(super) fn wanted(finding: &DoctorFinding, purpose: Option<Purpose>) -> Option<String> {
     let of = |purpose| want(&finding.side(purpose).wanted, finding.check);
     if let Some(purpose) = purpose {
         return of(purpose);
@@ -79,9 +79,9 @@ pub(super) fn wanted(finding: &Finding, purpose: Option<Purpose>) -> Option<Stri
 }
 
 fn want(want: &Want, check: Check) -> Option<String> {
-    let value = |of: &Value| match (of, check) {
+    let value = |of: &DoctorValue| match (of, check) {
         // Of discards anything at all.
-        (Value::Bytes(1), Check::DiscardSupport) => "any".to_owned(),
+        (DoctorValue::Bytes(1), Check::DiscardSupport) => "any".to_owned(),
         (of, _) => value(of, check),
     };
     Some(match want {
@@ -92,7 +92,7 @@ fn want(want: &Want, check: Check) -> Option<String> {
         Want::AtLeast(of) => format!("at least {}", value(of)),
         Want::AtMost(of) => format!("at most {}", value(of)),
         Want::MultipleOf(of) => match check {
-            Check::Alignment if matches!(of, Value::Count(_)) => format!("a multiple of {} sectors", value(of)),
+            Check::Alignment if matches!(of, DoctorValue::Count(_)) => format!("a multiple of {} sectors", value(of)),
             _ => format!("a multiple of {}", value(of)),
         },
     })

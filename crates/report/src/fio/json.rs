@@ -2,8 +2,8 @@
 
 use record::{DirectionResult, DiskUse, GroupTotals, JobResult, Kind, LatencyShares, LatencyStats, Measured, Run};
 
-use super::writer::Writer;
-use super::{Options, Version};
+use super::writer::FioWriter;
+use super::{FioOptions, FioVersion};
 use crate::civil::Civil;
 
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
@@ -11,16 +11,16 @@ const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
 /// What a part of the document depends on besides its own figures.
 #[derive(Clone, Copy)]
-struct Context<'a> {
+struct FioJsonContext<'a> {
     run: &'a Run,
     bins: bool,
-    version: Version,
+    version: FioVersion,
 }
 
-pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: Options) {
-    let context = Context { run, bins, version: options.version };
+pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: FioOptions) {
+    let context = FioJsonContext { run, bins, version: options.version };
     let taken = Civil::at(run.taken_unix_ms, run.utc_offset_s);
-    Writer::new(out).root(|w| {
+    FioWriter::new(out).root(|w| {
         w.text("fio version", options.version.name());
         w.int("timestamp", run.taken_unix_ms / 1000);
         w.int("timestamp_ms", run.taken_unix_ms);
@@ -44,8 +44,8 @@ pub(super) fn note_text(note: &record::Note) -> String {
 }
 
 /// Options as typed; fio 3.33 leaves out those without a value.
-fn echo(w: &mut Writer<'_>, key: &str, options: &[(String, String)], context: Context<'_>) {
-    let bare = context.version > Version::V3_33;
+fn echo(w: &mut FioWriter<'_>, key: &str, options: &[(String, String)], context: FioJsonContext<'_>) {
+    let bare = context.version > FioVersion::V3_33;
     if options.is_empty() {
         return;
     }
@@ -56,8 +56,8 @@ fn echo(w: &mut Writer<'_>, key: &str, options: &[(String, String)], context: Co
     });
 }
 
-fn entry(w: &mut Writer<'_>, job: &JobResult, context: Context<'_>) {
-    let (result, later) = (&job.result, context.version > Version::V3_33);
+fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
+    let (result, later) = (&job.result, context.version > FioVersion::V3_33);
     w.text("jobname", &job.name);
     w.int("groupid", job.group);
     if later {
@@ -88,7 +88,7 @@ fn entry(w: &mut Writer<'_>, job: &JobResult, context: Context<'_>) {
     }
 }
 
-fn processor(w: &mut Writer<'_>, result: &Measured) {
+fn processor(w: &mut FioWriter<'_>, result: &Measured) {
     let cpu = &result.cpu;
     w.int("job_runtime", result.runtime_ms());
     w.float("usr_cpu", result.cpu_percent(cpu.user_ns));
@@ -98,7 +98,7 @@ fn processor(w: &mut Writer<'_>, result: &Measured) {
     w.int("minf", cpu.minor_faults);
 }
 
-fn shares(w: &mut Writer<'_>, result: &Measured) {
+fn shares(w: &mut FioWriter<'_>, result: &Measured) {
     let mut percents = |key: &str, names: &[&str], percents: &[f64]| {
         w.object(key, |w| names.iter().zip(percents).for_each(|(name, percent)| w.float(name, *percent)));
     };
@@ -115,7 +115,7 @@ fn shares(w: &mut Writer<'_>, result: &Measured) {
 }
 
 /// fio's search for a depth by a target latency is not offered; its keys are there all the same.
-fn latency_target(w: &mut Writer<'_>, iodepth: u32, later: bool) {
+fn latency_target(w: &mut FioWriter<'_>, iodepth: u32, later: bool) {
     w.int("latency_depth", iodepth);
     w.int("latency_target", 0);
     if later {
@@ -128,7 +128,7 @@ fn latency_target(w: &mut Writer<'_>, iodepth: u32, later: bool) {
     }
 }
 
-fn transfers(w: &mut Writer<'_>, job: &JobResult, kind: Kind, context: Context<'_>) {
+fn transfers(w: &mut FioWriter<'_>, job: &JobResult, kind: Kind, context: FioJsonContext<'_>) {
     let (result, kept) = (job.result.kind(kind), &job.declared.kept);
     let totals = context.run.group_totals(job.group, kind);
     let bytes_per_second = result.fio_bytes_per_second();
@@ -148,7 +148,7 @@ fn transfers(w: &mut Writer<'_>, job: &JobResult, kind: Kind, context: Context<'
     samples(w, result, totals);
 }
 
-fn samples(w: &mut Writer<'_>, result: &DirectionResult, totals: Option<GroupTotals>) {
+fn samples(w: &mut FioWriter<'_>, result: &DirectionResult, totals: Option<GroupTotals>) {
     let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
     w.int("bw_min", bandwidth.min as u64);
     w.int("bw_max", bandwidth.max as u64);
@@ -163,7 +163,7 @@ fn samples(w: &mut Writer<'_>, result: &DirectionResult, totals: Option<GroupTot
     w.int("iops_samples", iops.count);
 }
 
-fn latency(w: &mut Writer<'_>, key: &str, latency: &LatencyStats, percentiles: &[f64], context: Context<'_>) {
+fn latency(w: &mut FioWriter<'_>, key: &str, latency: &LatencyStats, percentiles: &[f64], context: FioJsonContext<'_>) {
     w.object(key, |w| {
         w.int("min", latency.min_ns);
         w.int("max", latency.max_ns);
@@ -184,11 +184,11 @@ fn latency(w: &mut Writer<'_>, key: &str, latency: &LatencyStats, percentiles: &
     });
 }
 
-fn disk_util(w: &mut Writer<'_>, disk: &DiskUse, context: Context<'_>) {
+fn disk_util(w: &mut FioWriter<'_>, disk: &DiskUse, context: FioJsonContext<'_>) {
     w.text("name", &disk.name);
     w.int("read_ios", disk.read_ios);
     w.int("write_ios", disk.write_ios);
-    if context.version > Version::V3_33 {
+    if context.version > FioVersion::V3_33 {
         w.int("read_sectors", disk.read_sectors);
         w.int("write_sectors", disk.write_sectors);
     }

@@ -1,6 +1,6 @@
 //! fio's output formats, so exactly that programs which parse fio's output accept these.
 //!
-//! The layout is that of a version of fio, [`Version::V3_33`] unless another is asked for. Notes go inside: as lines
+//! The layout is that of a version of fio, [`FioVersion::V3_33`] unless another is asked for. Notes go inside: as lines
 //! at the end of the normal output, and as `fathom notes` at the end of a JSON document that has any; terse lines
 //! carry none.
 
@@ -10,7 +10,7 @@ mod number;
 mod terse;
 mod writer;
 
-use record::{Asked, Run};
+use record::{RequestedRun, Run};
 
 use normal::banner;
 
@@ -18,7 +18,7 @@ pub(crate) use number::{binary_size as short_size, count as short_count, error_t
 
 /// Which version's layout is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
+pub enum FioVersion {
     /// fio 3.33, which Debian 12 installs.
     #[default]
     V3_33,
@@ -26,7 +26,7 @@ pub enum Version {
     V3_42,
 }
 
-impl Version {
+impl FioVersion {
     /// What fio of this version calls itself.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -39,7 +39,7 @@ impl Version {
 
 /// One of fio's formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FioFormat {
     /// For people.
     Normal,
     /// JSON.
@@ -66,24 +66,24 @@ pub enum Terse {
 
 /// How fio's formats are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct FioOptions {
     /// Whose layout.
-    pub version: Version,
+    pub version: FioVersion,
     /// Which layout of terse lines.
     pub terse: Terse,
 }
 
-/// Everything that fio prints for a run: with [`Format::Normal`] what it prints before the run, then the results.
+/// Everything that fio prints for a run: with [`FioFormat::Normal`] what it prints before the run, then the results.
 #[must_use]
-pub fn document(run: &Run, formats: &[Format], options: Options) -> String {
+pub fn document(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
     opening(&run.asked, formats, options) + &results(run, formats, options)
 }
 
 /// What fio prints before a run.
 #[must_use]
-pub fn opening(jobs: &[Asked], formats: &[Format], options: Options) -> String {
+pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions) -> String {
     let mut out = String::new();
-    if formats.contains(&Format::Normal) {
+    if formats.contains(&FioFormat::Normal) {
         banner(&mut out, jobs, options);
     }
     out
@@ -91,10 +91,10 @@ pub fn opening(jobs: &[Asked], formats: &[Format], options: Options) -> String {
 
 /// What fio prints as a worker's files are made: how many, and their sizes together in whole mebibytes.
 #[must_use]
-pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[Format]) -> String {
+pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) -> String {
     let mib = bytes >> 20;
     match files {
-        _ if !formats.contains(&Format::Normal) => String::new(),
+        _ if !formats.contains(&FioFormat::Normal) => String::new(),
         1 => format!("{job}: Laying out IO file (1 file / {mib}MiB)\n"),
         _ => format!("{job}: Laying out IO files ({files} files / total {mib}MiB)\n"),
     }
@@ -102,16 +102,16 @@ pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[Format]) -> St
 
 /// The results alone, as for `--status-interval`: terse, then JSON, then normal, in whichever order they are asked for.
 #[must_use]
-pub fn results(run: &Run, formats: &[Format], options: Options) -> String {
+pub fn results(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
     let mut out = String::new();
-    if formats.contains(&Format::Terse) {
+    if formats.contains(&FioFormat::Terse) {
         terse::lines(&mut out, run, options);
     }
-    let bins = formats.contains(&Format::JsonPlus);
-    if bins || formats.contains(&Format::Json) {
+    let bins = formats.contains(&FioFormat::JsonPlus);
+    if bins || formats.contains(&FioFormat::Json) {
         json::document(&mut out, run, bins, options);
     }
-    if formats.contains(&Format::Normal) {
+    if formats.contains(&FioFormat::Normal) {
         normal::results(&mut out, run, options);
     }
     out

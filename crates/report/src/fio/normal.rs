@@ -1,21 +1,21 @@
 //! fio's normal output.
 
-use record::{Asked, DiskUse, JobResult, Kind, LatencyShares, LatencyStats, Run, Samples};
+use record::{DiskUse, JobResult, Kind, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord};
 
 use super::json::note_text;
 use super::number::{SizeStyle, count, error_text, long_count};
-use super::{Options, Version};
+use super::{FioOptions, FioVersion};
 use crate::civil::Civil;
 
 /// What fio prints before a run: the jobs, its version, and how many workers start.
-pub(super) fn banner(out: &mut String, jobs: &[Asked], options: Options) {
+pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOptions) {
     for asked in jobs {
         job_line(out, asked);
     }
     out.push_str(&format!("{}\n{}\n", options.version.name(), starting(jobs)));
 }
 
-fn job_line(out: &mut String, asked: &Asked) {
+fn job_line(out: &mut String, asked: &RequestedRun) {
     let declared = &asked.declared;
     let style = SizeStyle { decimal: declared.kb_base == 1000, bits: false };
     let sizes = Kind::ALL.map(|kind| {
@@ -32,7 +32,7 @@ fn job_line(out: &mut String, asked: &Asked) {
     }
 }
 
-fn starting(asked: &[Asked]) -> String {
+fn starting(asked: &[RequestedRun]) -> String {
     let workers = |thread: bool| -> u32 {
         asked.iter().filter(|asked| asked.declared.thread == thread).map(|asked| asked.declared.numjobs.max(1)).sum()
     };
@@ -48,12 +48,12 @@ fn starting(asked: &[Asked]) -> String {
 }
 
 /// Results, groups, devices, and notes.
-pub(super) fn results(out: &mut String, run: &Run, options: Options) {
+pub(super) fn results(out: &mut String, run: &Run, options: FioOptions) {
     for (index, job) in run.jobs.iter().enumerate() {
         if index == 0 {
             out.push('\n');
         }
-        Job { run, job, options, style: style_of(job) }.write(out);
+        NormalJob { run, job, options, style: style_of(job) }.write(out);
     }
     for group in run.groups() {
         status_group(out, run, group);
@@ -91,8 +91,8 @@ fn status_group(out: &mut String, run: &Run, group: u32) {
     }
 }
 
-fn disk_line(out: &mut String, disk: &DiskUse, options: Options) {
-    let sectors = if options.version > Version::V3_33 {
+fn disk_line(out: &mut String, disk: &DiskUse, options: FioOptions) {
+    let sectors = if options.version > FioVersion::V3_33 {
         format!("sectors={}/{}, ", disk.read_sectors, disk.write_sectors)
     } else {
         String::new()
@@ -112,14 +112,14 @@ fn disk_line(out: &mut String, disk: &DiskUse, options: Options) {
 }
 
 /// One result, and how it is printed.
-struct Job<'a> {
+struct NormalJob<'a> {
     run: &'a Run,
     job: &'a JobResult,
-    options: Options,
+    options: FioOptions,
     style: SizeStyle,
 }
 
-impl Job<'_> {
+impl NormalJob<'_> {
     fn write(&self, out: &mut String) {
         self.head(out);
         if let Some(description) = &self.job.description {
@@ -153,7 +153,8 @@ impl Job<'_> {
     fn transfers(&self, out: &mut String, kind: Kind) {
         let result = self.job.result.kind(kind);
         let (rate, other_rate) = self.style.rates(result.fio_bytes_per_second());
-        let zones = if kind == Kind::Write && self.options.version == Version::V3_33 { "; 0 zone resets" } else { "" };
+        let zones =
+            if kind == Kind::Write && self.options.version == FioVersion::V3_33 { "; 0 zone resets" } else { "" };
         out.push_str(&format!(
             "  {}: IOPS={}, BW={rate} ({other_rate})({}/{}msec){zones}\n",
             kind.name(),
@@ -216,7 +217,7 @@ impl Job<'_> {
         if sync.count == 0 {
             return;
         }
-        let more = if self.options.version > Version::V3_33 { "/syncfs" } else { "" };
+        let more = if self.options.version > FioVersion::V3_33 { "/syncfs" } else { "" };
         out.push_str(&format!("  fsync/fdatasync/sync_file_range{more}:\n"));
         latency_line(out, "sync", sync);
         percentiles(out, "sync", sync, &self.job.declared.percentiles);
@@ -267,7 +268,7 @@ impl Job<'_> {
             let (errors, first) = (result.errors, result.first_error);
             out.push_str(&format!("     errors    : total={errors}, first_error={first}/<{}>\n", error_text(first)));
         }
-        let none = if self.options.version > Version::V3_33 { "0.00ns" } else { "0" };
+        let none = if self.options.version > FioVersion::V3_33 { "0.00ns" } else { "0" };
         out.push_str(&format!(
             "     latency   : target={none}, window={none}, percentile=100.00%, depth={}\n",
             self.job.declared.iodepth
@@ -275,7 +276,7 @@ impl Job<'_> {
     }
 }
 
-fn sample_text(samples: &Samples, divisor: f64, share: Option<f64>) -> String {
+fn sample_text(samples: &SampleRecord, divisor: f64, share: Option<f64>) -> String {
     let (min, max) = ((samples.min / divisor) as u64, (samples.max / divisor) as u64);
     let (mean, stddev) = (samples.mean / divisor, samples.stddev / divisor);
     let share = share.map_or_else(String::new, |share| format!("per={share:3.2}%, "));

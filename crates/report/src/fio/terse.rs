@@ -1,19 +1,19 @@
 //! Terse lines: fields separated by `;`, latencies in microseconds, rates in KiB/s.
 
-use record::{DirectionResult, DiskUse, JobResult, Kind, LatencyStats, Run, Samples};
+use record::{DirectionResult, DiskUse, JobResult, Kind, LatencyStats, Run, SampleRecord};
 
-use super::{Options, Terse};
+use super::{FioOptions, Terse};
 
 /// Percentiles take this many fields, whether they are used or not.
 const PERCENTILE_FIELDS: usize = 20;
 
-pub(super) fn lines(out: &mut String, run: &Run, options: Options) {
+pub(super) fn lines(out: &mut String, run: &Run, options: FioOptions) {
     for job in &run.jobs {
         line(out, run, job, options);
     }
 }
 
-fn line(out: &mut String, run: &Run, job: &JobResult, options: Options) {
+fn line(out: &mut String, run: &Run, job: &JobResult, options: FioOptions) {
     let mut fields = head(job, options);
     let kinds = if options.terse == Terse::V3 { &Kind::ALL[..2] } else { &Kind::ALL[..] };
     for &kind in kinds {
@@ -40,7 +40,7 @@ fn line(out: &mut String, run: &Run, job: &JobResult, options: Options) {
     out.push('\n');
 }
 
-fn head(job: &JobResult, options: Options) -> Vec<String> {
+fn head(job: &JobResult, options: FioOptions) -> Vec<String> {
     let (name, group, error) = (job.name.clone(), job.group.to_string(), job.error.to_string());
     let number = match options.terse {
         Terse::V2 => return vec!["2".to_owned(), name, group, error],
@@ -93,8 +93,8 @@ fn percentiles(fields: &mut Vec<String>, latency: &LatencyStats, percents: &[f64
 
 fn bandwidth(fields: &mut Vec<String>, result: &DirectionResult, group_kib: u64, terse: Terse) {
     let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
-    let range = |samples: &Samples| [(samples.min as u64).to_string(), (samples.max as u64).to_string()];
-    let spread = |samples: &Samples| [format!("{:.6}", samples.mean), format!("{:.6}", samples.stddev)];
+    let range = |samples: &SampleRecord| [(samples.min as u64).to_string(), (samples.max as u64).to_string()];
+    let spread = |samples: &SampleRecord| [format!("{:.6}", samples.mean), format!("{:.6}", samples.stddev)];
     fields.extend(range(bandwidth));
     fields.push(format!("{:.6}%", bandwidth.percent_of(group_kib)));
     fields.extend(spread(bandwidth));

@@ -1,14 +1,14 @@
 //! JSON in fio's layout: two blanks for each level, blanks around the colon, six decimals.
 
 /// Writes nested objects and arrays line by line.
-pub(super) struct Writer<'a> {
+pub(super) struct FioWriter<'a> {
     out: &'a mut String,
     depth: usize,
     /// Whether the object or array that is open holds nothing yet.
     empty: bool,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> FioWriter<'a> {
     pub(super) fn new(out: &'a mut String) -> Self {
         Self { out, depth: 0, empty: true }
     }

@@ -1,13 +1,13 @@
 //! A gate as JUnit XML, which GitHub's actions, GitLab and Jenkins show as tests.
 
-use analyse::gate::Outcome;
+use analyse::gate::GateOutcome;
 
-use super::{Check, Document};
+use super::{GateCheck, GateDocument};
 use crate::escape::xml;
 
 /// One suite with a test case for each expectation, and one more where the figures are not to be trusted.
 #[must_use]
-pub fn junit(document: &Document) -> String {
+pub fn junit(document: &GateDocument) -> String {
     let failures = document.checks.iter().filter(|check| is_failure(check)).count() + document.distrust.len().min(1);
     let errors = document.checks.iter().filter(|check| is_error(check)).count();
     let tests = document.checks.len() + document.distrust.len().min(1);
@@ -29,15 +29,15 @@ pub fn junit(document: &Document) -> String {
     )
 }
 
-fn is_failure(check: &Check) -> bool {
+fn is_failure(check: &GateCheck) -> bool {
     !check.passed && !is_error(check)
 }
 
-const fn is_error(check: &Check) -> bool {
-    matches!(check.judged.outcome, Outcome::Unknown(_))
+const fn is_error(check: &GateCheck) -> bool {
+    matches!(check.judged.outcome, GateOutcome::Unknown(_))
 }
 
-fn case(check: &Check) -> String {
+fn case(check: &GateCheck) -> String {
     let class =
         check.expectation.job.as_deref().map_or_else(|| "fathom.gate".to_owned(), |job| format!("fathom.gate.{job}"));
     let head = format!("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", escaped(&class), escaped(&check.text));

@@ -3,7 +3,7 @@
 mod junit;
 mod text;
 
-use analyse::gate::{Bound, Expectation, Judged, Outcome, Subject, Unknown};
+use analyse::gate::{Assertion, AssertionSubject, Bound, GateOutcome, JudgedAssertion, UnknownReason};
 use analyse::{Severity, Verdict};
 use record::Run;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use units::significant;
 pub use junit::junit;
 pub use text::{markdown, text};
 
-use crate::compare::{Named, change_words, more_words};
+use crate::compare::{NamedRun, change_words, more_words};
 use crate::suite::shown;
 use crate::words;
 
@@ -21,28 +21,28 @@ const SCHEMA: u32 = 1;
 
 /// One expectation and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
+pub struct GateCheck {
     /// As it was written.
     pub text: String,
     /// What it was read as.
-    pub expectation: Expectation,
+    pub expectation: Assertion,
     /// What became of it.
     #[serde(flatten)]
-    pub judged: Judged,
+    pub judged: JudgedAssertion,
     /// Whether it lets the run through.
     pub passed: bool,
     /// What became of it in a few words.
     pub words: String,
 }
 
-impl Check {
+impl GateCheck {
     /// What became of an expectation that was written as `text`. In `strict` gates what noise leaves open fails.
     #[must_use]
-    pub fn new(text: &str, expectation: Expectation, judged: Judged, strict: bool) -> Self {
+    pub fn new(text: &str, expectation: Assertion, judged: JudgedAssertion, strict: bool) -> Self {
         let passed = match judged.outcome {
-            Outcome::Passed => true,
-            Outcome::WithinNoise => !strict,
-            Outcome::Failed | Outcome::Unknown(_) => false,
+            GateOutcome::Passed => true,
+            GateOutcome::WithinNoise => !strict,
+            GateOutcome::Failed | GateOutcome::Unknown(_) => false,
         };
         let words = told(&expectation, &judged);
         Self { text: text.trim().to_owned(), expectation, judged, passed, words }
@@ -61,12 +61,12 @@ impl Check {
 
 /// A gate that a run has come to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Document {
+pub struct GateDocument {
     schema: u32,
     /// The runs that were held against the expectations.
-    pub runs: Vec<Named>,
+    pub runs: Vec<NamedRun>,
     /// What shares are of.
-    pub baseline: Vec<Named>,
+    pub baseline: Vec<NamedRun>,
     /// In what the runs differ from the baseline besides, where that was passed over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
@@ -76,7 +76,7 @@ pub struct Document {
     /// Seconds that were measured.
     pub seconds: f64,
     /// What became of each expectation, in the order they were given.
-    pub checks: Vec<Check>,
+    pub checks: Vec<GateCheck>,
     /// Why the figures are not to be trusted, where they are not and no expectation is about that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distrust: Vec<String>,
@@ -86,10 +86,15 @@ pub struct Document {
     pub answer: String,
 }
 
-impl Document {
+impl GateDocument {
     /// What came of it all.
     #[must_use]
-    pub fn new(runs: Vec<(Named, &Run)>, baseline: Vec<Named>, checks: Vec<Check>, distrust: Vec<String>) -> Self {
+    pub fn new(
+        runs: Vec<(NamedRun, &Run)>,
+        baseline: Vec<NamedRun>,
+        checks: Vec<GateCheck>,
+        distrust: Vec<String>,
+    ) -> Self {
         let answer = answer(&checks, &distrust);
         let passed = checks.iter().all(|check| check.passed) && distrust.is_empty();
         let hostname = runs.first().map_or_else(String::new, |(_, run)| run.host.hostname.clone());
@@ -134,31 +139,31 @@ pub fn distrust(runs: &[(&Run, &[Verdict])]) -> Vec<String> {
 
 /// One JSON document on several lines.
 #[must_use]
-pub fn json(document: &Document) -> String {
+pub fn json(document: &GateDocument) -> String {
     let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
     text.push('\n');
     text
 }
 
-fn value_words(expectation: &Expectation, value: f64) -> String {
+fn value_words(expectation: &Assertion, value: f64) -> String {
     match expectation.subject {
-        Subject::Figure(figure) => shown(figure, value, None),
-        Subject::Findings(_) => format!("{value}"),
+        AssertionSubject::Figure(figure) => shown(figure, value, None),
+        AssertionSubject::Findings(_) => format!("{value}"),
     }
 }
 
 /// `7.7% to spare`, `35.0% short`, `within noise (-7.0% ± 9.1%): 120 s more would tell`.
-fn told(expectation: &Expectation, judged: &Judged) -> String {
+fn told(expectation: &Assertion, judged: &JudgedAssertion) -> String {
     let change =
         judged.change.as_ref().map_or_else(String::new, |change| format!(" (change {})", change_words(change)));
     match judged.outcome {
-        Outcome::Unknown(reason) => unknown_words(reason, expectation),
-        Outcome::WithinNoise => {
+        GateOutcome::Unknown(reason) => unknown_words(reason, expectation),
+        GateOutcome::WithinNoise => {
             let more = judged.more.map_or_else(String::new, |more| format!(": {} would tell", more_words(more)));
             format!("within noise{change}{more}")
         }
-        Outcome::Passed | Outcome::Failed => {
-            let failed = judged.outcome == Outcome::Failed;
+        GateOutcome::Passed | GateOutcome::Failed => {
+            let failed = judged.outcome == GateOutcome::Failed;
             let margin = judged
                 .margin_percent
                 .map(|margin| format!("{}% {}", significant(margin.abs(), 3), side(margin, failed)));
@@ -172,20 +177,20 @@ const fn side(margin: f64, failed: bool) -> &'static str {
     if failed || margin < 0.0 { "off" } else { "to spare" }
 }
 
-fn unknown_words(reason: Unknown, expectation: &Expectation) -> String {
+fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
     match (reason, &expectation.job) {
-        (Unknown::NoSuchJob, Some(job)) => format!("the run has no job `{job}`"),
-        (Unknown::NoSuchJob, None) => "the run has no results".to_owned(),
-        (Unknown::NotMeasured, _) => "the run does not have this figure".to_owned(),
-        (Unknown::NoBaseline, _) => "there is no baseline".to_owned(),
-        (Unknown::NotInBaseline, _) => "the baseline does not have this figure".to_owned(),
+        (UnknownReason::NoSuchJob, Some(job)) => format!("the run has no job `{job}`"),
+        (UnknownReason::NoSuchJob, None) => "the run has no results".to_owned(),
+        (UnknownReason::NotMeasured, _) => "the run does not have this figure".to_owned(),
+        (UnknownReason::NoBaseline, _) => "there is no baseline".to_owned(),
+        (UnknownReason::NotInBaseline, _) => "the baseline does not have this figure".to_owned(),
     }
 }
 
 /// How many hold, and which does not.
-fn answer(checks: &[Check], distrust: &[String]) -> String {
-    let failed: Vec<&Check> = checks.iter().filter(|check| !check.passed).collect();
-    let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == Outcome::WithinNoise).count();
+fn answer(checks: &[GateCheck], distrust: &[String]) -> String {
+    let failed: Vec<&GateCheck> = checks.iter().filter(|check| !check.passed).collect();
+    let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == GateOutcome::WithinNoise).count();
     let noise = if noise == 0 { String::new() } else { format!(", {noise} of them as far as noise lets tell") };
     let first = match (checks.len(), &failed[..]) {
         (0, _) => "nothing was expected".to_owned(),
@@ -202,9 +207,9 @@ fn answer(checks: &[Check], distrust: &[String]) -> String {
     }
 }
 
-fn why(check: &Check) -> String {
+fn why(check: &GateCheck) -> String {
     match check.judged.outcome {
-        Outcome::Unknown(_) => check.words.clone(),
+        GateOutcome::Unknown(_) => check.words.clone(),
         _ if check.words.is_empty() => format!("it is {}", check.measured()),
         _ => format!("it is {}, {}", check.measured(), check.words),
     }

@@ -1,19 +1,19 @@
 //! A gate for people: a line for each expectation, the value beside what it is held against.
 
-use analyse::gate::{Bound, Outcome};
+use analyse::gate::{Bound, GateOutcome};
 
-use super::{Check, Document};
+use super::{GateCheck, GateDocument};
 use crate::compare::names;
 use crate::escape::{markdown as escaped, markdown_code};
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 
 /// No column is wider.
 const COLUMN_MAX: usize = 44;
 
 /// What became of each expectation, and of all.
 #[must_use]
-pub fn text(document: &Document, style: Style) -> String {
+pub fn text(document: &GateDocument, style: SheetStyle) -> String {
     let mut page = Sheet::new(style.readable(), 0);
     names(&mut page, "run", &document.runs);
     names(&mut page, "baseline", &document.baseline);
@@ -33,29 +33,30 @@ pub fn text(document: &Document, style: Style) -> String {
 }
 
 /// Of the expectation, the value and what it was held against.
-fn widths(checks: &[Check]) -> [usize; 3] {
-    let most = |cell: fn(&Check) -> String| checks.iter().map(|check| cell(check).chars().count()).max().unwrap_or(0);
-    [most(|check| check.text.clone()), most(Check::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
+fn widths(checks: &[GateCheck]) -> [usize; 3] {
+    let most =
+        |cell: fn(&GateCheck) -> String| checks.iter().map(|check| cell(check).chars().count()).max().unwrap_or(0);
+    [most(|check| check.text.clone()), most(GateCheck::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
 }
 
 /// What a share of the baseline comes to; other bounds stand in the expectation already.
-fn of_baseline(check: &Check) -> String {
+fn of_baseline(check: &GateCheck) -> String {
     match check.expectation.bound {
         Bound::OfBaseline(_) => check.bound(),
         Bound::Value(_) => String::new(),
     }
 }
 
-const fn sign(check: &Check) -> (&'static str, Tone) {
+const fn sign(check: &GateCheck) -> (&'static str, Tone) {
     match (check.judged.outcome, check.passed) {
-        (Outcome::WithinNoise, true) => ("~", Tone::Odd),
-        (Outcome::Unknown(_), _) => ("?", Tone::Bad),
+        (GateOutcome::WithinNoise, true) => ("~", Tone::Odd),
+        (GateOutcome::Unknown(_), _) => ("?", Tone::Bad),
         (_, true) => ("✓", Tone::Good),
         (_, false) => ("✗", Tone::Bad),
     }
 }
 
-fn line(page: &mut Sheet, check: &Check, [text, measured, bound]: [usize; 3]) {
+fn line(page: &mut Sheet, check: &GateCheck, [text, measured, bound]: [usize; 3]) {
     let (sign, tone) = sign(check);
     let value = if check.passed { check.measured() } else { String::new() };
     let value = if value.is_empty() {
@@ -76,13 +77,13 @@ fn line(page: &mut Sheet, check: &Check, [text, measured, bound]: [usize; 3]) {
 
 /// A summary for pages such as GitHub's job summary.
 #[must_use]
-pub fn markdown(document: &Document) -> String {
+pub fn markdown(document: &GateDocument) -> String {
     let sign = if document.passed { "✅" } else { "❌" };
     let mut out = format!("### {sign} {}\n\n", escaped(&document.answer));
     out.push_str("| | expected | measured | bound | |\n|---|---|--:|--:|---|\n");
     for check in &document.checks {
         let sign = match (check.judged.outcome, check.passed) {
-            (Outcome::WithinNoise, true) => "➖",
+            (GateOutcome::WithinNoise, true) => "➖",
             (_, true) => "✅",
             (_, false) => "❌",
         };

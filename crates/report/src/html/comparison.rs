@@ -4,24 +4,26 @@ use analyse::compare::FigureComparison;
 
 use super::findings::micro;
 use super::markup::Markup;
-use super::table::Table;
-use crate::compare::{Document, Load, caution_notes, change_words, figure_words, mismatch_words, verdict_words};
+use super::table::HtmlTable;
+use crate::compare::{
+    ComparedLoad, ComparisonDocument, caution_notes, change_words, figure_words, mismatch_words, verdict_words,
+};
 use crate::suite::shown;
 
 const HEAD: [&str; 5] = ["figure", "baseline", "candidate", "change", "verdict"];
 
 /// The answer as a headline.
-pub(super) fn title(document: &Document) -> String {
+pub(super) fn title(document: &ComparisonDocument) -> String {
     let mut letters = document.answer.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A table for each job, and what is to be kept in mind.
-pub(super) fn section(out: &mut Markup, document: &Document) {
+pub(super) fn section(out: &mut Markup, document: &ComparisonDocument) {
     out.leaf("h2", "", "Changes");
     for job in &document.comparison.jobs {
-        let mut table = Table::new(&job.job, &HEAD, 1);
-        for load in Load::of(job) {
+        let mut table = HtmlTable::new(&job.job, &HEAD, 1);
+        for load in ComparedLoad::of(job) {
             table.rows.extend(load.rows.iter().map(|row| cells(load.name(), row)));
         }
         out.class("div", "card sheet", |out| table.write(out));

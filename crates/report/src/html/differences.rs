@@ -8,8 +8,8 @@ use super::Shown;
 use super::findings::micro;
 use super::headline::{rate, time};
 use super::markup::Markup;
-use super::part::{Member, Part};
-use super::table::Table;
+use super::part::{Member, SectionPart};
+use super::table::HtmlTable;
 use crate::chart::isolated;
 use crate::compare::mismatch_words;
 use crate::suite::figure_name;
@@ -18,7 +18,7 @@ use crate::suite::figure_name;
 const SAME: f64 = 0.005;
 
 /// A table for each job that several runs have.
-pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[Part<'_>]) {
+pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
     out.leaf("h2", "", "Differences");
     let first = runs.first().map_or("", |shown| shown.name);
     out.class("p", "hint", |out| {
@@ -51,10 +51,10 @@ fn otherwise(runs: &[Shown<'_>]) -> Vec<(String, Vec<String>)> {
     others.iter().map(lines).filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
-fn table(part: &Part<'_>) -> Table {
+fn table(part: &SectionPart<'_>) -> HtmlTable {
     let names = part.members.iter().map(|member| member.name);
     let head: Vec<&str> = std::iter::once("figure").chain(names).collect();
-    let mut table = Table::new(part.called(), &head, 1);
+    let mut table = HtmlTable::new(part.called(), &head, 1);
     let kinds = Kind::ALL.into_iter().filter(|kind| part.flows().any(|(_, used, _)| used == *kind));
     for figure in kinds.flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind: Some(kind), quantity })) {
         let values: Vec<Option<f64>> = part.members.iter().map(|member| value(figure, member)).collect();

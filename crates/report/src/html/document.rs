@@ -5,7 +5,7 @@ use super::page;
 
 /// What a page holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Document<'a> {
+pub struct HtmlDocument<'a> {
     /// What made it: `Fathom plan`.
     pub brand: &'a str,
     /// Its headline.
@@ -13,23 +13,23 @@ pub struct Document<'a> {
     /// What the headline is about.
     pub about: &'a str,
     /// Its parts, in order.
-    pub parts: &'a [Part],
+    pub parts: &'a [PagePart],
 }
 
 /// One part of a page.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct PagePart {
     /// What links point at.
     pub id: &'static str,
     /// Its heading.
     pub name: &'static str,
     /// What is in it.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PageBlock>,
 }
 
 /// Something in a part. All text is escaped.
 #[derive(Clone, Debug)]
-pub enum Block {
+pub enum PageBlock {
     /// A paragraph.
     Text(String),
     /// A list.
@@ -51,7 +51,7 @@ pub enum Block {
 
 /// The page: one file that loads nothing and runs no script.
 #[must_use]
-pub fn document(document: &Document<'_>) -> String {
+pub fn document(document: &HtmlDocument<'_>) -> String {
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {
@@ -71,24 +71,24 @@ pub fn document(document: &Document<'_>) -> String {
     out.finish()
 }
 
-fn part(out: &mut Markup, part: &Part) {
+fn part(out: &mut Markup, part: &PagePart) {
     out.inside("section", &[("class", "part"), ("id", part.id)], |out| {
         out.leaf("h2", "", part.name);
         part.blocks.iter().for_each(|one| block(out, one));
     });
 }
 
-fn block(out: &mut Markup, block: &Block) {
+fn block(out: &mut Markup, block: &PageBlock) {
     match block {
-        Block::Text(text) => out.leaf("p", "", text),
-        Block::List(items) => out.inside("ul", &[], |out| items.iter().for_each(|item| out.leaf("li", "", item))),
-        Block::Code(text) => out.leaf("pre", "", text),
-        Block::Picture(svg) => {
+        PageBlock::Text(text) => out.leaf("p", "", text),
+        PageBlock::List(items) => out.inside("ul", &[], |out| items.iter().for_each(|item| out.leaf("li", "", item))),
+        PageBlock::Code(text) => out.leaf("pre", "", text),
+        PageBlock::Picture(svg) => {
             out.class("figure", "large", |out| {
                 out.inside("div", &[("class", "scroll"), ("tabindex", "0")], |out| out.raw(svg));
             });
         }
-        Block::Table { head, numbers, rows } => {
+        PageBlock::Table { head, numbers, rows } => {
             out.class("div", "card sheet narrow", |out| {
                 out.inside("div", &[("class", "scroll"), ("tabindex", "0")], |out| table(out, head, numbers, rows));
             });

@@ -1,13 +1,13 @@
 //! How a run was made: the command to repeat it, the job as written, the machine, the model, the devices.
 
-use record::{JobResult, ModelledVolume, Outcome, Run};
+use record::{JobResult, ModelledVolume, Run, RunOutcome};
 use units::{Bytes, grouped};
 
 use super::Shown;
 use super::findings::micro;
 use super::markup::Markup;
 use super::page::when_and_where;
-use super::table::Table;
+use super::table::HtmlTable;
 use crate::stuck::{LISTED_MOST, stuck_lines};
 
 const SECTOR_BYTES: u64 = 512;
@@ -123,19 +123,19 @@ fn volume(volume: &ModelledVolume) -> Vec<(&'static str, String)> {
     facts
 }
 
-const fn outcome(outcome: Outcome) -> &'static str {
+const fn outcome(outcome: RunOutcome) -> &'static str {
     match outcome {
-        Outcome::Completed => "everything was done",
-        Outcome::Interrupted => "interrupted: these are the results until then",
-        Outcome::Failed => "at least one worker failed; the results of the others are whole",
-        Outcome::Running => "still running: these are the results so far",
+        RunOutcome::Completed => "everything was done",
+        RunOutcome::Interrupted => "interrupted: these are the results until then",
+        RunOutcome::Failed => "at least one worker failed; the results of the others are whole",
+        RunOutcome::Running => "still running: these are the results so far",
     }
 }
 
 /// What the devices themselves counted.
 fn disks(out: &mut Markup, run: &Run) {
     let head = ["device", "reads", "read", "writes", "written", "busy"];
-    let mut table = Table::new("What the devices counted", &head, 1);
+    let mut table = HtmlTable::new("What the devices counted", &head, 1);
     for disk in &run.disks {
         let bytes = |sectors: u64| Bytes::new(sectors * SECTOR_BYTES).to_string();
         table.rows.push(vec![

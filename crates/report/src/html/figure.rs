@@ -1,7 +1,7 @@
 //! A chart on a page: its title, what to read in it, its legend, its picture, its table.
 
 use super::markup::Markup;
-use super::table::Table;
+use super::table::HtmlTable;
 use crate::chart::{Axis, Frame, Svg, series};
 
 /// Units of a picture; the page makes it as wide as there is room.
@@ -18,24 +18,24 @@ const NAME: f64 = 20.0;
 
 /// A chart that is drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Figure {
+pub(super) struct ChartFigure {
     /// What it shows, in a few words.
     pub(super) title: &'static str,
     /// How to read it, a sentence.
     pub(super) note: String,
     /// The marks of its series and what they stand for; empty where there is one.
-    pub(super) legend: Vec<Key>,
+    pub(super) legend: Vec<LegendKey>,
     /// The picture.
     pub(super) picture: String,
     /// The same in numbers.
-    pub(super) table: Table,
+    pub(super) table: HtmlTable,
     /// It takes the width of the page.
     pub(super) wide: bool,
 }
 
 /// An entry of a legend.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
+pub(super) struct LegendKey {
     /// The classes of its mark.
     pub(super) class: String,
     /// What it stands for.
@@ -109,7 +109,7 @@ pub(super) fn picture(label: &str, x: &Axis, y: &Axis, draw: impl FnOnce(&Frame<
     Paper { left: LEFT.max(longest * LETTER + 8.0), ..Paper::default() }.picture(label, x, y, draw)
 }
 
-impl Figure {
+impl ChartFigure {
     pub(super) fn write(&self, out: &mut Markup) {
         out.class("figure", if self.wide { "wide" } else { "half" }, |out| {
             out.inside("figcaption", &[], |out| {
@@ -125,7 +125,7 @@ impl Figure {
     }
 }
 
-impl Key {
+impl LegendKey {
     fn write(&self, out: &mut Markup) {
         out.inside("li", &[], |out| {
             let mark = if self.class.starts_with('l') { "M0 5H22" } else { "M5 0h12v10h-12z" };

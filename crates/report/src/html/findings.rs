@@ -5,7 +5,7 @@ use record::JobResult;
 
 use super::markup::Markup;
 use super::part::Member;
-use super::table::Table;
+use super::table::HtmlTable;
 use crate::explain::{quantity_name, source_name, value};
 use crate::words;
 
@@ -28,7 +28,7 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 /// The headline of a verdict; where `told` is set its first sentence stands above already.
 pub(super) fn headline(out: &mut Markup, finding: &Finding, job: &JobResult, told: bool) {
     let (class, word) = tone(finding.severity);
-    let words::Parts { statement, remedy, outlook } = words::parts(finding, job);
+    let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
     if told && split(&statement).1.is_empty() && remedy.is_none() && outlook.is_none() {
         return evidence(out, finding);
     }
@@ -76,7 +76,7 @@ pub(super) fn others(out: &mut Markup, findings: &[Finding], job: &JobResult) {
 }
 
 fn body(out: &mut Markup, finding: &Finding, job: &JobResult, told: bool) {
-    let words::Parts { statement, remedy, outlook } = words::parts(finding, job);
+    let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
     let (lead, rest) = split(&statement);
     if !told {
         out.leaf("p", "lead", &micro(lead));
@@ -90,7 +90,7 @@ fn body(out: &mut Markup, finding: &Finding, job: &JobResult, told: bool) {
 }
 
 fn evidence(out: &mut Markup, finding: &Finding) {
-    let mut table = Table::new("What it rests on", &["figure", "value", "read from"], 1);
+    let mut table = HtmlTable::new("What it rests on", &["figure", "value", "read from"], 1);
     for evidence in &finding.evidence {
         let cells = [quantity_name(evidence.quantity), value(evidence), source_name(evidence.source).to_owned()];
         table.rows.push(cells.map(|cell| micro(&cell)).into());

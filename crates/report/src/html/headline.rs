@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 use super::findings::micro;
 use super::markup::Markup;
 use super::part::Member;
-use super::table::Table;
+use super::table::HtmlTable;
 use crate::chart::isolated;
 use crate::compare::LARGE_BYTES;
 use crate::text::latencies;
@@ -127,10 +127,11 @@ fn tile(out: &mut Markup, name: &str, value: &str, more: &str) {
 }
 
 /// Every latency that was kept: service and response of each kind, syncs.
-pub(super) fn latency_table(job: &JobResult) -> Option<Table> {
+pub(super) fn latency_table(job: &JobResult) -> Option<HtmlTable> {
     let names = PERCENTILES.iter().map(|(_, name)| *name);
     let head: Vec<&str> = ["latency", "mean", "deviation"].into_iter().chain(names).chain(["slowest"]).collect();
-    let mut table = Table::new("Service counts from submission, response from when an operation was due.", &head, 1);
+    let mut table =
+        HtmlTable::new("Service counts from submission, response from when an operation was due.", &head, 1);
     table.rows = latencies(&job.result).into_iter().map(|(label, latency)| latency_row(label, latency)).collect();
     (!table.rows.is_empty()).then_some(table)
 }

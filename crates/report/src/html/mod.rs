@@ -23,20 +23,20 @@ mod sweep;
 mod table;
 
 use analyse::Verdict;
-pub use document::{Block, Document, Part, document};
+pub use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
 
 use crate::{GridPoint, compare, suite as suites, sweep as sweeps};
 
 /// One thing that a page is about.
 #[derive(Clone, Copy, Debug)]
-pub enum Subject<'a> {
+pub enum PageSubject<'a> {
     /// A run or a simulation. All of a page are laid over each other.
     Run(Shown<'a>),
     /// A search for the knee.
-    Sweep(&'a sweeps::Document),
+    Sweep(&'a sweeps::SweepDocument),
     /// A published procedure.
-    Suite(&'a suites::Document),
+    Suite(&'a suites::SuiteDocument),
 }
 
 /// A run and what is told of it beside its record.
@@ -52,7 +52,7 @@ pub struct Shown<'a> {
     pub written: Option<&'a str>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> PageSubject<'a> {
     /// The run that it is; `None` of anything else.
     #[must_use]
     pub const fn run(&self) -> Option<Shown<'a>> {
@@ -65,13 +65,13 @@ impl<'a> Subject<'a> {
 
 /// The page of all subjects.
 #[must_use]
-pub fn page(subjects: &[Subject<'_>]) -> String {
+pub fn page(subjects: &[PageSubject<'_>]) -> String {
     page::of(subjects, None)
 }
 
 /// The page of a comparison: its answer, each change with its interval, and the charts of the runs beside each other.
 #[must_use]
-pub fn comparison_page(document: &compare::Document, runs: &[Subject<'_>]) -> String {
+pub fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
     page::of(runs, Some(document))
 }
 
@@ -81,10 +81,12 @@ pub fn grid_page(points: &[GridPoint]) -> String {
     let name =
         |point: &GridPoint| point.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
     let names: Vec<String> = points.iter().map(|point| name(point).join(" ")).collect();
-    let subjects: Vec<Subject<'_>> = names
+    let subjects: Vec<PageSubject<'_>> = names
         .iter()
         .zip(points)
-        .map(|(name, point)| Subject::Run(Shown { name, run: &point.run, verdicts: &point.verdicts, written: None }))
+        .map(|(name, point)| {
+            PageSubject::Run(Shown { name, run: &point.run, verdicts: &point.verdicts, written: None })
+        })
         .collect();
     page(&subjects)
 }
@@ -92,5 +94,5 @@ pub fn grid_page(points: &[GridPoint]) -> String {
 /// The page of one run.
 #[must_use]
 pub fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
-    page(&[Subject::Run(Shown { name: "this run", run, verdicts, written: None })])
+    page(&[PageSubject::Run(Shown { name: "this run", run, verdicts, written: None })])
 }

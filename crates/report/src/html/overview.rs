@@ -7,7 +7,7 @@ use super::findings::{micro, split, tone};
 use super::headline::{rate, time};
 use super::markup::Markup;
 use super::page::{SECTIONS, severity};
-use super::part::{Member, Part};
+use super::part::{Member, SectionPart};
 use crate::chart::isolated;
 use crate::words;
 
@@ -19,7 +19,7 @@ pub(super) fn id(number: usize) -> String {
 }
 
 /// How many jobs there are, and how many of them ask for attention.
-pub(super) fn title(parts: &[Part<'_>]) -> String {
+pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
     let of = |wanted: Severity| parts.iter().filter(|part| severity(part) == wanted).count();
     let (all, wrong, odd) = (parts.len(), of(Severity::Distrust), of(Severity::Warning));
     let plural = |n: usize, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
@@ -41,14 +41,14 @@ pub(super) fn title(parts: &[Part<'_>]) -> String {
 const NAMED: usize = 3;
 
 /// `oltp 19.8k IOPS`.
-fn result(part: &Part<'_>) -> Option<String> {
+fn result(part: &SectionPart<'_>) -> Option<String> {
     let member = part.members.first()?;
     let iops: f64 = member.kinds().map(|(_, kind)| kind.iops()).sum();
     Some(format!("{} {} IOPS", isolated(&member.job.name), count(iops)))
 }
 
 /// A row for each kind of operation of each job, which leads to its section.
-pub(super) fn section(out: &mut Markup, parts: &[Part<'_>]) {
+pub(super) fn section(out: &mut Markup, parts: &[SectionPart<'_>]) {
     out.leaf("h2", "", "Overview");
     if parts.len() > SECTIONS {
         let text = format!(
@@ -80,7 +80,7 @@ fn head(out: &mut Markup) {
     out.inside("th", &[("scope", "col"), ("class", "w")], |out| out.text("verdict"));
 }
 
-fn rows(out: &mut Markup, number: usize, part: &Part<'_>, member: &Member<'_>) {
+fn rows(out: &mut Markup, number: usize, part: &SectionPart<'_>, member: &Member<'_>) {
     let kinds: Vec<_> = member.kinds().collect();
     let cells = |index: usize| -> [String; 5] {
         let Some((kind, result)) = kinds.get(index) else { return Default::default() };

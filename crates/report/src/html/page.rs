@@ -1,13 +1,13 @@
 //! The page around its sections: head, headline, ways to the sections, end.
 
 use analyse::Severity;
-use record::{Model, Run};
+use record::{ModelRecord, Run};
 use units::Nanos;
 
 use super::findings::{micro, split};
 use super::markup::Markup;
-use super::part::{Budget, Member, Part};
-use super::{Shown, Subject, comparison, differences, facts, headline, overview, run, suite, sweep};
+use super::part::{Member, PageBudget, SectionPart};
+use super::{PageSubject, Shown, comparison, differences, facts, headline, overview, run, suite, sweep};
 use crate::civil::Civil;
 use crate::words;
 use crate::{chart, compare};
@@ -23,7 +23,7 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub(super) const SECTIONS: usize = 40;
 
 /// A section of the page.
-struct Section {
+struct PageSection {
     id: String,
     /// What leads to it.
     name: String,
@@ -31,8 +31,8 @@ struct Section {
 }
 
 /// All of it.
-pub(super) fn of(subjects: &[Subject<'_>], comparison: Option<&compare::Document>) -> String {
-    let runs: Vec<Shown<'_>> = subjects.iter().filter_map(Subject::run).collect();
+pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::ComparisonDocument>) -> String {
+    let runs: Vec<Shown<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
     let title = comparison.map_or_else(|| title(subjects, &parts), |document| micro(&comparison::title(document)));
     let sections = sections(subjects, &runs, &parts, comparison);
@@ -58,7 +58,7 @@ pub(super) fn of(subjects: &[Subject<'_>], comparison: Option<&compare::Document
 }
 
 /// The jobs of all runs, those that are the same job beside each other.
-fn parts<'a>(runs: &[Shown<'a>]) -> Vec<Part<'a>> {
+fn parts<'a>(runs: &[Shown<'a>]) -> Vec<SectionPart<'a>> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let member = |number: usize, shown: &Shown<'a>, job: usize| Member {
         name: shown.name,
@@ -67,16 +67,16 @@ fn parts<'a>(runs: &[Shown<'a>]) -> Vec<Part<'a>> {
         verdict: shown.verdicts.iter().find(|verdict| verdict.job == job),
         number,
     };
-    let budget = Budget::of(runs.iter().map(|shown| shown.run.jobs.len()).sum());
-    let mut parts: Vec<Part<'a>> =
-        (0..first.run.jobs.len()).map(|job| Part { members: vec![member(0, first, job)], budget }).collect();
+    let budget = PageBudget::of(runs.iter().map(|shown| shown.run.jobs.len()).sum());
+    let mut parts: Vec<SectionPart<'a>> =
+        (0..first.run.jobs.len()).map(|job| SectionPart { members: vec![member(0, first, job)], budget }).collect();
     for (number, shown) in (1..).zip(others) {
         let pairs = analyse::compare::pairs(first.run, shown.run);
         for job in 0..shown.run.jobs.len() {
             let one = member(number, shown, job);
             match pairs.iter().find(|(_, other)| *other == job) {
                 Some((partner, _)) => parts[*partner].members.push(one),
-                None => parts.push(Part { members: vec![one], budget }),
+                None => parts.push(SectionPart { members: vec![one], budget }),
             }
         }
     }
@@ -84,12 +84,12 @@ fn parts<'a>(runs: &[Shown<'a>]) -> Vec<Part<'a>> {
 }
 
 /// The answer in a sentence.
-fn title(subjects: &[Subject<'_>], parts: &[Part<'_>]) -> String {
+fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
     let text = match (subjects, parts) {
-        ([Subject::Sweep(document)], _) => sweep::title(document),
-        ([Subject::Suite(document)], _) => suite::title(document),
-        ([Subject::Run(_)], [only]) => result_of(only),
-        ([Subject::Run(_)], parts) => overview::title(parts),
+        ([PageSubject::Sweep(document)], _) => sweep::title(document),
+        ([PageSubject::Suite(document)], _) => suite::title(document),
+        ([PageSubject::Run(_)], [only]) => result_of(only),
+        ([PageSubject::Run(_)], parts) => overview::title(parts),
         (several, _) if several.iter().all(|subject| subject.run().is_some()) => {
             format!("{} runs side by side", several.len())
         }
@@ -99,7 +99,7 @@ fn title(subjects: &[Subject<'_>], parts: &[Part<'_>]) -> String {
 }
 
 /// What was measured and where, and whether it is not to be trusted.
-fn result_of(part: &Part<'_>) -> String {
+fn result_of(part: &SectionPart<'_>) -> String {
     let member = &part.members[0];
     let doubt = if severity(part) == Severity::Distrust { "not to be trusted: " } else { "" };
     match headline::result(member) {
@@ -109,7 +109,7 @@ fn result_of(part: &Part<'_>) -> String {
 }
 
 /// Whether the headline of a page of this part alone is its verdict.
-pub(super) fn verdict_is_title(part: &Part<'_>) -> bool {
+pub(super) fn verdict_is_title(part: &SectionPart<'_>) -> bool {
     part.members.iter().all(|member| headline::result(member).is_none())
 }
 
@@ -119,16 +119,16 @@ fn verdict_of(member: &Member<'_>) -> String {
 }
 
 fn sections(
-    subjects: &[Subject<'_>],
+    subjects: &[PageSubject<'_>],
     runs: &[Shown<'_>],
-    parts: &[Part<'_>],
-    comparison: Option<&compare::Document>,
-) -> Vec<Section> {
+    parts: &[SectionPart<'_>],
+    comparison: Option<&compare::ComparisonDocument>,
+) -> Vec<PageSection> {
     let mut sections = Vec::new();
     let mut add = |id: String, name: String, write: &dyn Fn(&mut Markup)| {
         let mut out = Markup::default();
         write(&mut out);
-        sections.push(Section { id, name, body: out.finish() });
+        sections.push(PageSection { id, name, body: out.finish() });
     };
     let alone = subjects.len() == 1 && parts.len() == 1;
     if parts.len() > 1 && comparison.is_none() {
@@ -144,12 +144,12 @@ fn sections(
     }
     for (number, subject) in subjects.iter().enumerate() {
         match subject {
-            Subject::Run(_) => {}
-            Subject::Sweep(document) => {
+            PageSubject::Run(_) => {}
+            PageSubject::Sweep(document) => {
                 let name = sweep::name(document);
                 add(format!("sweep-{number}"), name, &|out| sweep::section(out, document, subjects.len() == 1));
             }
-            Subject::Suite(document) => {
+            PageSubject::Suite(document) => {
                 let name = document.suite.clone();
                 add(format!("suite-{number}"), name, &|out| suite::section(out, document, subjects.len() == 1));
             }
@@ -161,7 +161,7 @@ fn sections(
     sections
 }
 
-impl Section {
+impl PageSection {
     fn write(&self, out: &mut Markup) {
         out.inside("section", &[("class", "part"), ("id", &self.id)], |out| out.raw(&self.body));
     }
@@ -182,10 +182,10 @@ pub(super) fn head(out: &mut Markup, title: &str) {
 }
 
 /// Whose page it is, and of when and where.
-fn top(out: &mut Markup, subjects: &[Subject<'_>]) {
+fn top(out: &mut Markup, subjects: &[PageSubject<'_>]) {
     out.class("header", "top", |out| {
         out.leaf("p", "brand", "Fathom report");
-        if let [Subject::Run(shown)] = subjects {
+        if let [PageSubject::Run(shown)] = subjects {
             out.inside("p", &[], |out| out.name(&when_and_where(shown.run)));
         }
     });
@@ -194,7 +194,7 @@ fn top(out: &mut Markup, subjects: &[Subject<'_>]) {
 /// `2026-11-21 10:38:56 on box`, `30.0 s simulated`.
 pub(super) fn when_and_where(run: &Run) -> String {
     match &run.model {
-        Some(Model { virtual_time: true, elapsed_ns, .. }) => {
+        Some(ModelRecord { virtual_time: true, elapsed_ns, .. }) => {
             format!("{} of virtual time", micro(&Nanos::new(*elapsed_ns).to_string()))
         }
         _ if run.taken_unix_ms == 0 => run.tool.name.clone(),
@@ -206,11 +206,11 @@ pub(super) fn when_and_where(run: &Run) -> String {
 }
 
 /// What the headline is about.
-fn sub(out: &mut Markup, subjects: &[Subject<'_>], runs: &[Shown<'_>], parts: &[Part<'_>]) {
+fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
     out.class("p", "sub", |out| match (subjects, parts) {
-        ([Subject::Sweep(document)], _) => out.name(&sweep::about(document)),
-        ([Subject::Suite(document)], _) => out.name(&suite::about(document)),
-        ([Subject::Run(_)], [only]) => {
+        ([PageSubject::Sweep(document)], _) => out.name(&sweep::about(document)),
+        ([PageSubject::Suite(document)], _) => out.name(&suite::about(document)),
+        ([PageSubject::Run(_)], [only]) => {
             out.inside("b", &[], |out| out.name(only.name()));
             out.text(&format!(": {}", crate::text::asked(only.members[0].job)));
         }
@@ -221,7 +221,7 @@ fn sub(out: &mut Markup, subjects: &[Subject<'_>], runs: &[Shown<'_>], parts: &[
     });
 }
 
-fn ways(out: &mut Markup, sections: &[Section]) {
+fn ways(out: &mut Markup, sections: &[PageSection]) {
     if sections.len() < 3 {
         return;
     }
@@ -249,7 +249,7 @@ pub(super) fn foot(out: &mut Markup) {
 }
 
 /// The gravest finding of a part.
-pub(super) fn severity(part: &Part<'_>) -> Severity {
+pub(super) fn severity(part: &SectionPart<'_>) -> Severity {
     let of = part.members.iter().filter_map(|member| member.verdict.map(|verdict| verdict.headline.severity));
     of.max().unwrap_or(Severity::Info)
 }

@@ -23,16 +23,16 @@ pub(super) struct Member<'a> {
 
 /// What a section of the page is about.
 #[derive(Clone, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct SectionPart<'a> {
     /// The results, at least one.
     pub(super) members: Vec<Member<'a>>,
     /// How much is drawn of each.
-    pub(super) budget: Budget,
+    pub(super) budget: PageBudget,
 }
 
 /// How much of each chart is drawn, so that a page of many jobs stays small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget {
+pub(super) struct PageBudget {
     /// Points of a line.
     pub(super) points: u64,
     /// Rows of a table.
@@ -41,7 +41,7 @@ pub(super) struct Budget {
     pub(super) columns: u64,
 }
 
-impl Budget {
+impl PageBudget {
     /// For each of so many results.
     pub(super) fn of(results: usize) -> Self {
         let each = |all: u64, least: u64, most: u64| (all / results.max(1) as u64).clamp(least, most);
@@ -56,7 +56,7 @@ impl Member<'_> {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> SectionPart<'a> {
     /// The job's name.
     pub(super) fn name(&self) -> &'a str {
         self.members.first().map_or("", |member| &member.job.name)

@@ -5,10 +5,10 @@ use super::findings;
 use super::headline;
 use super::markup::Markup;
 use super::page::verdict_is_title;
-use super::part::{Member, Part};
+use super::part::{Member, SectionPart};
 
 /// Verdict and findings, figures, charts. `alone` on its page its name stands above it already.
-pub(super) fn section(out: &mut Markup, part: &Part<'_>, alone: bool) {
+pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(part.name()));
         if let [only] = part.members.as_slice() {
@@ -54,7 +54,7 @@ fn figures(out: &mut Markup, member: &Member<'_>) {
 }
 
 /// Why there is nothing over time.
-fn without_course(part: &Part<'_>) -> Option<&'static str> {
+fn without_course(part: &SectionPart<'_>) -> Option<&'static str> {
     (part.lasted_ns() == 0)
         .then_some("The record has no course over time: imports of other programs' output carry sums only.")
 }

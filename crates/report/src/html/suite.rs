@@ -4,13 +4,13 @@ use super::charts::published;
 use super::facts::quoted;
 use super::findings::micro;
 use super::markup::Markup;
-use super::table::Table;
-use crate::suite::{self, Document, NEAR, Weight};
+use super::table::HtmlTable;
+use crate::suite::{self, NEAR, StoredSeverity, SuiteDocument};
 
 /// How many of its figures are near what was published.
-pub(super) fn title(document: &Document) -> String {
+pub(super) fn title(document: &SuiteDocument) -> String {
     let rows = document.steps.iter().flat_map(|step| &step.rows).filter(|row| row.published.is_some());
-    let apart: Vec<f64> = rows.filter_map(suite::Row::difference).collect();
+    let apart: Vec<f64> = rows.filter_map(suite::SuiteRow::difference).collect();
     let near = apart.iter().filter(|apart| apart.abs() <= NEAR).count();
     let whole = if document.finished { String::new() } else { ", so far".to_owned() };
     match apart.len() {
@@ -20,22 +20,22 @@ pub(super) fn title(document: &Document) -> String {
 }
 
 /// What was carried out, and on what.
-pub(super) fn about(document: &Document) -> String {
+pub(super) fn about(document: &SuiteDocument) -> String {
     let places = [("measured on", &document.target), ("modelled on", &document.on)];
     let told: Vec<String> = places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
     format!("{}: {}", document.title, told.join(", "))
 }
 
 /// The figures of every step as a table.
-fn table(document: &Document) -> Table {
+fn table(document: &SuiteDocument) -> HtmlTable {
     let (head, rows) = suite::table(document);
-    let mut table = Table::new("Each figure of each step", &head, 2);
+    let mut table = HtmlTable::new("Each figure of each step", &head, 2);
     table.rows = rows.into_iter().map(|(cells, _)| cells.iter().map(|cell| micro(cell)).collect()).collect();
     table
 }
 
 /// The charts, the table, what it rests on, what was found.
-pub(super) fn section(out: &mut Markup, document: &Document, alone: bool) {
+pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(&document.title));
     }
@@ -82,11 +82,11 @@ fn list<'a>(out: &mut Markup, entries: impl Iterator<Item = (&'a str, &'a str)>)
     });
 }
 
-fn tone(weight: Weight) -> (&'static str, &'static str) {
+fn tone(weight: StoredSeverity) -> (&'static str, &'static str) {
     super::findings::tone(match weight {
-        Weight::Info => analyse::Severity::Info,
-        Weight::Advice => analyse::Severity::Advice,
-        Weight::Warning => analyse::Severity::Warning,
-        Weight::Distrust => analyse::Severity::Distrust,
+        StoredSeverity::Info => analyse::Severity::Info,
+        StoredSeverity::Advice => analyse::Severity::Advice,
+        StoredSeverity::Warning => analyse::Severity::Warning,
+        StoredSeverity::Distrust => analyse::Severity::Distrust,
     })
 }

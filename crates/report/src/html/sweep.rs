@@ -7,11 +7,11 @@ use super::facts::quoted;
 use super::findings::{micro, split};
 use super::headline::time;
 use super::markup::Markup;
-use super::table::Table;
-use crate::sweep::{Advice, Document, Sweep, caveats, facts, headline};
+use super::table::HtmlTable;
+use crate::sweep::{Sweep, SweepAdvice, SweepDocument, caveats, facts, headline};
 
 /// The answer in a sentence.
-pub(super) fn title(document: &Document) -> String {
+pub(super) fn title(document: &SweepDocument) -> String {
     match document.sweeps.as_slice() {
         [only] => split(&headline(only)).0.to_owned(),
         [] => "Nothing was searched".to_owned(),
@@ -20,19 +20,19 @@ pub(super) fn title(document: &Document) -> String {
 }
 
 /// What leads to its section.
-pub(super) fn name(document: &Document) -> String {
+pub(super) fn name(document: &SweepDocument) -> String {
     document.sweeps.first().map_or_else(|| "sweep".to_owned(), |sweep| sweep.target.clone())
 }
 
 /// What was searched.
-pub(super) fn about(document: &Document) -> String {
+pub(super) fn about(document: &SweepDocument) -> String {
     let Some(first) = document.sweeps.first() else { return String::new() };
     let time = if first.virtual_time { ", simulated" } else { "" };
     format!("{}: {} by {}{time}, seed {}", first.target, first.load, first.engine, document.seed)
 }
 
 /// What was found of each curve, then all of them together. `alone` on its page, it has been named already.
-pub(super) fn section(out: &mut Markup, document: &Document, alone: bool) {
+pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().collect();
     if !alone {
         out.inside("h2", &[], |out| out.name(&name(document)));
@@ -78,8 +78,8 @@ fn found(out: &mut Markup, sweep: &Sweep, is_named: bool, alone: bool) {
     });
 }
 
-fn advised(out: &mut Markup, advice: &Advice) {
-    let Advice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
+fn advised(out: &mut Markup, advice: &SweepAdvice) {
+    let SweepAdvice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
     let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
     let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
     out.leaf("p", "remedy", &format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."));
@@ -88,9 +88,9 @@ fn advised(out: &mut Markup, advice: &Advice) {
     }
 }
 
-fn probes(sweeps: &[&Sweep]) -> Table {
+fn probes(sweeps: &[&Sweep]) -> HtmlTable {
     let head = ["depth", "seconds", "IOPS", "±", "mean latency", "counts"];
-    let mut table = Table::new("In the order in which they were made", &head, 1);
+    let mut table = HtmlTable::new("In the order in which they were made", &head, 1);
     for taken in sweeps.iter().flat_map(|sweep| &sweep.probes) {
         let (probe, reading) = (&taken.probe, &taken.reading);
         let counts = match (taken.burst, taken.disturbed) {

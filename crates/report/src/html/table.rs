@@ -4,7 +4,7 @@ use super::markup::Markup;
 
 /// A table: words on the left, figures on the right.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(super) struct HtmlTable {
     /// What it shows.
     pub(super) caption: String,
     /// The heads of its columns.
@@ -15,7 +15,7 @@ pub(super) struct Table {
     pub(super) words: usize,
 }
 
-impl Table {
+impl HtmlTable {
     pub(super) fn new(caption: impl Into<String>, head: &[&str], words: usize) -> Self {
         let head = head.iter().map(|&name| name.to_owned()).collect();
         Self { caption: caption.into(), head, rows: Vec::new(), words }

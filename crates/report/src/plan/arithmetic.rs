@@ -3,7 +3,7 @@
 use plan::Candidate;
 use units::{Bytes, significant};
 use volume::cited;
-use volume::closed::{Cap, Part};
+use volume::closed::{Cap, CapPart};
 
 use super::PlanReport;
 use super::figures::{limit, price, region, split, time, whole};
@@ -32,8 +32,8 @@ pub(super) fn arithmetic(plan: &PlanReport) -> Vec<String> {
 fn limit_lines(candidate: &Candidate, cap: &Cap) -> [String; 3] {
     let spec = &candidate.spec;
     let rule = match cap.part {
-        Part::Limit(limit) => spec.limits.get(limit).map(|limit| (limit.rule.clone(), limit.source.clone())),
-        Part::Station(station) => {
+        CapPart::Limit(limit) => spec.limits.get(limit).map(|limit| (limit.rule.clone(), limit.source.clone())),
+        CapPart::Station(station) => {
             spec.stations.get(station).map(|station| (station.rule.clone(), station.source.clone()))
         }
     };

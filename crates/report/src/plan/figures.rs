@@ -1,8 +1,8 @@
 //! Figures of plans as phrases, shared by all formats.
 
-use plan::{Candidate, Failure, Money, Need, Requirement, WithAndWithout};
+use plan::{Candidate, Money, Need, Requirement, UnmetNeed, WithAndWithout};
 use units::{Bytes, Nanos, count, grouped, significant};
-use volume::catalogue::Origin;
+use volume::catalogue::FigureOrigin;
 use volume::{cited_jitter, cited_merging};
 
 use crate::volume_terms::{amount, price_parts};
@@ -165,7 +165,7 @@ pub(super) fn size(candidate: &Candidate) -> String {
 
 /// Lists what to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
-    let asked = candidate.about.keys.iter().filter(|key| key.origin == Origin::Asked && key.name != "size");
+    let asked = candidate.about.keys.iter().filter(|key| key.origin == FigureOrigin::Asked && key.name != "size");
     let values = asked.filter(|key| key.name != "machine").map(|key| match key.bounds.value {
         Some(_) => key.value.clone(),
         None => format!("{} {}", key.name, key.value),
@@ -239,8 +239,8 @@ fn measured(requirement: Requirement, value: f64) -> String {
 }
 
 /// Says why a candidate fails a requirement: `volume IOPS: 9,600 of 15,000 IOPS`.
-pub(super) fn failure(failure: &Failure) -> String {
-    let Failure { requirement, limit, wanted, reached } = failure;
+pub(super) fn failure(failure: &UnmetNeed) -> String {
+    let UnmetNeed { requirement, limit, wanted, reached } = failure;
     let (wanted, reached) = (measured(*requirement, *wanted), measured(*requirement, *reached));
     match requirement {
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity if reached == wanted => {
@@ -292,8 +292,8 @@ pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<R
 }
 
 /// Returns the reason without figures of the volume, and what the volume reaches.
-fn reason(failure: &Failure) -> (String, Option<String>) {
-    let Failure { requirement, limit, wanted, reached } = failure;
+fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
+    let UnmetNeed { requirement, limit, wanted, reached } = failure;
     let (wants, has) = (measured(*requirement, *wanted), measured(*requirement, *reached));
     let waits = reached < wanted;
     match requirement {

@@ -5,7 +5,7 @@ use plan::Candidate;
 use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, provisioned, size, time, wanted};
 use super::{PlanReport, chart};
-use crate::html::{Block, Document, Part, document};
+use crate::html::{HtmlDocument, PageBlock, PagePart, document};
 use crate::volume_terms::amount;
 
 /// Returns the page.
@@ -13,33 +13,39 @@ pub(super) fn page(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();
     if ranking.front.is_empty() {
-        parts.push(Part { id: "verdict", name: "Verdict", blocks: verdict(plan) });
+        parts.push(PagePart { id: "verdict", name: "Verdict", blocks: verdict(plan) });
     } else {
         let note = "Volumes on the line are those that no other beats in both price and latency.".to_owned();
-        let best = plan.ranking.best.map(|best| Block::Code(plan.candidates[best].spec.name.clone()));
-        let blocks = best.into_iter().chain([Block::Picture(chart::within(plan)), Block::Text(note)]).collect();
-        parts.push(Part { id: "chart", name: "Price against latency", blocks });
+        let best = plan.ranking.best.map(|best| PageBlock::Code(plan.candidates[best].spec.name.clone()));
+        let blocks = best.into_iter().chain([PageBlock::Picture(chart::within(plan)), PageBlock::Text(note)]).collect();
+        parts.push(PagePart { id: "chart", name: "Price against latency", blocks });
     }
     if !ranking.meeting.is_empty() {
-        parts.push(Part { id: "volumes", name: "Volumes that meet the need", blocks: vec![meeting(plan)] });
+        parts.push(PagePart { id: "volumes", name: "Volumes that meet the need", blocks: vec![meeting(plan)] });
     }
     if !ranking.missing.is_empty() {
         let missing = figures::refused(plan.missing());
         let rows = missing.into_iter().map(|group| vec![group.reason, group.volumes.join(", ")]).collect();
-        let table = Block::Table { head: ["reason", "volumes"].map(str::to_owned).to_vec(), numbers: Vec::new(), rows };
-        parts.push(Part { id: "refused", name: "Not enough", blocks: vec![table] });
+        let table =
+            PageBlock::Table { head: ["reason", "volumes"].map(str::to_owned).to_vec(), numbers: Vec::new(), rows };
+        parts.push(PagePart { id: "refused", name: "Not enough", blocks: vec![table] });
     }
-    parts.push(Part { id: "assumptions", name: "Assumptions", blocks: vec![Block::List(assumptions(plan))] });
+    parts.push(PagePart { id: "assumptions", name: "Assumptions", blocks: vec![PageBlock::List(assumptions(plan))] });
     let lines = arithmetic(plan);
     if !ranking.meeting.is_empty() {
         let lines = lines.into_iter().skip(2).collect::<Vec<_>>().join("\n");
-        parts.push(Part { id: "arithmetic", name: "Arithmetic and sources", blocks: vec![Block::Code(lines)] });
+        parts.push(PagePart { id: "arithmetic", name: "Arithmetic and sources", blocks: vec![PageBlock::Code(lines)] });
     }
-    document(&Document { brand: "Fathom plan", title: &chart::title(plan), about: &wanted(&plan.need), parts: &parts })
+    document(&HtmlDocument {
+        brand: "Fathom plan",
+        title: &chart::title(plan),
+        about: &wanted(&plan.need),
+        parts: &parts,
+    })
 }
 
 /// Names the nearest volumes where none meets the need.
-fn verdict(plan: &PlanReport) -> Vec<Block> {
+fn verdict(plan: &PlanReport) -> Vec<PageBlock> {
     let nearest = |nearest: &plan::Nearest| {
         let candidate = &plan.candidates[nearest.candidate];
         let (name, failure) = (figures::name(nearest.failure.requirement), figures::failure(&nearest.failure));
@@ -49,10 +55,10 @@ fn verdict(plan: &PlanReport) -> Vec<Block> {
     if let Some(tight) = &plan.without_headroom {
         lines.push(format!("With --headroom 0, {} meets it.", tight.spec.name));
     }
-    vec![Block::List(lines)]
+    vec![PageBlock::List(lines)]
 }
 
-fn meeting(plan: &PlanReport) -> Block {
+fn meeting(plan: &PlanReport) -> PageBlock {
     let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need).to_owned());
     let mut head: Vec<String> =
         ["volume", "size", "USD a month", "region", "date", "latency"].map(str::to_owned).to_vec();
@@ -77,7 +83,7 @@ fn meeting(plan: &PlanReport) -> Block {
         row.extend([cell(candidate.in_flight.map(figures::depth)), provisioned(candidate), limit]);
         row
     };
-    Block::Table { head, numbers, rows: plan.ranking.meeting.iter().map(row).collect() }
+    PageBlock::Table { head, numbers, rows: plan.ranking.meeting.iter().map(row).collect() }
 }
 
 fn month(candidate: &Candidate) -> String {

@@ -9,7 +9,7 @@ mod text;
 
 use plan::{Candidate, Need, Ranking};
 
-use crate::sheet::Style;
+use crate::sheet::SheetStyle;
 
 /// A plan with everything that its formats print.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct PlanReport {
 impl PlanReport {
     /// Returns text for a terminal; `shows_arithmetic` adds every rule and source.
     #[must_use]
-    pub fn text(&self, style: Style, shows_arithmetic: bool) -> String {
+    pub fn text(&self, style: SheetStyle, shows_arithmetic: bool) -> String {
         text::text(self, style, shows_arithmetic)
     }
 

@@ -1,6 +1,6 @@
 //! A plan as Markdown, CSV and JSON.
 
-use plan::{Candidate, Failure};
+use plan::{Candidate, UnmetNeed};
 use serde_json::{Value, json};
 
 use super::PlanReport;
@@ -209,7 +209,7 @@ pub(super) fn json(plan: &PlanReport) -> String {
     format!("{document:#}\n")
 }
 
-fn failure(failure: &Failure) -> Value {
+fn failure(failure: &UnmetNeed) -> Value {
     let finite = |value: f64| value.is_finite().then_some(value);
     json!({
         "requirement": name(failure.requirement), "limit": failure.limit,

@@ -6,7 +6,7 @@ use units::{grouped, significant};
 use super::PlanReport;
 use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 use crate::volume_terms::amount;
 
 /// How many volumes a reason for refusal names without `--show-math`.
@@ -15,7 +15,7 @@ const NAMED: usize = 6;
 const INDENT: usize = 10;
 
 /// Returns the whole plan; `shows_arithmetic` adds every rule and source.
-pub(super) fn text(plan: &PlanReport, style: Style, shows_arithmetic: bool) -> String {
+pub(super) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
     let mut page = PlanText { sheet: Sheet::new(style, INDENT) };
     page.labelled("Need", &wanted(&plan.need));
     plan.remarks().for_each(|line| page.labelled("", &line));
@@ -231,7 +231,7 @@ impl PlanText {
     fn closed_loop(&mut self, plan: &PlanReport) {
         let Some(mean) = plan.need.mean else { return };
         let waits_only = |candidate: &&Candidate| {
-            let waits = |failure: &plan::Failure| failure.requirement == plan::Requirement::Mean;
+            let waits = |failure: &plan::UnmetNeed| failure.requirement == plan::Requirement::Mean;
             candidate.failures.iter().all(|failure| waits(failure) && failure.reached < failure.wanted)
         };
         let Some(candidate) = plan.ranking.missing.iter().map(|index| &plan.candidates[*index]).find(waits_only) else {

@@ -1,12 +1,12 @@
 //! Saved runs as a table and as JSON.
 
-use record::Outcome;
+use record::RunOutcome;
 use serde::Serialize;
 use units::{Bytes, Nanos, count};
 
 use super::{SavedRun, SavedRunDocument, SkippedRun};
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 
 /// How many skipped entries the text names.
 const SKIPPED_MOST: usize = 8;
@@ -20,7 +20,7 @@ type Row = [String; 9];
 
 /// Returns a table of saved runs, then the path of the store and what it skipped.
 #[must_use]
-pub fn saved_runs_text<M>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun], style: Style) -> String {
+pub fn saved_runs_text<M>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun], style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style, 2);
     if !runs.is_empty() {
         table(&mut sheet, runs);
@@ -62,10 +62,10 @@ fn row<M>(run: &SavedRun<'_, M>, with_year: bool) -> Row {
 /// The outcome or, of a completed run, the main finding.
 fn result<M>(run: &SavedRun<'_, M>) -> String {
     match run.outcome {
-        Outcome::Completed => run.verdict.unwrap_or("-").replace('_', " "),
-        Outcome::Interrupted => "interrupted".to_owned(),
-        Outcome::Failed => "failed".to_owned(),
-        Outcome::Running => "running".to_owned(),
+        RunOutcome::Completed => run.verdict.unwrap_or("-").replace('_', " "),
+        RunOutcome::Interrupted => "interrupted".to_owned(),
+        RunOutcome::Failed => "failed".to_owned(),
+        RunOutcome::Running => "running".to_owned(),
     }
 }
 
@@ -91,7 +91,7 @@ fn table<M>(sheet: &mut Sheet, runs: &[SavedRun<'_, M>]) {
     sheet.line(&sheet.faint(&line(&heads)));
     for (row, run) in rows.iter().zip(runs) {
         let line = line(row);
-        let is_complete = run.outcome == Outcome::Completed;
+        let is_complete = run.outcome == RunOutcome::Completed;
         sheet.line(&if is_complete { line } else { sheet.tone(Tone::Odd, &line) });
     }
 }

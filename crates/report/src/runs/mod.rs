@@ -6,7 +6,7 @@ mod list;
 mod show;
 
 pub use list::{saved_runs_json, saved_runs_text};
-use record::{Outcome, Repeat};
+use record::{Repeat, RunOutcome};
 use serde::Serialize;
 pub use show::{RunDetails, run_details_json, run_details_text};
 
@@ -36,7 +36,7 @@ pub struct SavedRun<'a, M> {
     /// The 99th percentile of its response times.
     pub p99_ns: Option<u64>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// Its main finding.
     pub verdict: Option<&'a str>,
     /// Names and sizes of its files.
@@ -101,7 +101,7 @@ mod tests {
             utc_offset_s: Some(3600),
             iops: 0,
             p99_ns: None,
-            outcome: Outcome::Completed,
+            outcome: RunOutcome::Completed,
             verdict: None,
             files: Vec::new(),
             is_kept: false,

@@ -1,12 +1,12 @@
 //! Everything saved of one run.
 
-use record::{Device, Environment, Ground, Run};
+use record::{DeviceRecord, EnvironmentRecord, Run, TargetEnvironment};
 use serde::Serialize;
 use units::{Bytes, grouped};
 
 use super::{SavedRun, SavedRunDocument};
 use crate::escape;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 
 /// The column in which values begin.
 const INDENT: usize = 16;
@@ -19,14 +19,14 @@ pub struct RunDetails<'a, M> {
     /// The entry of the store and the path of its folder; `None` of a run that is not from a store.
     pub saved: Option<(SavedRun<'a, M>, String)>,
     /// The host and its devices.
-    pub environment: Environment,
+    pub environment: EnvironmentRecord,
     /// The job file as written.
     pub job: Option<String>,
 }
 
 /// Returns the results that the run printed, then everything saved beside them.
 #[must_use]
-pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: Style) -> String {
+pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
     if let Some((saved, folder)) = &details.saved {
         sheet.gap();
@@ -63,7 +63,7 @@ fn saved_lines<M>(sheet: &mut Sheet, saved: &SavedRun<'_, M>, folder: &str) {
     field(sheet, "retention", if saved.is_kept { "kept for good" } else { "" });
 }
 
-fn environment_lines(sheet: &mut Sheet, environment: &Environment) {
+fn environment_lines(sheet: &mut Sheet, environment: &EnvironmentRecord) {
     let host = &environment.host;
     let memory = (environment.memory_bytes > 0).then(|| format!("{} of memory", Bytes::new(environment.memory_bytes)));
     let cpus = (host.cpus > 0).then(|| format!("{} CPUs", host.cpus));
@@ -77,13 +77,13 @@ fn environment_lines(sheet: &mut Sheet, environment: &Environment) {
 }
 
 /// Describes a file system and its devices: `/srv/data: ext4 on /srv; vdb, disk of 1 TiB, …`.
-fn storage(ground: &Ground) -> String {
+fn storage(ground: &TargetEnvironment) -> String {
     let filesystem = ground.filesystem.iter().map(|filesystem| format!("{} on {}", filesystem.kind, filesystem.at));
     let parts: Vec<String> = filesystem.chain(ground.devices.iter().map(device)).collect();
     format!("{}: {}", ground.path, parts.join("; "))
 }
 
-fn device(device: &Device) -> String {
+fn device(device: &DeviceRecord) -> String {
     let named = |what: &str, value: &Option<String>| value.as_ref().map(|value| format!("{what}{value}"));
     let parts = [
         Some(format!("{}, {} of {}", device.name, device.kind, Bytes::new(device.bytes))),
@@ -124,7 +124,7 @@ struct RunDetailsDocument<'a, M> {
     /// The entry of the store; `null` of a run that is not from a store.
     entry: Option<SavedRunDocument<'a, M>>,
     folder: Option<&'a str>,
-    environment: &'a Environment,
+    environment: &'a EnvironmentRecord,
     job: Option<&'a str>,
     run: &'a Run,
 }

@@ -14,7 +14,7 @@ pub use text::{figure_name, markdown, text};
 
 /// A procedure that was carried out, or the part of it that was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Document {
+pub struct SuiteDocument {
     /// Its name.
     pub suite: String,
     /// What it is.
@@ -42,9 +42,9 @@ pub struct Document {
     /// What has to be so for figures to compare.
     pub preconditions: Vec<String>,
     /// Rounds, where steps are repeated until they are steady.
-    pub rounds: Option<Rounds>,
+    pub rounds: Option<SuiteRounds>,
     /// The steps that are done, in their order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SuiteStep>,
     /// How many steps there are in all, without repetitions.
     pub of_steps: usize,
     /// Whether all of it is done.
@@ -53,7 +53,7 @@ pub struct Document {
 
 /// How often steps were repeated, and whether what they gave became steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rounds {
+pub struct SuiteRounds {
     /// How many were done.
     pub done: usize,
     /// The most that are done.
@@ -64,42 +64,42 @@ pub struct Rounds {
 
 /// One step that is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct SuiteStep {
     /// Its name.
     pub name: String,
     /// What it measures.
     pub title: String,
     /// What it brought on the file or device.
-    pub measured: Option<Outcome>,
+    pub measured: Option<SuiteOutcome>,
     /// What it brought on the model.
-    pub modelled: Option<Outcome>,
+    pub modelled: Option<SuiteOutcome>,
     /// Its figures.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SuiteRow>,
 }
 
 /// What a step brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum SuiteOutcome {
     /// Figures, in the order in which the step asks for them, and what was found.
     Done {
         /// Values in units of one, bytes and nanoseconds; `None` where nothing of the kind was done.
         values: Vec<Option<f64>>,
         /// What was found, the more important first.
-        findings: Vec<Told>,
+        findings: Vec<StoredFinding>,
     },
     /// Nothing, for this reason.
     Failed(String),
 }
 
-impl Outcome {
+impl SuiteOutcome {
     /// What a run brought.
     #[must_use]
     pub fn of(run: &Run, verdicts: &[Verdict], figures: &[Figure]) -> Self {
         let told = |verdict: &Verdict| {
             let job = run.jobs.get(verdict.job);
             let one = |finding: &analyse::Finding| {
-                job.map(|job| Told {
+                job.map(|job| StoredFinding {
                     severity: finding.severity.into(),
                     code: finding.code.name().to_owned(),
                     text: words::finding(finding, job),
@@ -124,7 +124,7 @@ impl Outcome {
 
     /// What was found.
     #[must_use]
-    pub fn findings(&self) -> &[Told] {
+    pub fn findings(&self) -> &[StoredFinding] {
         match self {
             Self::Done { findings, .. } => findings,
             Self::Failed(_) => &[],
@@ -134,15 +134,15 @@ impl Outcome {
     /// Whether its figures do not mean what they seem to.
     #[must_use]
     pub fn is_distrusted(&self) -> bool {
-        self.findings().iter().any(|told| told.severity == Weight::Distrust)
+        self.findings().iter().any(|told| told.severity == StoredSeverity::Distrust)
     }
 }
 
 /// A finding in words, so that it can be kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct StoredFinding {
     /// How much it matters.
-    pub severity: Weight,
+    pub severity: StoredSeverity,
     /// Its name.
     pub code: String,
     /// What is so, and what to do.
@@ -152,7 +152,7 @@ pub struct Told {
 /// [`Severity`], so that it can be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Weight {
+pub enum StoredSeverity {
     /// Good to know.
     Info,
     /// Another setting would tell or give more.
@@ -163,7 +163,7 @@ pub enum Weight {
     Distrust,
 }
 
-impl From<Severity> for Weight {
+impl From<Severity> for StoredSeverity {
     fn from(severity: Severity) -> Self {
         match severity {
             Severity::Info => Self::Info,
@@ -176,7 +176,7 @@ impl From<Severity> for Weight {
 
 /// One figure of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct SuiteRow {
     /// Which.
     pub figure: Figure,
     /// What was published of it.
@@ -187,7 +187,7 @@ pub struct Row {
     pub modelled: Option<f64>,
 }
 
-impl Row {
+impl SuiteRow {
     /// How far what was measured is from what was published, or else from the model, as a share of it; what the model
     /// gave where nothing was measured.
     #[must_use]
@@ -211,7 +211,7 @@ pub struct Published {
     /// It is an upper bound.
     pub below: bool,
     /// The unit in which it was printed.
-    pub unit: Unit,
+    pub unit: MeasureUnit,
     /// Under which conditions it holds.
     pub conditions: String,
     /// Why the model is further from it than 5 %, where it is.
@@ -236,7 +236,7 @@ impl Published {
 
 /// Units in which figures are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unit {
+pub enum MeasureUnit {
     /// Operations a second.
     #[serde(rename = "IOPS")]
     Iops,
@@ -254,7 +254,7 @@ pub enum Unit {
     Milliseconds,
 }
 
-impl Unit {
+impl MeasureUnit {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Iops, Self::Megabytes, Self::Mebibytes, Self::Microseconds, Self::Milliseconds];
 
@@ -294,12 +294,12 @@ impl Unit {
 }
 
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct SuiteEnvelope<'a> {
     /// Tells readers what this is.
     fathom_suite: u32,
     version: &'static str,
     #[serde(flatten)]
-    document: &'a Document,
+    document: &'a SuiteDocument,
 }
 
 /// The version of the document's layout.
@@ -307,15 +307,15 @@ const SCHEMA: u32 = 1;
 
 /// One JSON document.
 #[must_use]
-pub fn json(document: &Document) -> String {
-    let envelope = Envelope { fathom_suite: SCHEMA, version: env!("CARGO_PKG_VERSION"), document };
+pub fn json(document: &SuiteDocument) -> String {
+    let envelope = SuiteEnvelope { fathom_suite: SCHEMA, version: env!("CARGO_PKG_VERSION"), document };
     let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
     text.push('\n');
     text
 }
 
 #[derive(Deserialize)]
-struct Versioned {
+struct VersionedSuite {
     fathom_suite: u32,
 }
 
@@ -324,8 +324,8 @@ struct Versioned {
 /// # Errors
 ///
 /// Text of another kind, or of a later version.
-pub fn read(text: &str) -> Result<Document, String> {
-    let Versioned { fathom_suite } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn read(text: &str) -> Result<SuiteDocument, String> {
+    let VersionedSuite { fathom_suite } = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if fathom_suite > SCHEMA {
         return Err(crate::own::too_new(fathom_suite, SCHEMA));
     }
@@ -337,34 +337,34 @@ mod tests {
     use super::*;
 
     fn published(value: f64, to: Option<f64>, below: bool) -> Published {
-        Published { value, to, below, unit: Unit::Iops, conditions: String::new(), apart: None }
+        Published { value, to, below, unit: MeasureUnit::Iops, conditions: String::new(), apart: None }
     }
 
     /// Procedures of many steps ended with a paragraph for each, most of them the same but for their figures.
     #[test]
     fn steps_with_the_same_finding_are_named_together() {
         let step = |name: &str, severity, text: &str| {
-            let findings = vec![Told { severity, code: String::new(), text: text.to_owned() }];
-            let measured = Some(Outcome::Done { values: Vec::new(), findings });
-            Step { name: name.to_owned(), measured, ..Step::default() }
+            let findings = vec![StoredFinding { severity, code: String::new(), text: text.to_owned() }];
+            let measured = Some(SuiteOutcome::Done { values: Vec::new(), findings });
+            SuiteStep { name: name.to_owned(), measured, ..SuiteStep::default() }
         };
-        let document = Document {
+        let document = SuiteDocument {
             target: Some("data".to_owned()),
             steps: vec![
-                step("a", Weight::Info, "The limit is IOPS: it held 9.0% back."),
-                step("b", Weight::Advice, "The limit is IOPS: it held 9.0% back."),
-                step("c", Weight::Info, "The limit is IOPS: it held 8.0% back."),
-                step("d", Weight::Info, "16.7k IOPS with the queue full: 4 in flight."),
-                step("e", Weight::Info, "1.2k IOPS with the queue full: 4 in flight."),
-                step("w", Weight::Advice, "Latency sets the pace: 4 in flight. Set iodepth=32."),
-                step("x", Weight::Advice, "Latency sets the pace: 64 in flight. Set iodepth=113."),
-                step("y", Weight::Advice, "Latency sets the pace: 5 in flight. Set iodepth=32."),
-                step("f", Weight::Distrust, "Nothing was verified: the runtime was over."),
-                step("g", Weight::Distrust, "Nothing was verified: it failed."),
-                step("h", Weight::Info, "The rate was kept."),
-                step("i", Weight::Info, "The rate was kept."),
+                step("a", StoredSeverity::Info, "The limit is IOPS: it held 9.0% back."),
+                step("b", StoredSeverity::Advice, "The limit is IOPS: it held 9.0% back."),
+                step("c", StoredSeverity::Info, "The limit is IOPS: it held 8.0% back."),
+                step("d", StoredSeverity::Info, "16.7k IOPS with the queue full: 4 in flight."),
+                step("e", StoredSeverity::Info, "1.2k IOPS with the queue full: 4 in flight."),
+                step("w", StoredSeverity::Advice, "Latency sets the pace: 4 in flight. Set iodepth=32."),
+                step("x", StoredSeverity::Advice, "Latency sets the pace: 64 in flight. Set iodepth=113."),
+                step("y", StoredSeverity::Advice, "Latency sets the pace: 5 in flight. Set iodepth=32."),
+                step("f", StoredSeverity::Distrust, "Nothing was verified: the runtime was over."),
+                step("g", StoredSeverity::Distrust, "Nothing was verified: it failed."),
+                step("h", StoredSeverity::Info, "The rate was kept."),
+                step("i", StoredSeverity::Info, "The rate was kept."),
             ],
-            ..Document::default()
+            ..SuiteDocument::default()
         };
         let found = text::findings(&document);
         let said: Vec<(&str, &str)> = found.iter().map(|(steps, _, text)| (steps.as_str(), text.as_str())).collect();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use units::Bytes;
 
 use super::{Published, figure_name};
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 
 /// A published procedure before it is run.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl SuiteProcedure<'_> {
 
     /// Returns the suite as text.
     #[must_use]
-    pub fn text(&self, style: Style) -> String {
+    pub fn text(&self, style: SheetStyle) -> String {
         let mut page = Sheet::new(style.readable(), 0);
         page.wrapped("", &format!("{}: {}; {}", self.name, self.title, self.summary()));
         page.wrapped("  source  ", &format!("{}, {}", self.source, self.date));

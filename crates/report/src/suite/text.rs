@@ -3,9 +3,9 @@
 use record::{Figure, FigureQuantity, Kind};
 use units::{Bytes, Nanos, count, significant};
 
-use super::{Document, Outcome, Published, Row, Step, Unit, Weight};
+use super::{MeasureUnit, Published, StoredSeverity, SuiteDocument, SuiteOutcome, SuiteRow, SuiteStep};
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 
 /// How far a figure may be from what was published before that is coloured.
 pub(crate) const NEAR: f64 = 0.05;
@@ -26,7 +26,7 @@ pub fn figure_name(figure: Figure) -> String {
 }
 
 /// A figure's value in the unit of what it is compared with.
-pub(crate) fn shown(figure: Figure, value: f64, unit: Option<Unit>) -> String {
+pub(crate) fn shown(figure: Figure, value: f64, unit: Option<MeasureUnit>) -> String {
     match (figure.quantity, unit) {
         (FigureQuantity::Iops, _) => count(value),
         (FigureQuantity::BytesPerSecond, Some(unit)) => {
@@ -42,13 +42,13 @@ impl Published {
     #[must_use]
     pub fn printed(&self) -> String {
         let number = |value: f64| match self.unit {
-            Unit::Iops => count(value),
+            MeasureUnit::Iops => count(value),
             unit => {
                 let text = format!("{:.2}", value / unit.factor());
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()
             }
         };
-        let unit = if self.unit == Unit::Iops { String::new() } else { format!(" {}", self.unit.name()) };
+        let unit = if self.unit == MeasureUnit::Iops { String::new() } else { format!(" {}", self.unit.name()) };
         let value = number(self.value);
         match (self.below, self.to) {
             (true, _) => format!("< {value}{unit}"),
@@ -59,7 +59,7 @@ impl Published {
 }
 
 /// How far a figure is from what it should be.
-fn difference(row: &Row) -> String {
+fn difference(row: &SuiteRow) -> String {
     let bounded = row.published.as_ref().is_some_and(|published| published.below || published.to.is_some());
     match row.difference() {
         None => "-".to_owned(),
@@ -77,7 +77,7 @@ fn signed(share: f64) -> String {
 /// The heads of columns, and for each row its cells and how far its figure is from what it should be.
 pub(crate) type Table = (Vec<&'static str>, Vec<(Vec<String>, Option<f64>)>);
 
-pub(crate) fn table(document: &Document) -> Table {
+pub(crate) fn table(document: &SuiteDocument) -> Table {
     let rows = || document.steps.iter().flat_map(|step| &step.rows);
     let published = rows().any(|row| row.published.is_some());
     let compared = rows().any(|row| row.difference().is_some());
@@ -86,11 +86,11 @@ pub(crate) fn table(document: &Document) -> Table {
     head.extend(document.on.is_some().then_some("modelled"));
     head.extend(published.then_some("published"));
     head.extend(compared.then_some("difference"));
-    let cells = |step: &Step, row: &Row, first: bool| {
+    let cells = |step: &SuiteStep, row: &SuiteRow, first: bool| {
         let unit = row.published.as_ref().map(|published| published.unit);
-        let value = |value: Option<f64>, outcome: Option<&Outcome>| match (value, outcome) {
+        let value = |value: Option<f64>, outcome: Option<&SuiteOutcome>| match (value, outcome) {
             (Some(value), _) => shown(row.figure, value, unit),
-            (None, Some(Outcome::Failed(_))) => "failed".to_owned(),
+            (None, Some(SuiteOutcome::Failed(_))) => "failed".to_owned(),
             (None, _) => "-".to_owned(),
         };
         let mut cells = vec![if first { step.name.clone() } else { String::new() }, figure_name(row.figure)];
@@ -101,14 +101,14 @@ pub(crate) fn table(document: &Document) -> Table {
         cells.extend(compared.then(|| difference(row)));
         (cells, row.difference())
     };
-    let of_step = |step: &Step| -> Vec<_> {
+    let of_step = |step: &SuiteStep| -> Vec<_> {
         step.rows.iter().enumerate().map(|(index, row)| cells(step, row, index == 0)).collect()
     };
     (head, document.steps.iter().flat_map(of_step).collect())
 }
 
 /// The conditions of published figures, and why some are apart, each with the steps that it is about.
-pub(crate) fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
+pub(crate) fn footnotes(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     let mut notes: Vec<(&'static str, String, Vec<&str>)> = Vec::new();
     let mut note = |label, text: &str, step| match notes.iter_mut().find(|known| known.0 == label && known.1 == text) {
         Some((_, _, steps)) if steps.contains(&step) => {}
@@ -134,9 +134,9 @@ pub(crate) fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
 }
 
 /// A finding and the steps that have it.
-struct Shared {
+struct SharedNotes {
     steps: Vec<String>,
-    weight: Weight,
+    weight: StoredSeverity,
     /// In the words of the first step.
     text: String,
     /// Whether others have other figures.
@@ -145,18 +145,18 @@ struct Shared {
 
 /// What was found: of each step what matters most, and whatever is wrong. Steps in which the same was found are named
 /// together, with the figures of the first.
-pub(crate) fn findings(document: &Document) -> Vec<(String, Weight, String)> {
-    let mut all: Vec<Shared> = Vec::new();
+pub(crate) fn findings(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
+    let mut all: Vec<SharedNotes> = Vec::new();
     for (step, weight, text) in found(document) {
         match all.iter_mut().find(|known| known.weight == weight && is_alike(weight, &known.text, &text)) {
             Some(known) => {
                 known.varies |= known.text != text;
                 known.steps.push(step);
             }
-            None => all.push(Shared { steps: vec![step], weight, text, varies: false }),
+            None => all.push(SharedNotes { steps: vec![step], weight, text, varies: false }),
         }
     }
-    let told = |Shared { steps, weight, text, varies }: Shared| {
+    let told = |SharedNotes { steps, weight, text, varies }: SharedNotes| {
         let whose = if varies { format!(" (These are the figures of {}.)", steps[0]) } else { String::new() };
         (steps.join(", "), weight, format!("{text}{whose}"))
     };
@@ -165,10 +165,10 @@ pub(crate) fn findings(document: &Document) -> Vec<(String, Weight, String)> {
 
 /// Whether two texts say the same of different figures: advice has to end in the same remedy, and what is not to be trusted
 /// is the same only word by word.
-fn is_alike(weight: Weight, one: &str, other: &str) -> bool {
+fn is_alike(weight: StoredSeverity, one: &str, other: &str) -> bool {
     let remedy = |text: &str| text.rsplit_once(". ").map(|(_, remedy)| remedy.to_owned());
-    let same_end = weight == Weight::Info || remedy(one) == remedy(other);
-    one == other || (weight < Weight::Distrust && lead(one) == lead(other) && same_end)
+    let same_end = weight == StoredSeverity::Info || remedy(one) == remedy(other);
+    one == other || (weight < StoredSeverity::Distrust && lead(one) == lead(other) && same_end)
 }
 
 /// The words, without figures, before the first mark of punctuation.
@@ -178,17 +178,19 @@ fn lead(text: &str) -> Vec<&str> {
 }
 
 /// What was found in each step.
-fn found(document: &Document) -> Vec<(String, Weight, String)> {
-    let mut out: Vec<(String, Weight, String)> = Vec::new();
+fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
+    let mut out: Vec<(String, StoredSeverity, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
     for step in &document.steps {
         for (outcome, of_model) in [(&step.measured, false), (&step.modelled, true)] {
             let name = if both && of_model { format!("{}, modelled", step.name) } else { step.name.clone() };
             match outcome {
                 None => {}
-                Some(Outcome::Failed(reason)) => out.push((name, Weight::Distrust, format!("failed: {reason}"))),
+                Some(SuiteOutcome::Failed(reason)) => {
+                    out.push((name, StoredSeverity::Distrust, format!("failed: {reason}")))
+                }
                 Some(outcome) => {
-                    let shown = |index: usize, weight| index == 0 || weight >= Weight::Warning;
+                    let shown = |index: usize, weight| index == 0 || weight >= StoredSeverity::Warning;
                     let told = outcome.findings().iter().enumerate();
                     let told = told.filter(|(index, told)| shown(*index, told.severity));
                     out.extend(told.map(|(_, told)| (name.clone(), told.severity, told.text.clone())));
@@ -200,7 +202,7 @@ fn found(document: &Document) -> Vec<(String, Weight, String)> {
 }
 
 /// What was done and on what, in lines of a label and a text.
-pub(crate) fn facts(document: &Document) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     let used = |bytes: Option<u64>| format!("{} of it", Bytes::new(bytes.unwrap_or_default()));
     let mut facts = Vec::new();
     let mut fact = |label, text| facts.push((label, text));
@@ -238,8 +240,8 @@ pub(crate) fn facts(document: &Document) -> Vec<(&'static str, String)> {
 
 /// For people at a terminal: the table first, then what it rests on; what was found last.
 #[must_use]
-pub fn text(document: &Document, style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT) };
+pub fn text(document: &SuiteDocument, style: SheetStyle) -> String {
+    let mut page = SuitePage { sheet: Sheet::new(style.readable(), INDENT) };
     let name = page.sheet.strong(&document.suite);
     page.sheet.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
     facts(document).iter().for_each(|(label, text)| page.sheet.field(label, text));
@@ -263,14 +265,14 @@ pub fn text(document: &Document, style: Style) -> String {
     page.sheet.finish()
 }
 
-struct Page {
+struct SuitePage {
     sheet: Sheet,
 }
 
 /// Where values begin.
 const INDENT: usize = 15;
 
-impl Page {
+impl SuitePage {
     fn table(&mut self, (head, body): &Table) {
         let rows = || body.iter().map(|(cells, _)| cells);
         let width = |column: usize| {
@@ -296,12 +298,12 @@ impl Page {
         }
     }
 
-    fn finding(&mut self, step: &str, weight: Weight, text: &str) {
+    fn finding(&mut self, step: &str, weight: StoredSeverity, text: &str) {
         let tone = match weight {
-            Weight::Info => Tone::Good,
-            Weight::Advice => Tone::Strong,
-            Weight::Warning => Tone::Odd,
-            Weight::Distrust => Tone::Bad,
+            StoredSeverity::Info => Tone::Good,
+            StoredSeverity::Advice => Tone::Strong,
+            StoredSeverity::Warning => Tone::Odd,
+            StoredSeverity::Distrust => Tone::Bad,
         };
         self.sheet.led(0, &format!("{step}:"), tone, &format!(" {text}"));
     }
@@ -309,7 +311,7 @@ impl Page {
 
 /// Markdown: the same, as a table and lists.
 #[must_use]
-pub fn markdown(document: &Document) -> String {
+pub fn markdown(document: &SuiteDocument) -> String {
     let escaped = crate::escape::markdown;
     let mut out = format!("# {}: {}\n", escaped(&document.suite), escaped(&document.title));
     for (label, text) in facts(document) {

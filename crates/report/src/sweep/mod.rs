@@ -6,7 +6,7 @@ mod plot;
 mod text;
 
 use analyse::Finding;
-use analyse::knee::search::{End, Taken};
+use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Fit, Point};
 use serde::{Deserialize, Serialize};
 use units::count;
@@ -20,7 +20,7 @@ pub(crate) use text::{caveats, facts, headline};
 
 /// Everything that one call found.
 #[derive(Clone, Debug, Default)]
-pub struct Document {
+pub struct SweepDocument {
     /// The command line, a word each.
     pub command_line: Vec<String>,
     /// What everything random was derived from.
@@ -53,20 +53,20 @@ pub struct Sweep {
     /// What holds operations back at the deepest point; `None` where it is unknown.
     pub limit: Option<String>,
     /// What is given while credits last.
-    pub burst: Option<Burst>,
+    pub burst: Option<SweepBurst>,
     /// What to set.
-    pub advice: Option<Advice>,
+    pub advice: Option<SweepAdvice>,
     /// What was measured, a point for each depth.
     pub points: Vec<Point>,
     /// Every single measurement, in the order of time.
-    pub probes: Vec<Taken>,
+    pub probes: Vec<ProbeResult>,
     /// Why the figures may not mean what they seem to.
     pub findings: Vec<Finding>,
 }
 
 /// A level above the lasting one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Burst {
+pub struct SweepBurst {
     /// Operations a second.
     pub iops: f64,
     /// How long it lasts from the start on; `None` where it is unknown.
@@ -75,7 +75,7 @@ pub struct Burst {
 
 /// How to be at the knee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Advice {
+pub struct SweepAdvice {
     /// Operations in flight, all jobs together.
     pub depth: u32,
     /// In flight for each job.
@@ -92,7 +92,7 @@ pub struct Advice {
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct SweepEnvelope<'a> {
     /// Tells readers what this is.
     fathom_sweep: u32,
     version: &'static str,
@@ -103,17 +103,17 @@ struct Envelope<'a> {
 
 /// One JSON document.
 #[must_use]
-pub fn json(document: &Document) -> String {
-    let Document { command_line, seed, sweeps } = document;
+pub fn json(document: &SweepDocument) -> String {
+    let SweepDocument { command_line, seed, sweeps } = document;
     let version = env!("CARGO_PKG_VERSION");
-    let envelope = Envelope { fathom_sweep: SCHEMA, version, command_line, seed: *seed, sweeps };
+    let envelope = SweepEnvelope { fathom_sweep: SCHEMA, version, command_line, seed: *seed, sweeps };
     let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
     text.push('\n');
     text
 }
 
 #[derive(Deserialize)]
-struct Kept {
+struct StoredSweep {
     fathom_sweep: u32,
     command_line: Vec<String>,
     seed: u64,
@@ -125,17 +125,17 @@ struct Kept {
 /// # Errors
 ///
 /// Text of another kind, or of a later version.
-pub fn read(text: &str) -> Result<Document, String> {
-    let kept: Kept = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn read(text: &str) -> Result<SweepDocument, String> {
+    let kept: StoredSweep = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if kept.fathom_sweep > SCHEMA {
         return Err(crate::own::too_new(kept.fathom_sweep, SCHEMA));
     }
-    Ok(Document { command_line: kept.command_line, seed: kept.seed, sweeps: kept.sweeps })
+    Ok(SweepDocument { command_line: kept.command_line, seed: kept.seed, sweeps: kept.sweeps })
 }
 
 /// Comma-separated values: the settings, then the points of each curve.
 #[must_use]
-pub fn csv(document: &Document) -> String {
+pub fn csv(document: &SweepDocument) -> String {
     let mut out = String::new();
     for (index, sweep) in document.sweeps.iter().enumerate() {
         if index == 0 {

@@ -7,7 +7,7 @@ use crate::chart::{Axis, Frame, Scale, Svg, series, short_count, time};
 
 /// What a panel shows of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Figure {
+pub(crate) enum PanelFigure {
     Depth,
     Iops,
     Latency,
@@ -16,7 +16,7 @@ pub(crate) enum Figure {
 /// A point of a curve: operations in flight, operations a second.
 type Place = (f64, f64);
 
-impl Figure {
+impl PanelFigure {
     fn of(self, (depth, iops): Place) -> f64 {
         match self {
             Self::Depth => depth,
@@ -51,19 +51,19 @@ impl Figure {
 /// A view of curves.
 pub(crate) struct Panel {
     pub(crate) title: &'static str,
-    x: Figure,
-    y: Figure,
+    x: PanelFigure,
+    y: PanelFigure,
     pub(crate) across: Axis,
     pub(crate) up: Axis,
 }
 
 /// IOPS against depth, latency against depth, latency against IOPS.
 pub(crate) fn panels(sweeps: &[&Sweep]) -> [Panel; 3] {
-    let axis = |figure: Figure| {
+    let axis = |figure: PanelFigure| {
         let values = sweeps.iter().flat_map(|sweep| &sweep.points).map(move |point| figure.of_point(point));
         Axis::new(Scale::around(values), 6, |value| figure.label(value))
     };
-    let panel = |title, x: Figure, y: Figure| Panel {
+    let panel = |title, x: PanelFigure, y: PanelFigure| Panel {
         title,
         x,
         y,
@@ -71,9 +71,9 @@ pub(crate) fn panels(sweeps: &[&Sweep]) -> [Panel; 3] {
         up: axis(y).named(y.name()),
     };
     [
-        panel("IOPS against depth", Figure::Depth, Figure::Iops),
-        panel("Latency against depth", Figure::Depth, Figure::Latency),
-        panel("Latency against IOPS", Figure::Iops, Figure::Latency),
+        panel("IOPS against depth", PanelFigure::Depth, PanelFigure::Iops),
+        panel("Latency against depth", PanelFigure::Depth, PanelFigure::Latency),
+        panel("Latency against IOPS", PanelFigure::Iops, PanelFigure::Latency),
     ]
 }
 
@@ -108,14 +108,14 @@ impl Panel {
         frame.curve(out, "bound", &rising.filter(|at| frame.holds(*at)).collect::<Vec<_>>());
         frame.curve(out, "bound", &flat.filter(|at| frame.holds(*at)).collect::<Vec<_>>());
         let share = self.across.scale.share(depth);
-        if self.x == Figure::Depth && (0.0..=1.0).contains(&share) {
+        if self.x == PanelFigure::Depth && (0.0..=1.0).contains(&share) {
             let scale = self.up.scale;
             frame.segment(out, "knee", (depth, scale.low), (depth, scale.high));
             let words =
                 format!("N* = {}", if depth < 9.95 { units::significant(depth, 2) } else { format!("{depth:.0}") });
             let (class, shift) = if share > 0.6 { ("note end", -6.0) } else { ("note", 6.0) };
             // Where the curve is not: below it on the right, above it on the left.
-            let down = if self.y == Figure::Iops { frame.height - 12.0 } else { 18.0 };
+            let down = if self.y == PanelFigure::Iops { frame.height - 12.0 } else { 18.0 };
             out.words((frame.at((depth, scale.low)).0 + shift, frame.top + down), class, &words);
         }
     }
@@ -134,7 +134,7 @@ impl Panel {
     fn point(&self, out: &mut Svg, frame: &Frame<'_>, point: &Point, number: usize) {
         let (x, y) = (self.x.of_point(point), self.y.of_point(point));
         let colour = series(number);
-        if self.y == Figure::Iops && point.error > 0.01 {
+        if self.y == PanelFigure::Iops && point.error > 0.01 {
             let spread = 1.96 * point.error;
             let ends = [1.0 + spread, (1.0 - spread).max(0.05)].map(|factor| point.iops * factor);
             frame.segment(out, &format!("err {colour}"), (x, ends[0]), (x, ends[1]));

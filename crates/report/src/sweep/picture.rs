@@ -2,7 +2,7 @@
 
 use super::panel::{Panel, panels};
 use super::text::headline;
-use super::{Document, Sweep};
+use super::{Sweep, SweepDocument};
 use crate::chart::{Frame, STYLE, Svg, series};
 use crate::paint::wrap;
 
@@ -19,7 +19,7 @@ const LETTERS: &str = "svg{font:13px system-ui,-apple-system,'Segoe UI','DejaVu 
 
 /// One picture of all curves.
 #[must_use]
-pub fn svg(document: &Document) -> String {
+pub fn svg(document: &SweepDocument) -> String {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().filter(|sweep| !sweep.points.is_empty()).collect();
     let lines = head(document);
     let legend_rows = if document.sweeps.len() > 1 { sweeps.len() } else { 0 };
@@ -43,7 +43,7 @@ pub fn svg(document: &Document) -> String {
 }
 
 /// What stands above the panels: classes and lines.
-fn head(document: &Document) -> Vec<(&'static str, String)> {
+fn head(document: &SweepDocument) -> Vec<(&'static str, String)> {
     match document.sweeps.as_slice() {
         [only] => {
             let mut lines: Vec<_> = wrap(&headline(only), HEADLINE).into_iter().map(|line| ("head", line)).collect();

@@ -1,13 +1,13 @@
 //! Curves for people at a terminal. The first paragraph is the answer.
 
-use analyse::knee::search::{End, Taken};
+use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Estimate, Knee, Point};
 use units::{Nanos, count, grouped, percent, significant};
 
-use super::{Advice, Burst, Document, Sweep, plot};
+use super::{Sweep, SweepAdvice, SweepBurst, SweepDocument, plot};
 use crate::paint::Tone;
-use crate::sheet::{Sheet, Style};
-use crate::words::{self, About};
+use crate::sheet::{Sheet, SheetStyle};
+use crate::words::{self, SentenceContext};
 
 /// Where values begin.
 const INDENT: usize = 12;
@@ -18,8 +18,8 @@ const VAGUE: f64 = 0.2;
 
 /// All curves: the answer of each, what it rests on, its plots and its points; several end with a table of all.
 #[must_use]
-pub fn text(document: &Document, style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT) };
+pub fn text(document: &SweepDocument, style: SheetStyle) -> String {
+    let mut page = SweepPage { sheet: Sheet::new(style.readable(), INDENT) };
     for (index, sweep) in document.sweeps.iter().enumerate() {
         if index > 0 {
             page.sheet.gap();
@@ -109,11 +109,11 @@ fn time(ns: f64) -> String {
     if ns < 999.5 { format!("{} ns", significant(ns, 3)) } else { Nanos::new(ns.round() as u64).to_string() }
 }
 
-struct Page {
+struct SweepPage {
     sheet: Sheet,
 }
 
-impl Page {
+impl SweepPage {
     fn sweep(&mut self, sweep: &Sweep, seed: u64) {
         let label = sweep.label();
         let with = if label.is_empty() { String::new() } else { format!("  {label}") };
@@ -171,8 +171,8 @@ impl Page {
         lines.iter().for_each(|line| self.sheet.paragraph(line, Some(Tone::Odd)));
     }
 
-    fn advice(&mut self, advice: &Advice) {
-        let Advice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
+    fn advice(&mut self, advice: &SweepAdvice) {
+        let SweepAdvice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
         self.sheet.gap();
         let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
         let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
@@ -258,14 +258,14 @@ fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, Str
 /// Why figures may not mean what they seem to, a paragraph each.
 pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     let mut lines = Vec::new();
-    let about = About { engine: &sweep.engine, path: &sweep.target, ..About::default() };
+    let about = SentenceContext { engine: &sweep.engine, path: &sweep.target, ..SentenceContext::default() };
     lines.extend(sweep.findings.iter().map(|finding| words::finding(finding, about)));
-    let drifting = |taken: &&Taken| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
+    let drifting = |taken: &&ProbeResult| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
     if let Some(taken) = sweep.probes.iter().rev().find(drifting) {
         let change = taken.reading.drift.unwrap_or_default() * 100.0;
         lines.push(format!("At depth {} IOPS changed by {change:+.0} % while they were measured.", taken.probe.depth));
     }
-    let steps: Vec<&Taken> = sweep.probes.iter().filter(|taken| taken.reading.step.is_some()).collect();
+    let steps: Vec<&ProbeResult> = sweep.probes.iter().filter(|taken| taken.reading.step.is_some()).collect();
     if let Some(step) = steps.first().and_then(|taken| taken.reading.step) {
         lines.push(format!(
             "{} of {} probes changed their level on the way (the first from {} to {} IOPS): only what came after it \
@@ -311,7 +311,7 @@ fn interval(estimate: &Estimate, words: impl Fn(f64) -> String) -> String {
     format!("{} [{low}, {high}]", words(estimate.value))
 }
 
-fn burst_words(burst: &Burst, modelled: bool) -> String {
+fn burst_words(burst: &SweepBurst, modelled: bool) -> String {
     let lasting = burst.seconds.map_or_else(String::new, |seconds| {
         let lasting = if seconds < 120.0 {
             format!("{} s", significant(seconds, 3))

@@ -4,12 +4,12 @@ mod latency;
 mod model;
 
 use analyse::{Finding, Severity, Verdict};
-use record::{DiskUse, Host, JobResult, Kind, Mixed, Outcome, Run, Sizes};
+use record::{DeclaredSizes, DiskUse, HostRecord, JobResult, Kind, Mixed, Run, RunOutcome};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil::Civil;
 use crate::paint::{Tone, wrap};
-use crate::sheet::{Sheet, Style};
+use crate::sheet::{Sheet, SheetStyle};
 use crate::stuck::{LISTED_MOST, stuck_lines};
 use crate::words;
 
@@ -20,8 +20,8 @@ const INDENT: usize = 16;
 
 /// A run and what was found in it.
 #[must_use]
-pub fn text(run: &Run, verdicts: &[Verdict], style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT) };
+pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
+    let mut page = RunPage { sheet: Sheet::new(style.readable(), INDENT) };
     page.head(run);
     run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
     run.model.iter().for_each(|model| page.model(model));
@@ -34,11 +34,11 @@ pub fn text(run: &Run, verdicts: &[Verdict], style: Style) -> String {
 /// The engine that goes straight to a modelled volume.
 const MODEL: &str = "model";
 
-struct Page {
+struct RunPage {
     sheet: Sheet,
 }
 
-impl Page {
+impl RunPage {
     fn head(&mut self, run: &Run) {
         let tool = format!("{} {}", run.tool.name, run.tool.version);
         let when = match &run.model {
@@ -46,7 +46,7 @@ impl Page {
             _ => Civil::at(run.taken_unix_ms, run.utc_offset_s).iso(),
         };
         let mut text = format!("{tool}  {when}");
-        let Host { hostname, kernel, cpus } = &run.host;
+        let HostRecord { hostname, kernel, cpus } = &run.host;
         let host = (!hostname.is_empty()).then(|| format!("on {hostname} ({cpus} CPUs, {kernel})"));
         for part in host.into_iter().chain(run.seed.map(|seed| format!("seed {seed}"))) {
             let last_line = text.lines().last().map_or(0, |line| line.chars().count());
@@ -56,10 +56,10 @@ impl Page {
         }
         self.sheet.line(&text.replacen(&tool, &self.sheet.strong(&tool), 1));
         match run.outcome {
-            Outcome::Completed => {}
-            Outcome::Interrupted => self.sheet.line("Interrupted: these are the results until then."),
-            Outcome::Failed => self.sheet.line("At least one worker failed; the results of the others are whole."),
-            Outcome::Running => self.sheet.line("Still running: these are the results so far."),
+            RunOutcome::Completed => {}
+            RunOutcome::Interrupted => self.sheet.line("Interrupted: these are the results until then."),
+            RunOutcome::Failed => self.sheet.line("At least one worker failed; the results of the others are whole."),
+            RunOutcome::Running => self.sheet.line("Still running: these are the results so far."),
         }
         self.stuck(run);
     }
@@ -241,7 +241,7 @@ fn block_sizes(job: &JobResult) -> String {
     sizes_text(used)
 }
 
-fn sizes_text(used: impl Iterator<Item = Sizes>) -> String {
+fn sizes_text(used: impl Iterator<Item = DeclaredSizes>) -> String {
     let mut sizes: Vec<String> = used
         .map(|sizes| match (sizes.min, sizes.max) {
             (min, max) if min == max => Bytes::new(min.into()).to_string(),

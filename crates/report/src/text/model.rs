@@ -1,15 +1,15 @@
 //! What modelled volumes say of themselves.
 
-use record::{Model, ModelPageCache, ModelStage};
+use record::{ModelPageCache, ModelRecord, ModelStage};
 use units::{Bytes, Nanos, count, percent};
 
-use super::Page;
+use super::RunPage;
 
 /// Stages beyond these are summed up in a line: a run on many volumes has many.
 const STAGES_MAX: usize = 12;
 
 /// What is to be said of the volumes, each once: volumes of one kind have the same notes.
-fn notes(model: &Model) -> Vec<&str> {
+fn notes(model: &ModelRecord) -> Vec<&str> {
     let mut notes: Vec<&str> = Vec::new();
     for note in model.volumes.iter().flat_map(|volume| &volume.notes) {
         if !notes.contains(&note.as_str()) {
@@ -19,9 +19,9 @@ fn notes(model: &Model) -> Vec<&str> {
     notes
 }
 
-impl Page {
+impl RunPage {
     /// The volumes, then what held operations back, the longest first.
-    pub(super) fn model(&mut self, model: &Model) {
+    pub(super) fn model(&mut self, model: &ModelRecord) {
         self.sheet.gap();
         let mut named: Vec<&str> = Vec::new();
         for volume in &model.volumes {
@@ -115,7 +115,8 @@ mod tests {
             ..record::ModelledVolume::default()
         };
         let volumes = vec![volume(&["a", "b"]), volume(&["a", "b"]), volume(&["c", "a"])];
-        let model = Model { virtual_time: true, elapsed_ns: 1, volumes, stages: Vec::new(), page_caches: Vec::new() };
+        let model =
+            ModelRecord { virtual_time: true, elapsed_ns: 1, volumes, stages: Vec::new(), page_caches: Vec::new() };
         assert_eq!(notes(&model), ["a", "b", "c"]);
     }
 }

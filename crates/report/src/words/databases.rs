@@ -16,7 +16,7 @@ enum Adds {
 
 /// A document of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Document {
+struct DatabaseManual {
     title: &'static str,
     /// Its version, or the day it is of.
     edition: &'static str,
@@ -24,65 +24,65 @@ struct Document {
 }
 
 /// One setting, or a way to use a database that has no setting for it.
-struct Entry {
+struct DatabaseEntry {
     database: Database,
     adds: Adds,
     name: &'static str,
     /// What to do. `{n}` is the number of requests that should be in flight.
     advice: &'static str,
-    document: &'static Document,
+    document: &'static DatabaseManual,
 }
 
-const PG_IO: Document = Document {
+const PG_IO: DatabaseManual = DatabaseManual {
     title: "PostgreSQL Documentation, Resource Consumption",
     edition: "version 18",
     url: "https://www.postgresql.org/docs/18/runtime-config-resource.html",
 };
-const PG_18: Document = Document {
+const PG_18: DatabaseManual = DatabaseManual {
     title: "PostgreSQL 18 Release Notes",
     edition: "2025-09-25",
     url: "https://www.postgresql.org/docs/18/release-18.html",
 };
-const PG_WAL: Document = Document {
+const PG_WAL: DatabaseManual = DatabaseManual {
     title: "PostgreSQL Documentation, Write Ahead Log",
     edition: "version 18",
     url: "https://www.postgresql.org/docs/18/runtime-config-wal.html",
 };
-const MYSQL_AIO: Document = Document {
+const MYSQL_AIO: DatabaseManual = DatabaseManual {
     title: "MySQL Reference Manual, Using Asynchronous I/O on Linux",
     edition: "version 8.4",
     url: "https://dev.mysql.com/doc/refman/8.4/en/innodb-linux-native-aio.html",
 };
-const MYSQL_THREADS: Document = Document {
+const MYSQL_THREADS: DatabaseManual = DatabaseManual {
     title: "MySQL Reference Manual, Configuring the Number of Background InnoDB I/O Threads",
     edition: "version 8.4",
     url: "https://dev.mysql.com/doc/refman/8.4/en/innodb-performance-multiple_io_threads.html",
 };
-const MYSQL_CAPACITY: Document = Document {
+const MYSQL_CAPACITY: DatabaseManual = DatabaseManual {
     title: "MySQL Reference Manual, Configuring InnoDB I/O Capacity",
     edition: "version 8.4",
     url: "https://dev.mysql.com/doc/refman/8.4/en/innodb-configuring-io-capacity.html",
 };
-const ROCKSDB_AIO: Document = Document {
+const ROCKSDB_AIO: DatabaseManual = DatabaseManual {
     title: "RocksDB Blog, Asynchronous IO in RocksDB",
     edition: "2022-10-07",
     url: "https://rocksdb.org/blog/2022/10/07/asynchronous-io-in-rocksdb.html",
 };
-const ROCKSDB_OPTIONS: Document = Document {
+const ROCKSDB_OPTIONS: DatabaseManual = DatabaseManual {
     title: "RocksDB, include/rocksdb/options.h",
     edition: "version 11.1.1",
     url: "https://github.com/facebook/rocksdb/blob/v11.1.1/include/rocksdb/options.h",
 };
-const ETCD_HARDWARE: Document = Document {
+const ETCD_HARDWARE: DatabaseManual = DatabaseManual {
     title: "etcd Documentation, Hardware recommendations",
     edition: "version 3.5",
     url: "https://etcd.io/docs/v3.5/op-guide/hardware/",
 };
-const ETCD_FAQ: Document =
-    Document { title: "etcd Documentation, FAQ", edition: "version 3.4", url: "https://etcd.io/docs/v3.4/faq/" };
+const ETCD_FAQ: DatabaseManual =
+    DatabaseManual { title: "etcd Documentation, FAQ", edition: "version 3.4", url: "https://etcd.io/docs/v3.4/faq/" };
 
-const ENTRIES: &[Entry] = &[
-    Entry {
+const ENTRIES: &[DatabaseEntry] = &[
+    DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Both,
         name: "connections",
@@ -90,7 +90,7 @@ const ENTRIES: &[Entry] = &[
                  the log: have {n} connections work at the same time (size of the pool, `pgbench -c`)",
         document: &PG_18,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Reads,
         name: "effective_io_concurrency",
@@ -98,7 +98,7 @@ const ENTRIES: &[Entry] = &[
                  version 18 on sequential scans too; no restart",
         document: &PG_IO,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Reads,
         name: "io_method",
@@ -106,7 +106,7 @@ const ENTRIES: &[Entry] = &[
                  `sync` reads one at a time; restart",
         document: &PG_IO,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Reads,
         name: "io_workers",
@@ -114,7 +114,7 @@ const ENTRIES: &[Entry] = &[
                  is 3, the maximum 32; reload",
         document: &PG_IO,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Writes,
         name: "commit_delay",
@@ -122,7 +122,7 @@ const ENTRIES: &[Entry] = &[
                  time (default 0); what limits commits is the latency of a flush",
         document: &PG_WAL,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Reads,
         name: "connections",
@@ -130,7 +130,7 @@ const ENTRIES: &[Entry] = &[
                  have {n} connections query at the same time",
         document: &MYSQL_AIO,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Reads,
         name: "innodb_read_io_threads",
@@ -138,7 +138,7 @@ const ENTRIES: &[Entry] = &[
                  requests; raise it where SHOW ENGINE INNODB STATUS has more than 64 pending reads for each; restart",
         document: &MYSQL_THREADS,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Writes,
         name: "innodb_io_capacity",
@@ -146,14 +146,14 @@ const ENTRIES: &[Entry] = &[
                  10000, and 200 before version 8.4; no restart",
         document: &MYSQL_CAPACITY,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Writes,
         name: "innodb_write_io_threads",
         advice: "the default is 4, each with up to 256 requests; restart",
         document: &MYSQL_THREADS,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Reads,
         name: "ReadOptions::async_io",
@@ -161,28 +161,28 @@ const ENTRIES: &[Entry] = &[
                  build with folly for it",
         document: &ROCKSDB_AIO,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Reads,
         name: "threads",
         advice: "a Get waits for one block at a time: read from {n} threads, or ask for many keys with MultiGet",
         document: &ROCKSDB_AIO,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Writes,
         name: "max_background_jobs",
         advice: "flushes and compactions at the same time: the default is 2; can be changed while it runs",
         document: &ROCKSDB_OPTIONS,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Writes,
         name: "max_subcompactions",
         advice: "threads of one compaction: the default is 1, which does not split it",
         document: &ROCKSDB_OPTIONS,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::Etcd,
         adds: Adds::Writes,
         name: "latency, not depth",
@@ -191,14 +191,14 @@ const ENTRIES: &[Entry] = &[
                  recommended under load",
         document: &ETCD_HARDWARE,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::Etcd,
         adds: Adds::Writes,
         name: "etcd_disk_wal_fsync_duration_seconds",
         advice: "keep its 99th percentile below 10 ms; a disk that etcd does not share with other programs helps most",
         document: &ETCD_FAQ,
     },
-    Entry {
+    DatabaseEntry {
         database: Database::Etcd,
         adds: Adds::Reads,
         name: "memory",
@@ -209,7 +209,7 @@ const ENTRIES: &[Entry] = &[
 
 /// A setting in words, for documents that programs read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Setting {
+pub(crate) struct DatabaseSetting {
     database: Database,
     name: &'static str,
     advice: String,
@@ -218,7 +218,7 @@ pub(crate) struct Setting {
     url: &'static str,
 }
 
-impl Setting {
+impl DatabaseSetting {
     /// `io_workers: … (PostgreSQL Documentation, Resource Consumption, version 18)`.
     pub(crate) fn line(&self) -> String {
         format!("{}: {} ({}, {})", self.name, self.advice, self.document, self.edition)
@@ -236,11 +236,11 @@ pub(super) const fn name(database: Database) -> &'static str {
 }
 
 /// Settings that do what a finding advises, where it names a database.
-pub(crate) fn settings(finding: &Finding) -> Vec<Setting> {
+pub(crate) fn settings(finding: &Finding) -> Vec<DatabaseSetting> {
     let Some(Remedy::MoreInFlight { in_flight, reads, database: Some(database) }) = finding.remedy else {
         return Vec::new();
     };
-    let worded = |entry: &Entry| Setting {
+    let worded = |entry: &DatabaseEntry| DatabaseSetting {
         database,
         name: entry.name,
         advice: entry.advice.replace("{n}", &grouped(in_flight)),
@@ -251,7 +251,7 @@ pub(crate) fn settings(finding: &Finding) -> Vec<Setting> {
     entries(database, reads).map(worded).collect()
 }
 
-fn entries(database: Database, reads: bool) -> impl Iterator<Item = &'static Entry> {
+fn entries(database: Database, reads: bool) -> impl Iterator<Item = &'static DatabaseEntry> {
     let wanted = if reads { Adds::Reads } else { Adds::Writes };
     ENTRIES.iter().filter(move |entry| entry.database == database && (entry.adds == wanted || entry.adds == Adds::Both))
 }
@@ -292,7 +292,7 @@ mod tests {
             }
         }
         for entry in ENTRIES {
-            let Document { title, edition, url } = entry.document;
+            let DatabaseManual { title, edition, url } = entry.document;
             assert!(url.starts_with("https://") && !title.is_empty(), "{}", entry.name);
             assert!(edition.chars().any(|letter| letter.is_ascii_digit()), "{}: {edition}", entry.name);
         }
@@ -321,7 +321,7 @@ mod tests {
     fn the_page_names_every_setting_and_every_document() {
         let page = include_str!("../../../../docs/slow-database.md");
         for entry in ENTRIES {
-            let Document { title, edition, url } = entry.document;
+            let DatabaseManual { title, edition, url } = entry.document;
             for part in [entry.name, title, edition, url] {
                 assert!(page.contains(part), "docs/slow-database.md lacks `{part}`");
             }

@@ -3,9 +3,9 @@
 use analyse::{Finding, Quantity};
 use units::{count, grouped, significant};
 
-use super::{Figures, whole_number};
+use super::{SentenceFigures, whole_number};
 
-pub(super) fn little_contradicted(figures: &Figures<'_>) -> String {
+pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     let (implied, possible) = (figures.value(Quantity::InFlightImplied), figures.value(Quantity::InFlightPossible));
     let product = format!(
         "{} IOPS x {} = {} in flight",
@@ -35,12 +35,12 @@ pub(super) fn little_contradicted(figures: &Figures<'_>) -> String {
 }
 
 /// How far the two are apart beyond the rounding of the figures, as a percentage of the depth.
-fn apart(figures: &Figures<'_>) -> Option<String> {
+fn apart(figures: &SentenceFigures<'_>) -> Option<String> {
     figures.has(Quantity::Apart).then(|| units::percent(figures.value(Quantity::Apart).abs()))
 }
 
 /// What is in flight by Little's law, as exactly as that is known.
-fn range(figures: &Figures<'_>) -> String {
+fn range(figures: &SentenceFigures<'_>) -> String {
     let implied = exactly(figures.value(Quantity::InFlightImplied));
     if figures.has(Quantity::InFlightImpliedLow) {
         let end = |quantity| match figures.value(quantity) {
@@ -62,7 +62,7 @@ fn exactly(in_flight: f64) -> String {
     }
 }
 
-pub(super) fn little_holds(figures: &Figures<'_>) -> String {
+pub(super) fn little_holds(figures: &SentenceFigures<'_>) -> String {
     let agree = apart(figures).map_or_else(
         || "The figures agree".to_owned(),
         |apart| format!("The figures agree but for {apart} beyond their rounding"),
@@ -76,7 +76,7 @@ pub(super) fn little_holds(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn depth_needed(figures: &Figures<'_>) -> String {
+pub(super) fn depth_needed(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS at {} each need {} in flight.",
         figures.count(Quantity::Iops),
@@ -85,7 +85,7 @@ pub(super) fn depth_needed(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn disagree(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn disagree(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let place = finding.subject.as_ref().map_or_else(String::new, |line| format!(" on {line}"));
     if figures.has(Quantity::TimeTold) {
         return format!(
@@ -118,7 +118,7 @@ fn microseconds(ns: f64) -> String {
     format!("{:.2}", ns / 1e3)
 }
 
-pub(super) fn units_mixed(figures: &Figures<'_>) -> String {
+pub(super) fn units_mixed(figures: &SentenceFigures<'_>) -> String {
     format!(
         "Decimal and binary units are mixed: IOPS x block size make {}/s, but {}/s are told, which is {} times as much \
          or as little: what a MB differs from a MiB, or a kB from a KiB.",
@@ -128,7 +128,7 @@ pub(super) fn units_mixed(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn odd_block(figures: &Figures<'_>) -> String {
+pub(super) fn odd_block(figures: &SentenceFigures<'_>) -> String {
     let bytes = figures.value(Quantity::BlockBytes) as u64;
     if bytes.is_multiple_of(4096) && bytes > 0 {
         return format!(
@@ -143,7 +143,7 @@ pub(super) fn odd_block(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn split(figures: &Figures<'_>) -> String {
+pub(super) fn split(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The device saw requests of {} for operations of {}: each was split, and one of the device's IOPS is not one of \
          yours.",
@@ -152,7 +152,7 @@ pub(super) fn split(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn small_region(figures: &Figures<'_>) -> String {
+pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} were read from a region of {}: each block many times over, which a cache in the host, the controller or the \
          storage system may have answered. A region as large as the data that will be used tells more.",
@@ -161,7 +161,7 @@ pub(super) fn small_region(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn mechanical(figures: &Figures<'_>) -> String {
+pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
     format!(
         "This is what a drive with one arm does: {} random operations a second, {} for each, which is a seek and half a \
          turn; a deeper queue shortens the way between them a little and makes each wait longer.",
@@ -170,7 +170,7 @@ pub(super) fn mechanical(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn util(figures: &Figures<'_>) -> String {
+pub(super) fn util(figures: &SentenceFigures<'_>) -> String {
     format!(
         "%util of {} does not mean that the device was full: it is the share of time with at least one request, and a \
          device that works on many at once was given {} on average.",
@@ -179,14 +179,14 @@ pub(super) fn util(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn mean_alone(figures: &Figures<'_>) -> String {
+pub(super) fn mean_alone(figures: &SentenceFigures<'_>) -> String {
     format!(
         "A mean of {} is all that is known of the latency: nothing is said of the slow ones, which users feel.",
         figures.time(Quantity::LatencyMean)
     )
 }
 
-pub(super) fn throttled(figures: &Figures<'_>) -> String {
+pub(super) fn throttled(figures: &SentenceFigures<'_>) -> String {
     format!(
         "Most operations took {}, {} of them {}, and next to none anything between: something held them until its next \
          slice of time, as a cgroup's io.max or a provider's limiter does.",
@@ -196,7 +196,7 @@ pub(super) fn throttled(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn not_steady(figures: &Figures<'_>) -> String {
+pub(super) fn not_steady(figures: &SentenceFigures<'_>) -> String {
     format!(
         "Throughput did not settle: over the last rounds it spread over {} of its mean, and its trend changed it by {}. \
          The mean is of this run and of no other.",
@@ -205,7 +205,7 @@ pub(super) fn not_steady(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn warmup(figures: &Figures<'_>) -> String {
+pub(super) fn warmup(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The first {} were not like the rest, and were counted: {} IOPS without them.",
         figures.span(Quantity::WarmupTime),
@@ -213,7 +213,7 @@ pub(super) fn warmup(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn burst_used_up(figures: &Figures<'_>) -> String {
+pub(super) fn burst_used_up(figures: &SentenceFigures<'_>) -> String {
     let before = figures.value(Quantity::EarlyIops);
     format!(
         "{} after the start throughput fell to {} of what it was, from {} IOPS to {}, and stayed there: burst credits \
@@ -225,7 +225,7 @@ pub(super) fn burst_used_up(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn since_boot(figures: &Figures<'_>) -> String {
+pub(super) fn since_boot(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS are the average since the host was started, which is what the first report of iostat shows: not those \
          of a load. Run `iostat -xy 1 30` while the load runs.",

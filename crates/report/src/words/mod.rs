@@ -11,13 +11,13 @@ mod run;
 mod verified;
 mod volume;
 
-pub(crate) use databases::{Setting, settings};
+pub(crate) use databases::{DatabaseSetting, settings};
 pub use pages::findings_markdown;
 pub(crate) use verified::{verified, verified_tone};
 
 /// What a finding is about, where its words need names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About<'a> {
+pub(crate) struct SentenceContext<'a> {
     /// The engine of the job.
     pub engine: &'a str,
     /// The first of its files.
@@ -30,13 +30,13 @@ pub(crate) struct About<'a> {
     pub observed: bool,
 }
 
-impl Default for About<'_> {
+impl Default for SentenceContext<'_> {
     fn default() -> Self {
         Self { engine: "the engine", path: "the file", unchecked: None, verify: false, observed: false }
     }
 }
 
-impl<'a> From<&'a JobResult> for About<'a> {
+impl<'a> From<&'a JobResult> for SentenceContext<'a> {
     fn from(job: &'a JobResult) -> Self {
         let path = job.evidence.targets.first().map_or(Self::default().path, |target| target.path.as_str());
         let unchecked = job.verified.as_ref().and_then(|verified| verified.unchecked);
@@ -44,7 +44,7 @@ impl<'a> From<&'a JobResult> for About<'a> {
     }
 }
 
-impl<'a> From<&'a Explanation> for About<'a> {
+impl<'a> From<&'a Explanation> for SentenceContext<'a> {
     fn from(explanation: &'a Explanation) -> Self {
         let engine = explanation.engine.as_deref();
         Self { engine: engine.unwrap_or(Self::default().engine), observed: engine.is_none(), ..Self::default() }
@@ -53,7 +53,7 @@ impl<'a> From<&'a Explanation> for About<'a> {
 
 /// What is said of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct SentenceParts {
     /// What is so.
     pub statement: String,
     /// What to change.
@@ -63,19 +63,19 @@ pub(crate) struct Parts {
 }
 
 /// A finding, its remedy and what would come of it, a sentence or more each.
-pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<About<'a>>) -> Parts {
+pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> SentenceParts {
     let about = about.into();
     let outlook = finding.counterfactual.map(|point| {
         let (in_flight, latency) = (whole_number(point.in_flight), Nanos::new(point.latency_ns.round() as u64));
         format!("With {in_flight} in flight: {} IOPS at {latency}.", count(point.iops))
     });
     let remedy = finding.remedy.as_ref().map(|remedy| remedy_text(remedy, finding, about));
-    Parts { statement: statement(finding, about), remedy, outlook }
+    SentenceParts { statement: statement(finding, about), remedy, outlook }
 }
 
 /// The same as a paragraph.
-pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<About<'a>>) -> String {
-    let Parts { statement, remedy, outlook } = parts(finding, about);
+pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> String {
+    let SentenceParts { statement, remedy, outlook } = parts(finding, about);
     std::iter::once(statement).chain(remedy).chain(outlook).collect::<Vec<_>>().join(" ")
 }
 
@@ -89,9 +89,9 @@ pub(crate) fn whole_number(in_flight: f64) -> String {
 }
 
 /// The figures of one finding as text.
-struct Figures<'a>(&'a Finding);
+struct SentenceFigures<'a>(&'a Finding);
 
-impl Figures<'_> {
+impl SentenceFigures<'_> {
     fn value(&self, quantity: Quantity) -> f64 {
         self.0.value(quantity).unwrap_or(0.0)
     }
@@ -137,8 +137,8 @@ impl Figures<'_> {
     }
 }
 
-fn statement(finding: &Finding, about: About<'_>) -> String {
-    let figures = &Figures(finding);
+fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
+    let figures = &SentenceFigures(finding);
     match finding.code {
         Code::NothingMeasured => {
             format!("No operation completed in {}, so there is nothing to judge.", figures.time(Quantity::Runtime))
@@ -228,7 +228,7 @@ fn subject(finding: &Finding) -> &str {
     finding.subject.as_deref().unwrap_or("The model")
 }
 
-fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
+fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -> String {
     match *remedy {
         Remedy::QueueingEngine { iodepth } if finding.code == Code::EngineNotAsynchronous => {
             format!("Use ioengine=io_uring to have {iodepth} in flight, or numjobs={iodepth} with iodepth=1.")
@@ -280,7 +280,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analyse::{Evidence, Severity, Source};
+    use analyse::{Evidence, EvidenceSource, Severity};
 
     use super::*;
 
@@ -289,7 +289,7 @@ mod tests {
             quantity,
             value,
             unit: quantity.unit(),
-            source: Source::Counters,
+            source: EvidenceSource::Counters,
         };
         let evidence = evidence.iter().map(figure).collect();
         let job = JobResult {

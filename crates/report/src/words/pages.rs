@@ -5,7 +5,7 @@ use std::fmt::Write;
 use analyse::Code;
 
 /// What a user needs to know of a finding.
-struct Entry {
+struct PageEntry {
     /// In a few words.
     title: &'static str,
     /// What raises it.
@@ -25,17 +25,17 @@ pub fn findings_markdown() -> String {
          the code by `cargo xtask generate`.\n",
     );
     for code in Code::ALL {
-        let Entry { title, raised, meaning } = entry(code);
+        let PageEntry { title, raised, meaning } = entry(code);
         let _ = write!(text, "\n## {}\n\n**{title}.** {meaning}\n\nRaised when {raised}.\n", code.name());
     }
     text
 }
 
-const fn of(title: &'static str, raised: &'static str, meaning: &'static str) -> Entry {
-    Entry { title, raised, meaning }
+const fn of(title: &'static str, raised: &'static str, meaning: &'static str) -> PageEntry {
+    PageEntry { title, raised, meaning }
 }
 
-fn entry(code: Code) -> Entry {
+fn entry(code: Code) -> PageEntry {
     match code {
         Code::NothingMeasured
         | Code::ErrorsSeen
@@ -82,7 +82,7 @@ fn entry(code: Code) -> Entry {
     }
 }
 
-fn trust(code: Code) -> Entry {
+fn trust(code: Code) -> PageEntry {
     match code {
         Code::NothingMeasured => of(
             "No operation completed",
@@ -177,7 +177,7 @@ fn trust(code: Code) -> Entry {
     }
 }
 
-fn figures(code: Code) -> Entry {
+fn figures(code: Code) -> PageEntry {
     match code {
         Code::LittleContradicted => of(
             "The figures contradict Little's law",
@@ -238,7 +238,7 @@ fn figures(code: Code) -> Entry {
     }
 }
 
-fn volume(code: Code) -> Entry {
+fn volume(code: Code) -> PageEntry {
     match code {
         Code::VolumeIopsCap => of(
             "The volume's limit on operations",
@@ -323,7 +323,7 @@ fn volume(code: Code) -> Entry {
     }
 }
 
-fn load(code: Code) -> Entry {
+fn load(code: Code) -> PageEntry {
     match code {
         Code::LatenessSignificant => of(
             "The generator was late",

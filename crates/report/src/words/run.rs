@@ -4,13 +4,13 @@ use analyse::{Code, Finding, Quantity};
 use record::Unchecked;
 use units::{grouped, significant};
 
-use super::{Figures, subject};
+use super::{SentenceFigures, subject};
 use crate::fio::error_text;
 
 /// fio's error number for a block that is not what was written.
 const EILSEQ: i32 = 84;
 
-pub(super) fn errors(figures: &Figures<'_>) -> String {
+pub(super) fn errors(figures: &SentenceFigures<'_>) -> String {
     let (errors, first) = (figures.value(Quantity::Errors) as u64, figures.value(Quantity::FirstError) as i32);
     let failed =
         if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
@@ -22,7 +22,7 @@ pub(super) fn errors(figures: &Figures<'_>) -> String {
     format!("{failed}, {which} error {first} ({}).", error_text(first))
 }
 
-pub(super) fn not_verified(figures: &Figures<'_>, unchecked: Option<Unchecked>) -> String {
+pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unchecked>) -> String {
     let reason = unchecked.map_or("the run was stopped", unchecked_because);
     if unchecked == Some(Unchecked::Cached) {
         return "The blocks were read back, but not all of them from where they are stored: the page cache could not be \
@@ -57,7 +57,7 @@ pub(super) fn not_verified(figures: &Figures<'_>, unchecked: Option<Unchecked>) 
     )
 }
 
-pub(super) fn several_runs(figures: &Figures<'_>) -> String {
+pub(super) fn several_runs(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The blocks that were checked are of {} runs: some of them are stale, or verify_nonce differed when they were \
          written.",
@@ -88,12 +88,12 @@ fn blocks(count: f64, which: &str) -> String {
 }
 
 /// `1 operation`, `50,701 operations`.
-pub(super) fn operations(figures: &Figures<'_>) -> String {
+pub(super) fn operations(figures: &SentenceFigures<'_>) -> String {
     let plural = if figures.value(Quantity::Operations) == 1.0 { "" } else { "s" };
     format!("{} operation{plural}", figures.whole(Quantity::Operations))
 }
 
-pub(super) fn not_asynchronous(figures: &Figures<'_>, engine: &str) -> String {
+pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> String {
     let asked = figures.whole(Quantity::InFlightAsked);
     if figures.has(Quantity::SubmissionShare) {
         return format!(
@@ -114,7 +114,7 @@ pub(super) fn not_asynchronous(figures: &Figures<'_>, engine: &str) -> String {
     )
 }
 
-pub(super) fn burst_or_drift(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let reason = if figures.has(Quantity::CreditsGone) {
         format!(": the credits of {} ran out {} after the start", subject(finding), figures.span(Quantity::CreditsGone))
     } else {
@@ -128,7 +128,7 @@ pub(super) fn burst_or_drift(finding: &Finding, figures: &Figures<'_>) -> String
     )
 }
 
-pub(super) fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::CreditsGone) {
         return format!(
             "The limit is {}: its credits ran out {} after the start. It held {} of the operations back, each of all by \
@@ -164,7 +164,7 @@ fn is_spending(used: f64) -> bool {
 }
 
 /// How much of a limit was used; beyond all of what it earns, it spends credits.
-fn used(figures: &Figures<'_>) -> String {
+fn used(figures: &SentenceFigures<'_>) -> String {
     let used = figures.value(Quantity::Utilisation);
     if is_spending(used) {
         format!("it gave {} times what it sustains, out of burst credits", significant(used, 3))
@@ -174,7 +174,7 @@ fn used(figures: &Figures<'_>) -> String {
 }
 
 /// How long credits last: a sentence with a blank before it.
-pub(super) fn credits(figures: &Figures<'_>) -> String {
+pub(super) fn credits(figures: &SentenceFigures<'_>) -> String {
     let (left, spent) = if figures.has(Quantity::ByteCreditsLeft) {
         (figures.bytes(Quantity::ByteCreditsLeft), figures.bytes(Quantity::ByteCreditsSpent))
     } else if figures.has(Quantity::CreditsLeft) {
@@ -185,7 +185,7 @@ pub(super) fn credits(figures: &Figures<'_>) -> String {
     format!(" That is while credits last: {left} left, spent at {spent}/s: {}.", figures.span(Quantity::CreditsLast))
 }
 
-pub(super) fn model_not_reached(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let pace = format!(
         "Latency and depth set the pace: {} in flight / {} = {} IOPS.",
         figures.in_flight(Quantity::InFlightAchieved),
@@ -206,7 +206,7 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &Figures<'_>) -> Str
     )
 }
 
-pub(super) fn page_cache(figures: &Figures<'_>) -> String {
+pub(super) fn page_cache(figures: &SentenceFigures<'_>) -> String {
     let why = if figures.has(Quantity::DeviceBytes) {
         format!(
             "the job read {}, the devices only {}",
@@ -221,7 +221,7 @@ pub(super) fn page_cache(figures: &Figures<'_>) -> String {
     format!("This measured the page cache, not the device: {why}.")
 }
 
-pub(super) fn buffered_writes(figures: &Figures<'_>) -> String {
+pub(super) fn buffered_writes(figures: &SentenceFigures<'_>) -> String {
     let where_to = if figures.has(Quantity::DeviceBytes) {
         format!(
             ": {} were written, {} reached the devices",
@@ -234,7 +234,7 @@ pub(super) fn buffered_writes(figures: &Figures<'_>) -> String {
     format!("Writes ended in memory, and nothing waited until they were on the device{where_to}.")
 }
 
-pub(super) fn rate_missed(figures: &Figures<'_>) -> String {
+pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::ByteRateAsked) {
         format!(
             "The rate was not reached: {}/s of {}/s",
@@ -250,7 +250,7 @@ pub(super) fn rate_missed(figures: &Figures<'_>) -> String {
     }
 }
 
-pub(super) fn queue_too_shallow(figures: &Figures<'_>) -> String {
+pub(super) fn queue_too_shallow(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{}. It takes about {} operations in flight at the times measured ({} on average), and there could be {}.",
         rate_missed(figures),
@@ -260,7 +260,7 @@ pub(super) fn queue_too_shallow(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn cpu_bound(figures: &Figures<'_>) -> String {
+pub(super) fn cpu_bound(figures: &SentenceFigures<'_>) -> String {
     let workers = figures.value(Quantity::Workers) as u64;
     let whose = if workers > 1 { format!("each of {workers} workers") } else { "the worker".to_owned() };
     format!(
@@ -270,7 +270,7 @@ pub(super) fn cpu_bound(figures: &Figures<'_>) -> String {
 }
 
 /// Little's law with the run's own figures.
-pub(super) fn little(figures: &Figures<'_>) -> String {
+pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} in flight = {} IOPS x {}",
         figures.in_flight(Quantity::InFlightAchieved),
@@ -279,7 +279,7 @@ pub(super) fn little(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn queue_not_filled(figures: &Figures<'_>) -> String {
+pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
     let why = if figures.has(Quantity::Thinktime) {
         format!(", for the job idles for {} between operations", figures.time(Quantity::Thinktime))
     } else {
@@ -293,7 +293,7 @@ pub(super) fn queue_not_filled(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn latency_bound(figures: &Figures<'_>) -> String {
+pub(super) fn latency_bound(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::SyncMean) {
         return format!(
             "Latency was the limit: one operation at a time, {} each and {} for a sync, makes {} IOPS whatever the \
@@ -310,7 +310,7 @@ pub(super) fn latency_bound(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn unlike_jobs(figures: &Figures<'_>) -> String {
+pub(super) fn unlike_jobs(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} unlike jobs are added up here ({}). No depth and no block size describes all of them, so what limited each \
          cannot be told.",
@@ -320,7 +320,7 @@ pub(super) fn unlike_jobs(figures: &Figures<'_>) -> String {
 }
 
 /// How far the queue was filled: the rest of the time passed between a completion and the next submission.
-fn filled(figures: &Figures<'_>) -> String {
+fn filled(figures: &SentenceFigures<'_>) -> String {
     /// What rounds to all of it.
     const ALL: f64 = 0.97;
     if figures.value(Quantity::InFlightAchieved) >= ALL * figures.value(Quantity::InFlightPossible) {
@@ -332,7 +332,7 @@ fn filled(figures: &Figures<'_>) -> String {
     }
 }
 
-pub(super) fn device_flat(figures: &Figures<'_>) -> String {
+pub(super) fn device_flat(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS, flat, with {}: {}. Throughput varied by {} and the time of an operation by {}, which is \
          the mark of a limiter. Either there is one and more depth gives only more latency, or the device is that even \
@@ -345,7 +345,7 @@ pub(super) fn device_flat(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn queue_full(figures: &Figures<'_>) -> String {
+pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS with {}: {}. Either this is the device's limit and more depth gives only more latency, \
          or the depth is the limit and more of it gives more.",
@@ -356,7 +356,7 @@ pub(super) fn queue_full(figures: &Figures<'_>) -> String {
 }
 
 /// What a greater depth did, and so what the limit was.
-pub(super) fn probed(code: Code, figures: &Figures<'_>) -> String {
+pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
     let told = format!(
         "iodepth={} gave {} IOPS at {} each, this depth {} at {}",
         figures.whole(Quantity::ProbeDepth),
@@ -375,7 +375,7 @@ pub(super) fn probed(code: Code, figures: &Figures<'_>) -> String {
 }
 
 /// The same depth a moment later gave something else.
-pub(super) fn not_repeated(figures: &Figures<'_>) -> String {
+pub(super) fn not_repeated(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The result does not repeat: {} IOPS in the run, {} at the same depth right after it (iodepth={} between them \
          gave {}). Something else used the device or the processors, or the device had credits or a cache to use up. \
@@ -387,7 +387,7 @@ pub(super) fn not_repeated(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn rate_kept(figures: &Figures<'_>) -> String {
+pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
     let rate = if figures.has(Quantity::ByteRateAsked) {
         format!("{}/s", figures.bytes(Quantity::ByteRateReached))
     } else {

@@ -3,9 +3,9 @@
 use analyse::{Code, Database, Finding, Quantity, Remedy};
 use units::{Bytes, count, grouped, significant};
 
-use super::{Figures, databases, subject, whole_number};
+use super::{SentenceFigures, databases, subject, whole_number};
 
-pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let what = match finding.code {
         Code::VolumeIopsCap => "the volume's limit on operations",
         Code::VolumeThroughputCap => "the volume's limit on bytes",
@@ -61,7 +61,7 @@ pub(super) fn size_words(bytes: f64) -> String {
     }
 }
 
-pub(super) fn size(figures: &Figures<'_>) -> String {
+pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
     format!(
         "That limit follows from the size: {} give {} IOPS, {} would give {}.",
         size_words(figures.value(Quantity::VolumeBytes)),
@@ -71,7 +71,7 @@ pub(super) fn size(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn bytes_first(figures: &Figures<'_>) -> String {
+pub(super) fn bytes_first(figures: &SentenceFigures<'_>) -> String {
     format!(
         "Blocks of {} reach the limit on bytes before that on operations; from {} down it would be the other way round.",
         figures.bytes(Quantity::BlockBytes),
@@ -79,7 +79,7 @@ pub(super) fn bytes_first(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn shared(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn shared(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
         "Reads and writes draw on one budget, {}: with {} reads it allows {} of both together, and more of one means \
          less of the other.",
@@ -90,7 +90,7 @@ pub(super) fn shared(finding: &Finding, figures: &Figures<'_>) -> String {
 }
 
 /// Against a volume; against a rate that was asked for the run's own words are used.
-pub(super) fn too_shallow(figures: &Figures<'_>) -> String {
+pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
     let possible = if figures.has(Quantity::InFlightPossible) {
         format!(" of {}", whole_number(figures.value(Quantity::InFlightPossible)))
     } else {
@@ -114,7 +114,7 @@ const BUSY: f64 = 0.9;
 const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
 
 /// Against a volume, of a device's counters.
-pub(super) fn asked_for_too_few(figures: &Figures<'_>, database: Option<Database>) -> String {
+pub(super) fn asked_for_too_few(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
     let mut text = format!(
         "{} in flight on average, {} needed for {} IOPS at {}: {} does not ask for more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
@@ -134,7 +134,7 @@ pub(super) fn asked_for_too_few(figures: &Figures<'_>, database: Option<Database
 }
 
 /// Enough in flight on average, but not all the time.
-pub(super) fn uneven(figures: &Figures<'_>) -> String {
+pub(super) fn uneven(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} in flight on average are enough for {} IOPS, but there were {}. Requests took {}: {WAITED}. For {} of the time \
          nothing was in flight.{}",
@@ -147,11 +147,11 @@ pub(super) fn uneven(figures: &Figures<'_>) -> String {
     )
 }
 
-fn idle(figures: &Figures<'_>) -> String {
+fn idle(figures: &SentenceFigures<'_>) -> String {
     units::percent(1.0 - figures.value(Quantity::BusyShare))
 }
 
-fn processors(figures: &Figures<'_>) -> String {
+fn processors(figures: &SentenceFigures<'_>) -> String {
     if figures.value(Quantity::HostCpuShare) < BUSY {
         return String::new();
     }
@@ -159,7 +159,7 @@ fn processors(figures: &Figures<'_>) -> String {
     format!(" {used} of processor time was in use: the processors may be the limit, not the volume.")
 }
 
-pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {
+pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The latency of {} is that of waiting: {} in flight are {} times the {} that reach the limit, and what is beyond \
          that only queues.",
@@ -170,7 +170,7 @@ pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn burst_running(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let part = if matches!(finding.remedy, Some(Remedy::Ramp { .. })) { "in part " } else { "" };
     let ran = if figures.has(Quantity::Runtime) {
         format!(" The run took {}.", figures.span(Quantity::Runtime))
@@ -187,7 +187,7 @@ pub(super) fn burst_running(finding: &Finding, figures: &Figures<'_>) -> String 
     )
 }
 
-pub(super) fn above(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS are more than this volume gives ({} allows {}): a cache answered, or it is another volume.",
         figures.count(Quantity::Iops),
@@ -196,7 +196,7 @@ pub(super) fn above(finding: &Finding, figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn below(finding: &Finding, figures: &Figures<'_>) -> String {
+pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} should give {} IOPS at {} with {} in flight, and gave {} at {}: something between the load and the volume \
          takes the rest.",
@@ -209,7 +209,7 @@ pub(super) fn below(finding: &Finding, figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn unwritten(figures: &Figures<'_>) -> String {
+pub(super) fn unwritten(figures: &SentenceFigures<'_>) -> String {
     format!(
         "Reads took {} where the volume needs {}: blocks that nobody has written, or a cache, answer without the medium.",
         figures.time(Quantity::LatencyMean),
@@ -217,7 +217,7 @@ pub(super) fn unwritten(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn cpus(figures: &Figures<'_>) -> String {
+pub(super) fn cpus(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The provider's rule is a free processor for each {} IOPS: {} for what the volume can do, and there are {}.",
         grouped(figures.value(Quantity::IopsPerCpu) as u64),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use report::fio::Version;
+use report::fio::FioVersion;
 
 /// The fio that is installed, or `None` after saying that the test is skipped.
 ///
@@ -21,7 +21,7 @@ pub(super) fn installed_fio() -> Option<Fio> {
     };
     let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let minor = name.strip_prefix("fio-3.").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
-    let version = if minor.is_some_and(|minor| minor >= 42) { Version::V3_42 } else { Version::V3_33 };
+    let version = if minor.is_some_and(|minor| minor >= 42) { FioVersion::V3_42 } else { FioVersion::V3_33 };
     Some(Fio { program, name, version })
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Fio {
     /// What it calls itself.
     pub(super) name: String,
     /// The layout it writes.
-    pub(super) version: Version,
+    pub(super) version: FioVersion,
 }
 
 impl Fio {

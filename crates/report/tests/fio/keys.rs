@@ -3,9 +3,9 @@
 
 use crate::installed::installed_fio;
 use job::{Dialect, Job, Nowhere, parse_command_line};
-use meter::{CpuUse, Direction, Latency, Samples, Summary};
-use record::{DiskUse, Evidence, Outcome, Run, SCHEMA, Tool, Worker, collect};
-use report::fio::{Format, Options, document};
+use meter::{CpuUse, Latency, Samples, Summary, SummaryDirection};
+use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
+use report::fio::{FioFormat, FioOptions, document};
 use units::Nanos;
 
 const JOBS: &[(&str, &[&str])] = &[
@@ -42,8 +42,8 @@ fn keys_order_and_kinds_are_those_of_fio() {
     for (label, arguments) in JOBS {
         let printed = fio.output(&[&["--output-format=json+"], *arguments].concat());
         let run = run(arguments, printed.contains("\"disk_util\""));
-        let options = Options { version: fio.version, ..Options::default() };
-        let written = document(&run, &[Format::JsonPlus], options);
+        let options = FioOptions { version: fio.version, ..FioOptions::default() };
+        let written = document(&run, &[FioFormat::JsonPlus], options);
         let (theirs, ours) = (shape(&printed), shape(&written));
         for (theirs, ours) in theirs.iter().zip(&ours) {
             assert_eq!(ours, theirs, "{label}");
@@ -55,14 +55,14 @@ fn keys_order_and_kinds_are_those_of_fio() {
 #[test]
 fn notes_are_inside_the_document_and_only_there_when_there_are_any() {
     let mut run = run(JOBS[0].1, false);
-    let json = document(&run, &[Format::Json], Options::default());
+    let json = document(&run, &[FioFormat::Json], FioOptions::default());
     assert!(!json.contains("fathom notes"));
     run.notes = vec![record::Note { job: Some("a".to_owned()), text: "a \"quoted\"\tword".to_owned() }];
-    let json = document(&run, &[Format::Json], Options::default());
+    let json = document(&run, &[FioFormat::Json], FioOptions::default());
     assert!(json.ends_with("  \"fathom notes\" : [\n    \"a: a \\\"quoted\\\"\\u0009word\"\n  ]\n}\n"), "{json}");
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(parsed["fathom notes"][0], "a: a \"quoted\"\tword");
-    let normal = document(&run, &[Format::Normal], Options::default());
+    let normal = document(&run, &[FioFormat::Normal], FioOptions::default());
     assert!(normal.ends_with("  note: a: a \"quoted\"\tword\n"), "{normal}");
 }
 
@@ -98,7 +98,7 @@ fn kind(value: &str) -> &'static str {
 fn run(arguments: &[&str], with_disk: bool) -> Run {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let plan = parse_command_line(&arguments, Dialect::Fio, &Nowhere).value.plan;
-    let workers: Vec<Worker<'_>> = plan.jobs.iter().enumerate().flat_map(workers).collect();
+    let workers: Vec<WorkerRecord<'_>> = plan.jobs.iter().enumerate().flat_map(workers).collect();
     let disk = || DiskUse { name: "vda".to_owned(), write_ios: 1, util_percent: 1.5, ..DiskUse::default() };
     Run {
         schema: SCHEMA,
@@ -107,13 +107,13 @@ fn run(arguments: &[&str], with_disk: bool) -> Run {
         jobs: collect(&workers),
         disks: with_disk.then(disk).into_iter().collect(),
         globals: plan.globals.clone(),
-        outcome: Outcome::Completed,
+        outcome: RunOutcome::Completed,
         ..Run::default()
     }
 }
 
-fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = Worker<'_>> {
-    (0..job.grouping.numjobs).map(move |number| Worker {
+fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>> {
+    (0..job.grouping.numjobs).map(move |number| WorkerRecord {
         job,
         number,
         group: group as u32,
@@ -122,7 +122,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = Worker<'_>> {
         elapsed_s: 1,
         eta_s: 0,
         error: 0,
-        evidence: Evidence::default(),
+        evidence: JobEvidence::default(),
         verified: None,
         summary: summary(job),
     })
@@ -134,7 +134,7 @@ fn summary(job: &Job) -> Summary {
     let used = [direction.reads(), direction.writes(), direction.trims()];
     let (stats, second) = (&job.stats, Nanos::from_secs(1));
     let mut summary = Summary { workers: 1, runtime: second, ..Summary::default() };
-    for kind in Direction::ALL.into_iter().filter(|&kind| used[kind as usize]) {
+    for kind in SummaryDirection::ALL.into_iter().filter(|&kind| used[kind as usize]) {
         let counted = &mut summary.directions[kind as usize];
         (counted.ios, counted.bytes, counted.runtime) = (3, 12_288, second);
         counted.service = latency(!stats.disable_clat && !stats.gtod_reduce);

@@ -2,7 +2,7 @@
 //! again from the record. What comes out must be what fio printed, character by character.
 
 use crate::installed::{Fio, installed_fio};
-use report::fio::{Format, Options, Terse, document};
+use report::fio::{FioFormat, FioOptions, Terse, document};
 
 /// Jobs that make every part of the output appear, in seconds as few as fio's samples need.
 pub(super) const JOBS: &[(&str, &[&str])] = &[
@@ -115,8 +115,8 @@ fn check(fio: &Fio, label: &str, arguments: &[&str]) {
     let arguments = [&["--output-format=terse,json+,normal", "--eta=never"], arguments].concat();
     let printed = fio.output(&arguments);
     let run = record::fio::from_fio(&printed).expect(label);
-    let options = Options { version: fio.version, ..Options::default() };
-    let written = document(&run, &[Format::Normal, Format::Terse, Format::JsonPlus], options);
+    let options = FioOptions { version: fio.version, ..FioOptions::default() };
+    let written = document(&run, &[FioFormat::Normal, FioFormat::Terse, FioFormat::JsonPlus], options);
     assert_same(label, &without_layout(&printed), &written.replace(fio.version.name(), &fio.name));
 }
 
@@ -129,8 +129,8 @@ fn terse_lines_of_other_versions_are_what_fio_printed() {
         let arguments = [&["--output-format=terse,json+", &version], &job[..]].concat();
         let printed = fio.output(&arguments);
         let run = record::fio::from_fio(&printed).expect("fio's own JSON");
-        let options = Options { version: fio.version, terse };
-        let written = document(&run, &[Format::Terse, Format::JsonPlus], options);
+        let options = FioOptions { version: fio.version, terse };
+        let written = document(&run, &[FioFormat::Terse, FioFormat::JsonPlus], options);
         assert_same(number, &printed, &written.replace(fio.version.name(), &fio.name));
     }
 }

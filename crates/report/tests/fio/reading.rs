@@ -1,8 +1,8 @@
 //! fio prints one run as text and as JSON: what is read of the text must be the JSON's figures, as far as the digits
 //! go. The same holds of the text that is written here.
 
-use record::{DirectionResult, Input, JobResult, Kind, LatencyStats, Quote, Quoted, Run, Samples, read_input};
-use report::fio::{Format, Options, Version, document};
+use record::{DirectionResult, Input, JobResult, Kind, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
+use report::fio::{FioFormat, FioOptions, FioVersion, document};
 
 use crate::installed::{Fio, installed_fio};
 use crate::oracle;
@@ -45,9 +45,9 @@ fn check(fio: &Fio, label: &str, arguments: &[&str]) {
     if label == "as one" {
         return;
     }
-    for version in [Version::V3_33, Version::V3_42] {
-        let options = Options { version, ..Options::default() };
-        let ours = document(&json, &[Format::Normal], options);
+    for version in [FioVersion::V3_33, FioVersion::V3_42] {
+        let options = FioOptions { version, ..FioOptions::default() };
+        let ours = document(&json, &[FioFormat::Normal], options);
         agree(label, &read(label, &ours), &json);
     }
 }
@@ -192,7 +192,7 @@ fn same_latency(
     }
 }
 
-fn same_samples(label: &str, text: &Samples, json: &Samples) {
+fn same_samples(label: &str, text: &SampleRecord, json: &SampleRecord) {
     assert_eq!(text.count, json.count, "{label}");
     // Large ones are printed in MiB/s.
     let unit = if json.max > 1e6 { 1024.0 } else { 1.0 };

@@ -2,10 +2,10 @@
 
 use analyse::analyse;
 use record::{
-    Declared, DirectionResult, Host, Interval, JobResult, LatencyStats, Measured, PerKind, Run, SCHEMA, Series, Sizes,
-    Tool,
+    Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats,
+    Measured, Run, SCHEMA, SeriesRecord, Tool,
 };
-use report::html::{Shown, Subject, page};
+use report::html::{PageSubject, Shown, page};
 
 /// A latency around 1.3 ms with a tail.
 pub(crate) fn latency(count: u64) -> LatencyStats {
@@ -26,7 +26,7 @@ pub(crate) fn latency(count: u64) -> LatencyStats {
 pub(crate) fn job(name: &str, seconds: u64) -> JobResult {
     let interval = |second: u64| {
         let ios = 24_000 + second * 7_919 % 900;
-        Interval {
+        IntervalRecord {
             ios: [ios, 0, 0],
             bytes: [ios * 4096, 0, 0],
             service_ns: ios * 1_300_000,
@@ -41,9 +41,9 @@ pub(crate) fn job(name: &str, seconds: u64) -> JobResult {
         service: latency(ios),
         ..DirectionResult::default()
     };
-    let series = Series { width_ns: 1_000_000_000, pace_ns: 0, intervals: (0..seconds).map(interval).collect() };
+    let series = SeriesRecord { width_ns: 1_000_000_000, pace_ns: 0, intervals: (0..seconds).map(interval).collect() };
     let result = Measured { read, series, runtime_ns: seconds * 1_000_000_000, workers: 1, ..Measured::default() };
-    let size = Sizes { min: 4096, max: 4096 };
+    let size = DeclaredSizes { min: 4096, max: 4096 };
     let declared = Declared {
         engine: "io_uring".to_owned(),
         device: true,
@@ -53,7 +53,7 @@ pub(crate) fn job(name: &str, seconds: u64) -> JobResult {
         in_flight_asked: 32,
         in_flight_possible: 32,
         rw: "randread".to_owned(),
-        block_sizes: PerKind { read: size, write: size, trim: size },
+        block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
         direct: true,
         ..Declared::default()
     };
@@ -66,7 +66,7 @@ pub(crate) fn run(jobs: Vec<JobResult>) -> Run {
         tool: Tool { name: "fathom".to_owned(), version: "0.1.0".to_owned() },
         taken_unix_ms: 1_795_257_536_410,
         seed: Some(42),
-        host: Host { hostname: "box".to_owned(), kernel: "Linux 6.1".to_owned(), cpus: 2 },
+        host: HostRecord { hostname: "box".to_owned(), kernel: "Linux 6.1".to_owned(), cpus: 2 },
         command_line: ["fathom", "run", "first try.fio"].map(str::to_owned).to_vec(),
         jobs,
         ..Run::default()
@@ -78,5 +78,5 @@ pub(crate) fn page_of(runs: &[(&str, &Run)]) -> String {
     let verdicts: Vec<_> = runs.iter().map(|(_, run)| analyse(run)).collect();
     let named = runs.iter().zip(&verdicts);
     let shown = named.map(|(&(name, run), verdicts)| Shown { name, run, verdicts, written: None });
-    page(&shown.map(Subject::Run).collect::<Vec<_>>())
+    page(&shown.map(PageSubject::Run).collect::<Vec<_>>())
 }

@@ -1,6 +1,6 @@
 //! How large pages become, and what they say of what is not there.
 
-use record::{DirectionResult, Measured, Outcome};
+use record::{DirectionResult, Measured, RunOutcome};
 
 use crate::documents::{job, page_of, run};
 use crate::wellformed;
@@ -59,7 +59,7 @@ fn what_is_missing_is_said_and_not_drawn() {
         interval.bytes.swap(0, 1);
     });
     let mut cut = run(vec![writes]);
-    cut.outcome = Outcome::Interrupted;
+    cut.outcome = RunOutcome::Interrupted;
     let page = page_of(&[("a", &cut)]);
     assert!(
         size_of(&page) > 0

@@ -4,7 +4,7 @@
 use job::{Job, Plan};
 use runner::{WorkerPlan, WorkerResult};
 use units::{Nanos, grouped};
-use volume::{Attachment, Counted, Limit, Stage, cited_jitter, cited_merging, joined_by_text};
+use volume::{Attachment, CountedUnit, Limit, ServiceStage, cited_jitter, cited_merging, joined_by_text};
 
 use super::placement::Placement;
 
@@ -12,7 +12,7 @@ use super::placement::Placement;
 const MATTERS: f64 = 0.05;
 
 /// What the jitter of a stage spared operations, where that mattered to its slowest job, which has this 99th percentile.
-pub(super) fn jitter(stage: &Stage, p99: Option<Nanos>) -> Option<String> {
+pub(super) fn jitter(stage: &ServiceStage, p99: Option<Nanos>) -> Option<String> {
     let early = stage.early.as_ref()?;
     let longer = early.p99_without.since(early.p99).secs_f64();
     let matters = p99.is_some_and(|p99| longer > MATTERS * p99.secs_f64());
@@ -31,7 +31,7 @@ pub(super) fn jitter(stage: &Stage, p99: Option<Nanos>) -> Option<String> {
 }
 
 /// The limit that a stage is; `None` for a station.
-pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &Stage) -> Option<&'a Limit> {
+pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &ServiceStage) -> Option<&'a Limit> {
     let spec = &attachments.get(*stage.routes.first()?)?.spec;
     spec.limits.iter().find(|limit| limit.name == stage.name)
 }
@@ -42,7 +42,7 @@ pub(super) fn open_p99(
     (plan, workers): (&Plan, &[WorkerPlan]),
     placement: &Placement,
     finished: &[WorkerResult],
-    stage: &Stage,
+    stage: &ServiceStage,
 ) -> Option<Nanos> {
     let passes = |number: usize| {
         let mut places = placement.places.get(number).into_iter().flatten();
@@ -76,12 +76,12 @@ fn is_open(job: &Job) -> bool {
 }
 
 /// Describes how limits counted operations that continued others, each stage with its limit.
-pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a Stage)>) -> Vec<String> {
+pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a ServiceStage)>) -> Vec<String> {
     joined_by_text(stages.filter_map(|(limit, stage)| Some((limit.name.clone(), merged(limit, stage)?))))
 }
 
-fn merged(limit: &Limit, stage: &Stage) -> Option<String> {
-    let Counted::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
+fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
+    let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
     let merging = limit.merging.as_ref()?;
     let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
     let mut said = Vec::new();

@@ -1,7 +1,7 @@
 //! Which jobs use the page cache of their machine.
 
 use job::{Engine, Job, OpenSync};
-use volume::pagecache::Advice;
+use volume::pagecache::AccessAdvice;
 
 use crate::Buffered;
 
@@ -12,6 +12,6 @@ pub(super) fn buffered(job: &Job) -> Option<Buffered> {
     (!past).then(|| Buffered {
         blocking: !matches!(engine, Engine::IoUring | Engine::Posixaio),
         durable: job.files.open_sync != OpenSync::None,
-        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
+        advice: if job.pattern.random { AccessAdvice::Random } else { AccessAdvice::Sequential },
     })
 }

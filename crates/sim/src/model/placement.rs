@@ -6,12 +6,12 @@ use job::{Diagnostic, Plan};
 use runner::WorkerPlan;
 use units::Bytes;
 use volume::catalogue::Problem;
-use volume::pagecache::Settings;
+use volume::pagecache::PageCacheSettings;
 use volume::{Attachment, Spec};
 
 use super::checks;
 use super::volumes::{self, ReadFile, Volumes, is_device};
-use crate::Place;
+use crate::ClientPlace;
 
 /// Files begin at multiples of this, as on a filesystem with large extents.
 const FILE_ALIGN: u64 = 1 << 20;
@@ -24,14 +24,14 @@ pub(super) struct Placement {
     /// The routes, in the order in which workers first use them.
     pub(super) attachments: Vec<Attachment>,
     /// For each worker, by its number, the places of its files.
-    pub(super) places: Vec<Vec<Place>>,
+    pub(super) places: Vec<Vec<ClientPlace>>,
     /// The name of each route's volume, and the job that gives it.
     words: Vec<(String, usize)>,
     /// The route from a machine to a volume.
     routes: BTreeMap<(String, String), usize>,
     /// How much of each volume is used by files, and where each file is.
     taken: BTreeMap<String, u64>,
-    files: BTreeMap<(String, String), Place>,
+    files: BTreeMap<(String, String), ClientPlace>,
 }
 
 impl Placement {
@@ -97,11 +97,11 @@ impl Placement {
         }
     }
 
-    fn place(&mut self, spec: &Spec, path: &str, needed: u64) -> Result<Place, String> {
+    fn place(&mut self, spec: &Spec, path: &str, needed: u64) -> Result<ClientPlace, String> {
         let size = spec.size.get();
         if is_device(path) {
             let route = self.route(spec, path);
-            return Ok(Place { route, base: 0, bytes: size });
+            return Ok(ClientPlace { route, base: 0, bytes: size });
         }
         // On one machine, files of jobs that name different volumes lie on different ones, however alike they are.
         let titled = format!("{FILES} on {}", spec.title);
@@ -112,7 +112,7 @@ impl Placement {
         let taken = self.taken.entry(volume.clone()).or_default();
         let key = (volume, path.to_owned());
         if let Some(place) = self.files.get(&key).filter(|place| place.bytes >= needed) {
-            return Ok(Place { route, ..*place });
+            return Ok(ClientPlace { route, ..*place });
         }
         let base = *taken;
         if needed > size.saturating_sub(base) {
@@ -120,7 +120,7 @@ impl Placement {
             return Err(format!("{path} takes {needed}, and {} has {free} left of {}", spec.name, spec.size));
         }
         *taken = (base + needed).next_multiple_of(FILE_ALIGN);
-        let place = Place { route, base, bytes: needed };
+        let place = ClientPlace { route, base, bytes: needed };
         self.files.insert(key, place);
         Ok(place)
     }
@@ -134,7 +134,7 @@ impl Placement {
     pub(super) fn memory_of(&self, host: &str) -> Bytes {
         let on_it = self.attachments.iter().filter(|attachment| attachment.spec.host == host);
         let said = on_it.filter_map(|attachment| attachment.spec.buffering.memory).max();
-        said.unwrap_or(Settings::default().memory)
+        said.unwrap_or(PageCacheSettings::default().memory)
     }
 
     fn route(&mut self, spec: &Spec, volume: &str) -> usize {

@@ -2,7 +2,7 @@
 
 use job::Plan;
 use record::{
-    Model, ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume,
+    ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
 };
 use runner::{WorkerPlan, WorkerResult};
 use units::Nanos;
@@ -20,7 +20,7 @@ pub(super) fn model<C: Clock>(
     virtual_time: bool,
     elapsed: Nanos,
     finished: &[WorkerResult],
-) -> Model {
+) -> ModelRecord {
     let mut volumes: Vec<ModelledVolume> = Vec::new();
     // Of each route, the volume that it leads to.
     let mut ends = Vec::with_capacity(placement.attachments.len());
@@ -58,7 +58,7 @@ pub(super) fn model<C: Clock>(
     for (bucket, stage) in buckets.enumerate() {
         stage.levels = world.ledger().levels(bucket).map(|(at, left)| (at.get(), left)).collect();
     }
-    Model {
+    ModelRecord {
         virtual_time,
         elapsed_ns: elapsed.get(),
         volumes,
@@ -97,7 +97,7 @@ fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<Mo
 }
 
 /// Converts a stage; `ends` has the volume of each route.
-fn stage(stage: volume::Stage, ends: &[usize]) -> ModelStage {
+fn stage(stage: volume::ServiceStage, ends: &[usize]) -> ModelStage {
     let mut volumes: Vec<usize> = stage.routes.iter().map(|&route| ends[route]).collect();
     volumes.sort_unstable();
     volumes.dedup();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{Stop, Watch};
+use drive::{DriveObserver, Stop};
 use job::limits::Capacity;
 use job::{Diagnostic, Dialect, Job, Plan};
 use meter::Meter;
-use record::{DiskUse, Host, Model};
+use record::{DiskUse, HostRecord, ModelRecord};
 use runner::policy::{self, Storage};
 use runner::{
-    AttachedVolume, CompletedRun, Credits, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
+    AttachedVolume, CompletedRun, CreditPolicy, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
     RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds, WorkerError, WorkerLog,
     WorkerPlan, WorkerResult, assemble,
 };
@@ -155,11 +155,11 @@ impl<C> ModelRun<'_, C> {
 
 impl Placement {
     /// Returns the same placement with other burst credits at the start.
-    fn with_credits(&self, credits: &Credits) -> Self {
+    fn with_credits(&self, credits: &CreditPolicy) -> Self {
         let fraction = |limit: &str| match credits {
-            Credits::AsDefined => None,
-            Credits::Spent => Some(0),
-            Credits::Left(left) => left.get(limit).copied(),
+            CreditPolicy::AsDefined => None,
+            CreditPolicy::Spent => Some(0),
+            CreditPolicy::Left(left) => left.get(limit).copied(),
         };
         let mut placement = self.clone();
         let specs = placement.attachments.iter_mut().map(|attachment| &mut attachment.spec);
@@ -174,7 +174,7 @@ impl Placement {
 
 /// What is known of a run on models: virtual time has neither date nor host.
 struct ModelFacts<'a> {
-    model: Model,
+    model: ModelRecord,
     host: Option<&'a (dyn RunFacts + Send + Sync)>,
 }
 
@@ -187,15 +187,15 @@ impl RunFacts for ModelFacts<'_> {
         self.host.map_or(0, RunFacts::pid)
     }
 
-    fn host(&self) -> Host {
-        self.host.map_or_else(Host::default, RunFacts::host)
+    fn host(&self) -> HostRecord {
+        self.host.map_or_else(HostRecord::default, RunFacts::host)
     }
 
     fn disk_use(&self) -> Vec<DiskUse> {
         Vec::new()
     }
 
-    fn model(&self) -> Option<&Model> {
+    fn model(&self) -> Option<&ModelRecord> {
         Some(&self.model)
     }
 }
@@ -218,15 +218,15 @@ struct Execution<'a, C> {
 
 /// Workers of a stage that are ready to run.
 #[derive(Default)]
-struct Ready {
-    workers: Vec<drive::Worker>,
+struct PreparedWorld {
+    workers: Vec<drive::DriveWorker>,
     clients: Vec<ModelClient>,
     logs: Vec<Option<Box<dyn WorkerLog>>>,
     numbers: Vec<usize>,
 }
 
 impl<C: Clock + 'static> Execution<'_, C> {
-    fn run(&self, mut world: World<C>, observer: &mut dyn Observer) -> (Vec<WorkerResult>, Model) {
+    fn run(&self, mut world: World<C>, observer: &mut dyn Observer) -> (Vec<WorkerResult>, ModelRecord) {
         let (mut finished, stop) = (Vec::new(), Stop::new());
         if self.counters.is_watched() {
             let counters = Arc::clone(self.counters);
@@ -255,13 +255,13 @@ impl<C: Clock + 'static> Execution<'_, C> {
         finished: &mut Vec<WorkerResult>,
         (tracker, observer): (&mut ProgressTracker, &mut dyn Observer),
     ) {
-        let mut ready = Ready::default();
+        let mut ready = PreparedWorld::default();
         for worker in workers {
             if let Err(error) = self.prepare(worker, &mut ready) {
                 finished.push(WorkerResult::not_started(worker.number, error));
             }
         }
-        let Ready { mut workers, clients, logs, numbers } = ready;
+        let PreparedWorld { mut workers, clients, logs, numbers } = ready;
         world.connect(clients);
         self.invalidate(&numbers, &workers, world);
         let (control, counters, virtual_time) = (self.control, self.counters, self.run.runner.host.is_none());
@@ -304,7 +304,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
     }
 
     /// Drops what the page caches hold of the files of jobs, unless they say `invalidate=0`.
-    fn invalidate(&self, numbers: &[usize], workers: &[drive::Worker], world: &mut World<C>) {
+    fn invalidate(&self, numbers: &[usize], workers: &[drive::DriveWorker], world: &mut World<C>) {
         let mut first = 0;
         for (&number, worker) in numbers.iter().zip(workers) {
             let planned = &self.run.workers[number];
@@ -317,7 +317,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         }
     }
 
-    fn prepare(&self, worker: &WorkerPlan, ready: &mut Ready) -> Result<(), WorkerError> {
+    fn prepare(&self, worker: &WorkerPlan, ready: &mut PreparedWorld) -> Result<(), WorkerError> {
         let job = &policy::verified_job(self.run.job(worker), Storage::Model);
         let seed = self.run.seeds.of(job);
         let issuer = Issuer::new(job, worker.worker(), &worker.files.layout(), seed)
@@ -327,7 +327,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         // The time of a model stands still while operations are submitted: small groups gain nothing.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.len());
-        ready.workers.push(drive::Worker::new(issuer, Meter::new(meter), policy));
+        ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter), policy));
         ready.clients.push(ModelClient {
             depth: policy::depth(job),
             files: self.placement.places[worker.number].clone(),
@@ -362,7 +362,7 @@ impl Lookout<'_> {
     }
 }
 
-impl Watch for Lookout<'_> {
+impl DriveObserver for Lookout<'_> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         let took = self.since_look();
         self.looked += took;

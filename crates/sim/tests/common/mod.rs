@@ -1,15 +1,15 @@
 //! Jobs on modelled volumes, from text to what was counted.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use drive::{Policy, Stop, Unwatched, Worker};
+use drive::{DriveWorker, Policy, Stop, Unwatched};
 use job::{Dialect, Job, Nowhere};
 use meter::{Meter, Summary};
-use sim::{Buffered, ModelClient, Place, Virtual, World};
+use sim::{Buffered, ClientPlace, ModelClient, Virtual, World};
 use units::{Bytes, Nanos};
-use volume::pagecache::{Advice, Counts, PageCache};
+use volume::pagecache::{AccessAdvice, PageCache, PageCacheCounts};
 use volume::{
-    Attachment, Behaviour, Buffering, Burst, Counted, Jitter, Latency, Law, Limit, PerKind, Scope, Source, Spec, Stage,
-    System,
+    Attachment, Behaviour, Buffering, Burst, CountedUnit, Jitter, LatencySpec, Law, Limit, LimitSource, PerKind, Scope,
+    ServiceStage, Spec, System,
 };
 use workload::{FileFact, Issuer};
 
@@ -18,11 +18,11 @@ pub(crate) struct Outcome {
     /// Of each worker, the jobs in their order.
     pub(crate) summaries: Vec<Summary>,
     /// What held requests back.
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<ServiceStage>,
     /// When the last worker ended.
     pub(crate) ended: Nanos,
     /// What the page cache has done, if anybody went through it, and what it holds.
-    pub(crate) cache: Option<Counts>,
+    pub(crate) cache: Option<PageCacheCounts>,
     pub(crate) unwritten: u64,
     pub(crate) cached: u64,
 }
@@ -47,12 +47,12 @@ pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
     for job in &plan.jobs {
         for clone in 0..job.grouping.numjobs {
             let index = workers.len() as u32;
-            let (worker, depth, files) = member(spec, job, workload::Worker { index, clone }, seed);
+            let (worker, depth, files) = member(spec, job, workload::WorkerIndex { index, clone }, seed);
             workers.push(worker);
             let bytes = spec.size.get();
             clients.push(ModelClient {
                 depth,
-                files: vec![Place { route: 0, base: 0, bytes }; files],
+                files: vec![ClientPlace { route: 0, base: 0, bytes }; files],
                 buffered: buffered(job),
             });
         }
@@ -84,13 +84,13 @@ pub(crate) fn constant(latency: Nanos) -> Spec {
         host: "host".to_owned(),
         limits: Vec::new(),
         stations: Vec::new(),
-        behaviour: Behaviour::Latency(Latency {
+        behaviour: Behaviour::Latency(LatencySpec {
             law: PerKind { read: law.clone(), write: law.clone(), trim: law.clone(), flush: law },
             unwritten: None,
             written_share: 1.0,
             bytes_per_sec: None,
             spells: None,
-            source: Source::default(),
+            source: LimitSource::default(),
         }),
         buffering: Buffering::default(),
         price: None,
@@ -105,14 +105,14 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
     let limit = Limit {
         name: "throughput".to_owned(),
         scope: Scope::Volume,
-        counted: Counted::Bytes,
+        counted: CountedUnit::Bytes,
         rate,
         larger_than: 0,
         burst: Burst::Jitter(Jitter::assumed(Nanos::from_millis(5))),
         tolerance: None,
         merging: None,
         rule: String::new(),
-        source: Source::default(),
+        source: LimitSource::default(),
     };
     Spec { limits: vec![limit], ..constant(latency) }
 }
@@ -123,11 +123,11 @@ fn buffered(job: &Job) -> Option<Buffered> {
     (!past).then(|| Buffered {
         blocking: job.engine.engine != job::Engine::IoUring,
         durable: job.files.open_sync != job::OpenSync::None,
-        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
+        advice: if job.pattern.random { AccessAdvice::Random } else { AccessAdvice::Sequential },
     })
 }
 
-fn member(spec: &Spec, job: &Job, worker: workload::Worker, seed: u64) -> (Worker, u32, usize) {
+fn member(spec: &Spec, job: &Job, worker: workload::WorkerIndex, seed: u64) -> (DriveWorker, u32, usize) {
     let fact = |_: &str| Some(FileFact { size: spec.size.get(), block_device: true });
     let files = workload::plan_files(job, Dialect::Strict, worker, seed, &fact).expect("the files fit");
     let issuer = Issuer::new(job, worker, &files.layout(), seed).expect("the job can run");
@@ -135,5 +135,5 @@ fn member(spec: &Spec, job: &Job, worker: workload::Worker, seed: u64) -> (Worke
     let runtime = if job.extent.runtime == Nanos::ZERO { Nanos::MAX } else { job.extent.runtime };
     let ramp = job.extent.ramp_time;
     let policy = Policy { depth, batch: Some(depth), ramp, runtime, ..Policy::default() };
-    (Worker::new(issuer, Meter::new(meter::Options::default()), policy), depth, files.files.len())
+    (DriveWorker::new(issuer, Meter::new(meter::MeterOptions::default()), policy), depth, files.files.len())
 }

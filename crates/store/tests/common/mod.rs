@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 #![allow(unreachable_pub, reason = "a module of several tests")]
 
-use record::{Asked, Evidence, Host, JobResult, Run, SCHEMA, TargetFacts, TargetKind, Tool};
-use store::{Error, Kind, Store};
+use record::{HostRecord, JobEvidence, JobResult, RequestedRun, Run, SCHEMA, TargetFacts, TargetKind, Tool};
+use store::{Error, RunKind, RunStore};
 
 pub const JOB: &str = "[reads]\nrw=randread\nfilename=/dev/vdb\n";
 pub const EVENTS: [&str; 3] = [r#"{"event":"begin"}"#, r#"{"event":"interval","iops":1234.5}"#, r#"{"event":"end"}"#];
@@ -23,7 +23,7 @@ pub fn sample(after_s: u64) -> Run {
         cached_after: Some(0.1),
     };
     let mut job = JobResult { name: "reads".to_owned(), workers: 1, ..JobResult::default() };
-    job.evidence = Evidence { targets: vec![target] };
+    job.evidence = JobEvidence { targets: vec![target] };
     job.result.read.ios = 1 << 20;
     job.result.read.bytes = 1 << 32;
     Run {
@@ -33,16 +33,16 @@ pub fn sample(after_s: u64) -> Run {
         taken_unix_ms: STARTED_MS + after_s * 1000 + 500,
         command_line: ["fathom", "run", "größe.fio"].map(str::to_owned).to_vec(),
         seed: Some(42),
-        host: Host { hostname: "anvil".to_owned(), kernel: "6.12.0".to_owned(), cpus: 2 },
+        host: HostRecord { hostname: "anvil".to_owned(), kernel: "6.12.0".to_owned(), cpus: 2 },
         globals: vec![("direct".to_owned(), "1".to_owned())],
-        asked: vec![Asked { name: "reads".to_owned(), ..Asked::default() }],
+        asked: vec![RequestedRun { name: "reads".to_owned(), ..RequestedRun::default() }],
         jobs: vec![job],
         ..Run::default()
     }
 }
 
 /// Keeps a run with everything that there may be.
-pub fn add(store: &Store, kind: Kind, name: &str, run: &Run) -> Result<String, Error> {
+pub fn add(store: &RunStore, kind: RunKind, name: &str, run: &Run) -> Result<String, Error> {
     let mut writer = store.begin(kind, name)?;
     writer.job(JOB)?;
     for event in EVENTS {

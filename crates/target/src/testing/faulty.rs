@@ -7,7 +7,7 @@ use crate::{Completion, Kind, Op, Settled, Tag, Target};
 
 /// How often, and how, a [`Faulty`] target fails. Shares are per thousand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Faults {
+pub struct FaultPlan {
     /// Seeds every decision.
     pub seed: u64,
     /// Reads and writes that transfer only a part.
@@ -26,7 +26,7 @@ pub struct Faults {
     pub unit_bytes: u32,
 }
 
-impl Default for Faults {
+impl Default for FaultPlan {
     /// One operation in ten fails in each of the ways; delays up to 1 ms; parts of 512 bytes.
     fn default() -> Self {
         let delay = Nanos::from_millis(1);
@@ -53,7 +53,7 @@ pub struct Injected {
 #[derive(Clone, Debug)]
 pub struct Faulty<T> {
     inner: T,
-    faults: Faults,
+    faults: FaultPlan,
     random: Random,
     injected: Injected,
     /// Completions held back, each until its `completed`.
@@ -68,7 +68,7 @@ const EAGAIN: i32 = 11;
 impl<T: Target> Faulty<T> {
     /// Makes `inner` fail.
     #[must_use]
-    pub fn new(inner: T, faults: Faults) -> Self {
+    pub fn new(inner: T, faults: FaultPlan) -> Self {
         let random = Random::new(faults.seed, 0);
         Self { inner, faults, random, injected: Injected::default(), held: Vec::new(), fresh: Vec::new() }
     }
@@ -180,15 +180,15 @@ impl<T: Target> Target for Faulty<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::{Subject, check};
-    use crate::testing::{Memory, Model};
+    use crate::conformance::{TestedTarget, check};
+    use crate::testing::{MemoryModel, MemoryTarget};
 
     #[test]
     fn conforms_whatever_it_does() {
         for seed in 0..20 {
-            let model = Model { jitter: Nanos::from_micros(200), seed, ..Model::default() };
-            let mut faulty = Faulty::new(Memory::new(&model), Faults { seed, ..Faults::default() });
-            check(&mut faulty, &Subject { faulty: true, ..Subject::default() });
+            let model = MemoryModel { jitter: Nanos::from_micros(200), seed, ..MemoryModel::default() };
+            let mut faulty = Faulty::new(MemoryTarget::new(&model), FaultPlan { seed, ..FaultPlan::default() });
+            check(&mut faulty, &TestedTarget { faulty: true, ..TestedTarget::default() });
             let Injected { short, eio, eagain, late, .. } = faulty.injected();
             assert!([short, eio, eagain, late].iter().all(|&count| count > 0), "{:?}", faulty.injected());
         }
@@ -196,9 +196,9 @@ mod tests {
 
     #[test]
     fn without_faults_it_changes_nothing() {
-        let faults = Faults { short: 0, eio: 0, eagain: 0, late: 0, ..Faults::default() };
-        let mut faulty = Faulty::new(Memory::new(&Model::default()), faults);
-        check(&mut faulty, &Subject::default());
+        let faults = FaultPlan { short: 0, eio: 0, eagain: 0, late: 0, ..FaultPlan::default() };
+        let mut faulty = Faulty::new(MemoryTarget::new(&MemoryModel::default()), faults);
+        check(&mut faulty, &TestedTarget::default());
         assert_eq!(faulty.injected(), Injected::default());
     }
 }

@@ -8,9 +8,9 @@ use units::random::Random;
 
 use crate::{Completion, Kind, Op, Tag, Target};
 
-/// What a [`Memory`] is made of.
+/// What a [`MemoryTarget`] is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Model {
+pub struct MemoryModel {
     /// The size of each file in bytes; their bytes are zero at first.
     pub files: Vec<u64>,
     /// How many tags, and so buffers, there are.
@@ -25,7 +25,7 @@ pub struct Model {
     pub seed: u64,
 }
 
-impl Default for Model {
+impl Default for MemoryModel {
     /// One file of 1 MiB, 32 buffers of 4 KiB, 100 µs for each operation.
     fn default() -> Self {
         Self {
@@ -44,10 +44,10 @@ impl Default for Model {
 /// Operations take effect when they are submitted and all proceed at the same time, without a queue. Files do
 /// not grow: writes past the end are cut short there, and refused with `ENOSPC` (28) behind it.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct MemoryTarget {
     files: Vec<Vec<u8>>,
     buffers: Vec<Vec<u8>>,
-    pending: BinaryHeap<Reverse<Pending>>,
+    pending: BinaryHeap<Reverse<PendingOp>>,
     submissions: u64,
     invalidated: Vec<Invalidated>,
     latency: Nanos,
@@ -71,7 +71,7 @@ pub struct Invalidated {
 
 /// An operation on its way, ordered by when it will be done and then by when it was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Pending {
+struct PendingOp {
     completed: Nanos,
     submission: u64,
     submitted: Nanos,
@@ -79,10 +79,10 @@ struct Pending {
     result: i32,
 }
 
-impl Memory {
+impl MemoryTarget {
     /// Files full of zeroes, and a clock at zero.
     #[must_use]
-    pub fn new(model: &Model) -> Self {
+    pub fn new(model: &MemoryModel) -> Self {
         Self {
             files: model.files.iter().map(|&bytes| vec![0; bytes as usize]).collect(),
             buffers: vec![vec![0; model.buffer_bytes as usize]; model.depth as usize],
@@ -144,13 +144,13 @@ impl Memory {
                 return;
             }
             self.pending.pop();
-            let Pending { completed, submitted, tag, result, .. } = next;
+            let PendingOp { completed, submitted, tag, result, .. } = next;
             done.push(Completion { tag, submitted, completed, result });
         }
     }
 }
 
-impl Target for Memory {
+impl Target for MemoryTarget {
     fn now(&mut self) -> Nanos {
         self.now
     }
@@ -158,7 +158,7 @@ impl Target for Memory {
     fn submit(&mut self, op: Op) {
         let result = self.perform(&op);
         let took = self.latency + Nanos::new(self.random.below(self.jitter.get().saturating_add(1)));
-        let pending = Pending {
+        let pending = PendingOp {
             completed: self.now + took,
             submission: self.submissions,
             submitted: self.now,
@@ -198,21 +198,21 @@ impl Target for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::{Subject, check};
+    use crate::conformance::{TestedTarget, check};
 
     #[test]
     fn conforms_in_order_and_out_of_order() {
         for (seed, jitter) in [(0, 0), (1, 50), (2, 5_000)] {
-            let model = Model { jitter: Nanos::from_micros(jitter), seed, ..Model::default() };
-            check(&mut Memory::new(&model), &Subject::default());
+            let model = MemoryModel { jitter: Nanos::from_micros(jitter), seed, ..MemoryModel::default() };
+            check(&mut MemoryTarget::new(&model), &TestedTarget::default());
         }
     }
 
     #[test]
     fn the_same_seed_gives_the_same_completions() {
         let run = |seed| {
-            let model = Model { jitter: Nanos::from_micros(100), seed, ..Model::default() };
-            let (mut memory, mut done) = (Memory::new(&model), Vec::new());
+            let model = MemoryModel { jitter: Nanos::from_micros(100), seed, ..MemoryModel::default() };
+            let (mut memory, mut done) = (MemoryTarget::new(&model), Vec::new());
             for tag in 0..32 {
                 memory.submit(Op { tag: Tag(tag), kind: Kind::Read, file: 0, offset: 0, length: 512, skip: 0 });
             }
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_changed_behind_its_back_is_read() {
-        let mut memory = Memory::new(&Model::default());
+        let mut memory = MemoryTarget::new(&MemoryModel::default());
         memory.file(0)[7] = 9;
         memory.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset: 0, length: 512, skip: 0 });
         memory.wait(1, Nanos::MAX, &mut Vec::new());

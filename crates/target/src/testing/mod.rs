@@ -3,5 +3,5 @@
 mod faulty;
 mod memory;
 
-pub use faulty::{Faults, Faulty, Injected};
-pub use memory::{Invalidated, Memory, Model};
+pub use faulty::{FaultPlan, Faulty, Injected};
+pub use memory::{Invalidated, MemoryModel, MemoryTarget};

@@ -1,8 +1,8 @@
 //! What is worth knowing about a volume beyond what it does: who sells it, what may be said about it.
 
-use super::Found;
+use super::FoundVolume;
 use super::rule::{eval, number};
-use super::schema::{BehaviourRule, KeyKind, Rule, VolumeType};
+use super::schema::{BehaviourRule, KeyKind, SchemaRule, VolumeType};
 use crate::spec::Price;
 
 /// What is worth knowing about a volume beyond what it does.
@@ -83,7 +83,7 @@ pub struct KeyAbout {
     /// Its value with its unit; empty where it has none.
     pub value: String,
     /// Who said so.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
     /// What it may be: `10 GiB to 64 TiB`, `on, off`.
     pub range: String,
     /// The same for programs.
@@ -161,7 +161,7 @@ impl Bounds {
 
 /// Where the value of a key is from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum FigureOrigin {
     /// It was asked for.
     Asked,
     /// It follows from another key or from the name.
@@ -172,7 +172,7 @@ pub enum Origin {
 }
 
 /// What its entry in the catalogue says about a volume.
-pub(super) fn about(found: &Found, volume: &VolumeType) -> About {
+pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
     let assumed = match &volume.behaviour {
         BehaviourRule::Latency(rule) if found.values.common.latency_ns.is_none() => rule.assumed.clone(),
@@ -192,8 +192,8 @@ pub(super) fn about(found: &Found, volume: &VolumeType) -> About {
     }
 }
 
-fn basis(found: &Found, volume: &VolumeType) -> LatencyBasis {
-    let is_given = |key: &super::values::KeyValue| key.name.ends_with("latency") && key.origin == Origin::Asked;
+fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
+    let is_given = |key: &super::values::KeyValue| key.name.ends_with("latency") && key.origin == FigureOrigin::Asked;
     match &volume.behaviour {
         BehaviourRule::Drive(_) => LatencyBasis::Measured,
         _ if found.values.common.latency_ns.is_some() || found.values.keys.iter().any(is_given) => LatencyBasis::Given,
@@ -207,9 +207,9 @@ fn basis(found: &Found, volume: &VolumeType) -> LatencyBasis {
 /// A range that ends no earlier and has ten times this factor between its ends says nothing.
 const ANY: f64 = 1e6;
 
-fn key_about(found: &Found, key: &super::schema::Key) -> KeyAbout {
+fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
     let value = found.values.keys.iter().find(|known| known.name == key.name);
-    let bound = |rule: &Option<Rule>| {
+    let bound = |rule: &Option<SchemaRule>| {
         let rule = rule.as_ref()?;
         eval(&rule.expr, &found.values.names).ok().flatten()?.number()
     };
@@ -259,7 +259,7 @@ fn key_about(found: &Found, key: &super::schema::Key) -> KeyAbout {
 }
 
 /// What is sold, in words: `4, 8, 16, 32 GiB, then multiples of 1,024 GiB to 65,536 GiB`.
-fn sold_range(key: &super::schema::Key, unit: &super::quantity::Unit, most: f64) -> String {
+fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUnit, most: f64) -> String {
     let listed = key.sold.iter().map(|sold| number(*sold)).collect::<Vec<_>>().join(", ");
     let then = key.step.map(|step| {
         format!(", then multiples of {} to {}", unit.show(step * unit.factor), unit.show(most * unit.factor))

@@ -2,36 +2,40 @@
 
 use std::ops::Range;
 
-use super::problem::{Problem, Text};
+use super::problem::{CatalogueText, Problem};
 
 /// A part of the text and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct RequestPart {
     pub text: String,
     pub at: Range<usize>,
 }
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
-    pub text: Text,
-    pub head: Head,
-    pub pairs: Vec<(Part, Part)>,
+pub(super) struct VolumeRequest {
+    pub text: CatalogueText,
+    pub head: VolumeName,
+    pub pairs: Vec<(RequestPart, RequestPart)>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Head {
+pub(super) enum VolumeName {
     /// `gcp`, `pd-ssd`, `2019`.
-    Type { provider: Part, kind: Part, edition: Option<Part> },
+    Type { provider: RequestPart, kind: RequestPart, edition: Option<RequestPart> },
     /// `./mydisk.toml#fast`.
-    File { path: Part, kind: Option<Part> },
+    File { path: RequestPart, kind: Option<RequestPart> },
 }
 
-impl Asked {
+impl VolumeRequest {
     /// A volume of which nothing is said but its name.
     pub(super) fn plain(name: &str) -> Self {
-        let path = Part { text: name.to_owned(), at: 0..name.len() };
-        Self { text: Text::new("volume", name), head: Head::File { path, kind: None }, pairs: Vec::new() }
+        let path = RequestPart { text: name.to_owned(), at: 0..name.len() };
+        Self {
+            text: CatalogueText::new("volume", name),
+            head: VolumeName::File { path, kind: None },
+            pairs: Vec::new(),
+        }
     }
 
     /// Where the name ends and the keys begin.
@@ -44,20 +48,20 @@ impl Asked {
 const LENGTH_MAX: usize = 4096;
 
 /// Takes the text apart; only pairs without `=` and keys given twice are problems here.
-pub(super) fn parse(text: &str) -> Result<Asked, Vec<Problem>> {
-    let source = Text::new("volume", text);
+pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<Problem>> {
+    let source = CatalogueText::new("volume", text);
     if text.len() > LENGTH_MAX {
         let problem = source.problem(0..0, format!("a volume in {} bytes: that is no name", text.len()));
         return Err(vec![problem.remedy(format!("write it in less than {LENGTH_MAX}, or a file of your own"))]);
     }
     let mut parts = split(text, 0, ',').into_iter();
-    let head = parts.next().unwrap_or(Part { text: String::new(), at: 0..0 });
+    let head = parts.next().unwrap_or(RequestPart { text: String::new(), at: 0..0 });
     let mut problems = Vec::new();
     if head.text.is_empty() {
         let problem = source.problem(head.at.clone(), "no volume is named");
         problems.push(problem.remedy("write a name like gcp/pd-ssd; `fathom catalog` lists them"));
     }
-    let mut pairs: Vec<(Part, Part)> = Vec::new();
+    let mut pairs: Vec<(RequestPart, RequestPart)> = Vec::new();
     for part in parts {
         let mut sides = split(&part.text, part.at.start, '=').into_iter();
         match (sides.next(), sides.next(), sides.next()) {
@@ -72,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Asked, Vec<Problem>> {
             }
         }
     }
-    if problems.is_empty() { Ok(Asked { text: source, head: self::head(&head), pairs }) } else { Err(problems) }
+    if problems.is_empty() { Ok(VolumeRequest { text: source, head: self::head(&head), pairs }) } else { Err(problems) }
 }
 
 /// The path, where a file is asked for: `./mydisk.toml` in `./mydisk.toml#fast,size=1TiB`.
@@ -83,16 +87,16 @@ pub fn file(text: &str) -> Option<&str> {
     path.to_ascii_lowercase().ends_with(".toml").then_some(path)
 }
 
-fn head(part: &Part) -> Head {
+fn head(part: &RequestPart) -> VolumeName {
     if file(&part.text).is_some() {
         let mut sides = split(&part.text, part.at.start, '#').into_iter();
         let path = sides.next().unwrap_or_else(|| part.clone());
         // All behind the first `#` is the name.
-        let rest = sides.next().map(|rest| Part {
+        let rest = sides.next().map(|rest| RequestPart {
             text: part.text[rest.at.start - part.at.start..].to_owned(),
             at: rest.at.start..part.at.end,
         });
-        return Head::File { path, kind: rest };
+        return VolumeName::File { path, kind: rest };
     }
     let mut sides = split(&part.text, part.at.start, '@').into_iter();
     let name = sides.next().unwrap_or_else(|| part.clone());
@@ -100,24 +104,24 @@ fn head(part: &Part) -> Head {
     match name.text.split_once('/') {
         Some((provider, _)) => {
             let cut = name.at.start + provider.len();
-            Head::Type {
-                provider: Part { text: provider.to_owned(), at: name.at.start..cut },
-                kind: Part { text: name.text[provider.len() + 1..].to_owned(), at: cut + 1..name.at.end },
+            VolumeName::Type {
+                provider: RequestPart { text: provider.to_owned(), at: name.at.start..cut },
+                kind: RequestPart { text: name.text[provider.len() + 1..].to_owned(), at: cut + 1..name.at.end },
                 edition,
             }
         }
-        None => Head::Type { provider: name.clone(), kind: name, edition },
+        None => VolumeName::Type { provider: name.clone(), kind: name, edition },
     }
 }
 
 /// The parts between separators without blanks around them, with their places.
-fn split(text: &str, start: usize, separator: char) -> Vec<Part> {
+fn split(text: &str, start: usize, separator: char) -> Vec<RequestPart> {
     let mut at = start;
     let mut parts = Vec::new();
     for part in text.split(separator) {
         let begin = at + part.len() - part.trim_start().len();
         let trimmed = part.trim();
-        parts.push(Part { text: trimmed.to_owned(), at: begin..begin + trimmed.len() });
+        parts.push(RequestPart { text: trimmed.to_owned(), at: begin..begin + trimmed.len() });
         at += part.len() + separator.len_utf8();
     }
     parts
@@ -131,7 +135,7 @@ mod tests {
     fn names_come_apart_with_their_places() {
         let text = "gcp/pd-ssd@2019, size = 2048GB,vcpus=32";
         let asked = parse(text).unwrap();
-        let Head::Type { provider, kind, edition } = &asked.head else { panic!("{asked:?}") };
+        let VolumeName::Type { provider, kind, edition } = &asked.head else { panic!("{asked:?}") };
         assert_eq!((&text[provider.at.clone()], &text[kind.at.clone()]), ("gcp", "pd-ssd"));
         assert_eq!(&text[edition.as_ref().unwrap().at.clone()], "2019");
         for (key, value) in &asked.pairs {

@@ -7,23 +7,23 @@ use units::{Bytes, Nanos};
 use super::about::{About, Regional, about};
 use super::fields::worked_out;
 use super::problem::Problem;
-use super::rule::{Names, Value, Variable, eval, number, show, split};
+use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
-    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
+    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule, VolumeType, What,
 };
-use super::{Found, ask};
-use crate::disk::Drive;
+use super::{FoundVolume, ask};
+use crate::disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Scope, Source, Spec, Spells, Station,
-    Tolerance,
+    Behaviour, Buffering, Burst, CountedUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, Spec, Spells,
+    Station, Tolerance,
 };
-use assumed::Unknown;
+use assumed::AssumedFigure;
 
 /// A volume and what its entry in the catalogue says about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedVolume {
     /// The volume.
     pub spec: Spec,
     /// The rest.
@@ -36,11 +36,11 @@ pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
     let sizes = [("gib", gib, "GiB"), ("tib", gib * 1024.0, "TiB"), ("gb", 1e9, "GB"), ("tb", 1e12, "TB")];
     for (name, factor, unit) in sizes {
         if names.contains_key(name) {
-            let variable = Variable { value: Some(Value::Number(bytes / factor)), unit: unit.to_owned() };
+            let variable = Variable { value: Some(RuleValue::Number(bytes / factor)), unit: unit.to_owned() };
             names.insert(format!("all_{name}"), variable);
         }
     }
-    names.insert("volumes".to_owned(), Variable { value: Some(Value::Number(count)), unit: "volumes".to_owned() });
+    names.insert("volumes".to_owned(), Variable { value: Some(RuleValue::Number(count)), unit: "volumes".to_owned() });
 }
 
 /// Numbers above this mean nothing, in whatever unit.
@@ -49,18 +49,18 @@ const MOST: f64 = 1e15;
 /// Servers of a station at most.
 const SERVERS_MAX: u32 = 1 << 16;
 
-struct Builder<'a> {
-    found: &'a Found,
+struct VolumeBuilder<'a> {
+    found: &'a FoundVolume,
     problems: Vec<Problem>,
     notes: Vec<String>,
-    unknown: Vec<Unknown>,
+    unknown: Vec<AssumedFigure>,
 }
 
 /// The spec of a volume, or what is wrong with its rules.
-pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
+pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
-    let mut builder = Builder { found, problems, notes, unknown: Vec::new() };
+    let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
     for note in volume.notes.iter().rev() {
         if note.when.as_ref().is_none_or(|when| builder.condition(when).is_some_and(|held| held != 0.0)) {
             builder.notes.insert(0, note.text.clone());
@@ -69,10 +69,10 @@ pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
     let prices: Vec<Regional> = volume.prices.iter().filter_map(|price| builder.regional(price)).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
-    if builder.problems.is_empty() { Ok(Resolved { spec, about }) } else { Err(builder.problems) }
+    if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
 }
 
-impl Builder<'_> {
+impl VolumeBuilder<'_> {
     fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
         let limits = self.limits(&volume.limits);
         self.used(&limits);
@@ -105,11 +105,11 @@ impl Builder<'_> {
         Buffering { memory: common.memory.map(bytes), read_ahead: common.read_ahead.map(bytes) }
     }
 
-    fn source(&self, id: Option<&String>) -> Source {
+    fn source(&self, id: Option<&String>) -> LimitSource {
         id.and_then(|id| self.found.provider.sources.get(id)).cloned().unwrap_or_default()
     }
 
-    fn value(&mut self, rule: &Rule) -> Option<f64> {
+    fn value(&mut self, rule: &SchemaRule) -> Option<f64> {
         let value = worked_out(rule, &self.found.values.names, &self.found.provider.text);
         value.map_or_else(
             |problem| {
@@ -121,7 +121,7 @@ impl Builder<'_> {
     }
 
     /// A value that must be positive, or else at least not negative.
-    fn bounded(&mut self, rule: &Rule, what: &str, positive: bool) -> Option<f64> {
+    fn bounded(&mut self, rule: &SchemaRule, what: &str, positive: bool) -> Option<f64> {
         let value = self.value(rule)?;
         let bound = if positive { "more than 0" } else { "0 or more" };
         if value > MOST {
@@ -135,7 +135,7 @@ impl Builder<'_> {
     }
 
     /// Of units a second, bytes or operations, one at least.
-    fn rate(&mut self, rule: &Rule, what: &str, factor: f64) -> Option<u64> {
+    fn rate(&mut self, rule: &SchemaRule, what: &str, factor: f64) -> Option<u64> {
         let value = self.bounded(rule, what, true)?;
         if value > 0.0 && whole(value * factor) == 0 {
             let message = format!("`{what}` comes to less than one a second");
@@ -144,7 +144,7 @@ impl Builder<'_> {
         Some(whole(value * factor).max(1))
     }
 
-    fn refuse(&mut self, rule: &Rule, message: String, remedy: &str) {
+    fn refuse(&mut self, rule: &SchemaRule, message: String, remedy: &str) {
         self.report(self.found.provider.text.problem(rule.at.clone(), message).remedy(remedy));
     }
 
@@ -170,14 +170,14 @@ impl Builder<'_> {
         limits
     }
 
-    fn show(&self, rule: &Rule) -> String {
+    fn show(&self, rule: &SchemaRule) -> String {
         show(&rule.expr, &self.found.values.names)
     }
 
     /// Whether something holds; not where that is not known.
-    fn condition(&mut self, rule: &Rule) -> Option<f64> {
+    fn condition(&mut self, rule: &SchemaRule) -> Option<f64> {
         match worked_out(rule, &self.found.values.names, &self.found.provider.text) {
-            Ok(Some(Value::Word(word))) => {
+            Ok(Some(RuleValue::Word(word))) => {
                 let message = format!("`when` comes to the word `{word}`");
                 self.refuse(rule, message, "write a condition, as in `machine = 'large'`");
                 Some(0.0)
@@ -200,7 +200,7 @@ impl Builder<'_> {
             What::Operations { .. } => 1.0,
             What::Bytes(unit) => unit.factor,
         };
-        let mut rate = |rule: &Option<Rule>| rule.as_ref().and_then(|rule| self.rate(rule, "rate", factor));
+        let mut rate = |rule: &Option<SchemaRule>| rule.as_ref().and_then(|rule| self.rate(rule, "rate", factor));
         let (read, write) = (rate(&limit.read), rate(&limit.write));
         if read.is_none() && write.is_none() {
             self.absent(limit);
@@ -211,12 +211,12 @@ impl Builder<'_> {
             What::Operations { unit, merging, .. } => {
                 let merged_from = merging.as_ref().map(|rule| rule.from);
                 (
-                    Counted::Operations { unit: *unit, merged_from },
+                    CountedUnit::Operations { unit: *unit, merged_from },
                     merging.as_ref().map(|rule| self.merging(rule)),
                     write,
                 )
             }
-            What::Bytes(_) => (Counted::Bytes, None, None),
+            What::Bytes(_) => (CountedUnit::Bytes, None, None),
         };
         Some(Limit {
             name: limit.name.clone(),
@@ -253,7 +253,7 @@ impl Builder<'_> {
             What::Operations { .. } => "IOPS".to_owned(),
             What::Bytes(unit) => format!("{}/s", unit.name),
         };
-        let shown = |rule: &Option<Rule>| self.worked_out(rule.as_ref()?, &unit);
+        let shown = |rule: &Option<SchemaRule>| self.worked_out(rule.as_ref()?, &unit);
         match (shown(&limit.read), shown(&limit.write)) {
             (Some(read), Some(write)) if read != write => format!("reads {read}, writes {write}, on one budget"),
             (read, write) => read.or(write).unwrap_or_default(),
@@ -261,7 +261,7 @@ impl Builder<'_> {
     }
 
     /// A rule with its numbers and what it comes to, the unit once: `min(30 × 500 GB, 60,000) = 15,000 IOPS`.
-    fn worked_out(&self, rule: &Rule, unit: &str) -> Option<String> {
+    fn worked_out(&self, rule: &SchemaRule, unit: &str) -> Option<String> {
         let value = eval(&rule.expr, &self.found.values.names).ok()??.number()?;
         let (text, value) = (self.show(rule), number(value));
         let plain = text == value || text == format!("{value} {unit}");
@@ -353,7 +353,7 @@ impl Builder<'_> {
         Behaviour::Latency(self.latency(rule))
     }
 
-    fn drive(&mut self, rules: &[(String, Rule)]) -> Drive {
+    fn drive(&mut self, rules: &[(String, SchemaRule)]) -> HardDisk {
         let mut parameters: Vec<(String, f64)> = Vec::with_capacity(rules.len());
         for (name, rule) in rules {
             let Some(value) = self.value(rule) else { continue };
@@ -386,7 +386,7 @@ impl Builder<'_> {
         }
     }
 
-    fn latency(&mut self, rule: &LatencyRule) -> Latency {
+    fn latency(&mut self, rule: &LatencyRule) -> LatencySpec {
         let common = &self.found.values.common;
         let asked = common.latency_ns.map(|ns| Law::Constant(Nanos::new(whole(ns))));
         let read = asked.clone().unwrap_or_else(|| self.law(&rule.read));
@@ -395,7 +395,7 @@ impl Builder<'_> {
         if let (Some(why), None) = (&rule.assumed, &asked) {
             self.notes.push(format!("latency is assumed: {why}"));
         }
-        Latency {
+        LatencySpec {
             // A flush waits as long as a write, a trim as well.
             law: PerKind { read, write: write.clone(), trim: write.clone(), flush: write },
             unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
@@ -459,7 +459,7 @@ impl Builder<'_> {
         })
     }
 
-    fn parts(&self, rule: &Rule) -> Option<PriceParts> {
+    fn parts(&self, rule: &SchemaRule) -> Option<PriceParts> {
         let part = |name: &str| paid_for(name, self.found.volume());
         let [capacity, iops, throughput, performance] = split(&rule.expr, &self.found.values.names, &part)?;
         Some(PriceParts { capacity, iops, throughput, performance })
@@ -468,7 +468,8 @@ impl Builder<'_> {
 
 /// What a variable of a price stands for: capacity, IOPS, throughput, or units of performance.
 fn paid_for(name: &str, volume: &VolumeType) -> Option<usize> {
-    let of_key = |key: &&super::schema::Key| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
+    let of_key =
+        |key: &&super::schema::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
     match volume.keys.iter().find(of_key).map(|key| key.name.as_str()) {
         Some("size") => Some(0),
         Some("iops") => Some(1),
@@ -495,13 +496,13 @@ const NETWORKED: [f64; 3] = [812.36 / 1321.0, 470.99 / 1321.0, 4200.0 / 1321.0];
 const NETWORKED_SHAPE: f64 = 4.6553;
 
 /// The volume as it can be asked for again.
-fn canonical(found: &Found) -> String {
+fn canonical(found: &FoundVolume) -> String {
     let text = &found.asked.text.text;
     let head = match &found.asked.head {
-        ask::Head::File { path, kind } => {
+        ask::VolumeName::File { path, kind } => {
             kind.as_ref().map_or_else(|| path.text.clone(), |kind| format!("{}#{}", path.text, kind.text))
         }
-        ask::Head::Type { .. } => text.split(',').next().unwrap_or_default().trim().to_owned(),
+        ask::VolumeName::Type { .. } => text.split(',').next().unwrap_or_default().trim().to_owned(),
     };
     let pairs = found.asked.pairs.iter().map(|(key, value)| format!(",{}={}", key.text, value.text));
     head + &pairs.collect::<String>()

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::problem::Text;
+use super::problem::CatalogueText;
 use super::read::read;
 use super::schema::Provider;
 
@@ -25,13 +25,13 @@ pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
     let index = IDS.iter().position(|known| *known == id)?;
     let (_, text) = TEXTS.get(index)?;
     // A test reads them all: none has a problem.
-    let make = || read(&Text::new(&format!("models/{id}.toml"), text)).0.map(Arc::new);
+    let make = || read(&CatalogueText::new(&format!("models/{id}.toml"), text)).0.map(Arc::new);
     READ.get(index)?.get_or_init(make).clone()
 }
 
 /// One volume of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct BuiltinVolume {
     /// Its provider, in full.
     pub provider: String,
     /// As it is asked for: `gcp/pd-ssd@2019`.
@@ -46,12 +46,12 @@ pub struct Listed {
 
 /// All volumes, provider by provider.
 #[must_use]
-pub fn list() -> Vec<Listed> {
+pub fn list() -> Vec<BuiltinVolume> {
     let mut listed = Vec::new();
     for provider in IDS.iter().filter_map(|id| provider(id)) {
         for volume in &provider.types {
             let id = volume.full_id();
-            listed.push(Listed {
+            listed.push(BuiltinVolume {
                 provider: provider.title.clone(),
                 name: if id == provider.id { id } else { format!("{}/{id}", provider.id) },
                 title: volume.title.clone(),
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn every_file_is_in_order() {
         for (id, text) in TEXTS {
-            let provider = super::super::from_text(&Text::new(id, text)).unwrap_or_else(|problems| {
+            let provider = super::super::from_text(&CatalogueText::new(id, text)).unwrap_or_else(|problems| {
                 panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
             });
             assert_eq!(provider.id, *id);

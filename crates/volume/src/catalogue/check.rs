@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use units::closest;
 
-use super::fields::{Faults, Fields, inside};
-use super::problem::Text;
-use super::quantity::{Measure, Unit};
+use super::fields::{CatalogueErrors, CatalogueFields, inside};
+use super::problem::CatalogueText;
+use super::quantity::{QuantityKind, QuantityUnit};
 use super::schema::{KeyKind, Provider, VolumeType, names as known_names};
 
 /// Names that nothing stands for: variables of rules, sources, tables.
-pub(super) fn names(provider: &Provider, faults: &mut Faults) {
+pub(super) fn names(provider: &Provider, faults: &mut CatalogueErrors) {
     for volume in &provider.types {
         variables(provider, volume, faults);
         order_of_lets(volume, faults);
@@ -39,7 +39,7 @@ pub(super) fn names(provider: &Provider, faults: &mut Faults) {
     }
 }
 
-fn variables(provider: &Provider, volume: &VolumeType, faults: &mut Faults) {
+fn variables(provider: &Provider, volume: &VolumeType, faults: &mut CatalogueErrors) {
     let known = known_names(volume, &provider.tables);
     for rule in volume.rules() {
         let mut used = Vec::new();
@@ -53,7 +53,7 @@ fn variables(provider: &Provider, volume: &VolumeType, faults: &mut Faults) {
     }
 }
 
-fn order_of_lets(volume: &VolumeType, faults: &mut Faults) {
+fn order_of_lets(volume: &VolumeType, faults: &mut CatalogueErrors) {
     for (index, (name, rule)) in volume.lets.iter().enumerate() {
         let mut used = Vec::new();
         rule.expr.names(&mut used);
@@ -74,7 +74,7 @@ fn order_of_lets(volume: &VolumeType, faults: &mut Faults) {
 }
 
 /// The id of a volume is written behind `#`, before the keys.
-pub(super) fn id(id: &str, at: Range<usize>, faults: &mut Faults) {
+pub(super) fn id(id: &str, at: Range<usize>, faults: &mut CatalogueErrors) {
     if id.trim().is_empty() || id.contains([',', '#', '@', '=']) || id.trim() != id {
         let message = format!("`{id}` is no name for a volume");
         faults.add_with(
@@ -86,7 +86,7 @@ pub(super) fn id(id: &str, at: Range<usize>, faults: &mut Faults) {
 }
 
 /// What a limit or a station is called in results.
-pub(super) fn title(fields: &mut Fields, faults: &mut Faults) -> String {
+pub(super) fn title(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> String {
     let name = fields.needed("name", faults);
     if fields.has("name") && name.trim().is_empty() {
         let at = fields.place("name");
@@ -96,20 +96,20 @@ pub(super) fn title(fields: &mut Fields, faults: &mut Faults) -> String {
 }
 
 /// Whether a key's unit is one, and of what the key's name promises.
-pub(super) fn unit(key: &str, word: &str, unit: Unit, at: Range<usize>, faults: &mut Faults) {
+pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, faults: &mut CatalogueErrors) {
     let wanted = match key {
-        "size" => Some((Measure::Size, "a size")),
-        "throughput" => Some((Measure::Throughput, "a throughput")),
-        "latency" | "jitter" => Some((Measure::Duration, "a time")),
+        "size" => Some((QuantityKind::Size, "a size")),
+        "throughput" => Some((QuantityKind::Throughput, "a throughput")),
+        "latency" | "jitter" => Some((QuantityKind::Duration, "a time")),
         _ => None,
     };
     let wrong = wanted.filter(|(measure, _)| *measure != unit.measure);
     // `gib` is a slip, `disks` is a word for what is counted.
-    let slip = Unit::names().find(|name| unit.name.is_empty() && name.eq_ignore_ascii_case(word));
+    let slip = QuantityUnit::names().find(|name| unit.name.is_empty() && name.eq_ignore_ascii_case(word));
     if wrong.is_none() && slip.is_none() && !word.trim().is_empty() {
         return;
     }
-    let known = Unit::of_measure(wrong.map_or(unit.measure, |(measure, _)| measure));
+    let known = QuantityUnit::of_measure(wrong.map_or(unit.measure, |(measure, _)| measure));
     let near = slip.or_else(|| closest(word, known.iter().copied()));
     let listed = || match known.is_empty() {
         true => "write what is counted, as in `unit = \"disks\"`".to_owned(),
@@ -121,7 +121,7 @@ pub(super) fn unit(key: &str, word: &str, unit: Unit, at: Range<usize>, faults: 
 }
 
 /// Choices are different words.
-pub(super) fn choices(kind: &KeyKind, fields: &Fields, faults: &mut Faults) {
+pub(super) fn choices(kind: &KeyKind, fields: &CatalogueFields, faults: &mut CatalogueErrors) {
     let KeyKind::Choice(choices) = kind else { return };
     if let Some(word) = twice(choices) {
         faults.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
@@ -141,7 +141,7 @@ pub(super) fn twice(words: &[String]) -> Option<&str> {
 }
 
 /// What a limit says of how it counts fits its rate.
-pub(super) fn counting(fields: &Fields, faults: &mut Faults) {
+pub(super) fn counting(fields: &CatalogueFields, faults: &mut CatalogueErrors) {
     let counts_operations = ["iops", "read_iops", "write_iops"].iter().any(|word| fields.has(word));
     let mut refuse = |key: &str, message: &str, remedy: &str| {
         if fields.has(key) {
@@ -169,7 +169,7 @@ pub(super) fn counting(fields: &Fields, faults: &mut Faults) {
 }
 
 /// One problem once, in the order of the file, and no more than anybody reads.
-pub(super) fn sorted(text: &Text, mut problems: Vec<super::Problem>) -> Vec<super::Problem> {
+pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::Problem>) -> Vec<super::Problem> {
     problems.sort_by_key(|problem| (problem.place != *text, problem.at.start));
     let mut known: Vec<super::Problem> = Vec::new();
     for problem in problems {

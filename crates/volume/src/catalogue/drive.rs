@@ -4,7 +4,7 @@ use units::{Bytes, Nanos};
 
 use super::build::whole;
 use super::rule::number;
-use crate::disk::Drive;
+use crate::disk::HardDisk;
 
 /// What may be said of a drive.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub(super) fn impossible(name: &str, value: f64) -> Option<(String, String)> {
 pub(super) const ORDERED: [(&str, &str); 2] = [("seek_least_us", "seek_stroke_us"), ("inner_mbps", "outer_mbps")];
 
 /// What a parameter of a drive comes to.
-pub(super) fn value(drive: &Drive, name: &str) -> f64 {
+pub(super) fn value(drive: &HardDisk, name: &str) -> f64 {
     match name {
         "seek_least_us" => drive.seek_least.get() as f64 / 1e3,
         "seek_stroke_us" => drive.seek_stroke.get() as f64 / 1e3,
@@ -72,15 +72,15 @@ pub(super) fn value(drive: &Drive, name: &str) -> f64 {
 }
 
 /// The 7,200 rpm drive with some parameters set.
-pub(super) fn drive(parameters: &[(String, f64)]) -> Drive {
-    let mut drive = Drive::sata_7200rpm();
+pub(super) fn drive(parameters: &[(String, f64)]) -> HardDisk {
+    let mut drive = HardDisk::sata_7200rpm();
     for (name, value) in parameters {
         set(&mut drive, name, value.clamp(0.0, 1e9));
     }
     drive
 }
 
-fn set(drive: &mut Drive, name: &str, value: f64) {
+fn set(drive: &mut HardDisk, name: &str, value: f64) {
     let us = || Nanos::new(whole(value * 1e3));
     let count = || (value as u32).clamp(1, 1 << 20);
     let mb = || whole(value * 1e6).max(1);
@@ -110,13 +110,13 @@ fn set(drive: &mut Drive, name: &str, value: f64) {
 #[cfg(test)]
 mod tests {
     use crate::catalogue::resolve;
-    use crate::disk::Drive;
+    use crate::disk::HardDisk;
     use crate::spec::Behaviour;
 
     #[test]
     fn the_drive_of_the_catalogue_is_the_one_that_was_fitted() {
         let spec = resolve("hdd/7200rpm").unwrap();
-        assert_eq!(spec.behaviour, Behaviour::Drive(Drive::sata_7200rpm()));
+        assert_eq!(spec.behaviour, Behaviour::Drive(HardDisk::sata_7200rpm()));
         let fresh = resolve("hdd/7200rpm,cache_slots=16384,cache_full_at_start=off,max_age=600ms").unwrap();
         let Behaviour::Drive(drive) = fresh.behaviour else { panic!("no drive") };
         assert!(!drive.cache_full_at_start && drive.cache_slots == 16_384 && drive.max_age.is_some());

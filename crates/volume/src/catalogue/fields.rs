@@ -6,13 +6,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::closest;
 
-use super::problem::{Problem, Text};
+use super::problem::{CatalogueText, Problem};
 use super::rule;
-use super::schema::Rule;
+use super::schema::SchemaRule;
 
 /// Everything that is wrong with a file, as it is found.
-pub(super) struct Faults {
-    pub text: Text,
+pub(super) struct CatalogueErrors {
+    pub text: CatalogueText,
     pub problems: Vec<Problem>,
     /// Where which source is cited.
     pub cited: Vec<(String, Range<usize>)>,
@@ -20,8 +20,8 @@ pub(super) struct Faults {
     pub tables: Vec<(String, Range<usize>)>,
 }
 
-impl Faults {
-    pub(super) fn new(text: &Text) -> Self {
+impl CatalogueErrors {
+    pub(super) fn new(text: &CatalogueText) -> Self {
         Self { text: text.clone(), problems: Vec::new(), cited: Vec::new(), tables: Vec::new() }
     }
 
@@ -37,7 +37,7 @@ impl Faults {
 }
 
 /// One table, and which of its keys were asked for.
-pub(super) struct Fields<'t> {
+pub(super) struct CatalogueFields<'t> {
     table: &'t DeTable<'t>,
     /// Its place, and its name for messages.
     pub at: Range<usize>,
@@ -45,7 +45,7 @@ pub(super) struct Fields<'t> {
     asked: Vec<&'static str>,
 }
 
-impl<'t> Fields<'t> {
+impl<'t> CatalogueFields<'t> {
     pub(super) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
         Self { table, at, name: name.into(), asked: Vec::new() }
     }
@@ -66,21 +66,21 @@ impl<'t> Fields<'t> {
     }
 
     /// The id of a source that is cited.
-    pub(super) fn source(&mut self, faults: &mut Faults) -> Option<String> {
+    pub(super) fn source(&mut self, faults: &mut CatalogueErrors) -> Option<String> {
         let id = self.text("source", faults)?;
         faults.cited.push((id.clone(), self.place("source")));
         Some(id)
     }
 
     /// The id of a table of machines or tiers that is used.
-    pub(super) fn table_id(&mut self, key: &'static str, faults: &mut Faults) -> Option<String> {
+    pub(super) fn table_id(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> Option<String> {
         let id = self.text(key, faults)?;
         faults.tables.push((id.clone(), self.place(key)));
         Some(id)
     }
 
     /// A text that may be missing.
-    pub(super) fn text(&mut self, key: &'static str, faults: &mut Faults) -> Option<String> {
+    pub(super) fn text(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> Option<String> {
         let value = self.value(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
@@ -90,7 +90,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A text that must be there.
-    pub(super) fn needed(&mut self, key: &'static str, faults: &mut Faults) -> String {
+    pub(super) fn needed(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> String {
         if !self.table.contains_key(key) {
             faults.add(self.at.clone(), format!("{} has no `{key}`", self.name));
         }
@@ -98,7 +98,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A text or a list of texts.
-    pub(super) fn texts(&mut self, key: &'static str, faults: &mut Faults) -> Vec<String> {
+    pub(super) fn texts(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> Vec<String> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let values: Vec<&Spanned<DeValue>> =
             value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
@@ -112,7 +112,7 @@ impl<'t> Fields<'t> {
         texts
     }
 
-    pub(super) fn switch(&mut self, key: &'static str, faults: &mut Faults) -> bool {
+    pub(super) fn switch(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> bool {
         let Some(value) = self.value(key) else { return false };
         value.get_ref().as_bool().unwrap_or_else(|| {
             faults.add(value.span(), format!("`{key}` is true or false, not {}", kind(value)));
@@ -121,28 +121,28 @@ impl<'t> Fields<'t> {
     }
 
     /// A number, or a rule in quotes.
-    pub(super) fn rule(&mut self, key: &'static str, faults: &mut Faults) -> Option<Rule> {
+    pub(super) fn rule(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> Option<SchemaRule> {
         self.value(key).and_then(|value| read_rule(key, value, faults))
     }
 
-    pub(super) fn table(&mut self, key: &'static str, faults: &mut Faults) -> Option<Fields<'t>> {
+    pub(super) fn table(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> Option<CatalogueFields<'t>> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
             faults.add(value.span(), format!("`{key}` is a table, not {}", kind(value)));
         }
-        table.map(|table| Fields::new(table, value.span(), format!("`{key}`")))
+        table.map(|table| CatalogueFields::new(table, value.span(), format!("`{key}`")))
     }
 
     /// A list of tables; one table stands for a list of one.
-    pub(super) fn tables(&mut self, key: &'static str, faults: &mut Faults) -> Vec<Fields<'t>> {
+    pub(super) fn tables(&mut self, key: &'static str, faults: &mut CatalogueErrors) -> Vec<CatalogueFields<'t>> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let values: Vec<&Spanned<DeValue>> =
             value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
         let mut tables = Vec::new();
         for value in values {
             match value.get_ref().as_table() {
-                Some(table) => tables.push(Fields::new(table, value.span(), format!("this `{key}`"))),
+                Some(table) => tables.push(CatalogueFields::new(table, value.span(), format!("this `{key}`"))),
                 None => faults.add(value.span(), format!("`{key}` is a table, not {}", kind(value))),
             }
         }
@@ -157,7 +157,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reports unknown keys.
-    pub(super) fn finish(self, faults: &mut Faults) {
+    pub(super) fn finish(self, faults: &mut CatalogueErrors) {
         for (key, _) in self.entries() {
             let name = key.get_ref().as_ref();
             if !self.asked.contains(&name) {
@@ -198,16 +198,16 @@ pub(super) fn number(value: &DeValue) -> Option<f64> {
 }
 
 /// A number, or a rule in quotes.
-pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, faults: &mut Faults) -> Option<Rule> {
+pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, faults: &mut CatalogueErrors) -> Option<SchemaRule> {
     if let Some(number) = number(value.get_ref()) {
-        return Some(Rule { expr: rule::Expr::Number(number), at: value.span() });
+        return Some(SchemaRule { expr: rule::Expr::Number(number), at: value.span() });
     }
     let Some(text) = value.get_ref().as_str() else {
         faults.add(value.span(), format!("`{key}` is a number or a rule in quotes, not {}", kind(value)));
         return None;
     };
     match rule::parse(text) {
-        Ok(expr) => Some(Rule { expr, at: value.span() }),
+        Ok(expr) => Some(SchemaRule { expr, at: value.span() }),
         Err(fault) => {
             faults.add(inside(&value.span(), &fault.at), format!("`{key}`: {}", fault.message));
             None
@@ -216,9 +216,13 @@ pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, faults: &mut Faults
 }
 
 /// What a rule comes to; `None` where something it needs is absent.
-pub(super) fn worked_out(rule: &Rule, names: &rule::Names, text: &Text) -> Result<Option<rule::Value>, Problem> {
+pub(super) fn worked_out(
+    rule: &SchemaRule,
+    names: &rule::Names,
+    text: &CatalogueText,
+) -> Result<Option<rule::RuleValue>, Problem> {
     match rule::eval(&rule.expr, names) {
-        Ok(Some(rule::Value::Number(number))) if !number.is_finite() => {
+        Ok(Some(rule::RuleValue::Number(number))) if !number.is_finite() => {
             let message = "this comes to a number that is too large, or to none at all";
             Err(text
                 .problem(rule.at.clone(), message)

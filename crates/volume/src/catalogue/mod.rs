@@ -29,19 +29,19 @@ use std::sync::Arc;
 
 use units::closest;
 
-pub use about::{About, Bounds, KeyAbout, LatencyBasis, Origin, Regional};
+pub use about::{About, Bounds, FigureOrigin, KeyAbout, LatencyBasis, Regional};
 pub use ask::file;
-pub use build::Resolved;
-pub use builtin::{Listed, list};
-pub use problem::{Problem, Text};
-pub use quantity::{Measure, read as quantity};
+pub use build::ResolvedVolume;
+pub use builtin::{BuiltinVolume, list};
+pub use problem::{CatalogueText, Problem};
+pub use quantity::{QuantityKind, read as quantity};
 pub use values::COMMON_KEYS;
 
-use ask::{Asked, Head, Part};
+use ask::{RequestPart, VolumeName, VolumeRequest};
 use schema::{Provider, VolumeType};
 use values::Values;
 
-use crate::spec::{Scope, Source, Spec};
+use crate::spec::{LimitSource, Scope, Spec};
 
 /// How a file of volumes is read: its path to its text, or why it cannot be read.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
@@ -66,7 +66,7 @@ pub fn resolve(text: &str) -> Result<Spec, Vec<Problem>> {
 /// # Errors
 ///
 /// Everything that is wrong with their names and files, at once.
-pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<Resolved>, Vec<Problem>> {
+pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedVolume>, Vec<Problem>> {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
@@ -123,15 +123,15 @@ pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
 }
 
 /// A volume whose keys are known.
-struct Found {
-    asked: Asked,
+struct FoundVolume {
+    asked: VolumeRequest,
     provider: Arc<Provider>,
     /// Its place among the provider's types.
     index: usize,
     values: Values,
 }
 
-impl Found {
+impl FoundVolume {
     fn volume(&self) -> &VolumeType {
         &self.provider.types[self.index]
     }
@@ -141,15 +141,15 @@ impl Found {
     }
 }
 
-fn find(text: &str, read_file: &ReadFile) -> Result<Found, Vec<Problem>> {
+fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
     let asked = ask::parse(text)?;
     let (provider, index, tier) = match &asked.head {
-        Head::File { path, kind } => {
+        VolumeName::File { path, kind } => {
             let provider = from_file(&asked, path, read_file)?;
             let index = in_file(&asked, &provider, kind.as_ref())?;
             (provider, index, None)
         }
-        Head::Type { provider, kind, edition } => {
+        VolumeName::Type { provider, kind, edition } => {
             let provider = builtin_provider(&asked, provider, kind)?;
             let (index, tier) = of_provider(&asked, &provider, kind, edition.as_ref())?;
             (provider, index, tier)
@@ -165,20 +165,20 @@ fn find(text: &str, read_file: &ReadFile) -> Result<Found, Vec<Problem>> {
             asked.text.problem(at, format!("how large {} is has no default", provider.types[index].full_id()));
         return Err(vec![problem.remedy("write it, for example size=1TiB")]);
     }
-    Ok(Found { asked, provider, index, values })
+    Ok(FoundVolume { asked, provider, index, values })
 }
 
-fn from_file(asked: &Asked, path: &Part, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
+fn from_file(asked: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
     let text = read_file(&path.text).map_err(|message| {
         let remedy = "give the path of a file as docs/volumes.md describes it, like ./mydisk.toml";
         vec![asked.text.problem(path.at.clone(), message).remedy(remedy)]
     })?;
-    from_text(&Text::new(&path.text, &text))
+    from_text(&CatalogueText::new(&path.text, &text))
 }
 
 /// A file of volumes, or everything that is wrong with its words and with what its rules come to by their defaults,
 /// whichever of its volumes is asked for.
-fn from_text(text: &Text) -> Result<Arc<Provider>, Vec<Problem>> {
+fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
     let (provider, mut problems) = read::read(text);
     let provider = provider.map(Arc::new);
     for found in provider.iter().flat_map(by_default) {
@@ -194,11 +194,11 @@ fn from_text(text: &Text) -> Result<Arc<Provider>, Vec<Problem>> {
 }
 
 /// Every volume of a file as it is where nothing is said about it.
-fn by_default(provider: &Arc<Provider>) -> Vec<Result<Found, Vec<Problem>>> {
+fn by_default(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Problem>>> {
     let resolved = provider.types.iter().enumerate().map(|(index, volume)| {
-        let asked = Asked::plain(&volume.full_id());
+        let asked = VolumeRequest::plain(&volume.full_id());
         let (values, problems) = values::values(&asked, provider, volume, None);
-        let mut found = [Found { asked, provider: Arc::clone(provider), index, values }];
+        let mut found = [FoundVolume { asked, provider: Arc::clone(provider), index, values }];
         combine(&mut found);
         let [found] = found;
         (found, problems)
@@ -207,7 +207,7 @@ fn by_default(provider: &Arc<Provider>) -> Vec<Result<Found, Vec<Problem>>> {
 }
 
 /// A file with one type needs no name for it.
-fn in_file(asked: &Asked, provider: &Provider, kind: Option<&Part>) -> Result<usize, Vec<Problem>> {
+fn in_file(asked: &VolumeRequest, provider: &Provider, kind: Option<&RequestPart>) -> Result<usize, Vec<Problem>> {
     let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
     let Some(kind) = kind else {
         let several = || {
@@ -222,7 +222,11 @@ fn in_file(asked: &Asked, provider: &Provider, kind: Option<&Part>) -> Result<us
         .ok_or_else(|| vec![unknown(asked, kind, "volume in the file", &names)])
 }
 
-fn builtin_provider(asked: &Asked, provider: &Part, kind: &Part) -> Result<Arc<Provider>, Vec<Problem>> {
+fn builtin_provider(
+    asked: &VolumeRequest,
+    provider: &RequestPart,
+    kind: &RequestPart,
+) -> Result<Arc<Provider>, Vec<Problem>> {
     if let Some(provider) = builtin::provider(&provider.text) {
         return Ok(provider);
     }
@@ -247,10 +251,10 @@ fn builtin_provider(asked: &Asked, provider: &Part, kind: &Part) -> Result<Arc<P
 
 /// The type of this name and edition, and the size of the tier whose name it is.
 fn of_provider(
-    asked: &Asked,
+    asked: &VolumeRequest,
     provider: &Provider,
-    kind: &Part,
-    edition: Option<&Part>,
+    kind: &RequestPart,
+    edition: Option<&RequestPart>,
 ) -> Result<(usize, Option<f64>), Vec<Problem>> {
     let wanted = edition.map(|edition| edition.text.as_str());
     let of = |id: &str| provider.types.iter().position(|known| known.id == id && known.edition.as_deref() == wanted);
@@ -276,7 +280,7 @@ fn of_provider(
     Err(vec![unknown(asked, kind, &format!("volume of {}", provider.title), &names)])
 }
 
-fn no_edition(asked: &Asked, kind: &Part, edition: Option<&Part>, editions: &[&str]) -> Problem {
+fn no_edition(asked: &VolumeRequest, kind: &RequestPart, edition: Option<&RequestPart>, editions: &[&str]) -> Problem {
     let known: Vec<String> = editions
         .iter()
         .map(|edition| {
@@ -291,7 +295,7 @@ fn no_edition(asked: &Asked, kind: &Part, edition: Option<&Part>, editions: &[&s
     asked.text.problem(at, message).remedy(format!("there is {}", known.join(" and ")))
 }
 
-fn unknown(asked: &Asked, part: &Part, what: &str, names: &[String]) -> Problem {
+fn unknown(asked: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
     known.dedup();
     let near = closest(&part.text, known.iter().copied());
@@ -303,14 +307,14 @@ fn unknown(asked: &Asked, part: &Part, what: &str, names: &[String]) -> Problem 
 }
 
 /// Two machines cannot be one host: volumes on one agree about everything that its limits and stations go by.
-fn machines_that_differ(found: &[Found]) -> Vec<Problem> {
+fn machines_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
     let mut known: BTreeMap<(&str, &str), &values::KeyValue> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
         let of_machine = machine_keys(volume.volume());
         for key in volume.values.keys.iter().filter(|key| of_machine.contains(&key.name.as_str())) {
             let other = *known.entry((volume.host(), &key.name)).or_insert(key);
-            let said = key.origin != Origin::Default || other.origin != Origin::Default;
+            let said = key.origin != FigureOrigin::Default || other.origin != FigureOrigin::Default;
             if other.value == key.value || !said {
                 continue;
             }
@@ -326,12 +330,12 @@ fn machines_that_differ(found: &[Found]) -> Vec<Problem> {
 }
 
 /// A machine has one memory: those of its volumes that say how large it is agree, and the others need not say it.
-fn memories_that_differ(found: &[Found]) -> Vec<Problem> {
+fn memories_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
     said_twice(found, "memory", |volume| volume.values.common.memory)
 }
 
 /// Volumes share the limits of their machine: those that say how much these forgive agree.
-fn jitters_that_differ(found: &[Found]) -> Vec<Problem> {
+fn jitters_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
     let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
     said_twice(shares, "jitter", |volume| volume.values.common.jitter_ns)
 }
@@ -343,9 +347,9 @@ fn shares_limits(volume: &VolumeType) -> bool {
 
 /// Where a key of several volumes on one machine has different values.
 fn said_twice<'a>(
-    found: impl IntoIterator<Item = &'a Found>,
+    found: impl IntoIterator<Item = &'a FoundVolume>,
     name: &str,
-    value: impl Fn(&Found) -> Option<f64>,
+    value: impl Fn(&FoundVolume) -> Option<f64>,
 ) -> Vec<Problem> {
     let mut known: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -364,9 +368,9 @@ fn said_twice<'a>(
 }
 
 /// What one volume says of the jitter of its machine's limits holds for all on the machine.
-fn share_jitter(found: &mut [Found]) {
+fn share_jitter(found: &mut [FoundVolume]) {
     let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
-    let said = |volume: &Found| Some((volume.host().to_owned(), volume.values.common.jitter_ns?));
+    let said = |volume: &FoundVolume| Some((volume.host().to_owned(), volume.values.common.jitter_ns?));
     let said: BTreeMap<String, f64> = shares.filter_map(said).collect();
     for volume in found {
         let jitter = said.get(volume.host()).copied();
@@ -390,7 +394,7 @@ fn machine_keys(volume: &VolumeType) -> Vec<&str> {
         }
     }
     let is_used = |name: &str| used.iter().any(|(known, _)| known == name);
-    let of_machine = |key: &&schema::Key| {
+    let of_machine = |key: &&schema::SchemaKey| {
         matches!(key.kind, schema::KeyKind::Machine(_))
             || key.name != "size"
                 && (is_used(&key.name) || schema::variables(key).iter().any(|(name, _, _)| is_used(name)))
@@ -398,16 +402,16 @@ fn machine_keys(volume: &VolumeType) -> Vec<&str> {
     volume.keys.iter().filter(of_machine).map(|key| key.name.as_str()).collect()
 }
 
-fn word(value: &rule::Value) -> String {
+fn word(value: &rule::RuleValue) -> String {
     match value {
-        rule::Value::Word(word) => word.clone(),
-        rule::Value::Number(value) => rule::number(*value),
+        rule::RuleValue::Word(word) => word.clone(),
+        rule::RuleValue::Number(value) => rule::number(*value),
     }
 }
 
 /// Tells each volume how large all of its type on its machine are together.
-fn combine(found: &mut [Found]) {
-    let key = |volume: &Found| (volume.provider.id.clone(), volume.volume().full_id(), volume.host().to_owned());
+fn combine(found: &mut [FoundVolume]) {
+    let key = |volume: &FoundVolume| (volume.provider.id.clone(), volume.volume().full_id(), volume.host().to_owned());
     let mut sums: BTreeMap<(String, String, String), (f64, f64)> = BTreeMap::new();
     for volume in found.iter() {
         let sum = sums.entry(key(volume)).or_default();
@@ -423,6 +427,6 @@ fn combine(found: &mut [Found]) {
 /// A source as it is cited in a message: its title and date.
 fn cited(provider: &Provider, id: Option<&String>) -> String {
     let source = id.and_then(|id| provider.sources.get(id)).cloned().unwrap_or_default();
-    let Source { title, date, .. } = source;
+    let LimitSource { title, date, .. } = source;
     if date.is_empty() { title } else { format!("{title}, {date}") }
 }

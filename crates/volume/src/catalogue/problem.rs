@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 /// A text and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct CatalogueText {
     /// `volume` for a volume as it was asked for; a file's name otherwise.
     pub name: Arc<str>,
     /// All of it.
     pub text: Arc<str>,
 }
 
-impl Text {
+impl CatalogueText {
     /// A text under a name.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Self {
@@ -32,7 +32,7 @@ pub struct Problem {
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
     /// In which text.
-    pub place: Text,
+    pub place: CatalogueText,
     /// Where in it, in bytes.
     pub at: Range<usize>,
     /// What to write instead.

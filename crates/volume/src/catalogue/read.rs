@@ -6,18 +6,18 @@ use toml::de::DeTable;
 
 use super::about::LatencyBasis;
 use super::check;
-use super::fields::{Faults, Fields, kind, number, read_rule};
-use super::problem::{Problem, Text};
-use super::quantity::{self, Measure, Unit};
+use super::fields::{CatalogueErrors, CatalogueFields, kind, number, read_rule};
+use super::problem::{CatalogueText, Problem};
+use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::schema::{
-    BehaviourRule, BurstRule, JitterRule, Key, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
-    PriceRule, Provider, Rule, StationRule, ToleranceRule, VolumeType, What,
+    BehaviourRule, BurstRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule, PriceRule,
+    Provider, SchemaKey, SchemaRule, StationRule, ToleranceRule, VolumeType, What,
 };
-use super::table::{Row, Table};
-use crate::spec::{Scope, Source};
+use super::table::{RateTable, TableRow};
+use crate::spec::{LimitSource, Scope};
 
 /// Reads a file: the provider as far as it can be understood, and everything that is wrong with its words.
-pub(super) fn read(text: &Text) -> (Option<Provider>, Vec<Problem>) {
+pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
     let (root, errors) = DeTable::parse_recoverable(&text.text);
     if !errors.is_empty() {
         let end = text.text.len();
@@ -27,13 +27,13 @@ pub(super) fn read(text: &Text) -> (Option<Provider>, Vec<Problem>) {
         };
         return (None, errors.iter().map(problem).collect());
     }
-    let mut faults = Faults::new(text);
-    let provider = provider(Fields::new(root.get_ref(), 0..0, "the file"), &mut faults);
+    let mut faults = CatalogueErrors::new(text);
+    let provider = provider(CatalogueFields::new(root.get_ref(), 0..0, "the file"), &mut faults);
     check::names(&provider, &mut faults);
     (Some(provider), faults.problems)
 }
 
-fn provider(mut root: Fields, faults: &mut Faults) -> Provider {
+fn provider(mut root: CatalogueFields, faults: &mut CatalogueErrors) -> Provider {
     let (mut id, mut title, mut as_of) = ("file".to_owned(), String::new(), String::new());
     if let Some(mut fields) = root.table("provider", faults) {
         id = fields.needed("id", faults);
@@ -61,15 +61,15 @@ fn provider(mut root: Fields, faults: &mut Faults) -> Provider {
     Provider { id, title, as_of, sources, tables, types, text: faults.text.clone() }
 }
 
-fn sources(fields: &Fields, faults: &mut Faults) -> BTreeMap<String, Source> {
+fn sources(fields: &CatalogueFields, faults: &mut CatalogueErrors) -> BTreeMap<String, LimitSource> {
     let mut sources = BTreeMap::new();
     for (key, value) in fields.entries() {
         let Some(table) = value.get_ref().as_table() else {
             faults.add(value.span(), format!("a source is a table, not {}", kind(value)));
             continue;
         };
-        let mut fields = Fields::new(table, value.span(), "this source");
-        let source = Source {
+        let mut fields = CatalogueFields::new(table, value.span(), "this source");
+        let source = LimitSource {
             title: fields.needed("title", faults),
             address: fields.text("address", faults).unwrap_or_default(),
             date: fields.text("date", faults).unwrap_or_default(),
@@ -80,7 +80,7 @@ fn sources(fields: &Fields, faults: &mut Faults) -> BTreeMap<String, Source> {
     sources
 }
 
-fn table(mut fields: Fields, faults: &mut Faults) -> Table {
+fn table(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> RateTable {
     let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let ids = words(fields.needed("id", faults));
     let columns = words(fields.needed("columns", faults));
@@ -91,9 +91,9 @@ fn table(mut fields: Fields, faults: &mut Faults) -> Table {
     let at = fields.value("rows").map_or_else(|| fields.at.clone(), toml::Spanned::span);
     let rows = fields.needed("rows", faults);
     fields.finish(faults);
-    let mut good: Vec<Row> = Vec::new();
+    let mut good: Vec<TableRow> = Vec::new();
     for line in rows.lines().filter(|line| !line.trim().is_empty()) {
-        match Table::row(&columns, line) {
+        match RateTable::row(&columns, line) {
             Ok(row) => good.push(row),
             Err(message) => {
                 let written = faults.text.text.get(at.clone()).unwrap_or_default();
@@ -106,10 +106,10 @@ fn table(mut fields: Fields, faults: &mut Faults) -> Table {
             }
         }
     }
-    Table { ids, columns, rows: good, source }
+    RateTable { ids, columns, rows: good, source }
 }
 
-fn volume(mut fields: Fields, faults: &mut Faults) -> VolumeType {
+fn volume(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> VolumeType {
     let id = fields.text("id", faults).unwrap_or_else(|| "volume".to_owned());
     fields.name = format!("`{id}`");
     check::id(&id, fields.place("id"), faults);
@@ -146,7 +146,7 @@ fn volume(mut fields: Fields, faults: &mut Faults) -> VolumeType {
 }
 
 /// Texts, and tables of a text and the condition under which it holds: `{ when = "gib < 10", text = "it is small" }`.
-fn notes(fields: &mut Fields, faults: &mut Faults) -> Vec<NoteRule> {
+fn notes(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Vec<NoteRule> {
     let Some(value) = fields.value("notes") else { return Vec::new() };
     let values: Vec<&toml::Spanned<toml::de::DeValue<'_>>> =
         value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
@@ -154,7 +154,7 @@ fn notes(fields: &mut Fields, faults: &mut Faults) -> Vec<NoteRule> {
         |value: &toml::Spanned<toml::de::DeValue<'_>>| match (value.get_ref().as_str(), value.get_ref().as_table()) {
             (Some(text), _) => Some(NoteRule { when: None, text: text.to_owned() }),
             (_, Some(table)) => {
-                let mut fields = Fields::new(table, value.span(), "this note");
+                let mut fields = CatalogueFields::new(table, value.span(), "this note");
                 let note = NoteRule { when: fields.rule("when", faults), text: fields.needed("text", faults) };
                 fields.finish(faults);
                 Some(note)
@@ -168,7 +168,7 @@ fn notes(fields: &mut Fields, faults: &mut Faults) -> Vec<NoteRule> {
     values.into_iter().filter_map(note).collect()
 }
 
-fn keys(fields: &Fields, faults: &mut Faults) -> Vec<Key> {
+fn keys(fields: &CatalogueFields, faults: &mut CatalogueErrors) -> Vec<SchemaKey> {
     let mut keys = Vec::new();
     for (name, value) in fields.entries() {
         let Some(table) = value.get_ref().as_table() else {
@@ -176,12 +176,12 @@ fn keys(fields: &Fields, faults: &mut Faults) -> Vec<Key> {
             continue;
         };
         let name = name.get_ref().to_string();
-        keys.extend(key(name.clone(), Fields::new(table, value.span(), format!("the key `{name}`")), faults));
+        keys.extend(key(name.clone(), CatalogueFields::new(table, value.span(), format!("the key `{name}`")), faults));
     }
     keys
 }
 
-fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
+fn key(name: String, mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> Option<SchemaKey> {
     let choices = fields.texts("choices", faults);
     let table = fields.table_id("table", faults);
     let unit = fields.text("unit", faults);
@@ -189,7 +189,8 @@ fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
         (false, None, None) => KeyKind::Choice(choices),
         (true, Some(table), None) => KeyKind::Machine(table),
         (true, None, Some(unit)) => {
-            let read = Unit::of(&unit).unwrap_or(Unit { name: "", measure: Measure::Count, factor: 1.0 });
+            let read =
+                QuantityUnit::of(&unit).unwrap_or(QuantityUnit { name: "", measure: QuantityKind::Count, factor: 1.0 });
             check::unit(&name, &unit, read, fields.place("unit"), faults);
             KeyKind::Quantity(read, if read.name.is_empty() { unit } else { String::new() })
         }
@@ -204,7 +205,7 @@ fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
         let at = fields.at.clone();
         faults.add_with(at, "a size has a unit", "write, for example, `key.size = { unit = \"GiB\", default = 100 }`");
     }
-    let key = Key {
+    let key = SchemaKey {
         default: default(&mut fields, &kind, faults),
         fixed: fields.switch("fixed", faults),
         least: fields.rule("min", faults),
@@ -221,7 +222,7 @@ fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
 }
 
 /// Defaults of choices are words, not rules.
-fn default(fields: &mut Fields, kind: &KeyKind, faults: &mut Faults) -> Option<Rule> {
+fn default(fields: &mut CatalogueFields, kind: &KeyKind, faults: &mut CatalogueErrors) -> Option<SchemaRule> {
     if matches!(kind, KeyKind::Quantity(..)) {
         return fields.rule("default", faults);
     }
@@ -235,10 +236,10 @@ fn default(fields: &mut Fields, kind: &KeyKind, faults: &mut Faults) -> Option<R
         let message = format!("the default `{word}` is not one of {}", choices.join(", "));
         faults.add_with(at.clone(), message, remedy);
     }
-    Some(Rule { expr: super::rule::Expr::Word(word), at })
+    Some(SchemaRule { expr: super::rule::Expr::Word(word), at })
 }
 
-fn numbers(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Vec<f64> {
+fn numbers(fields: &mut CatalogueFields, key: &'static str, faults: &mut CatalogueErrors) -> Vec<f64> {
     let Some(value) = fields.value(key) else { return Vec::new() };
     let positive = |item: &toml::Spanned<toml::de::DeValue<'_>>| number(item.get_ref()).filter(|number| *number >= 0.0);
     let numbers = value.get_ref().as_array().map(|array| array.iter().map(positive).collect());
@@ -249,7 +250,7 @@ fn numbers(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Vec<f
     })
 }
 
-fn step(fields: &mut Fields, faults: &mut Faults) -> Option<f64> {
+fn step(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Option<f64> {
     let value = fields.value("step")?;
     let found = number(value.get_ref()).filter(|step| *step > 0.0);
     if found.is_none() {
@@ -259,7 +260,7 @@ fn step(fields: &mut Fields, faults: &mut Faults) -> Option<f64> {
 }
 
 /// All entries of a table, as rules by name.
-fn rules(fields: &Fields, faults: &mut Faults) -> Vec<(String, Rule)> {
+fn rules(fields: &CatalogueFields, faults: &mut CatalogueErrors) -> Vec<(String, SchemaRule)> {
     let mut rules = Vec::new();
     for (name, value) in fields.entries() {
         let name = name.get_ref().as_ref();
@@ -277,7 +278,7 @@ const RATES: [([&str; 3], Option<&str>); 5] = [
     (["kbps", "read_kbps", "write_kbps"], Some("kB")),
 ];
 
-fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
+fn limit(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> Option<LimitRule> {
     let name = check::title(&mut fields, faults);
     let scope = scope(&mut fields, Scope::Volume, faults);
     let mut found = Vec::new();
@@ -311,7 +312,7 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
         }
         return None;
     };
-    let what = match bytes.and_then(Unit::of) {
+    let what = match bytes.and_then(QuantityUnit::of) {
         None => What::Operations { unit, merging, above },
         Some(unit) => What::Bytes(unit),
     };
@@ -319,14 +320,14 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
 }
 
 /// `{ ms = 5, source = "m1" }`: without a source it is assumed.
-fn jitter(limit: &mut Fields, faults: &mut Faults) -> Option<JitterRule> {
+fn jitter(limit: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Option<JitterRule> {
     const REMEDY: &str = "write, for example, `jitter = { ms = 5 }`, or leave `jitter` out";
     let value = limit.value("jitter")?;
     let Some(table) = value.get_ref().as_table() else {
         faults.add_with(value.span(), format!("`jitter` is a table, not {}", kind(value)), REMEDY);
         return None;
     };
-    let mut fields = Fields::new(table, value.span(), "`jitter`");
+    let mut fields = CatalogueFields::new(table, value.span(), "`jitter`");
     if !fields.has("ms") {
         faults.add_with(value.span(), "`jitter` has no `ms`", REMEDY);
     }
@@ -337,7 +338,7 @@ fn jitter(limit: &mut Fields, faults: &mut Faults) -> Option<JitterRule> {
 }
 
 /// `true`, or `{ from = "32KiB", source = "m1", assumed = "for reads alone" }`.
-fn merging(fields: &mut Fields, faults: &mut Faults) -> Option<MergingRule> {
+fn merging(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Option<MergingRule> {
     let value = fields.value("merged")?;
     if value.get_ref().as_table().is_none() {
         let rule = MergingRule { from: 0, source: None, assumed: None };
@@ -352,7 +353,7 @@ fn merging(fields: &mut Fields, faults: &mut Faults) -> Option<MergingRule> {
 }
 
 /// `{ percent = 5, source = "m1" }`: a measurement, so its source is not optional.
-fn tolerance(mut fields: Fields, faults: &mut Faults) -> Option<ToleranceRule> {
+fn tolerance(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> Option<ToleranceRule> {
     /// What is further above its limit is not limited by it.
     const PERCENT_MAX: f64 = 50.0;
     let at = fields.place("percent");
@@ -370,7 +371,7 @@ fn tolerance(mut fields: Fields, faults: &mut Faults) -> Option<ToleranceRule> {
     Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, source: source? })
 }
 
-fn scope(fields: &mut Fields, otherwise: Scope, faults: &mut Faults) -> Scope {
+fn scope(fields: &mut CatalogueFields, otherwise: Scope, faults: &mut CatalogueErrors) -> Scope {
     let at = fields.value("scope").map_or(0..0, toml::Spanned::span);
     match fields.text("scope", faults).as_deref() {
         None => otherwise,
@@ -383,10 +384,10 @@ fn scope(fields: &mut Fields, otherwise: Scope, faults: &mut Faults) -> Scope {
     }
 }
 
-fn size(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Option<u32> {
+fn size(fields: &mut CatalogueFields, key: &'static str, faults: &mut CatalogueErrors) -> Option<u32> {
     let at = fields.value(key)?.span();
     let text = fields.text(key, faults)?;
-    match quantity::read(&text, Measure::Size) {
+    match quantity::read(&text, QuantityKind::Size) {
         Ok(bytes) if (1.0..=f64::from(1_u32 << 30)).contains(&bytes) => Some(bytes as u32),
         Ok(_) => {
             faults.add(at, format!("`{key}` is between 1 B and 1 GiB"));
@@ -399,7 +400,7 @@ fn size(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Option<u
     }
 }
 
-fn station(mut fields: Fields, faults: &mut Faults) -> Option<StationRule> {
+fn station(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> Option<StationRule> {
     let name = check::title(&mut fields, faults);
     let scope = scope(&mut fields, Scope::Machine, faults);
     let servers = fields.rule("servers", faults);
@@ -422,7 +423,7 @@ fn station(mut fields: Fields, faults: &mut Faults) -> Option<StationRule> {
     Some(StationRule { name, scope, servers, service_us, mibps, source })
 }
 
-fn behaviour(fields: &mut Fields, faults: &mut Faults) -> BehaviourRule {
+fn behaviour(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> BehaviourRule {
     if fields.has("drive") && fields.has("latency") {
         let remedy = "leave out `latency`: the mechanics of a drive set it";
         faults.add_with(fields.place("latency"), "a volume has a `drive` or a `latency`, not both", remedy);
@@ -459,7 +460,7 @@ fn behaviour(fields: &mut Fields, faults: &mut Faults) -> BehaviourRule {
     BehaviourRule::Latency(Box::new(rule))
 }
 
-fn basis(latency: &mut Fields, faults: &mut Faults) -> Option<LatencyBasis> {
+fn basis(latency: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Option<LatencyBasis> {
     let at = latency.place("basis");
     let word = latency.text("basis", faults)?;
     let known = [LatencyBasis::Measured, LatencyBasis::Published, LatencyBasis::Assumed];
@@ -472,7 +473,7 @@ fn basis(latency: &mut Fields, faults: &mut Faults) -> Option<LatencyBasis> {
 }
 
 fn constant() -> LawRule {
-    let none = Rule { expr: super::rule::Expr::Number(0.0), at: 0..0 };
+    let none = SchemaRule { expr: super::rule::Expr::Number(0.0), at: 0..0 };
     LawRule { law: "constant".to_owned(), parameters: vec![("us".to_owned(), none)], points: Vec::new() }
 }
 
@@ -487,7 +488,7 @@ pub(super) const LAWS: [(&str, &[&str]); 7] = [
     ("quantiles", &[]),
 ];
 
-fn law(mut fields: Fields, faults: &mut Faults) -> Option<LawRule> {
+fn law(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> Option<LawRule> {
     let law = fields.needed("law", faults);
     let Some((_, wanted)) = LAWS.iter().find(|(name, _)| *name == law) else {
         let known: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
@@ -514,7 +515,7 @@ fn law(mut fields: Fields, faults: &mut Faults) -> Option<LawRule> {
 }
 
 /// Pairs of a percentage and the microseconds that so many do not exceed.
-fn points(fields: &mut Fields, faults: &mut Faults) -> Vec<(f64, f64)> {
+fn points(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Vec<(f64, f64)> {
     let Some(value) = fields.value("points") else {
         faults.add(fields.at.clone(), "the law `quantiles` needs `points`, as in [[50, 900], [99, 2_000]]");
         return Vec::new();
@@ -538,7 +539,7 @@ fn points(fields: &mut Fields, faults: &mut Faults) -> Vec<(f64, f64)> {
 }
 
 /// The prices of a volume; of several each has a region of its own.
-fn prices(fields: &mut Fields, faults: &mut Faults) -> Vec<PriceRule> {
+fn prices(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> Vec<PriceRule> {
     let tables = fields.tables("price", faults);
     let many = tables.len() > 1;
     let mut prices: Vec<PriceRule> = Vec::new();
@@ -553,7 +554,7 @@ fn prices(fields: &mut Fields, faults: &mut Faults) -> Vec<PriceRule> {
     prices
 }
 
-fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
+fn price(mut fields: CatalogueFields, faults: &mut CatalogueErrors) -> Option<PriceRule> {
     let (usd, eur) = (fields.rule("usd", faults), fields.rule("eur", faults));
     let region = fields.text("region", faults);
     let also = fields.texts("also", faults);

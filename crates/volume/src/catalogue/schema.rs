@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::about::LatencyBasis;
-use super::problem::Text;
-use super::quantity::Unit;
+use super::problem::CatalogueText;
+use super::quantity::QuantityUnit;
 use super::rule::{Expr, Names};
-use super::table::Table;
-use crate::spec::{Scope, Source};
+use super::table::RateTable;
+use crate::spec::{LimitSource, Scope};
 
 /// One file: the volumes of one provider.
 #[derive(Clone, Debug)]
@@ -16,10 +16,10 @@ pub(super) struct Provider {
     pub id: String,
     pub title: String,
     pub as_of: String,
-    pub sources: BTreeMap<String, Source>,
-    pub tables: Vec<Table>,
+    pub sources: BTreeMap<String, LimitSource>,
+    pub tables: Vec<RateTable>,
     pub types: Vec<VolumeType>,
-    pub text: Text,
+    pub text: CatalogueText,
 }
 
 /// One type of volume in one edition.
@@ -31,10 +31,10 @@ pub(super) struct VolumeType {
     pub title: String,
     pub media: String,
     pub as_of: Option<String>,
-    pub keys: Vec<Key>,
+    pub keys: Vec<SchemaKey>,
     /// A table of sizes, each with a name and its figures: Azure's P10, P20.
     pub tiers: Option<String>,
-    pub lets: Vec<(String, Rule)>,
+    pub lets: Vec<(String, SchemaRule)>,
     pub limits: Vec<LimitRule>,
     pub stations: Vec<StationRule>,
     pub behaviour: BehaviourRule,
@@ -48,22 +48,22 @@ pub(super) struct VolumeType {
 
 /// A rule and where it stands in its file.
 #[derive(Clone, Debug)]
-pub(super) struct Rule {
+pub(super) struct SchemaRule {
     pub expr: Expr,
     pub at: Range<usize>,
 }
 
 /// What a user may say about a volume.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(super) struct SchemaKey {
     pub name: String,
     pub kind: KeyKind,
     /// What it is where it is not given, in the key's unit.
-    pub default: Option<Rule>,
+    pub default: Option<SchemaRule>,
     /// The user has no say in it.
     pub fixed: bool,
-    pub least: Option<Rule>,
-    pub most: Option<Rule>,
+    pub least: Option<SchemaRule>,
+    pub most: Option<SchemaRule>,
     /// The only numbers there are, if not all between `least` and `most`.
     pub one_of: Vec<f64>,
     /// The values that are sold up to the last of them, where not every multiple of `step` is.
@@ -76,7 +76,7 @@ pub(super) struct Key {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum KeyKind {
     /// A number; counted things carry their word.
-    Quantity(Unit, String),
+    Quantity(QuantityUnit, String),
     /// One of some words.
     Choice(Vec<String>),
     /// The name of a machine; its limits are in the tables of this name.
@@ -89,10 +89,10 @@ pub(super) struct LimitRule {
     pub scope: Scope,
     pub what: What,
     /// Rates in the unit of `what`.
-    pub read: Option<Rule>,
-    pub write: Option<Rule>,
+    pub read: Option<SchemaRule>,
+    pub write: Option<SchemaRule>,
     /// Holds only where this is not zero.
-    pub when: Option<Rule>,
+    pub when: Option<SchemaRule>,
     pub burst: BurstRule,
     pub tolerance: Option<ToleranceRule>,
     pub source: Option<String>,
@@ -117,7 +117,7 @@ pub(super) struct MergingRule {
 /// A text for the reader, where a condition holds if it has one.
 #[derive(Clone, Debug)]
 pub(super) struct NoteRule {
-    pub when: Option<Rule>,
+    pub when: Option<SchemaRule>,
     pub text: String,
 }
 
@@ -129,7 +129,7 @@ pub(super) enum What {
         above: Option<u32>,
     },
     /// Bytes, in units of so many.
-    Bytes(Unit),
+    Bytes(QuantityUnit),
 }
 
 #[derive(Clone, Debug)]
@@ -137,13 +137,13 @@ pub(super) enum BurstRule {
     /// How far ahead of an even schedule requests are admitted; `None` where the file does not say.
     Jitter(Option<JitterRule>),
     /// In units of the limit.
-    Credits { most: Rule, at_start: Option<Rule> },
+    Credits { most: SchemaRule, at_start: Option<SchemaRule> },
 }
 
 /// How far ahead of an even schedule a limit admits requests, and which source states it.
 #[derive(Clone, Debug)]
 pub(super) struct JitterRule {
-    pub ms: Rule,
+    pub ms: SchemaRule,
     pub source: Option<String>,
 }
 
@@ -151,9 +151,9 @@ pub(super) struct JitterRule {
 pub(super) struct StationRule {
     pub name: String,
     pub scope: Scope,
-    pub servers: Rule,
-    pub service_us: Rule,
-    pub mibps: Option<Rule>,
+    pub servers: SchemaRule,
+    pub service_us: SchemaRule,
+    pub mibps: Option<SchemaRule>,
     pub source: Option<String>,
 }
 
@@ -161,14 +161,14 @@ pub(super) struct StationRule {
 pub(super) enum BehaviourRule {
     Latency(Box<LatencyRule>),
     /// The parameters of a drive, by name.
-    Drive(Vec<(String, Rule)>),
+    Drive(Vec<(String, SchemaRule)>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct LatencyRule {
     pub read: LawRule,
     pub write: Option<LawRule>,
-    pub mibps: Option<Rule>,
+    pub mibps: Option<SchemaRule>,
     pub source: Option<String>,
     /// Why it is what it is, where no measurement or publication states it.
     pub assumed: Option<String>,
@@ -180,7 +180,7 @@ pub(super) struct LatencyRule {
 #[derive(Clone, Debug)]
 pub(super) struct LawRule {
     pub law: String,
-    pub parameters: Vec<(String, Rule)>,
+    pub parameters: Vec<(String, SchemaRule)>,
     /// Measured quantiles: pairs of a percentage and microseconds, both rising.
     pub points: Vec<(f64, f64)>,
 }
@@ -188,7 +188,7 @@ pub(super) struct LawRule {
 #[derive(Clone, Debug)]
 pub(super) struct PriceRule {
     pub currency: String,
-    pub rule: Rule,
+    pub rule: SchemaRule,
     pub region: Option<String>,
     /// Other regions that pay the same.
     pub also: Vec<String>,
@@ -208,8 +208,8 @@ impl VolumeType {
     }
 
     /// Every rule in it.
-    pub(super) fn rules(&self) -> Vec<&Rule> {
-        let mut rules: Vec<&Rule> = self.lets.iter().map(|(_, rule)| rule).collect();
+    pub(super) fn rules(&self) -> Vec<&SchemaRule> {
+        let mut rules: Vec<&SchemaRule> = self.lets.iter().map(|(_, rule)| rule).collect();
         for key in &self.keys {
             rules.extend([&key.default, &key.least, &key.most].into_iter().flatten());
         }
@@ -241,8 +241,8 @@ impl VolumeType {
 }
 
 /// The names that a key brings into rules, with the factor from base units and the unit as it is written.
-pub(super) fn variables(key: &Key) -> Vec<(String, f64, String)> {
-    use super::quantity::Measure;
+pub(super) fn variables(key: &SchemaKey) -> Vec<(String, f64, String)> {
+    use super::quantity::QuantityKind;
     let KeyKind::Quantity(unit, word) = &key.kind else { return Vec::new() };
     let named = |own: &str, variables: &[(&str, f64, &str)]| -> Vec<(String, f64, String)> {
         let prefix = if key.name == own { String::new() } else { format!("{}_", key.name) };
@@ -250,19 +250,19 @@ pub(super) fn variables(key: &Key) -> Vec<(String, f64, String)> {
     };
     let binary = |power: i32| libm::pow(1024.0, f64::from(power));
     match unit.measure {
-        Measure::Size => named(
+        QuantityKind::Size => named(
             "size",
             &[("gib", binary(3), "GiB"), ("tib", binary(4), "TiB"), ("gb", 1e9, "GB"), ("tb", 1e12, "TB")],
         ),
-        Measure::Throughput => named("throughput", &[("mibps", binary(2), "MiB/s"), ("mbps", 1e6, "MB/s")]),
-        Measure::Duration => named("", &[("us", 1e3, "us"), ("ms", 1e6, "ms"), ("s", 1e9, "s")]),
-        Measure::Share => vec![(key.name.clone(), 1.0, String::new())],
-        Measure::Count => vec![(key.name.clone(), 1.0, word.clone())],
+        QuantityKind::Throughput => named("throughput", &[("mibps", binary(2), "MiB/s"), ("mbps", 1e6, "MB/s")]),
+        QuantityKind::Duration => named("", &[("us", 1e3, "us"), ("ms", 1e6, "ms"), ("s", 1e9, "s")]),
+        QuantityKind::Share => vec![(key.name.clone(), 1.0, String::new())],
+        QuantityKind::Count => vec![(key.name.clone(), 1.0, word.clone())],
     }
 }
 
 /// All names that the rules of a type may use, none of them with a value yet.
-pub(super) fn names(volume: &VolumeType, tables: &[Table]) -> Names {
+pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
     let mut names = Names::new();
     let columns = |id: &str| -> Vec<String> {
         tables.iter().filter(|table| table.serves(id)).flat_map(|table| table.columns.clone()).collect()
@@ -291,7 +291,7 @@ pub(super) fn names(volume: &VolumeType, tables: &[Table]) -> Names {
     names
 }
 
-fn word(key: &Key) -> String {
+fn word(key: &SchemaKey) -> String {
     match &key.kind {
         KeyKind::Quantity(_, word) => word.clone(),
         _ => String::new(),

@@ -2,21 +2,21 @@
 
 use units::closest;
 
-use super::rule::Value;
+use super::rule::RuleValue;
 
 /// One table; several may be for one thing and are searched together, one may be for several.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct RateTable {
     /// What it is for, in words.
     pub ids: Vec<String>,
     pub columns: Vec<String>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     pub source: Option<String>,
 }
 
 /// A name or a pattern, and a cell for each column; `None` is unknown.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct TableRow {
     pub name: String,
     pub cells: Vec<Cell>,
 }
@@ -24,26 +24,26 @@ pub(super) struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Unknown,
-    Is(Value),
+    Is(RuleValue),
     /// The number that the pattern's range matched.
     Matched,
 }
 
 /// A row that a machine's name matches, with its figures.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundCell {
     pub row: String,
-    pub cells: Vec<(String, Option<Value>)>,
+    pub cells: Vec<(String, Option<RuleValue>)>,
     pub source: Option<String>,
 }
 
-impl Table {
+impl RateTable {
     pub(super) fn serves(&self, id: &str) -> bool {
         self.ids.iter().any(|known| known == id)
     }
 
     /// Reads `name cell cell…`; the error says what is wrong.
-    pub(super) fn row(columns: &[String], line: &str) -> Result<Row, String> {
+    pub(super) fn row(columns: &[String], line: &str) -> Result<TableRow, String> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_owned();
         let cells: Vec<Cell> = words.map(cell).collect::<Result<_, _>>()?;
@@ -60,17 +60,17 @@ impl Table {
         if cells.contains(&Cell::Matched) && !name.contains('{') {
             return Err(format!("`{name}` has no range whose number `#` could be"));
         }
-        Ok(Row { name, cells })
+        Ok(TableRow { name, cells })
     }
 
-    fn get(&self, row: &Row, matched: Option<f64>) -> Found {
+    fn get(&self, row: &TableRow, matched: Option<f64>) -> FoundCell {
         let value = |cell: &Cell| match cell {
             Cell::Unknown => None,
             Cell::Is(value) => Some(value.clone()),
-            Cell::Matched => matched.map(Value::Number),
+            Cell::Matched => matched.map(RuleValue::Number),
         };
         let cells = self.columns.iter().cloned().zip(row.cells.iter().map(value)).collect();
-        Found { row: row.name.clone(), cells, source: self.source.clone() }
+        FoundCell { row: row.name.clone(), cells, source: self.source.clone() }
     }
 }
 
@@ -79,9 +79,9 @@ fn cell(word: &str) -> Result<Cell, String> {
         "-" => Cell::Unknown,
         "#" => Cell::Matched,
         _ => Cell::Is(match word.replace('_', "").parse::<f64>() {
-            Ok(number) if number.is_finite() && number >= 0.0 => Value::Number(number),
+            Ok(number) if number.is_finite() && number >= 0.0 => RuleValue::Number(number),
             Ok(_) => return Err(format!("`{word}` is no figure: write a number of 0 or more, or `-` for unknown")),
-            Err(_) => Value::Word(word.to_owned()),
+            Err(_) => RuleValue::Word(word.to_owned()),
         }),
     })
 }
@@ -114,7 +114,7 @@ fn well_formed(pattern: &str) -> bool {
 
 /// The row for a machine: of all that match the one that says most about the name, of equals the first. Cells that
 /// are unknown there are taken from the next best.
-pub(super) fn find(tables: &[Table], id: &str, machine: &str) -> Option<Found> {
+pub(super) fn find(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundCell> {
     let mut matches = Vec::new();
     for table in tables.iter().filter(|table| table.serves(id)) {
         for row in &table.rows {
@@ -137,44 +137,44 @@ pub(super) fn find(tables: &[Table], id: &str, machine: &str) -> Option<Found> {
 }
 
 /// The processors of a machine, where a table has a column for them.
-pub(super) fn vcpus(tables: &[Table], id: &str, machine: &str) -> Option<u32> {
+pub(super) fn vcpus(tables: &[RateTable], id: &str, machine: &str) -> Option<u32> {
     let found = find(tables, id, machine)?;
     let (_, value) = found.cells.into_iter().find(|(column, _)| column == "vcpus")?;
     value?.number().map(|vcpus| vcpus as u32)
 }
 
 /// The tier for a size in GiB: the first whose `upto_gib` is enough.
-pub(super) fn tier(tables: &[Table], id: &str, gib: f64) -> Option<Found> {
+pub(super) fn tier(tables: &[RateTable], id: &str, gib: f64) -> Option<FoundCell> {
     let table = tables.iter().find(|table| table.serves(id))?;
     table.rows.iter().map(|row| table.get(row, None)).find(|found| upto_gib(found) >= gib)
 }
 
 /// The sizes in GiB up to which the tiers of a table go.
-pub(super) fn tiers(tables: &[Table], id: &str) -> Vec<f64> {
+pub(super) fn tiers(tables: &[RateTable], id: &str) -> Vec<f64> {
     let table = tables.iter().find(|table| table.serves(id));
-    let rows = |table: &Table| table.rows.iter().map(|row| upto_gib(&table.get(row, None))).collect();
+    let rows = |table: &RateTable| table.rows.iter().map(|row| upto_gib(&table.get(row, None))).collect();
     table.map_or_else(Vec::new, rows)
 }
 
 /// The tier of a name, in any case, and the size up to which it goes.
-pub(super) fn tier_named(tables: &[Table], id: &str, name: &str) -> Option<(String, f64)> {
+pub(super) fn tier_named(tables: &[RateTable], id: &str, name: &str) -> Option<(String, f64)> {
     let table = tables.iter().find(|table| table.serves(id))?;
     let row = table.rows.iter().find(|row| row.name.eq_ignore_ascii_case(name))?;
     Some((row.name.clone(), upto_gib(&table.get(row, None))))
 }
 
-fn upto_gib(found: &Found) -> f64 {
+fn upto_gib(found: &FoundCell) -> f64 {
     let cell = found.cells.iter().find(|(column, _)| column == "upto_gib");
     cell.and_then(|(_, value)| value.as_ref()?.number()).unwrap_or(f64::INFINITY)
 }
 
 /// Whether any of the tables knows the machine at all.
-pub(super) fn known(tables: &[Table], machine: &str) -> bool {
+pub(super) fn known(tables: &[RateTable], machine: &str) -> bool {
     tables.iter().flat_map(|table| &table.rows).any(|row| matching(&row.name, machine).is_some())
 }
 
 /// The name in the tables that is nearest to one that is not there; patterns come with their stars.
-pub(super) fn nearest<'a>(tables: &'a [Table], machine: &str) -> Option<&'a str> {
+pub(super) fn nearest<'a>(tables: &'a [RateTable], machine: &str) -> Option<&'a str> {
     closest(machine, tables.iter().flat_map(|table| &table.rows).map(|row| row.name.as_str()))
 }
 
@@ -203,13 +203,13 @@ fn matching(pattern: &str, name: &str) -> Option<Option<f64>> {
 mod tests {
     use super::*;
 
-    fn table(rows: &[&str]) -> Vec<Table> {
+    fn table(rows: &[&str]) -> Vec<RateTable> {
         let columns = vec!["vcpus".to_owned(), "iops".to_owned()];
-        let rows = rows.iter().map(|row| Table::row(&columns, row).unwrap()).collect();
-        vec![Table { ids: vec!["t".to_owned()], columns, rows, source: None }]
+        let rows = rows.iter().map(|row| RateTable::row(&columns, row).unwrap()).collect();
+        vec![RateTable { ids: vec!["t".to_owned()], columns, rows, source: None }]
     }
 
-    fn iops(tables: &[Table], machine: &str) -> Option<f64> {
+    fn iops(tables: &[RateTable], machine: &str) -> Option<f64> {
         find(tables, "t", machine)?.cells.pop()?.1?.number()
     }
 
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(iops(&tables, "n1-standard-8"), None);
         assert_eq!(iops(&tables, "n1-highmem-96"), Some(3.0));
         let found = find(&tables, "t", "n1-highmem-96").unwrap();
-        assert_eq!(found.cells[0].1, Some(Value::Number(96.0)));
+        assert_eq!(found.cells[0].1, Some(RuleValue::Number(96.0)));
         assert!(known(&tables, "x4") && iops(&tables, "x4").is_none() && !known(&tables, "n4-standard-2"));
         assert_eq!(nearest(&tables, "c4d-std-8"), Some("c4d-*-8"));
     }
@@ -232,7 +232,7 @@ mod tests {
     fn the_most_exact_row_wins_and_others_fill_its_gaps() {
         let tables = table(&["m4-* 1 2", "m4-*-16 - 3", "m4-big-16 7 -"]);
         let found = find(&tables, "t", "m4-big-16").unwrap();
-        assert_eq!(found.cells[0].1, Some(Value::Number(7.0)));
-        assert_eq!(found.cells[1].1, Some(Value::Number(3.0)));
+        assert_eq!(found.cells[0].1, Some(RuleValue::Number(7.0)));
+        assert_eq!(found.cells[1].1, Some(RuleValue::Number(3.0)));
     }
 }

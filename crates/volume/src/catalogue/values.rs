@@ -2,13 +2,13 @@
 
 use units::closest;
 
-use super::about::{Bounds, Origin};
-use super::ask::{Asked, Part};
+use super::about::{Bounds, FigureOrigin};
+use super::ask::{RequestPart, VolumeRequest};
 use super::fields::worked_out;
 use super::problem::Problem;
-use super::quantity::{self, Measure, Unit};
-use super::rule::{Names, Value, Variable, number};
-use super::schema::{Key, KeyKind, Provider, Rule, VolumeType, names, variables};
+use super::quantity::{self, QuantityKind, QuantityUnit};
+use super::rule::{Names, RuleValue, Variable, number};
+use super::schema::{KeyKind, Provider, SchemaKey, SchemaRule, VolumeType, names, variables};
 use super::table;
 
 /// The keys that every volume has.
@@ -44,8 +44,8 @@ pub const COMMON_KEYS: [(&str, &str); 9] = [
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct KeyValue {
     pub name: String,
-    pub value: Value,
-    pub origin: Origin,
+    pub value: RuleValue,
+    pub origin: FigureOrigin,
 }
 
 /// Everything the rules of one volume may use.
@@ -64,7 +64,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn key(&self, name: &str) -> Option<&Value> {
+    pub(super) fn key(&self, name: &str) -> Option<&RuleValue> {
         self.keys.iter().find(|key| key.name == name).map(|key| &key.value)
     }
 
@@ -80,8 +80,8 @@ pub(super) const JITTER_MOST_NS: f64 = 60e9;
 /// A page cache of less is none.
 const MEMORY_LEAST: f64 = 1_048_576.0;
 
-struct Finder<'a> {
-    asked: &'a Asked,
+struct ValueFinder<'a> {
+    asked: &'a VolumeRequest,
     provider: &'a Provider,
     volume: &'a VolumeType,
     found: Values,
@@ -90,7 +90,7 @@ struct Finder<'a> {
 
 /// The values of all keys, and all that is wrong with them. `tier` is the size of a tier asked for by its name.
 pub(super) fn values(
-    asked: &Asked,
+    asked: &VolumeRequest,
     provider: &Provider,
     volume: &VolumeType,
     tier: Option<f64>,
@@ -105,7 +105,7 @@ pub(super) fn values(
         tier: None,
         table_source: None,
     };
-    let mut finder = Finder { asked, provider, volume, found, problems: Vec::new() };
+    let mut finder = ValueFinder { asked, provider, volume, found, problems: Vec::new() };
     for (key, value) in &asked.pairs {
         if !volume.keys.iter().any(|known| known.name == key.text) {
             finder.common(key, value);
@@ -124,28 +124,28 @@ pub(super) fn values(
     (finder.found, finder.problems)
 }
 
-impl Finder<'_> {
-    fn set(&mut self, name: &str, value: Option<Value>, unit: String) {
+impl ValueFinder<'_> {
+    fn set(&mut self, name: &str, value: Option<RuleValue>, unit: String) {
         self.found.names.insert(name.to_owned(), Variable { value, unit });
     }
 
-    fn refuse(&mut self, part: &Part, message: impl Into<String>, remedy: Option<String>) {
+    fn refuse(&mut self, part: &RequestPart, message: impl Into<String>, remedy: Option<String>) {
         self.problems.push(self.asked.text.problem(part.at.clone(), message).maybe(remedy));
     }
 
     /// The value of a rule; what is wrong with it is reported in its file.
-    fn eval(&mut self, rule: &Rule) -> Option<Value> {
+    fn eval(&mut self, rule: &SchemaRule) -> Option<RuleValue> {
         worked_out(rule, &self.found.names, &self.provider.text).unwrap_or_else(|problem| {
             self.problems.push(problem);
             None
         })
     }
 
-    fn given(&self, name: &str) -> Option<Part> {
+    fn given(&self, name: &str) -> Option<RequestPart> {
         self.asked.pairs.iter().find(|(key, _)| key.text == name).map(|(_, value)| value.clone())
     }
 
-    fn key(&mut self, key: &Key, tier: Option<f64>) {
+    fn key(&mut self, key: &SchemaKey, tier: Option<f64>) {
         let given = self.given(&key.name);
         let taken = self.found.names.get(&key.name).and_then(|variable| variable.value.clone());
         if let (Some(part), true) = (&given, key.fixed) {
@@ -161,9 +161,9 @@ impl Finder<'_> {
         let value = match (&given, &key.kind) {
             (Some(part), KeyKind::Quantity(unit, _)) => self.quantity(key, part, *unit),
             (Some(part), KeyKind::Choice(choices)) => self.choice(part, choices),
-            (Some(part), KeyKind::Machine(_)) => Some(Value::Word(part.text.clone())),
+            (Some(part), KeyKind::Machine(_)) => Some(RuleValue::Word(part.text.clone())),
             (None, KeyKind::Quantity(unit, _)) => match tier.filter(|_| key.name == "size") {
-                Some(gib) => Some(Value::Number(gib * (1_u64 << 30) as f64)),
+                Some(gib) => Some(RuleValue::Number(gib * (1_u64 << 30) as f64)),
                 None => taken.clone().or_else(|| self.default(key, unit.factor)),
             },
             (None, _) => self.default(key, 1.0),
@@ -176,37 +176,37 @@ impl Finder<'_> {
         };
         let implied = taken.is_some() || (tier.is_some() && key.name == "size");
         let origin = match given {
-            Some(_) => Origin::Asked,
-            None if implied => Origin::Implied,
-            None => Origin::Default,
+            Some(_) => FigureOrigin::Asked,
+            None if implied => FigureOrigin::Implied,
+            None => FigureOrigin::Default,
         };
         if let (None, KeyKind::Quantity(unit, _)) = (&given, &key.kind) {
-            self.own_range(key, *unit, value.number().filter(|_| origin == Origin::Default));
+            self.own_range(key, *unit, value.number().filter(|_| origin == FigureOrigin::Default));
         }
         self.enter(key, &value, origin);
-        if let (KeyKind::Machine(id), Value::Word(machine)) = (&key.kind, &value) {
+        if let (KeyKind::Machine(id), RuleValue::Word(machine)) = (&key.kind, &value) {
             self.machine(id, machine, given.as_ref());
         }
     }
 
-    fn default(&mut self, key: &Key, factor: f64) -> Option<Value> {
+    fn default(&mut self, key: &SchemaKey, factor: f64) -> Option<RuleValue> {
         let value = self.eval(key.default.as_ref()?)?;
         Some(match value {
-            Value::Number(number) => Value::Number(number * factor),
-            word @ Value::Word(_) => word,
+            RuleValue::Number(number) => RuleValue::Number(number * factor),
+            word @ RuleValue::Word(_) => word,
         })
     }
 
     /// Puts a key's value, in base units, into the names of the rules.
-    fn enter(&mut self, key: &Key, value: &Value, origin: Origin) {
+    fn enter(&mut self, key: &SchemaKey, value: &RuleValue, origin: FigureOrigin) {
         let base = value.number().unwrap_or(0.0);
         for (name, factor, unit) in variables(key) {
-            self.set(&name, Some(Value::Number(base / factor)), unit);
+            self.set(&name, Some(RuleValue::Number(base / factor)), unit);
         }
         if !matches!(key.kind, KeyKind::Quantity(..)) {
             let switch = match value {
-                Value::Word(word) if word == "on" => Value::Number(1.0),
-                Value::Word(word) if word == "off" => Value::Number(0.0),
+                RuleValue::Word(word) if word == "on" => RuleValue::Number(1.0),
+                RuleValue::Word(word) if word == "off" => RuleValue::Number(0.0),
                 other => other.clone(),
             };
             self.set(&key.name, Some(switch), String::new());
@@ -214,7 +214,7 @@ impl Finder<'_> {
         self.found.keys.push(KeyValue { name: key.name.clone(), value: value.clone(), origin });
     }
 
-    fn quantity(&mut self, key: &Key, part: &Part, unit: Unit) -> Option<Value> {
+    fn quantity(&mut self, key: &SchemaKey, part: &RequestPart, unit: QuantityUnit) -> Option<RuleValue> {
         let base = match quantity::read(&part.text, unit.measure) {
             Ok(base) => base,
             Err(message) => {
@@ -222,16 +222,16 @@ impl Finder<'_> {
                 return None;
             }
         };
-        if unit.measure == Measure::Count && base.fract() != 0.0 {
+        if unit.measure == QuantityKind::Count && base.fract() != 0.0 {
             self.refuse(part, format!("`{}={}` is not a whole number", key.name, part.text), None);
         }
         self.range(key, part, unit, base);
         self.unsold(key, unit, base);
-        Some(Value::Number(base))
+        Some(RuleValue::Number(base))
     }
 
     /// Notes a value that cannot be bought: it can still be modelled.
-    fn unsold(&mut self, key: &Key, unit: Unit, base: f64) {
+    fn unsold(&mut self, key: &SchemaKey, unit: QuantityUnit, base: f64) {
         let (least, most) = self.bounds(key, unit);
         let [least, most] = [least, most].map(|bound| bound.map(|bound| bound / unit.factor));
         let bounds = Bounds { least, most, sold: key.sold.clone(), step: key.step, ..Bounds::default() };
@@ -252,8 +252,8 @@ impl Finder<'_> {
     }
 
     /// The least and the most of a key, in base units.
-    fn bounds(&mut self, key: &Key, unit: Unit) -> (Option<f64>, Option<f64>) {
-        let mut bound = |rule: &Option<Rule>| {
+    fn bounds(&mut self, key: &SchemaKey, unit: QuantityUnit) -> (Option<f64>, Option<f64>) {
+        let mut bound = |rule: &Option<SchemaRule>| {
             let value = rule.as_ref().and_then(|rule| self.eval(rule));
             value.and_then(|value| value.number()).map(|number| number * unit.factor)
         };
@@ -261,13 +261,13 @@ impl Finder<'_> {
     }
 
     /// What the file says of a key that was not given must fit together: its bounds, and its default within them.
-    fn own_range(&mut self, key: &Key, unit: Unit, default: Option<f64>) {
+    fn own_range(&mut self, key: &SchemaKey, unit: QuantityUnit, default: Option<f64>) {
         // A range may follow from what was asked for, and that may be wrong already.
         if self.problems.iter().any(|problem| problem.place == self.asked.text) {
             return;
         }
         let (least, most) = self.bounds(key, unit);
-        let mut refuse = |rule: &Option<Rule>, message: String, remedy: &str| {
+        let mut refuse = |rule: &Option<SchemaRule>, message: String, remedy: &str| {
             let at = rule.as_ref().map_or(0..0, |rule| rule.at.clone());
             self.problems.push(self.provider.text.problem(at, message).remedy(remedy));
         };
@@ -304,10 +304,10 @@ impl Finder<'_> {
         refuse(&key.default, message, "write a default that could be given as well");
     }
 
-    fn range(&mut self, key: &Key, part: &Part, unit: Unit, base: f64) {
+    fn range(&mut self, key: &SchemaKey, part: &RequestPart, unit: QuantityUnit, base: f64) {
         let (least, most) = self.bounds(key, unit);
         let source = super::cited(self.provider, key.source.as_ref());
-        let named = |word: &str, rule: &Option<Rule>, value: f64, names: &Names| {
+        let named = |word: &str, rule: &Option<SchemaRule>, value: f64, names: &Names| {
             let by = rule
                 .as_ref()
                 .map(|rule| super::rule::show(&rule.expr, names))
@@ -338,9 +338,9 @@ impl Finder<'_> {
         self.refuse(part, format!("`{}={}` {message}", key.name, part.text), remedy);
     }
 
-    fn choice(&mut self, part: &Part, choices: &[String]) -> Option<Value> {
+    fn choice(&mut self, part: &RequestPart, choices: &[String]) -> Option<RuleValue> {
         if choices.contains(&part.text) {
-            return Some(Value::Word(part.text.clone()));
+            return Some(RuleValue::Word(part.text.clone()));
         }
         self.refuse(part, format!("`{}` is not one of {}", part.text, choices.join(", ")), None);
         None
@@ -357,7 +357,7 @@ impl Finder<'_> {
             let message = format!("`size={}` is a {}, not a {}", part.text, found.row, named.row);
             self.refuse(&part, message, Some("leave one of the two out".to_owned()));
         }
-        self.set("tier", Some(Value::Word(found.row.clone())), String::new());
+        self.set("tier", Some(RuleValue::Word(found.row.clone())), String::new());
         for (column, value) in found.cells {
             self.set(&format!("tier_{column}"), value, String::new());
         }
@@ -365,7 +365,7 @@ impl Finder<'_> {
         self.found.tier = Some(found.row);
     }
 
-    fn machine(&mut self, id: &str, machine: &str, given: Option<&Part>) {
+    fn machine(&mut self, id: &str, machine: &str, given: Option<&RequestPart>) {
         let Some(found) = table::find(&self.provider.tables, id, machine) else {
             if table::known(&self.provider.tables, machine) {
                 self.found.unknown_machine = true;
@@ -388,8 +388,8 @@ impl Finder<'_> {
         }
     }
 
-    fn common(&mut self, key: &Part, value: &Part) {
-        let read = |measure: Measure| quantity::read(&value.text, measure).map(Some);
+    fn common(&mut self, key: &RequestPart, value: &RequestPart) {
+        let read = |measure: QuantityKind| quantity::read(&value.text, measure).map(Some);
         let common = &mut self.found.common;
         let refused = match key.text.as_str() {
             "host" if value.text.is_empty() => Err("it has no name: write one, as in host=a".to_owned()),
@@ -397,17 +397,17 @@ impl Finder<'_> {
                 common.host = Some(value.text.clone());
                 Ok(None)
             }
-            "latency" => read(Measure::Duration).inspect(|ns| common.latency_ns = *ns),
-            "unwritten" => read(Measure::Duration).inspect(|ns| common.unwritten_ns = *ns),
-            "memory" => read(Measure::Size).and_then(|bytes| {
+            "latency" => read(QuantityKind::Duration).inspect(|ns| common.latency_ns = *ns),
+            "unwritten" => read(QuantityKind::Duration).inspect(|ns| common.unwritten_ns = *ns),
+            "memory" => read(QuantityKind::Size).and_then(|bytes| {
                 let enough = bytes.is_some_and(|bytes| bytes >= MEMORY_LEAST);
                 common.memory = bytes;
                 if enough { Ok(bytes) } else { Err(format!("`{}` is too little: give at least 1MiB", value.text)) }
             }),
-            "read_ahead" => read(Measure::Size).inspect(|bytes| common.read_ahead = *bytes),
+            "read_ahead" => read(QuantityKind::Size).inspect(|bytes| common.read_ahead = *bytes),
             "written" => share(&value.text).inspect(|share| common.written = *share),
             "credits" => share(&value.text).inspect(|share| common.credits = *share),
-            "jitter" => read(Measure::Duration).and_then(|ns| {
+            "jitter" => read(QuantityKind::Duration).and_then(|ns| {
                 let is_fit = ns.is_some_and(|ns| ns <= JITTER_MOST_NS);
                 (common.jitter_ns, common.machine_jitter_ns) = (ns, ns);
                 if is_fit {
@@ -439,7 +439,7 @@ impl Finder<'_> {
 }
 
 fn share(text: &str) -> Result<Option<f64>, String> {
-    let share = quantity::read(text, Measure::Share)?;
+    let share = quantity::read(text, QuantityKind::Share)?;
     if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than all")) }
 }
 
@@ -451,9 +451,11 @@ fn spells(text: &str) -> Result<(f64, f64, f64), String> {
     let parts: Vec<&str> = text.split('/').collect();
     let [every, lasting, factor] = parts[..] else { return Err(wanted()) };
     let factor = factor.trim().trim_end_matches('x');
-    let time = |part: &str| quantity::read(part, Measure::Duration).map_err(|_| wanted());
-    let factor =
-        quantity::read(factor, Measure::Count).ok().filter(|factor| (1.0..=1e6).contains(factor)).ok_or_else(wanted)?;
+    let time = |part: &str| quantity::read(part, QuantityKind::Duration).map_err(|_| wanted());
+    let factor = quantity::read(factor, QuantityKind::Count)
+        .ok()
+        .filter(|factor| (1.0..=1e6).contains(factor))
+        .ok_or_else(wanted)?;
     let (every, lasting) = (time(every)?, time(lasting)?);
     if every.min(lasting) < SPELL_LEAST_NS {
         return Err(format!(

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use units::{Nanos, random::Random};
 
-use super::Drive;
+use super::HardDisk;
 use super::geometry::Geometry;
-use super::queue::{Command, Queue};
+use super::queue::{CommandQueue, DiskCommand};
 
 /// The bytes of the writes that fill a cache at the start.
 const FILL_BYTES: u32 = 4096;
@@ -20,21 +20,21 @@ pub(super) struct Cache {
     held: u64,
     held_bytes: u64,
     /// Those of them that the head has not come to.
-    pub(super) dirty: Queue,
+    pub(super) dirty: CommandQueue,
     /// Writes for which there is no room, in the order of their arrival.
-    waiting: VecDeque<Command>,
+    waiting: VecDeque<DiskCommand>,
     /// Flushes, all of which wait for the same.
     flushes: Vec<u32>,
 }
 
 impl Cache {
-    pub(super) fn new(drive: &Drive) -> Self {
+    pub(super) fn new(drive: &HardDisk) -> Self {
         Self {
             slots: u64::from(drive.cache_slots.max(1)),
             bytes: drive.cache_bytes.get(),
             held: 0,
             held_bytes: 0,
-            dirty: Queue::new(drive),
+            dirty: CommandQueue::new(drive),
             waiting: VecDeque::new(),
             flushes: Vec::new(),
         }
@@ -46,7 +46,10 @@ impl Cache {
         while self.has_room(FILL_BYTES) {
             let offset = random.below(blocks) * u64::from(FILL_BYTES);
             let spot = geometry.spot(offset);
-            self.hold(Command { write: true, offset, length: FILL_BYTES, spot, ..Command::default() }, geometry);
+            self.hold(
+                DiskCommand { write: true, offset, length: FILL_BYTES, spot, ..DiskCommand::default() },
+                geometry,
+            );
         }
     }
 
@@ -66,7 +69,7 @@ impl Cache {
     }
 
     /// Takes a write, at once or when there is room. If at once, who is told.
-    pub(super) fn write(&mut self, command: Command, geometry: &Geometry) -> Option<u32> {
+    pub(super) fn write(&mut self, command: DiskCommand, geometry: &Geometry) -> Option<u32> {
         self.waiting.push_back(command);
         self.admit(command.since, geometry).and_then(|command| command.answer)
     }
@@ -74,13 +77,13 @@ impl Cache {
     /// Takes the write that has waited longest, if there is room for it.
     ///
     /// While the cache is being flushed nothing new comes in, or a flush might never end.
-    pub(super) fn admit(&mut self, now: Nanos, geometry: &Geometry) -> Option<Command> {
+    pub(super) fn admit(&mut self, now: Nanos, geometry: &Geometry) -> Option<DiskCommand> {
         let next = self.waiting.front()?;
         if self.is_flushing() || !self.has_room(next.length) {
             return None;
         }
         let command = self.waiting.pop_front()?;
-        self.hold(Command { answer: None, since: now, ..command }, geometry);
+        self.hold(DiskCommand { answer: None, since: now, ..command }, geometry);
         Some(command)
     }
 
@@ -105,7 +108,7 @@ impl Cache {
         self.held == 0 || (self.held < self.slots && self.held_bytes + u64::from(length) <= self.bytes)
     }
 
-    fn hold(&mut self, command: Command, geometry: &Geometry) {
+    fn hold(&mut self, command: DiskCommand, geometry: &Geometry) {
         self.held += 1;
         self.held_bytes += u64::from(command.length);
         self.dirty.push(command, geometry);

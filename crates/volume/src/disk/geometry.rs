@@ -18,7 +18,7 @@
 
 use units::Nanos;
 
-use super::Drive;
+use super::HardDisk;
 
 /// Bits of a turn in ticks.
 const TURN_BITS: u32 = 24;
@@ -44,7 +44,7 @@ pub(super) struct Spot {
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     size: u64,
-    zones: Vec<Zone>,
+    zones: Vec<GeometryZone>,
     zone_bytes: u64,
     place_per_byte: f64,
     seek_least: f64,
@@ -54,7 +54,7 @@ pub(super) struct Geometry {
 
 /// Tracks of equal length.
 #[derive(Clone, Copy, Debug)]
-struct Zone {
+struct GeometryZone {
     start: u64,
     first_track: u32,
     track_bytes: u64,
@@ -63,7 +63,7 @@ struct Zone {
 }
 
 impl Geometry {
-    pub(super) fn new(drive: &Drive, size: u64) -> Self {
+    pub(super) fn new(drive: &HardDisk, size: u64) -> Self {
         let size = size.max(1);
         let rotation = drive.rotation.get().max(1);
         let count = u64::from(drive.zones.max(1)).min(size);
@@ -73,7 +73,7 @@ impl Geometry {
             .map(|index| {
                 let bytes_per_sec = zone_rate(drive, index, count);
                 let track_bytes = ((bytes_per_sec * rotation as f64 / 1e9) as u64).max(1);
-                let zone = Zone {
+                let zone = GeometryZone {
                     start: index * zone_bytes,
                     first_track,
                     track_bytes,
@@ -151,7 +151,7 @@ impl Geometry {
 }
 
 /// The bytes a second of a zone.
-fn zone_rate(drive: &Drive, index: u64, count: u64) -> f64 {
+fn zone_rate(drive: &HardDisk, index: u64, count: u64) -> f64 {
     let (outer, inner) = (drive.outer_bytes_per_sec.max(1) as f64, drive.inner_bytes_per_sec.max(1) as f64);
     let share = index as f64 / count.saturating_sub(1).max(1) as f64;
     (outer * outer - share * (outer * outer - inner * inner)).sqrt()
@@ -172,7 +172,7 @@ mod tests {
     const SIZE: u64 = 1_000_000_000_000;
 
     fn geometry() -> Geometry {
-        Geometry::new(&Drive::sata_7200rpm(), SIZE)
+        Geometry::new(&HardDisk::sata_7200rpm(), SIZE)
     }
 
     #[test]
@@ -220,17 +220,17 @@ mod tests {
         let border = SIZE / 16;
         assert!(track(border) == track(border - 1) + 1, "{} {}", track(border - 1), track(border));
         assert_eq!(geometry.spot(u64::MAX), geometry.spot(SIZE - 1));
-        let tiny = Geometry::new(&Drive::sata_7200rpm(), 0);
+        let tiny = Geometry::new(&HardDisk::sata_7200rpm(), 0);
         assert_eq!(tiny.spot(77).track, 0);
     }
 
     #[test]
     fn seeks_that_no_arm_makes_do_not_overflow() {
-        let drive = Drive {
+        let drive = HardDisk {
             seek_least: Nanos::MAX,
             seek_stroke: Nanos::MAX,
             write_settle: Nanos::MAX,
-            ..Drive::sata_7200rpm()
+            ..HardDisk::sata_7200rpm()
         };
         let geometry = Geometry::new(&drive, SIZE);
         let far = geometry.spot(SIZE - 1);

@@ -2,31 +2,31 @@
 
 use units::{Bytes, Nanos, random::Random};
 
-use super::Drive;
+use super::HardDisk;
 use super::cache::Cache;
 use super::geometry::{Geometry, Spot};
-use super::queue::{Command, Pick, Queue};
-use super::stream::Stream;
+use super::queue::{CommandQueue, DiskCommand, Pick};
+use super::stream::DiskStream;
 use crate::request::{Kind, Request};
-use crate::system::Events;
+use crate::system::EventQueue;
 
 /// A drive at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanics {
-    drive: Drive,
+    drive: HardDisk,
     geometry: Geometry,
-    commands: Queue,
+    commands: CommandQueue,
     cache: Cache,
-    stream: Stream,
+    stream: DiskStream,
     head: Spot,
-    state: State,
+    state: HeadState,
     /// When the event comes for which it waits. Those of other instants were asked for before it changed its mind.
     due: Nanos,
 }
 
 /// What the drive is at. Except when idle it has asked for an event.
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum HeadState {
     /// Nothing waits for the platters.
     Idle,
     /// It will choose what is next.
@@ -38,32 +38,32 @@ enum State {
 /// A command under way.
 #[derive(Clone, Copy, Debug)]
 struct Service {
-    command: Command,
-    origin: Origin,
+    command: DiskCommand,
+    origin: CommandOrigin,
     /// Whether the head was there already.
     goes_on: bool,
 }
 
 /// Where a command waited.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Origin {
+enum CommandOrigin {
     Commands,
     Cache,
 }
 
 impl Mechanics {
-    pub(crate) fn new(drive: &Drive, size: Bytes, mut random: Random) -> Self {
+    pub(crate) fn new(drive: &HardDisk, size: Bytes, mut random: Random) -> Self {
         let geometry = Geometry::new(drive, size.get());
         let mut cache = Cache::new(drive);
         if drive.write_cache && drive.cache_full_at_start {
             cache.fill(&geometry, &mut random);
         }
         Self {
-            commands: Queue::new(drive),
+            commands: CommandQueue::new(drive),
             cache,
-            stream: Stream::new(drive.readahead.get()),
+            stream: DiskStream::new(drive.readahead.get()),
             head: geometry.spot(random.below(geometry.size())),
-            state: State::Idle,
+            state: HeadState::Idle,
             due: Nanos::MAX,
             geometry,
             drive: drive.clone(),
@@ -71,7 +71,7 @@ impl Mechanics {
     }
 
     /// Takes a request.
-    pub(crate) fn arrive(&mut self, now: Nanos, request: &Request, events: &mut Events<'_>) {
+    pub(crate) fn arrive(&mut self, now: Nanos, request: &Request, events: &mut EventQueue<'_>) {
         match request.kind {
             Kind::Trim => self.answer(now, request.id, 0, events),
             Kind::Flush if self.cache.is_clean() => self.answer(now, request.id, 0, events),
@@ -85,25 +85,25 @@ impl Mechanics {
             }
             Kind::Write => self.commands.push(self.command(now, request), &self.geometry),
         }
-        if matches!(self.state, State::Idle) {
+        if matches!(self.state, HeadState::Idle) {
             self.choose_soon(now, events);
         }
     }
 
     /// An event it asked for has come.
-    pub(crate) fn moved(&mut self, now: Nanos, events: &mut Events<'_>) {
+    pub(crate) fn moved(&mut self, now: Nanos, events: &mut EventQueue<'_>) {
         if now != self.due {
             return;
         }
         match self.state {
-            State::Idle => {}
-            State::Choosing => self.choose(now, events),
-            State::Serving(service) => self.finish(now, service, events),
+            HeadState::Idle => {}
+            HeadState::Choosing => self.choose(now, events),
+            HeadState::Serving(service) => self.finish(now, service, events),
         }
     }
 
-    fn command(&self, now: Nanos, request: &Request) -> Command {
-        Command {
+    fn command(&self, now: Nanos, request: &Request) -> DiskCommand {
+        DiskCommand {
             answer: Some(request.id),
             write: request.kind == Kind::Write,
             offset: request.offset,
@@ -114,12 +114,12 @@ impl Mechanics {
     }
 
     /// Reports that what needs no platters is done.
-    fn answer(&self, now: Nanos, id: u32, length: u32, events: &mut Events<'_>) {
+    fn answer(&self, now: Nanos, id: u32, length: u32, events: &mut EventQueue<'_>) {
         events.done(now + self.drive.interface(length), id);
     }
 
     /// Takes a read: it is there already, or on its way under the head, or waits.
-    fn read(&mut self, now: Nanos, command: Command, events: &mut Events<'_>) {
+    fn read(&mut self, now: Nanos, command: DiskCommand, events: &mut EventQueue<'_>) {
         if self.stream.holds(&command, now) {
             self.stream.used(&command, now, &self.geometry);
             self.answer_from_buffer(now, &command, events);
@@ -127,12 +127,12 @@ impl Mechanics {
         }
         self.commands.push(command, &self.geometry);
         // As long as nothing else is chosen, the platters may turn on to it.
-        if !matches!(self.state, State::Serving(_)) && self.stream.leads_to(&command, now) {
+        if !matches!(self.state, HeadState::Serving(_)) && self.stream.leads_to(&command, now) {
             self.go_on(now, events);
         }
     }
 
-    fn answer_from_buffer(&self, now: Nanos, command: &Command, events: &mut Events<'_>) {
+    fn answer_from_buffer(&self, now: Nanos, command: &DiskCommand, events: &mut EventQueue<'_>) {
         if let Some(id) = command.answer {
             self.answer(now, id, command.length, events);
         }
@@ -142,33 +142,33 @@ impl Mechanics {
     ///
     /// A flush has the drive for itself, as it has in SATA. Otherwise the cache waits while there is something to read,
     /// until a write waits for room: then all compete.
-    fn eligible(&self) -> [(Origin, bool); 2] {
+    fn eligible(&self) -> [(CommandOrigin, bool); 2] {
         let flushing = self.cache.is_flushing();
         let cache = flushing || self.cache.is_short() || self.commands.is_empty();
-        [(Origin::Commands, !flushing), (Origin::Cache, cache)]
+        [(CommandOrigin::Commands, !flushing), (CommandOrigin::Cache, cache)]
     }
 
     /// Chooses after the overhead, if there is something to choose from.
-    fn choose_soon(&mut self, now: Nanos, events: &mut Events<'_>) {
+    fn choose_soon(&mut self, now: Nanos, events: &mut EventQueue<'_>) {
         self.state = if self.commands.is_empty() && self.cache.dirty.is_empty() {
-            State::Idle
+            HeadState::Idle
         } else {
             self.wake(now + self.drive.overhead, events);
-            State::Choosing
+            HeadState::Choosing
         };
     }
 
-    fn wake(&mut self, at: Nanos, events: &mut Events<'_>) {
+    fn wake(&mut self, at: Nanos, events: &mut EventQueue<'_>) {
         self.due = at;
         events.wake(at);
     }
 
     /// Starts the command that is nearest, or goes on where the head is.
-    fn choose(&mut self, now: Nanos, events: &mut Events<'_>) {
+    fn choose(&mut self, now: Nanos, events: &mut EventQueue<'_>) {
         if self.go_on(now, events) {
             return;
         }
-        let mut best: Option<(Origin, Pick)> = None;
+        let mut best: Option<(CommandOrigin, Pick)> = None;
         for (origin, may) in self.eligible() {
             let queue = queue(origin, &mut self.commands, &mut self.cache);
             if may
@@ -179,7 +179,7 @@ impl Mechanics {
             }
         }
         let Some((origin, pick)) = best else {
-            self.state = State::Idle;
+            self.state = HeadState::Idle;
             return;
         };
         self.stream.freeze(now);
@@ -189,18 +189,18 @@ impl Mechanics {
         self.serve(end, Service { command, origin, goes_on: false }, events);
     }
 
-    fn take(&mut self, origin: Origin, index: usize) -> Command {
+    fn take(&mut self, origin: CommandOrigin, index: usize) -> DiskCommand {
         queue(origin, &mut self.commands, &mut self.cache).take(index, &self.geometry)
     }
 
-    fn serve(&mut self, end: Nanos, service: Service, events: &mut Events<'_>) {
-        self.state = State::Serving(service);
+    fn serve(&mut self, end: Nanos, service: Service, events: &mut EventQueue<'_>) {
+        self.state = HeadState::Serving(service);
         self.wake(end, events);
     }
 
     /// Serves what passes under the head if it just stays where it is, unless a request has waited too long. Says
     /// whether the head is busy with that.
-    fn go_on(&mut self, now: Nanos, events: &mut Events<'_>) -> bool {
+    fn go_on(&mut self, now: Nanos, events: &mut EventQueue<'_>) -> bool {
         for (origin, may) in self.eligible() {
             if !may || queue(origin, &mut self.commands, &mut self.cache).overdue(now).is_some() {
                 continue;
@@ -220,21 +220,21 @@ impl Mechanics {
     }
 
     /// Takes the next command to which the stream leads.
-    fn next_in_stream(&mut self, origin: Origin, now: Nanos) -> Option<Command> {
+    fn next_in_stream(&mut self, origin: CommandOrigin, now: Nanos) -> Option<DiskCommand> {
         let queue = queue(origin, &mut self.commands, &mut self.cache);
         let index = queue.first_within(self.stream.range(), |command| self.stream.leads_to(command, now))?;
         Some(self.take(origin, index))
     }
 
     /// A command has ended under the head.
-    fn finish(&mut self, now: Nanos, service: Service, events: &mut Events<'_>) {
+    fn finish(&mut self, now: Nanos, service: Service, events: &mut EventQueue<'_>) {
         let Service { command, origin, goes_on } = service;
         self.stream.restart(&command, goes_on, now, &self.geometry);
         self.head = self.geometry.spot(command.end());
         if let Some(id) = command.answer {
             events.done(now, id);
         }
-        if origin == Origin::Cache {
+        if origin == CommandOrigin::Cache {
             self.cache.destaged(command.length);
             for id in self.cache.flushed() {
                 events.done(now + self.drive.interface(0), id);
@@ -250,9 +250,9 @@ impl Mechanics {
 }
 
 /// Where commands wait.
-fn queue<'a>(origin: Origin, commands: &'a mut Queue, cache: &'a mut Cache) -> &'a mut Queue {
+fn queue<'a>(origin: CommandOrigin, commands: &'a mut CommandQueue, cache: &'a mut Cache) -> &'a mut CommandQueue {
     match origin {
-        Origin::Commands => commands,
-        Origin::Cache => &mut cache.dirty,
+        CommandOrigin::Commands => commands,
+        CommandOrigin::Cache => &mut cache.dirty,
     }
 }

@@ -3,7 +3,7 @@
 //! # How it works
 //!
 //! One arm and one set of platters serve one request at a time. What that takes is decided by where the arm is and how
-//! far the platters have turned (`geometry`); nothing is left to chance. Out of the oldest [`Drive::sched_window`]
+//! far the platters have turned (`geometry`); nothing is left to chance. Out of the oldest [`HardDisk::sched_window`]
 //! requests the drive takes the one under whose data the head can be first (`queue`). Writes are done when
 //! the cache has them, and reach the platters when nothing is being read, or when a write has to wait for room
 //! (`cache`). Reads that follow one another are served while the platters turn on (`stream`).
@@ -34,7 +34,7 @@ use crate::closed::Load;
 
 /// The parameters of a drive.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drive {
+pub struct HardDisk {
     /// From the end of one command to the choice of the next, and from the arrival of a command at an idle drive to its
     /// start. A host that answers within this time is heard before the drive chooses.
     pub overhead: Nanos,
@@ -78,7 +78,7 @@ pub struct Drive {
 /// How much more a drive does the more it can choose among.
 const GAIN: f64 = 0.2342;
 
-impl Drive {
+impl HardDisk {
     /// A 3.5-inch SATA drive of 7,200 turns a minute.
     ///
     /// * A positioning takes 1.40 ms + 12.937 ms·√d and the rest of a turn, of which 0.10 ms are the drive's overhead.
@@ -88,8 +88,8 @@ impl Drive {
     /// * 32 commands are queued, as SATA has it, and the choice is by positioning time alone.
     /// * The cache holds 32 writes and is full at the start, so that a run of any length shows what the drive can
     ///   sustain: 181 random writes a second. How large a cache is does not show once it is full. For a drive that is
-    ///   fresh from a pause, set [`Drive::cache_slots`] to 16,384 (64 MiB of 4 KiB) and
-    ///   [`Drive::cache_full_at_start`] to false: then the first 16,384 writes are done as fast as the interface takes
+    ///   fresh from a pause, set [`HardDisk::cache_slots`] to 16,384 (64 MiB of 4 KiB) and
+    ///   [`HardDisk::cache_full_at_start`] to false: then the first 16,384 writes are done as fast as the interface takes
     ///   them, and a flush after them takes as long as they spared.
     #[must_use]
     pub const fn sata_7200rpm() -> Self {
@@ -118,7 +118,7 @@ impl Drive {
     /// Random requests of a few blocks a second with `in_flight` outstanding, none of them sequential. `None` where
     /// nothing simple is known: for mixtures, and for a queue that is not ordered by positioning time alone.
     ///
-    /// A power law: 80.26·*N*^0.2342 for the drive of [`Drive::sata_7200rpm`], whose exponent was found by simulation
+    /// A power law: 80.26·*N*^0.2342 for the drive of [`HardDisk::sata_7200rpm`], whose exponent was found by simulation
     /// and holds within 1 % for *N* from 1 to 32. Cached writes are chosen among the whole window.
     #[must_use]
     pub fn random_iops(&self, load: &Load) -> Option<f64> {

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 
 use units::Nanos;
 
-use super::Drive;
+use super::HardDisk;
 use super::geometry::{Geometry, Spot};
 
 /// A read or a write on its way to the platters.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Command {
+pub(super) struct DiskCommand {
     /// Who is told when it is done; `None` where that was reported already.
     pub(super) answer: Option<u32>,
     /// Whether it writes.
@@ -25,7 +25,7 @@ pub(super) struct Command {
     pub(super) spot: Spot,
 }
 
-impl Command {
+impl DiskCommand {
     /// The byte after its last.
     pub(super) fn end(&self) -> u64 {
         self.offset.saturating_add(u64::from(self.length))
@@ -50,22 +50,22 @@ const OVERDUE: i64 = i64::MIN / 2;
 ///
 /// The window is unordered, and what the search for the nearest command looks at lies together.
 #[derive(Clone, Debug)]
-pub(super) struct Queue {
+pub(super) struct CommandQueue {
     window: usize,
     age_weight: f64,
     max_age: Option<Nanos>,
-    commands: Vec<Command>,
+    commands: Vec<DiskCommand>,
     offsets: Vec<u64>,
     places: Vec<f64>,
     tracks: Vec<u32>,
     angles: Vec<u32>,
     settles: Vec<u32>,
     ticks: Vec<u32>,
-    backlog: VecDeque<Command>,
+    backlog: VecDeque<DiskCommand>,
 }
 
-impl Queue {
-    pub(super) fn new(drive: &Drive) -> Self {
+impl CommandQueue {
+    pub(super) fn new(drive: &HardDisk) -> Self {
         let window = drive.sched_window.max(1) as usize;
         Self {
             window,
@@ -89,7 +89,7 @@ impl Queue {
 
     /// Adds a command behind all others.
     #[inline]
-    pub(super) fn push(&mut self, command: Command, geometry: &Geometry) {
+    pub(super) fn push(&mut self, command: DiskCommand, geometry: &Geometry) {
         if self.commands.len() < self.window {
             self.open(command, geometry);
         } else {
@@ -99,7 +99,7 @@ impl Queue {
 
     /// Puts a command into the window.
     #[inline]
-    fn open(&mut self, command: Command, geometry: &Geometry) {
+    fn open(&mut self, command: DiskCommand, geometry: &Geometry) {
         self.offsets.push(command.offset);
         self.places.push(command.spot.place);
         self.tracks.push(command.spot.track);
@@ -110,7 +110,7 @@ impl Queue {
 
     /// Takes a command out of the window, into which the oldest behind it moves up.
     #[inline]
-    pub(super) fn take(&mut self, index: usize, geometry: &Geometry) -> Command {
+    pub(super) fn take(&mut self, index: usize, geometry: &Geometry) -> DiskCommand {
         self.offsets.swap_remove(index);
         self.places.swap_remove(index);
         self.tracks.swap_remove(index);
@@ -170,7 +170,11 @@ impl Queue {
 
     /// The command in the window with the lowest offset in `range` that `fits`.
     #[inline]
-    pub(super) fn first_within(&self, range: RangeInclusive<u64>, fits: impl Fn(&Command) -> bool) -> Option<usize> {
+    pub(super) fn first_within(
+        &self,
+        range: RangeInclusive<u64>,
+        fits: impl Fn(&DiskCommand) -> bool,
+    ) -> Option<usize> {
         let (start, span) = (*range.start(), range.end().checked_sub(*range.start())?);
         // Hardly ever is one in the range: so first it is asked of all at once.
         let any = self.offsets.iter().fold(false, |any, offset| any | (offset.wrapping_sub(start) <= span));
@@ -189,20 +193,20 @@ mod tests {
 
     const SIZE: u64 = 1_000_000_000_000;
 
-    fn queue(drive: &Drive, offsets: &[u64]) -> (Queue, Geometry) {
+    fn queue(drive: &HardDisk, offsets: &[u64]) -> (CommandQueue, Geometry) {
         let geometry = Geometry::new(drive, SIZE);
-        let mut queue = Queue::new(drive);
+        let mut queue = CommandQueue::new(drive);
         for (at, &offset) in offsets.iter().enumerate() {
             let spot = geometry.spot(offset);
             let since = Nanos::from_millis(at as u64);
-            queue.push(Command { offset, length: 4096, since, spot, ..Command::default() }, &geometry);
+            queue.push(DiskCommand { offset, length: 4096, since, spot, ..DiskCommand::default() }, &geometry);
         }
         (queue, geometry)
     }
 
     #[test]
     fn the_nearest_is_the_one_whose_data_the_head_reaches_first() {
-        let drive = Drive::sata_7200rpm();
+        let drive = HardDisk::sata_7200rpm();
         let geometry = Geometry::new(&drive, SIZE);
         let offsets: Vec<u64> = (0..32).map(|n: u64| n * n * 977_111_111 % SIZE / 4096 * 4096).collect();
         let (mut queue, _) = queue(&drive, &offsets);
@@ -221,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_window_holds_the_oldest_and_fills_from_behind_in_order() {
-        let drive = Drive { sched_window: 2, ..Drive::sata_7200rpm() };
+        let drive = HardDisk { sched_window: 2, ..HardDisk::sata_7200rpm() };
         let (mut queue, geometry) = queue(&drive, &[0, 10, 20, 30, 40]);
         let mut taken = Vec::new();
         while let Some(index) = queue.first_within(0..=SIZE, |_| true) {
@@ -233,7 +237,7 @@ mod tests {
 
     #[test]
     fn who_has_waited_too_long_is_next_and_the_longest_first() {
-        let drive = Drive { max_age: Some(Nanos::from_millis(500)), ..Drive::sata_7200rpm() };
+        let drive = HardDisk { max_age: Some(Nanos::from_millis(500)), ..HardDisk::sata_7200rpm() };
         let (mut queue, geometry) = queue(&drive, &[SIZE / 2, SIZE / 4, 0, 4096]);
         let head = geometry.spot(0);
         assert!(queue.overdue(Nanos::from_millis(499)).is_none());

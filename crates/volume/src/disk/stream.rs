@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use units::Nanos;
 
 use super::geometry::Geometry;
-use super::queue::Command;
+use super::queue::DiskCommand;
 
 /// One segment of read-ahead.
 ///
@@ -13,7 +13,7 @@ use super::queue::Command;
 /// the head, which never gets beyond `limit`. Where it is follows from where it was at an instant, so nothing has to
 /// happen while it goes on.
 #[derive(Clone, Debug)]
-pub(super) struct Stream {
+pub(super) struct DiskStream {
     readahead: u64,
     from: u64,
     limit: u64,
@@ -22,14 +22,14 @@ pub(super) struct Stream {
     ns_per_byte: f64,
 }
 
-impl Stream {
+impl DiskStream {
     /// Nothing has been read.
     pub(super) fn new(readahead: u64) -> Self {
         Self { readahead, from: u64::MAX, limit: u64::MAX, offset: u64::MAX, at: Nanos::ZERO, ns_per_byte: 1.0 }
     }
 
     /// A command has ended under the head. Those before it are forgotten, unless this one went on where they were.
-    pub(super) fn restart(&mut self, command: &Command, goes_on: bool, now: Nanos, geometry: &Geometry) {
+    pub(super) fn restart(&mut self, command: &DiskCommand, goes_on: bool, now: Nanos, geometry: &Geometry) {
         let end = command.end();
         self.offset = end;
         self.at = now;
@@ -55,14 +55,14 @@ impl Stream {
     }
 
     /// When all of a command has passed the head.
-    pub(super) fn passes(&self, command: &Command) -> Nanos {
+    pub(super) fn passes(&self, command: &DiskCommand) -> Nanos {
         let ahead = command.end().saturating_sub(self.offset);
         self.at + Nanos::new((ahead as f64 * self.ns_per_byte + 0.5) as u64)
     }
 
     /// Whether the drive has all of a read already.
     #[inline]
-    pub(super) fn holds(&self, command: &Command, now: Nanos) -> bool {
+    pub(super) fn holds(&self, command: &DiskCommand, now: Nanos) -> bool {
         command.offset >= self.from && command.offset < self.limit && command.end() <= self.reached(now)
     }
 
@@ -75,7 +75,7 @@ impl Stream {
     /// Whether a command is served by letting the platters turn on: a read within what is read ahead, a read or a
     /// write that begins under the head.
     #[inline]
-    pub(super) fn leads_to(&self, command: &Command, now: Nanos) -> bool {
+    pub(super) fn leads_to(&self, command: &DiskCommand, now: Nanos) -> bool {
         if !self.range().contains(&command.offset) {
             return false;
         }
@@ -87,7 +87,7 @@ impl Stream {
     }
 
     /// A read has been answered out of what is there: its place is free for what comes, if the head still goes on.
-    pub(super) fn used(&mut self, command: &Command, now: Nanos, geometry: &Geometry) {
+    pub(super) fn used(&mut self, command: &DiskCommand, now: Nanos, geometry: &Geometry) {
         let reached = self.reached(now);
         if reached < self.limit {
             self.limit = self.limit.max(command.end().saturating_add(self.readahead).min(geometry.size()));
@@ -99,18 +99,18 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Drive;
+    use crate::disk::HardDisk;
 
     const KIB: u64 = 1024;
 
-    fn read(offset: u64, length: u64) -> Command {
-        Command { offset, length: length as u32, ..Command::default() }
+    fn read(offset: u64, length: u64) -> DiskCommand {
+        DiskCommand { offset, length: length as u32, ..DiskCommand::default() }
     }
 
     #[test]
     fn the_head_reads_on_until_the_segment_is_full_and_then_needs_a_turn() {
-        let geometry = Geometry::new(&Drive::sata_7200rpm(), 1 << 40);
-        let mut stream = Stream::new(64 * KIB);
+        let geometry = Geometry::new(&HardDisk::sata_7200rpm(), 1 << 40);
+        let mut stream = DiskStream::new(64 * KIB);
         assert!(!stream.leads_to(&read(0, 4096), Nanos::ZERO));
         let start = Nanos::from_millis(5);
         stream.restart(&read(0, 4 * KIB), false, start, &geometry);
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn a_write_goes_on_only_where_the_head_is() {
-        let geometry = Geometry::new(&Drive::sata_7200rpm(), 1 << 40);
-        let mut stream = Stream::new(64 * KIB);
-        let write = |offset| Command { write: true, ..read(offset, 4 * KIB) };
+        let geometry = Geometry::new(&HardDisk::sata_7200rpm(), 1 << 40);
+        let mut stream = DiskStream::new(64 * KIB);
+        let write = |offset| DiskCommand { write: true, ..read(offset, 4 * KIB) };
         let now = Nanos::from_millis(1);
         stream.restart(&write(0), false, now, &geometry);
         assert!(stream.leads_to(&write(4 * KIB), now));

@@ -7,11 +7,11 @@ const WORD_BITS: u32 = 6;
 
 /// Words of 64 pages: as large as what is dirty, however large the device.
 #[derive(Debug, Default)]
-pub(super) struct Dirty {
+pub(super) struct DirtyPages {
     words: BTreeMap<u64, u64>,
 }
 
-impl Dirty {
+impl DirtyPages {
     pub(super) fn insert(&mut self, key: u64) {
         *self.words.entry(key >> WORD_BITS).or_default() |= bit(key);
     }
@@ -54,7 +54,7 @@ mod tests {
     fn agrees_with_a_set() {
         let seed = 11;
         let mut random = Random::new(seed, 0);
-        let (mut dirty, mut set) = (Dirty::default(), BTreeSet::new());
+        let (mut dirty, mut set) = (DirtyPages::default(), BTreeSet::new());
         for step in 0..100_000 {
             let key = random.below(2000);
             if random.below(2) == 0 {

@@ -2,7 +2,7 @@
 //!
 //! A [`PageCache`] is told of reads, writes and syncs and says how far they come at once, which transfers the volumes
 //! have to carry out, and who goes on when one of them has ended. It follows what the kernel documents: windows of
-//! readahead ([`Stream`]), the thresholds of `Documentation/admin-guide/sysctl/vm.rst`, `posix_fadvise(2)`, and
+//! readahead ([`ReadaheadStream`]), the thresholds of `Documentation/admin-guide/sysctl/vm.rst`, `posix_fadvise(2)`, and
 //! `fsync(2)`.
 //!
 //! Simplifications: pages are given up in the order of a clock instead of two lists; a writer at the limit stops until
@@ -24,19 +24,19 @@ use std::ops::Range;
 use units::{Bytes, Nanos};
 
 use crate::request::Kind;
-use dirty::Dirty;
-use pages::{MARK, NONE, Pages, UPTODATE};
-use readahead::Window;
-pub use readahead::{Advice, Stream};
-pub use write::Gate;
+use dirty::DirtyPages;
+use pages::{MARK, NONE, PageTable, UPTODATE};
+use readahead::ReadaheadWindow;
+pub use readahead::{AccessAdvice, ReadaheadStream};
 use write::Sync;
+pub use write::WriteAdmission;
 
 /// Bytes of a page.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// A machine's memory and its ways with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct PageCacheSettings {
     /// Memory for pages.
     pub memory: Bytes,
     /// `vm.dirty_background_ratio`: write-back begins when this share of memory is dirty, in percent.
@@ -57,7 +57,7 @@ pub struct Settings {
     pub copy_bytes_per_sec: u64,
 }
 
-impl Default for Settings {
+impl Default for PageCacheSettings {
     /// Linux's defaults, on a machine with 8 GiB (assumed). The time of calls and copies was measured with `fathom run`:
     /// one `psync` job that reads a warm file of 256 MiB on a virtual machine; medians of about 0.3 us at 512 bytes, 0.7 us
     /// at 4 KiB, 15.5 us at 128 KiB and 118 us at 1 MiB. 32 requests in flight are assumed: the queue depth of SATA, and
@@ -82,7 +82,7 @@ pub const READ_AHEAD: Bytes = Bytes::new(128 << 10);
 
 /// Something that a volume has to do for the cache. It is told of the end by [`PageCache::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct DeviceTransfer {
     /// Its name, free again when it has ended.
     pub id: u32,
     /// Which device.
@@ -97,7 +97,7 @@ pub struct Transfer {
 
 /// How far an operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CacheStep {
     /// To its end.
     Done,
     /// To this page; it is among those that [`PageCache::finish`] has go on.
@@ -106,7 +106,7 @@ pub enum Step {
 
 /// What a cache has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct PageCacheCounts {
     /// Reads that have ended.
     pub reads: u64,
     /// Those that did not wait for a volume.
@@ -130,14 +130,14 @@ pub struct Counts {
 /// The pages of all devices of a machine.
 #[derive(Debug)]
 pub struct PageCache {
-    settings: Settings,
-    pages: Pages,
-    dirty: Dirty,
-    devices: Vec<Device>,
-    flights: Vec<Flight>,
+    settings: PageCacheSettings,
+    pages: PageTable,
+    dirty: DirtyPages,
+    devices: Vec<CachedDevice>,
+    flights: Vec<TransferInFlight>,
     flights_free: Vec<u32>,
     /// What the volumes have to be asked for.
-    asked: VecDeque<Transfer>,
+    asked: VecDeque<DeviceTransfer>,
     /// The next that waits for the same transfer, by operation.
     behind: Vec<u32>,
     syncs: Vec<Sync>,
@@ -145,12 +145,12 @@ pub struct PageCache {
     held: VecDeque<(u32, Nanos)>,
     dirty_pages: u64,
     writeback_pages: u64,
-    counts: Counts,
+    counts: PageCacheCounts,
 }
 
 /// What a cache knows of a device.
 #[derive(Clone, Debug, Default)]
-struct Device {
+struct CachedDevice {
     dirty_pages: u64,
     /// When the first of them became dirty.
     dirty_since: Option<Nanos>,
@@ -165,7 +165,7 @@ struct Device {
 
 /// A transfer under way.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct TransferInFlight {
     kind: Kind,
     device: u32,
     start: u64,
@@ -184,12 +184,15 @@ const fn key(device: u32, page: u64) -> u64 {
 impl PageCache {
     /// An empty cache.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: PageCacheSettings) -> Self {
         let pages = (settings.memory.get() / PAGE_BYTES).clamp(1, u64::from(u32::MAX / 2));
         Self {
-            pages: Pages::new(pages as usize),
-            settings: Settings { writes_in_flight_max: settings.writes_in_flight_max.clamp(1, 64), ..settings },
-            dirty: Dirty::default(),
+            pages: PageTable::new(pages as usize),
+            settings: PageCacheSettings {
+                writes_in_flight_max: settings.writes_in_flight_max.clamp(1, 64),
+                ..settings
+            },
+            dirty: DirtyPages::default(),
             devices: Vec::new(),
             flights: Vec::new(),
             flights_free: Vec::new(),
@@ -199,19 +202,19 @@ impl PageCache {
             held: VecDeque::new(),
             dirty_pages: 0,
             writeback_pages: 0,
-            counts: Counts::default(),
+            counts: PageCacheCounts::default(),
         }
     }
 
     /// Its settings.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PageCacheSettings {
         &self.settings
     }
 
     /// What it has done.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> PageCacheCounts {
         self.counts
     }
 
@@ -228,12 +231,19 @@ impl PageCache {
     }
 
     /// The next transfer that the volumes have to carry out.
-    pub fn next_transfer(&mut self) -> Option<Transfer> {
+    pub fn next_transfer(&mut self) -> Option<DeviceTransfer> {
         self.asked.pop_front()
     }
 
     /// Reads on for operation `op`: `pages` are those that it has not had yet.
-    pub fn read(&mut self, op: u32, device: u32, pages: Range<u64>, stream: &mut Stream, read: Read) -> Step {
+    pub fn read(
+        &mut self,
+        op: u32,
+        device: u32,
+        pages: Range<u64>,
+        stream: &mut ReadaheadStream,
+        read: Read,
+    ) -> CacheStep {
         let mut page = pages.start;
         while page < pages.end {
             let Some(at) = self.pages.find(key(device, page)) else {
@@ -248,7 +258,7 @@ impl PageCache {
             }
             if state & UPTODATE == 0 {
                 self.wait_for(self.pages.transfer(at), op);
-                return Step::Waits(page);
+                return CacheStep::Waits(page);
             }
             self.pages.touch(at);
             page += 1;
@@ -257,7 +267,7 @@ impl PageCache {
         self.counts.reads += 1;
         self.counts.hits += u64::from(!read.waited);
         self.counts.read_bytes += u64::from(read.bytes);
-        Step::Done
+        CacheStep::Done
     }
 
     fn request_pages(&self) -> u64 {
@@ -265,7 +275,7 @@ impl PageCache {
     }
 
     /// A page is not there.
-    fn read_ahead(&mut self, device: u32, page: u64, wanted: u64, stream: &mut Stream) {
+    fn read_ahead(&mut self, device: u32, page: u64, wanted: u64, stream: &mut ReadaheadStream) {
         let pages = &self.pages;
         let before = |most: u64| {
             (0..most.min(page)).take_while(|back| pages.find(key(device, page - 1 - back)).is_some()).count() as u64
@@ -273,21 +283,21 @@ impl PageCache {
         let window = stream.miss(page, wanted, self.request_pages(), before);
         self.fetch(device, window);
         if self.pages.find(key(device, page)).is_none() {
-            self.fetch(device, Window { start: page, end: page + 1, mark: None });
+            self.fetch(device, ReadaheadWindow { start: page, end: page + 1, mark: None });
         }
     }
 
     /// A mark is reached.
-    fn read_further(&mut self, device: u32, page: u64, wanted: u64, stream: &mut Stream) {
+    fn read_further(&mut self, device: u32, page: u64, wanted: u64, stream: &mut ReadaheadStream) {
         let pages = &self.pages;
         let hole = |most: u64| (page + 1..=page + most).find(|&page| pages.find(key(device, page)).is_none());
         if let Some(window) = stream.reach(page, wanted, self.request_pages(), hole) {
-            self.fetch(device, Window { end: window.end.min(stream.end()), ..window });
+            self.fetch(device, ReadaheadWindow { end: window.end.min(stream.end()), ..window });
         }
     }
 
     /// Has those pages of a window read that are not there.
-    fn fetch(&mut self, device: u32, window: Window) {
+    fn fetch(&mut self, device: u32, window: ReadaheadWindow) {
         let most = self.request_pages();
         let mut page = window.start;
         while page < window.end {
@@ -308,7 +318,7 @@ impl PageCache {
 
     /// Begins a transfer whose end is not known yet.
     fn take_off(&mut self, kind: Kind, device: u32, start: u64) -> u32 {
-        let flight = Flight { kind, device, start, end: start, slot: 0, first: NONE, last: NONE };
+        let flight = TransferInFlight { kind, device, start, end: start, slot: 0, first: NONE, last: NONE };
         match self.flights_free.pop() {
             Some(id) => {
                 self.flights[id as usize] = flight;
@@ -331,7 +341,7 @@ impl PageCache {
             _ => self.counts.written_back_bytes += bytes,
         }
         let (kind, device) = (flight.kind, flight.device);
-        self.asked.push_back(Transfer { id, device, kind, offset: start * PAGE_BYTES, length: bytes as u32 });
+        self.asked.push_back(DeviceTransfer { id, device, kind, offset: start * PAGE_BYTES, length: bytes as u32 });
     }
 
     /// Lets an operation wait for a transfer.
@@ -363,7 +373,7 @@ impl PageCache {
         }
         let mut op = flight.first;
         while op != NONE {
-            resumed.push(Resumed { op, why: Why::Arrived });
+            resumed.push(Resumed { op, why: WakeReason::Arrived });
             op = self.behind[op as usize];
         }
         self.flights_free.push(transfer);
@@ -395,12 +405,12 @@ pub struct Resumed {
     /// Which.
     pub op: u32,
     /// Why.
-    pub why: Why,
+    pub why: WakeReason,
 }
 
 /// What has happened to an operation that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WakeReason {
     /// A page that it waited for is there: go on from where it waits.
     Arrived,
     /// There is room for what it writes, which it may not be refused now.

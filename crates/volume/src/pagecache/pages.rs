@@ -24,7 +24,7 @@ pub(super) const TRANSFER: u32 = (1 << 24) - 1;
 const RUN_BITS: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
-struct Page {
+struct CachedPage {
     key: u64,
     /// The next page of the same bucket, or the next free place.
     chain: u32,
@@ -33,8 +33,8 @@ struct Page {
 
 /// A table of pages: places in the order in which they were filled, and buckets of places by key.
 #[derive(Debug)]
-pub(super) struct Pages {
-    places: Vec<Page>,
+pub(super) struct PageTable {
+    places: Vec<CachedPage>,
     buckets: Vec<u32>,
     free: u32,
     /// Pages at most, but for those that cannot be given up.
@@ -45,7 +45,7 @@ pub(super) struct Pages {
     hand: usize,
 }
 
-impl Pages {
+impl PageTable {
     pub(super) fn new(most: usize) -> Self {
         Self {
             places: Vec::new(),
@@ -117,7 +117,7 @@ impl Pages {
         }
         let at = if self.free == NONE {
             self.grow();
-            self.places.push(Page { key, chain: NONE, state });
+            self.places.push(CachedPage { key, chain: NONE, state });
             (self.places.len() - 1) as u32
         } else {
             let at = self.free;
@@ -126,7 +126,7 @@ impl Pages {
         };
         let bucket = self.bucket(key);
         let chain = std::mem::replace(&mut self.buckets[bucket], at);
-        self.places[at as usize] = Page { key, chain, state };
+        self.places[at as usize] = CachedPage { key, chain, state };
         self.used += 1;
         self.bound += usize::from(is_bound(state));
         at
@@ -134,7 +134,7 @@ impl Pages {
 
     /// Forgets a page.
     pub(super) fn remove(&mut self, at: u32) {
-        let Page { key, chain, state } = self.places[at as usize];
+        let CachedPage { key, chain, state } = self.places[at as usize];
         let bucket = self.bucket(key);
         if self.buckets[bucket] == at {
             self.buckets[bucket] = chain;
@@ -145,7 +145,7 @@ impl Pages {
             }
             self.places[before as usize].chain = chain;
         }
-        self.places[at as usize] = Page { key, chain: self.free, state: FREE };
+        self.places[at as usize] = CachedPage { key, chain: self.free, state: FREE };
         self.free = at;
         self.used -= 1;
         self.bound -= usize::from(is_bound(state));
@@ -162,7 +162,7 @@ impl Pages {
             return;
         }
         for at in 0..self.places.len() as u32 {
-            let Page { key, state, .. } = self.places[at as usize];
+            let CachedPage { key, state, .. } = self.places[at as usize];
             if state & FREE == 0 && !is_bound(state) && (from..to).contains(&key) {
                 self.remove(at);
             }
@@ -215,7 +215,7 @@ mod tests {
     fn agrees_with_a_set_and_never_holds_more_than_it_may() {
         let seed = 5;
         let mut random = Random::new(seed, 0);
-        let (mut pages, mut present) = (Pages::new(500), BTreeSet::new());
+        let (mut pages, mut present) = (PageTable::new(500), BTreeSet::new());
         for step in 0..20_000_u64 {
             let key = (random.below(3) << 48) | (random.below(400) * 256);
             match pages.find(key) {
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn pages_in_use_outlive_a_stream_and_bound_ones_stay() {
-        let mut pages = Pages::new(100);
+        let mut pages = PageTable::new(100);
         let dirty = pages.insert(1, UPTODATE | DIRTY);
         let hot = pages.insert(2, UPTODATE);
         for key in 1000..1150 {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn where_nothing_can_be_given_up_there_are_more_for_a_while() {
-        let mut pages = Pages::new(10);
+        let mut pages = PageTable::new(10);
         for key in 0..20 {
             pages.insert(key, 0);
         }

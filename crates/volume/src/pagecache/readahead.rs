@@ -6,7 +6,7 @@
 
 /// What a job has told the kernel of the order of its reads (`posix_fadvise`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Advice {
+pub enum AccessAdvice {
     /// Nothing: windows up to the device's `read_ahead_kb`.
     #[default]
     Normal,
@@ -18,7 +18,7 @@ pub enum Advice {
 
 /// One reader of one file, as the kernel remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stream {
+pub struct ReadaheadStream {
     /// The first page of the file.
     first: u64,
     /// The page behind its last.
@@ -34,21 +34,21 @@ pub struct Stream {
 
 /// Pages to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct ReadaheadWindow {
     pub start: u64,
     pub end: u64,
     /// The page to be marked.
     pub mark: Option<u64>,
 }
 
-impl Stream {
+impl ReadaheadStream {
     /// A reader of the pages from `first` to `end` that has not read yet. `most` is the device's window in pages.
     #[must_use]
-    pub fn new(first: u64, end: u64, most: u64, advice: Advice) -> Self {
+    pub fn new(first: u64, end: u64, most: u64, advice: AccessAdvice) -> Self {
         let most = match advice {
-            Advice::Normal => most,
-            Advice::Sequential => most * 2,
-            Advice::Random => 0,
+            AccessAdvice::Normal => most,
+            AccessAdvice::Sequential => most * 2,
+            AccessAdvice::Random => 0,
         };
         Self { first, end, most, start: first, size: 0, tail: 0, previous: None }
     }
@@ -71,8 +71,8 @@ impl Stream {
         wanted: u64,
         request_most: u64,
         before: impl FnOnce(u64) -> u64,
-    ) -> Window {
-        let asked = Window { start: page, end: (page + wanted).min(self.end), mark: None };
+    ) -> ReadaheadWindow {
+        let asked = ReadaheadWindow { start: page, end: (page + wanted).min(self.end), mark: None };
         if self.most == 0 {
             return asked;
         }
@@ -103,7 +103,7 @@ impl Stream {
         wanted: u64,
         request_most: u64,
         hole: impl FnOnce(u64) -> Option<u64>,
-    ) -> Option<Window> {
+    ) -> Option<ReadaheadWindow> {
         let most = self.most_for(wanted, request_most);
         if most == 0 {
             return None;
@@ -124,21 +124,21 @@ impl Stream {
     }
 
     /// The window behind the last.
-    fn push(&mut self, most: u64) -> Window {
+    fn push(&mut self, most: u64) -> ReadaheadWindow {
         self.start += self.size;
         self.size = scaled(self.size, most);
         self.tail = self.size;
         self.window(0, most)
     }
 
-    fn begin(&mut self, page: u64, wanted: u64, most: u64) -> Window {
+    fn begin(&mut self, page: u64, wanted: u64, most: u64) -> ReadaheadWindow {
         self.start = page;
         self.size = initial(wanted, most);
         self.tail = if self.size > wanted { self.size - wanted } else { self.size };
         self.window(wanted, most)
     }
 
-    fn window(&mut self, wanted: u64, most: u64) -> Window {
+    fn window(&mut self, wanted: u64, most: u64) -> ReadaheadWindow {
         // A read that would meet its own mark at once has the next window read along.
         if wanted > 0 && self.tail == self.size {
             let next = scaled(self.size, most);
@@ -151,7 +151,7 @@ impl Stream {
             }
         }
         let mark = (self.tail > 0).then(|| self.start + self.size - self.tail);
-        Window { start: self.start, end: (self.start + self.size).min(self.end), mark }
+        ReadaheadWindow { start: self.start, end: (self.start + self.size).min(self.end), mark }
     }
 }
 
@@ -178,13 +178,13 @@ fn scaled(size: u64, most: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn window(start: u64, end: u64, mark: u64) -> Window {
-        Window { start, end, mark: Some(mark) }
+    fn window(start: u64, end: u64, mark: u64) -> ReadaheadWindow {
+        ReadaheadWindow { start, end, mark: Some(mark) }
     }
 
     #[test]
     fn windows_double_up_to_the_largest_and_each_is_asked_for_at_the_start_of_the_one_before() {
-        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Normal);
+        let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         // A page of 4 KiB, 128 KiB at most: 4 pages, then 8, 16, 32, as `blktrace` shows on any idle disk.
         assert_eq!(stream.miss(0, 1, 320, |_| 0), window(0, 4, 1));
         assert_eq!(stream.reach(1, 1, 320, |_| None), Some(window(4, 12, 4)));
@@ -195,29 +195,29 @@ mod tests {
 
     #[test]
     fn sequential_advice_doubles_the_window_and_random_has_none() {
-        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Sequential);
+        let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Sequential);
         assert_eq!(stream.miss(0, 64, 320, |_| 0), window(0, 64, 32));
-        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Random);
-        assert_eq!(stream.miss(0, 64, 320, |_| 99), Window { start: 0, end: 64, mark: None });
+        let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Random);
+        assert_eq!(stream.miss(0, 64, 320, |_| 99), ReadaheadWindow { start: 0, end: 64, mark: None });
     }
 
     #[test]
     fn a_jump_reads_what_it_asks_for_and_a_trail_of_pages_tells_a_stream() {
-        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Normal);
-        assert_eq!(stream.miss(5000, 1, 320, |_| 0), Window { start: 5000, end: 5001, mark: None });
+        let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
+        assert_eq!(stream.miss(5000, 1, 320, |_| 0), ReadaheadWindow { start: 5000, end: 5001, mark: None });
         assert_eq!(stream.miss(7000, 1, 320, |_| 20), window(7000, 7021, 7020));
     }
 
     #[test]
     fn a_read_larger_than_the_window_is_one_request_if_the_device_takes_it() {
-        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Normal);
-        assert_eq!(stream.miss(5000, 256, 320, |_| 0), Window { start: 5000, end: 5256, mark: None });
+        let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
+        assert_eq!(stream.miss(5000, 256, 320, |_| 0), ReadaheadWindow { start: 5000, end: 5256, mark: None });
         assert_eq!(stream.miss(100_000, 1000, 320, |_| 0), window(100_000, 100_320, 100_160));
     }
 
     #[test]
     fn nothing_is_read_beyond_the_end() {
-        let mut stream = Stream::new(0, 6, 32, Advice::Normal);
+        let mut stream = ReadaheadStream::new(0, 6, 32, AccessAdvice::Normal);
         assert_eq!(stream.miss(0, 1, 320, |_| 0).end, 4);
         assert_eq!(stream.reach(1, 1, 320, |_| None), Some(window(4, 6, 4)));
     }

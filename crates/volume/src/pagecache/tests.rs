@@ -3,25 +3,25 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn cache(memory: u64) -> PageCache {
-    PageCache::new(Settings { memory: Bytes::new(memory), ..Settings::default() })
+    PageCache::new(PageCacheSettings { memory: Bytes::new(memory), ..PageCacheSettings::default() })
 }
 
-fn stream(advice: Advice) -> Stream {
-    Stream::new(0, 1 << 28, 32, advice)
+fn stream(advice: AccessAdvice) -> ReadaheadStream {
+    ReadaheadStream::new(0, 1 << 28, 32, advice)
 }
 
-fn transfers(cache: &mut PageCache) -> Vec<Transfer> {
+fn transfers(cache: &mut PageCache) -> Vec<DeviceTransfer> {
     std::iter::from_fn(|| cache.next_transfer()).collect()
 }
 
-fn finish(cache: &mut PageCache, transfer: &Transfer) -> Vec<(u32, Why)> {
+fn finish(cache: &mut PageCache, transfer: &DeviceTransfer) -> Vec<(u32, WakeReason)> {
     let mut resumed = Vec::new();
     cache.finish(transfer.id, Nanos::ZERO, &mut resumed);
     resumed.iter().map(|resumed| (resumed.op, resumed.why)).collect()
 }
 
-fn write(cache: &mut PageCache, op: u32, bytes: Range<u64>) -> Step {
-    cache.write(op, 0, bytes, None, Gate::Closed { now: Nanos::ZERO })
+fn write(cache: &mut PageCache, op: u32, bytes: Range<u64>) -> CacheStep {
+    cache.write(op, 0, bytes, None, WriteAdmission::Closed { now: Nanos::ZERO })
 }
 
 /// Carries out all transfers until there are none, and says how many bytes were written.
@@ -37,22 +37,25 @@ fn settle(cache: &mut PageCache) -> u64 {
 #[test]
 fn readers_of_one_page_wait_for_one_transfer_and_go_on_in_their_order() {
     let mut cache = cache(MIB);
-    let mut reader = stream(Advice::Random);
+    let mut reader = stream(AccessAdvice::Random);
     for op in 0..3 {
-        assert_eq!(cache.read(op, 0, 7..9, &mut reader, Read::default()), Step::Waits(7));
+        assert_eq!(cache.read(op, 0, 7..9, &mut reader, Read::default()), CacheStep::Waits(7));
     }
     let asked = transfers(&mut cache);
-    assert_eq!(asked, [Transfer { id: 0, device: 0, kind: Kind::Read, offset: 7 * 4096, length: 8192 }]);
-    assert_eq!(finish(&mut cache, &asked[0]), [(0, Why::Arrived), (1, Why::Arrived), (2, Why::Arrived)]);
-    assert_eq!(cache.read(0, 0, 7..9, &mut reader, Read::default()), Step::Done);
+    assert_eq!(asked, [DeviceTransfer { id: 0, device: 0, kind: Kind::Read, offset: 7 * 4096, length: 8192 }]);
+    assert_eq!(
+        finish(&mut cache, &asked[0]),
+        [(0, WakeReason::Arrived), (1, WakeReason::Arrived), (2, WakeReason::Arrived)]
+    );
+    assert_eq!(cache.read(0, 0, 7..9, &mut reader, Read::default()), CacheStep::Done);
     assert_eq!(cache.counts().hits, 1);
 }
 
 #[test]
 fn large_reads_are_cut_at_the_largest_request_and_skip_what_is_there() {
     let mut cache = cache(64 * MIB);
-    let mut reader = stream(Advice::Random);
-    assert_eq!(write(&mut cache, 0, 320 * 4096..321 * 4096), Step::Done);
+    let mut reader = stream(AccessAdvice::Random);
+    assert_eq!(write(&mut cache, 0, 320 * 4096..321 * 4096), CacheStep::Done);
     cache.read(0, 0, 0..1024, &mut reader, Read::default());
     let lengths: Vec<u32> = transfers(&mut cache).iter().map(|transfer| transfer.length / 4096).collect();
     assert_eq!(lengths, [320, 320, 320, 63]);
@@ -63,23 +66,23 @@ fn what_is_written_stays_until_the_background_threshold_and_writers_wait_at_the_
     // 2560 pages: the background begins above 256, writers wait at 512.
     let mut cache = cache(10 * MIB);
     for page in 0..256 {
-        assert_eq!(write(&mut cache, 0, page * 4096..(page + 1) * 4096), Step::Done);
+        assert_eq!(write(&mut cache, 0, page * 4096..(page + 1) * 4096), CacheStep::Done);
     }
     assert_eq!(cache.next_transfer(), None);
     for page in 256..512 {
-        assert_eq!(write(&mut cache, 0, page * 4096..(page + 1) * 4096), Step::Done);
+        assert_eq!(write(&mut cache, 0, page * 4096..(page + 1) * 4096), CacheStep::Done);
     }
     assert_eq!(cache.unwritten(), Bytes::new(2 * MIB));
-    assert_eq!(write(&mut cache, 5, 512 * 4096..513 * 4096), Step::Waits(512));
-    assert_eq!(write(&mut cache, 6, 0..4096), Step::Waits(0));
+    assert_eq!(write(&mut cache, 5, 512 * 4096..513 * 4096), CacheStep::Waits(512));
+    assert_eq!(write(&mut cache, 6, 0..4096), CacheStep::Waits(0));
     let asked = transfers(&mut cache);
     assert_eq!((asked[0].offset, asked[0].length, asked[0].kind), (0, 257 * 4096, Kind::Write));
-    assert_eq!(finish(&mut cache, &asked[0]), [(5, Why::Admitted)]);
-    let open = Gate::Open { now: Nanos::ZERO };
-    assert_eq!(cache.write(5, 0, 512 * 4096..513 * 4096, None, open), Step::Done);
+    assert_eq!(finish(&mut cache, &asked[0]), [(5, WakeReason::Admitted)]);
+    let open = WriteAdmission::Open { now: Nanos::ZERO };
+    assert_eq!(cache.write(5, 0, 512 * 4096..513 * 4096, None, open), CacheStep::Done);
     let mut resumed = Vec::new();
     cache.admit(Nanos::ZERO, &mut resumed);
-    assert_eq!(resumed, [Resumed { op: 6, why: Why::Admitted }]);
+    assert_eq!(resumed, [Resumed { op: 6, why: WakeReason::Admitted }]);
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn a_page_written_again_while_it_is_on_its_way_is_written_again() {
     assert!(!cache.sync(9, 0, 0..1));
     let first = transfers(&mut cache);
     write(&mut cache, 0, 0..4096);
-    assert_eq!(finish(&mut cache, &first[0]), [(9, Why::Synced)], "the second write came after the sync");
+    assert_eq!(finish(&mut cache, &first[0]), [(9, WakeReason::Synced)], "the second write came after the sync");
     assert!(!cache.sync(9, 0, 0..1));
     assert_eq!(transfers(&mut cache).len(), 1);
 }
@@ -106,7 +109,10 @@ fn a_sync_writes_its_range_only_and_waits_for_what_was_under_way() {
     let asked = transfers(&mut cache);
     assert_eq!(asked.iter().map(|transfer| transfer.offset / 4096).collect::<Vec<_>>(), [1000, 1]);
     assert_eq!(finish(&mut cache, &asked[1]), []);
-    assert_eq!(finish(&mut cache, &asked[0]), [(1, Why::Synced), (2, Why::Synced), (3, Why::Synced)]);
+    assert_eq!(
+        finish(&mut cache, &asked[0]),
+        [(1, WakeReason::Synced), (2, WakeReason::Synced), (3, WakeReason::Synced)]
+    );
     assert!(cache.sync(1, 0, 0..2000));
     assert_eq!(cache.unwritten(), Bytes::new(4096), "page 5000 is not in the range");
 }
@@ -114,12 +120,12 @@ fn a_sync_writes_its_range_only_and_waits_for_what_was_under_way() {
 #[test]
 fn a_part_of_a_page_is_written_only_once_the_page_is_read() {
     let mut cache = cache(10 * MIB);
-    assert_eq!(write(&mut cache, 4, 512..1024), Step::Waits(0));
+    assert_eq!(write(&mut cache, 4, 512..1024), CacheStep::Waits(0));
     let asked = transfers(&mut cache);
     assert_eq!((asked[0].kind, asked[0].length), (Kind::Read, 4096));
-    assert_eq!(finish(&mut cache, &asked[0]), [(4, Why::Arrived)]);
-    assert_eq!(cache.write(4, 0, 512..1024, Some(0), Gate::Open { now: Nanos::ZERO }), Step::Done);
-    assert_eq!(write(&mut cache, 4, 512..1024), Step::Done);
+    assert_eq!(finish(&mut cache, &asked[0]), [(4, WakeReason::Arrived)]);
+    assert_eq!(cache.write(4, 0, 512..1024, Some(0), WriteAdmission::Open { now: Nanos::ZERO }), CacheStep::Done);
+    assert_eq!(write(&mut cache, 4, 512..1024), CacheStep::Done);
 }
 
 #[test]
@@ -150,10 +156,10 @@ fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
     for seed in 0..20 {
         let mut random = units::random::Random::new(seed, 0);
         let mut cache = cache(2 * MIB);
-        let mut reader = stream(Advice::Normal);
+        let mut reader = stream(AccessAdvice::Normal);
         // Of each operation in flight: what it waits for, and whether it is a read, a write or a sync.
         let mut waiting: std::collections::BTreeMap<u32, (u32, Range<u64>)> = std::collections::BTreeMap::new();
-        let mut flying: Vec<Transfer> = Vec::new();
+        let mut flying: Vec<DeviceTransfer> = Vec::new();
         let (mut ended, mut resumed, mut begun) = (0, Vec::new(), 0);
         let now = Nanos::ZERO;
         while ended < 20_000 {
@@ -166,17 +172,17 @@ fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
                 let step = match kind {
                     0 => {
                         if cache.sync(op, 0, pages.clone()) {
-                            Step::Done
+                            CacheStep::Done
                         } else {
-                            Step::Waits(0)
+                            CacheStep::Waits(0)
                         }
                     }
                     1..9 => cache.read(op, 0, pages.clone(), &mut reader, Read::default()),
                     _ => write(&mut cache, op, pages.start * 4096 + 512 * random.below(2)..pages.end * 4096),
                 };
                 match step {
-                    Step::Done => ended += 1,
-                    Step::Waits(page) => drop(waiting.insert(op, (kind, page.max(pages.start)..pages.end))),
+                    CacheStep::Done => ended += 1,
+                    CacheStep::Waits(page) => drop(waiting.insert(op, (kind, page.max(pages.start)..pages.end))),
                 }
             }
             flying.extend(std::iter::from_fn(|| cache.next_transfer()));
@@ -187,15 +193,15 @@ fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
             while let Some(Resumed { op, why }) = resumed.pop() {
                 let (kind, pages) = waiting.remove(&op).unwrap_or_else(|| panic!("seed {seed}: {op} does not wait"));
                 let step = match kind {
-                    0 => Step::Done,
+                    0 => CacheStep::Done,
                     1..9 => cache.read(op, 0, pages.clone(), &mut reader, Read::default()),
-                    _ => cache.write(op, 0, pages.start * 4096..pages.end * 4096, None, Gate::Open { now }),
+                    _ => cache.write(op, 0, pages.start * 4096..pages.end * 4096, None, WriteAdmission::Open { now }),
                 };
                 match step {
-                    Step::Done => ended += 1,
-                    Step::Waits(page) => drop(waiting.insert(op, (kind, page.max(pages.start)..pages.end))),
+                    CacheStep::Done => ended += 1,
+                    CacheStep::Waits(page) => drop(waiting.insert(op, (kind, page.max(pages.start)..pages.end))),
                 }
-                if why == Why::Admitted {
+                if why == WakeReason::Admitted {
                     cache.admit(now, &mut resumed);
                 }
             }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use units::Nanos;
 
 use super::pages::{DIRTY, NONE, TRANSFER, UPTODATE, WRITEBACK};
-use super::readahead::Window;
-use super::{Device, Flight, PAGE_BYTES, PageCache, Resumed, Step, Why, key};
+use super::readahead::ReadaheadWindow;
+use super::{CacheStep, CachedDevice, PAGE_BYTES, PageCache, Resumed, TransferInFlight, WakeReason, key};
 use crate::request::Kind;
 
 /// A sync waits until a range is written.
@@ -25,15 +25,22 @@ impl PageCache {
     /// Writes `bytes` of a device for operation `op`, on from where it stands: `from` is `None` at first, then the page
     /// at which it waits. An `admitted` one is not asked to wait for room. Pages of which only a part is written must
     /// be read before.
-    pub fn write(&mut self, op: u32, device: u32, bytes: Range<u64>, from: Option<u64>, gate: Gate) -> Step {
+    pub fn write(
+        &mut self,
+        op: u32,
+        device: u32,
+        bytes: Range<u64>,
+        from: Option<u64>,
+        gate: WriteAdmission,
+    ) -> CacheStep {
         self.know(device);
         let pages = bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES);
-        if let Gate::Closed { now } = gate
+        if let WriteAdmission::Closed { now } = gate
             && !self.has_room()
         {
             self.held.push_back((op, now));
             self.write_back_all();
-            return Step::Waits(pages.start);
+            return CacheStep::Waits(pages.start);
         }
         let whole = |page: u64| page * PAGE_BYTES >= bytes.start && (page + 1) * PAGE_BYTES <= bytes.end;
         for page in from.unwrap_or(pages.start)..pages.end {
@@ -41,16 +48,16 @@ impl PageCache {
             let at = match self.pages.find(key) {
                 Some(at) if self.pages.state(at) & UPTODATE == 0 => {
                     self.wait_for(self.pages.transfer(at), op);
-                    return Step::Waits(page);
+                    return CacheStep::Waits(page);
                 }
                 Some(at) => at,
                 None if whole(page) => self.pages.insert(key, UPTODATE),
                 None => {
-                    self.fetch(device, Window { start: page, end: page + 1, mark: None });
+                    self.fetch(device, ReadaheadWindow { start: page, end: page + 1, mark: None });
                     if let Some(at) = self.pages.find(key) {
                         self.wait_for(self.pages.state(at) & TRANSFER, op);
                     }
-                    return Step::Waits(page);
+                    return CacheStep::Waits(page);
                 }
             };
             self.soil(device, page, at, gate.now());
@@ -58,12 +65,12 @@ impl PageCache {
         self.counts.writes += 1;
         self.counts.written_bytes += bytes.end - bytes.start;
         self.write_back(device);
-        Step::Done
+        CacheStep::Done
     }
 
     fn know(&mut self, device: u32) {
         if self.devices.len() <= device as usize {
-            self.devices.resize(device as usize + 1, Device::default());
+            self.devices.resize(device as usize + 1, CachedDevice::default());
         }
     }
 
@@ -215,7 +222,7 @@ impl PageCache {
     }
 
     /// Pages have reached their volume.
-    pub(super) fn written(&mut self, flight: &Flight) {
+    pub(super) fn written(&mut self, flight: &TransferInFlight) {
         for page in flight.start..flight.end {
             if let Some(at) = self.pages.find(key(flight.device, page)) {
                 self.pages.change(at, WRITEBACK, 0);
@@ -229,13 +236,13 @@ impl PageCache {
     }
 
     /// What the end of a write makes possible: more writes, the ends of syncs, room for writers.
-    pub(super) fn after_write(&mut self, flight: &Flight, now: Nanos, resumed: &mut Vec<Resumed>) {
+    pub(super) fn after_write(&mut self, flight: &TransferInFlight, now: Nanos, resumed: &mut Vec<Resumed>) {
         self.write_back(flight.device);
         let device = flight.device;
         self.syncs.retain(|sync| {
             let done = sync.device == device && sync.awaits == 0 && sync.cursor >= sync.end;
             if done {
-                resumed.push(Resumed { op: sync.op, why: Why::Synced });
+                resumed.push(Resumed { op: sync.op, why: WakeReason::Synced });
             }
             !done
         });
@@ -249,7 +256,7 @@ impl PageCache {
         {
             self.counts.held += 1;
             self.counts.held_ns += now.since(since).get();
-            resumed.push(Resumed { op, why: Why::Admitted });
+            resumed.push(Resumed { op, why: WakeReason::Admitted });
         }
     }
 
@@ -307,7 +314,7 @@ impl PageCache {
     }
 
     /// Looks for what has been dirty for too long, and has it written. To be called every
-    /// [`flusher_every`](super::Settings::flusher_every) while there is something dirty: see [`PageCache::has_dirty`].
+    /// [`flusher_every`](super::PageCacheSettings::flusher_every) while there is something dirty: see [`PageCache::has_dirty`].
     pub fn look_for_expired(&mut self, now: Nanos) {
         for device in 0..self.devices.len() as u32 {
             let expire = self.settings.dirty_expire;
@@ -329,7 +336,7 @@ impl PageCache {
 
 /// Whether a writer may be asked to wait for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub enum WriteAdmission {
     /// It may.
     Closed {
         /// The time.
@@ -342,7 +349,7 @@ pub enum Gate {
     },
 }
 
-impl Gate {
+impl WriteAdmission {
     const fn now(self) -> Nanos {
         match self {
             Self::Closed { now } | Self::Open { now } => now,

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use units::Nanos;
 
-use super::{Attachment, Builder, Chance, Counts, Index, Known, Part, System, Volume, credits_at_start};
-use crate::spec::{Behaviour, Latency, Spec};
+use super::{
+    Attachment, Chance, LimiterCounts, StageIndex, StageKey, System, SystemBuilder, SystemPart, Volume,
+    credits_at_start,
+};
+use crate::spec::{Behaviour, LatencySpec, Spec};
 
 impl System {
     /// Goes by other specs for the same attachments from an instant on, no earlier than any before.
@@ -21,7 +24,7 @@ impl System {
         let known = self.volumes.len();
         let titles = self.titles.len();
         self.retune(now, attachments);
-        let mut builder = Builder {
+        let mut builder = SystemBuilder {
             seed: self.seed,
             limiters: std::mem::take(&mut self.limiters),
             stations: std::mem::take(&mut self.stations),
@@ -30,39 +33,43 @@ impl System {
             index: std::mem::take(&mut self.index),
         };
         self.routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
-        let Builder { limiters, stations, volumes, titles: all, index, .. } = builder;
+        let SystemBuilder { limiters, stations, volumes, titles: all, index, .. } = builder;
         (self.limiters, self.stations, self.volumes, self.titles, self.index) =
             (limiters, stations, volumes, all, index);
         assert_eq!(self.volumes.len(), known, "volumes come and go only with their system");
-        self.titles[titles..].iter_mut().for_each(|title| title.tally.begin(Nanos::ZERO, Counts::default()));
+        self.titles[titles..].iter_mut().for_each(|title| title.tally.begin(Nanos::ZERO, LimiterCounts::default()));
     }
 
     /// Changes what there is already. Of attachments that share a limit the first one says what it is, as at the start.
     fn retune(&mut self, now: Nanos, attachments: &[Attachment]) {
         let Self { limiters, stations, volumes, titles, index, .. } = self;
-        let Index { limiters: known_limiters, stations: known_stations, volumes: known_volumes } = index;
+        let StageIndex { limiters: known_limiters, stations: known_stations, volumes: known_volumes } = index;
         let mut seen = BTreeSet::new();
         for attachment in attachments {
             let Spec { limits, stations: specs, behaviour, .. } = &attachment.spec;
             for limit in limits {
-                let known = Known::of(attachment, &limit.scope, &limit.name);
+                let known = StageKey::of(attachment, &limit.scope, &limit.name);
                 let Some(&at) = known_limiters.get(&known) else { continue };
                 if !seen.insert((known, false)) {
                     continue;
                 }
                 limiters[at].retune(now, limit);
-                for title in titles.iter_mut().filter(|title| matches!(title.part, Part::Limiter(part) if part == at)) {
+                for title in
+                    titles.iter_mut().filter(|title| matches!(title.part, SystemPart::Limiter(part) if part == at))
+                {
                     (title.rule, title.credits) = (limit.rule.clone(), credits_at_start(limit));
                 }
             }
             for station in specs {
-                let known = Known::of(attachment, &station.scope, &station.name);
+                let known = StageKey::of(attachment, &station.scope, &station.name);
                 let Some(&at) = known_stations.get(&known) else { continue };
                 if !seen.insert((known, true)) {
                     continue;
                 }
                 stations[at].retune(station);
-                for title in titles.iter_mut().filter(|title| matches!(title.part, Part::Station(part) if part == at)) {
+                for title in
+                    titles.iter_mut().filter(|title| matches!(title.part, SystemPart::Station(part) if part == at))
+                {
                     title.rule.clone_from(&station.rule);
                 }
             }
@@ -76,7 +83,7 @@ impl System {
 
 impl Chance {
     /// Takes its time by another law from now on. What was written stays written.
-    fn change(&mut self, now: Nanos, latency: &Latency, spec: &Spec, seed: u64) {
+    fn change(&mut self, now: Nanos, latency: &LatencySpec, spec: &Spec, seed: u64) {
         let new = Self::new(latency, spec.size.get(), seed, now.get());
         self.law = new.law;
         self.bytes_per_sec = new.bytes_per_sec;

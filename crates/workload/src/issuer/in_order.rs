@@ -7,7 +7,7 @@ use crate::decision::{Decision, Next, OpKind};
 
 /// Writes in flight in a job whose writes may overlap and are numbered, and the one that waits for another.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InOrder {
+pub(super) struct OverlappingWrites {
     /// End and number of each, by file and start; none overlaps another.
     in_flight: BTreeMap<(u32, u64), (u64, u32)>,
     waiting: Option<Next>,
@@ -15,7 +15,7 @@ pub(super) struct InOrder {
     number: u32,
 }
 
-impl InOrder {
+impl OverlappingWrites {
     /// The number of the next operation.
     pub(super) fn next_number(&mut self) -> u32 {
         self.number = self.number.wrapping_add(1);

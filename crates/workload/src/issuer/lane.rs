@@ -9,7 +9,7 @@ use units::Nanos;
 use super::Issuer;
 use crate::decision::{Decision, OpKind};
 use crate::mix::Mix;
-use crate::offsets::Rules;
+use crate::offsets::OffsetRules;
 use crate::pace::Pace;
 
 /// A stretch of operations of one kind and length in the first file.
@@ -28,7 +28,7 @@ pub(super) struct Lane {
 
 impl Lane {
     /// `simple`: nothing is issued between data operations, and there is one file.
-    pub(super) fn new(mix: Mix, pace: &Pace, rules: &Rules, simple: bool) -> Self {
+    pub(super) fn new(mix: Mix, pace: &Pace, rules: &OffsetRules, simple: bool) -> Self {
         let (kind, length) = match mix {
             Mix::Only(kind) => (kind, rules.plain_length(kind)),
             Mix::Reads(_) => (OpKind::Read, None),

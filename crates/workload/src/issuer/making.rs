@@ -4,36 +4,41 @@ use job::{Direction, Job};
 use units::random::{Random, mix};
 
 use super::lane::Lane;
-use super::{Issuer, Origin, Pairs, Phase, Streams};
-use crate::decision::{OpKind, Worker};
+use super::{Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
+use crate::decision::{OpKind, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::files::{FileExtent, Layout};
+use crate::files::{FileExtent, JobLayout};
 use crate::limits::Limits;
 use crate::mix::Mix;
-use crate::offsets::{Cursor, Rules};
+use crate::offsets::{Cursor, OffsetRules};
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
-use crate::syncs::Syncs;
+use crate::syncs::SyncSchedule;
 use crate::think::Think;
 use crate::verify::Verifier;
 
 impl Issuer {
-    pub(super) fn loading(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
+    pub(super) fn loading(
+        job: &Job,
+        worker: WorkerIndex,
+        layout: &JobLayout,
+        seed: u64,
+    ) -> Result<Self, WorkloadError> {
         let seed = job.pattern.randseed.unwrap_or(seed);
         let own = mix(seed, u64::from(worker.index));
         let mix = Mix::new(job);
         let used = used_kinds(job, mix);
-        let rules = Rules::new(job, used, own);
+        let rules = OffsetRules::new(job, used, own);
         let files = cursors(job, &rules, layout, used)?;
         let pace = Pace::new(job, mix, own);
         let verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
         let order = numbers_writes(job, &rules, verifier.as_ref());
         let verifier = verifier.map(|verifier| if order { verifier.numbered() } else { verifier });
         let usable = files.iter().map(Cursor::length).fold(0, u64::saturating_add);
-        let pairs = (job.pattern.direction == Direction::TrimWrite).then(Pairs::default);
+        let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
         let think = Think::new(job);
-        let syncs = Syncs::new(job);
+        let syncs = SyncSchedule::new(job);
         let rests = rests(job);
         let simple = pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
         Ok(Self {
@@ -56,7 +61,7 @@ impl Issuer {
             writes: 0,
             rests,
             since: None,
-            phase: Phase::Load,
+            phase: IssuerPhase::Load,
             midway: false,
             due_sync: None,
             think,
@@ -64,13 +69,13 @@ impl Issuer {
             replay: None,
             payload: Payload::new(job, own),
             verifier,
-            origin: Box::new(Origin { job: job.clone(), worker, layout: layout.clone(), seed }),
+            origin: Box::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),
         })
     }
 }
 
 /// Whether blocks say which write they are of. Without a nonce their bytes follow from the job alone.
-fn numbers_writes(job: &Job, rules: &Rules, verifier: Option<&Verifier>) -> bool {
+fn numbers_writes(job: &Job, rules: &OffsetRules, verifier: Option<&Verifier>) -> bool {
     let writes = job.pattern.direction.writes() && !job.verify.only;
     writes && rules.may_overlap() && verifier.is_some_and(Verifier::is_marked)
 }
@@ -92,15 +97,15 @@ pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
 /// # Errors
 ///
 /// Where a region has more blocks than a map can be made for.
-pub fn map_bytes(job: &Job, layout: &Layout) -> Result<u64, WorkloadError> {
-    let rules = Rules::new(job, used_kinds(job, Mix::new(job)), 0);
+pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
+    let rules = OffsetRules::new(job, used_kinds(job, Mix::new(job)), 0);
     layout.files.iter().enumerate().try_fold(0_u64, |sum, (index, extent)| {
         check_map(job, &rules, index, extent.length)?;
         Ok(sum.saturating_add(rules.map_bytes(extent.length)))
     })
 }
 
-fn check_map(job: &Job, rules: &Rules, index: usize, length: u64) -> Result<(), WorkloadError> {
+fn check_map(job: &Job, rules: &OffsetRules, index: usize, length: u64) -> Result<(), WorkloadError> {
     if rules.is_too_large(length) {
         let (name, number) = (&job.name, index + 1);
         let message = format!("file {number} of job {name} has too many blocks for a map: set norandommap");
@@ -109,7 +114,7 @@ fn check_map(job: &Job, rules: &Rules, index: usize, length: u64) -> Result<(), 
     Ok(())
 }
 
-fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result<Vec<Cursor>, WorkloadError> {
+fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) -> Result<Vec<Cursor>, WorkloadError> {
     if layout.files.is_empty() {
         return Err(WorkloadError::new("filename", "the job has no file"));
     }
@@ -135,10 +140,10 @@ fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result
 /// different sizes overlap (`norandommap`, skewed distributions), each block is whole, whichever write came last.
 fn verifier(
     job: &Job,
-    rules: &Rules,
+    rules: &OffsetRules,
     pace: &Pace,
     used: [bool; 3],
-    (seed, worker, layout): (u64, Worker, &Layout),
+    (seed, worker, layout): (u64, WorkerIndex, &JobLayout),
 ) -> Result<Option<Verifier>, WorkloadError> {
     let Some(method) = job.verify.method else { return Ok(None) };
     let kinds = (0..3).filter(|&kind| used[kind]);

@@ -13,20 +13,20 @@ use job::Job;
 use units::Nanos;
 use units::random::Random;
 
-use crate::decision::{Decision, Next, OpKind, Worker};
+use crate::decision::{Decision, Next, OpKind, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::files::{FileExtent, Layout};
+use crate::files::{FileExtent, JobLayout};
 use crate::limits::Limits;
 use crate::mix::Mix;
-use crate::offsets::{Cursor, Rules};
+use crate::offsets::{Cursor, OffsetRules};
 use crate::operations::Operations;
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
-use crate::syncs::Syncs;
+use crate::syncs::SyncSchedule;
 use crate::think::{Leave, Think};
 use crate::verify::{Checked, Mismatch, Verifier};
-use in_order::InOrder;
+use in_order::OverlappingWrites;
 use lane::Lane;
 use making::used_kinds;
 use replay::Replay;
@@ -50,28 +50,28 @@ pub struct Issuer {
     /// Operations handed back; the difference to `sequence` is in flight.
     completed: u64,
     files: Vec<Cursor>,
-    rules: Rules,
+    rules: OffsetRules,
     picker: Picker,
     streams: Streams,
     checks_reads: bool,
-    syncs: Option<Syncs>,
+    syncs: Option<SyncSchedule>,
     writes: u64,
     /// Rests after each pass over the files, so that it can be read back.
     rests: bool,
     /// This issuer as it was after the last rest, for deciding the same once more; `None` before the first.
     since: Option<Box<Self>>,
-    phase: Phase,
+    phase: IssuerPhase,
     /// The current loop began in the middle of a pass over the files, so it may go on with the next pass.
     midway: bool,
     due_sync: Option<Decision>,
     think: Option<Think>,
-    pairs: Option<Pairs>,
+    pairs: Option<PendingTrims>,
     /// Writes that may overlap are verified: they have numbers, and do not overtake each other.
-    order: Option<Box<InOrder>>,
+    order: Option<Box<OverlappingWrites>>,
     replay: Option<Replay>,
     payload: Payload,
     verifier: Option<Verifier>,
-    origin: Box<Origin>,
+    origin: Box<IssuerInputs>,
 }
 
 /// Independent random numbers for independent choices, so that one choice more or less leaves the others alone.
@@ -83,7 +83,7 @@ struct Streams {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum IssuerPhase {
     /// Data operations are issued.
     Load,
     /// A loop has ended: when all has completed, the files from this one on are synced.
@@ -96,16 +96,16 @@ enum Phase {
 
 /// Trims whose writes have yet to be issued, in order.
 #[derive(Clone, Debug, Default)]
-struct Pairs {
+struct PendingTrims {
     waiting: VecDeque<(Decision, bool)>,
 }
 
 /// What the issuer was made of, for making it again.
 #[derive(Clone, Debug)]
-struct Origin {
+struct IssuerInputs {
     job: Job,
-    worker: Worker,
-    layout: Layout,
+    worker: WorkerIndex,
+    layout: JobLayout,
     seed: u64,
 }
 
@@ -118,14 +118,14 @@ impl Issuer {
     /// # Errors
     ///
     /// Where a region is smaller than a block, and where what is written could not be verified.
-    pub fn new(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
+    pub fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, WorkloadError> {
         let mut issuer = Self::loading(job, worker, layout, seed)?;
         let operations = Operations::of(job);
         let written = job.pattern.direction.writes() && issuer.mix != Mix::Only(OpKind::Read);
         if job.verify.only && job.verify.method.is_some() && written {
             issuer.replay(u64::MAX);
         } else if !operations.includes_any_of(issuer.mix) {
-            (issuer.phase, issuer.attention) = (Phase::Done, true);
+            (issuer.phase, issuer.attention) = (IssuerPhase::Done, true);
         }
         Ok(issuer)
     }
@@ -286,7 +286,7 @@ impl Issuer {
 
     #[cold]
     fn end_loop(&mut self) {
-        self.phase = Phase::Closing { next_file: 0 };
+        self.phase = IssuerPhase::Closing { next_file: 0 };
         self.attention = true;
     }
 
@@ -299,18 +299,18 @@ impl Issuer {
         if self.replay.is_some() {
             return Some(self.replayed(now));
         }
-        if let Some(write) = self.pairs.as_mut().and_then(Pairs::ready) {
+        if let Some(write) = self.pairs.as_mut().and_then(PendingTrims::ready) {
             return Some(self.issue_paired(write, now));
         }
         if let Some(next) = self.waiting_write() {
             return Some(next);
         }
-        if let Phase::Closing { next_file } = self.phase
+        if let IssuerPhase::Closing { next_file } = self.phase
             && let Some(next) = self.close(next_file, now)
         {
             return Some(next);
         }
-        if matches!(self.phase, Phase::Done | Phase::Resting) {
+        if matches!(self.phase, IssuerPhase::Done | IssuerPhase::Resting) {
             return Some(Next::Done);
         }
         // A sync that was due when a loop ended is issued if there is another loop, and dropped otherwise.
@@ -342,11 +342,11 @@ impl Issuer {
             if self.in_flight() > 0 {
                 return Some(Next::Blocked);
             }
-            self.phase = Phase::Closing { next_file: next_file + 1 };
+            self.phase = IssuerPhase::Closing { next_file: next_file + 1 };
             return Some(self.issue_closing_sync(next_file, now));
         }
         if self.rests_here() {
-            self.phase = Phase::Resting;
+            self.phase = IssuerPhase::Resting;
             return Some(Next::Done);
         }
         self.next_loop();
@@ -356,10 +356,10 @@ impl Issuer {
     /// Begins the next loop; false, and nothing comes any more, when there is none.
     fn next_loop(&mut self) -> bool {
         if !self.limits.next_loop() {
-            self.phase = Phase::Done;
+            self.phase = IssuerPhase::Done;
             return false;
         }
-        self.phase = Phase::Load;
+        self.phase = IssuerPhase::Load;
         self.midway = !self.files.iter().all(Cursor::is_done);
         if !self.midway {
             self.renew_files();
@@ -439,7 +439,7 @@ impl Issuer {
         self.close_lane();
         self.limits.stop();
         self.replay = self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay });
-        if self.phase == Phase::Load {
+        if self.phase == IssuerPhase::Load {
             self.end_loop();
         }
     }
@@ -509,7 +509,7 @@ impl Issuer {
     }
 }
 
-impl Pairs {
+impl PendingTrims {
     /// The oldest trim, if it has completed: its write can follow.
     fn ready(&mut self) -> Option<Decision> {
         if self.waiting.front().is_some_and(|(_, completed)| *completed) {

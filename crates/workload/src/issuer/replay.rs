@@ -3,7 +3,7 @@
 use job::{Direction, Engine, Job};
 use units::Nanos;
 
-use super::{Issuer, Origin, Phase};
+use super::{Issuer, IssuerInputs, IssuerPhase};
 use crate::decision::{Decision, Next, OpKind};
 use crate::offsets::Cursor;
 use crate::verify::{Latest, PassRange};
@@ -38,7 +38,7 @@ impl Issuer {
         let mut issuer = match &self.since {
             Some(since) => (**since).clone(),
             None => {
-                let Origin { job, worker, layout, seed } = &*self.origin;
+                let IssuerInputs { job, worker, layout, seed } = &*self.origin;
                 Self::loading(job, *worker, layout, *seed).ok()?
             }
         };
@@ -90,7 +90,7 @@ impl Issuer {
 
     /// Goes on after a rest, in which `reader` has read back what was written; false where nothing is left to do.
     pub fn resume(&mut self, reader: Option<&Self>) -> bool {
-        if self.phase != Phase::Resting {
+        if self.phase != IssuerPhase::Resting {
             return false;
         }
         if let Some(reader) = reader {
@@ -121,7 +121,7 @@ impl Issuer {
         let written = if pairs { OpKind::Trim } else { OpKind::Write };
         loop {
             let left = self.replay.is_some_and(|replay| replay.left > 0);
-            if !left || (self.phase != Phase::Load && !self.next_loop()) {
+            if !left || (self.phase != IssuerPhase::Load && !self.next_loop()) {
                 return Next::Done;
             }
             match self.next_data(Nanos::MAX) {

@@ -13,15 +13,15 @@ use super::permutation::Permutation;
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     count: u64,
-    shape: Shape,
+    shape: DistributionShape,
 }
 
 #[derive(Clone, Debug)]
-enum Shape {
+enum DistributionShape {
     Uniform,
     Ranked { rank: Rank, places: Permutation, shift: u64 },
     Normal { middle: f64, deviation: f64 },
-    Zoned { zones: Vec<Zone>, sum: u64 },
+    Zoned { zones: Vec<DistributionZone>, sum: u64 },
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ enum Rank {
 
 /// One zone: `first..first + count` blocks; `total` is the running total of shares.
 #[derive(Clone, Debug)]
-struct Zone {
+struct DistributionZone {
     total: u64,
     first: u64,
     count: u64,
@@ -43,13 +43,13 @@ impl Draw {
     pub(crate) fn new(distribution: &Distribution, count: u64, block: u64, key: u64) -> Self {
         let count = count.max(1);
         let shape = match distribution {
-            Distribution::Uniform => Shape::Uniform,
+            Distribution::Uniform => DistributionShape::Uniform,
             Distribution::Zipf { theta, center } => ranked(Rank::Zipf(Zipf::new(count, *theta)), count, *center, key),
             Distribution::Pareto { h, center } => {
                 let exponent = libm::log(*h) / libm::log(1.0 - *h);
                 ranked(Rank::Pareto { exponent }, count, *center, key)
             }
-            Distribution::Normal { deviation, center } => Shape::Normal {
+            Distribution::Normal { deviation, center } => DistributionShape::Normal {
                 middle: center.unwrap_or(0.5) * count as f64,
                 deviation: deviation / 100.0 * count as f64,
             },
@@ -67,13 +67,13 @@ impl Draw {
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         match &self.shape {
-            Shape::Uniform => random.below(self.count),
-            Shape::Ranked { rank, places, shift } => {
+            DistributionShape::Uniform => random.below(self.count),
+            DistributionShape::Ranked { rank, places, shift } => {
                 let place = places.image(rank.draw(self.count, random)) + shift;
                 if place >= self.count { place - self.count } else { place }
             }
-            Shape::Normal { middle, deviation } => self.normal(*middle, *deviation, random),
-            Shape::Zoned { zones, sum } => {
+            DistributionShape::Normal { middle, deviation } => self.normal(*middle, *deviation, random),
+            DistributionShape::Zoned { zones, sum } => {
                 let point = random.below(*sum);
                 let zone = zones.iter().find(|zone| point < zone.total).unwrap_or(&zones[0]);
                 zone.first + random.below(zone.count)
@@ -99,18 +99,18 @@ fn gauss(random: &mut Random) -> f64 {
     radius * libm::cos(std::f64::consts::TAU * random.unit())
 }
 
-fn ranked(rank: Rank, count: u64, center: Option<f64>, key: u64) -> Shape {
+fn ranked(rank: Rank, count: u64, center: Option<f64>, key: u64) -> DistributionShape {
     let places = Permutation::new(count, key);
     let hottest = match center {
         Some(share) => ((share * count as f64) as u64).min(count - 1),
         None => mix(key, 1) % count,
     };
     let shift = (hottest + count - places.image(0)) % count;
-    Shape::Ranked { rank, places, shift }
+    DistributionShape::Ranked { rank, places, shift }
 }
 
 /// Zones one after the other; what lies beyond the last block is cut off, and shares of empty zones are lost.
-fn zoned(parts: impl Iterator<Item = (u32, f64)>, count: u64) -> Shape {
+fn zoned(parts: impl Iterator<Item = (u32, f64)>, count: u64) -> DistributionShape {
     let (mut total, mut end, mut zones) = (0, 0.0, Vec::new());
     for (share, size) in parts {
         let first = (libm::round(end) as u64).min(count);
@@ -118,10 +118,10 @@ fn zoned(parts: impl Iterator<Item = (u32, f64)>, count: u64) -> Shape {
         let last = (libm::round(end) as u64).min(count);
         if share > 0 && last > first {
             total += u64::from(share);
-            zones.push(Zone { total, first, count: last - first });
+            zones.push(DistributionZone { total, first, count: last - first });
         }
     }
-    if zones.is_empty() { Shape::Uniform } else { Shape::Zoned { zones, sum: total } }
+    if zones.is_empty() { DistributionShape::Uniform } else { DistributionShape::Zoned { zones, sum: total } }
 }
 
 impl Rank {

@@ -20,7 +20,7 @@ const MOST_MAPPED: u64 = 1 << 38;
 
 /// What holds for all files of a job.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct OffsetRules {
     /// Block sizes: read, write, trim.
     pub(crate) sizes: [Sizer; 3],
     /// Random offsets rather than one after the other.
@@ -56,7 +56,7 @@ fn three<T, U>(values: &PerKind<T>, map: impl Fn(&T) -> U) -> [U; 3] {
     [map(&values.read), map(&values.write), map(&values.trim)]
 }
 
-impl Rules {
+impl OffsetRules {
     pub(crate) fn new(job: &Job, used: [bool; 3], key: u64) -> Self {
         let pattern = &job.pattern;
         let sizes = three(&pattern.block_sizes, |sizes| Sizer::new(sizes, pattern.bs_unaligned));
@@ -176,7 +176,7 @@ pub(crate) struct Cursor {
     left: u64,
     /// Where each kind goes on in sequence, from `start`; negative or beyond the end where a skip led there.
     heads: [i64; 3],
-    source: Source,
+    source: OffsetSource,
     /// Operations left of the current run.
     run_left: u64,
     /// Passes completed.
@@ -186,7 +186,7 @@ pub(crate) struct Cursor {
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+enum OffsetSource {
     InOrder,
     Permuted { order: Permutation, unit: u64 },
     Covered { map: Coverage, unit: u64 },
@@ -194,7 +194,7 @@ enum Source {
 }
 
 impl Cursor {
-    pub(crate) fn new(rules: &Rules, extent: FileExtent, index: usize, used: [bool; 3]) -> Self {
+    pub(crate) fn new(rules: &OffsetRules, extent: FileExtent, index: usize, used: [bool; 3]) -> Self {
         let least = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
         let unit = u64::from(least);
         // Heads are signed, since a skip may lead to before the start.
@@ -206,7 +206,7 @@ impl Cursor {
             wraps: extent.start == 0 && length == extent.length,
             left: 0,
             heads: [0; 3],
-            source: Source::InOrder,
+            source: OffsetSource::InOrder,
             run_left: 0,
             pass: 0,
             key: mix(rules.key, index as u64),
@@ -233,12 +233,12 @@ impl Cursor {
     }
 
     /// Begins the next pass: everything is free again, and random orders differ from those before.
-    pub(crate) fn next_pass(&mut self, rules: &Rules) {
+    pub(crate) fn next_pass(&mut self, rules: &OffsetRules) {
         self.pass = self.pass.wrapping_add(1);
         self.begin_pass(rules);
     }
 
-    fn begin_pass(&mut self, rules: &Rules) {
+    fn begin_pass(&mut self, rules: &OffsetRules) {
         self.left = self.length;
         // Backwards, passes follow one another without a seam.
         if rules.skip >= 0 {
@@ -252,18 +252,18 @@ impl Cursor {
         match rules.method {
             Method::Permuted(unit) | Method::PermutedStarts(unit) => {
                 let unit = u64::from(unit);
-                self.source = Source::Permuted { order: Permutation::new(self.length / unit, key), unit };
+                self.source = OffsetSource::Permuted { order: Permutation::new(self.length / unit, key), unit };
             }
             Method::Covered(unit) => {
                 let unit = u64::from(unit);
-                self.source = Source::Covered { map: Coverage::new(self.length / unit), unit };
+                self.source = OffsetSource::Covered { map: Coverage::new(self.length / unit), unit };
             }
             Method::Drawn => {}
         }
     }
 
-    fn drawn(&self, rules: &Rules) -> Source {
-        Source::Drawn(Box::new([0, 1, 2].map(|kind| {
+    fn drawn(&self, rules: &OffsetRules) -> OffsetSource {
+        OffsetSource::Drawn(Box::new([0, 1, 2].map(|kind| {
             let align = u64::from(rules.align[kind]);
             let count = self.length.saturating_sub(u64::from(rules.sizes[kind].min())) / align + 1;
             Draw::new(&rules.distribution[kind], count, align, self.key)
@@ -273,7 +273,7 @@ impl Cursor {
     /// The next place for an operation of `kind`: absolute offset and length in bytes. `None` when this pass
     /// over the file has come to its end.
     #[inline]
-    pub(crate) fn next(&mut self, rules: &Rules, kind: OpKind, random: &mut Random) -> Option<(u64, u32)> {
+    pub(crate) fn next(&mut self, rules: &OffsetRules, kind: OpKind, random: &mut Random) -> Option<(u64, u32)> {
         let kind = kind.index();
         let length = rules.sizes[kind].draw(random);
         let (at, length) = if rules.random {
@@ -291,25 +291,27 @@ impl Cursor {
     pub(crate) fn plain_left(&self, kind: OpKind, length: u32) -> u64 {
         let head = u64::try_from(self.heads[kind.index()]).unwrap_or(self.length);
         let room = match self.source {
-            Source::InOrder => self.left.min(self.length.saturating_sub(head)),
-            Source::Permuted { .. } | Source::Covered { .. } | Source::Drawn(_) => self.left,
+            OffsetSource::InOrder => self.left.min(self.length.saturating_sub(head)),
+            OffsetSource::Permuted { .. } | OffsetSource::Covered { .. } | OffsetSource::Drawn(_) => self.left,
         };
         room / u64::from(length.max(1))
     }
 
     /// The next offset among those counted by [`Cursor::plain_left`]; [`Cursor::account`] has to follow.
     #[inline(always)]
-    pub(crate) fn next_plain(&mut self, rules: &Rules, kind: OpKind, length: u32, random: &mut Random) -> u64 {
+    pub(crate) fn next_plain(&mut self, rules: &OffsetRules, kind: OpKind, length: u32, random: &mut Random) -> u64 {
         let kind = kind.index();
         let at = match &mut self.source {
-            Source::InOrder => {
+            OffsetSource::InOrder => {
                 let at = self.heads[kind];
                 self.heads[kind] = at + i64::from(length);
                 at as u64
             }
-            Source::Permuted { order, unit } => order.next().unwrap_or(0) * *unit,
-            Source::Covered { map, unit } => map.take(random.below(map.blocks()), 1).map_or(0, |taken| taken.0 * *unit),
-            Source::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
+            OffsetSource::Permuted { order, unit } => order.next().unwrap_or(0) * *unit,
+            OffsetSource::Covered { map, unit } => {
+                map.take(random.below(map.blocks()), 1).map_or(0, |taken| taken.0 * *unit)
+            }
+            OffsetSource::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
         };
         self.start + at
     }
@@ -326,7 +328,7 @@ impl Cursor {
     }
 
     #[inline]
-    fn in_sequence(&mut self, rules: &Rules, kind: usize, length: u32) -> Option<(u64, u32)> {
+    fn in_sequence(&mut self, rules: &OffsetRules, kind: usize, length: u32) -> Option<(u64, u32)> {
         let head = self.heads[kind];
         if let Ok(at) = u64::try_from(head)
             && at + u64::from(length) <= self.length
@@ -341,7 +343,7 @@ impl Cursor {
     /// As in fio, a skip that lands exactly on the end may wrap round, and one that leads beyond it (or leaves too
     /// little for a block) ends the pass.
     #[cold]
-    fn turn_round(&mut self, rules: &Rules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
+    fn turn_round(&mut self, rules: &OffsetRules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
         let (end, least) = (self.length as i64, i64::from(rules.sizes[kind].min()));
         let at = if head < 0 {
             end.saturating_add(rules.skip)
@@ -356,7 +358,7 @@ impl Cursor {
     }
 
     #[inline]
-    fn at_random(&mut self, rules: &Rules, kind: usize, length: u32, random: &mut Random) -> Option<(u64, u32)> {
+    fn at_random(&mut self, rules: &OffsetRules, kind: usize, length: u32, random: &mut Random) -> Option<(u64, u32)> {
         if self.goes_on(rules, kind, random)
             && let Some(place) = u64::try_from(self.heads[kind]).ok().and_then(|at| self.fit(rules, kind, at, length))
         {
@@ -364,7 +366,7 @@ impl Cursor {
         }
         self.run_left = rules.run - 1;
         match &mut self.source {
-            Source::Permuted { order, unit } => {
+            OffsetSource::Permuted { order, unit } => {
                 let unit = *unit;
                 let Some(block) = order.next() else { return self.start_again(rules, kind, length) };
                 if u64::from(length) == unit {
@@ -372,22 +374,22 @@ impl Cursor {
                 }
                 self.fit(rules, kind, block * unit, length)
             }
-            Source::Covered { map, unit } => {
+            OffsetSource::Covered { map, unit } => {
                 let from = random.below(map.blocks());
                 let (first, taken) = map.take(from, u64::from(length).div_ceil(*unit))?;
                 Some((first * *unit, length.min(u32::try_from(taken * *unit).unwrap_or(u32::MAX))))
             }
-            Source::Drawn(draws) => {
+            OffsetSource::Drawn(draws) => {
                 let at = draws[kind].draw(random) * u64::from(rules.align[kind]);
                 self.fit(rules, kind, at, length)
             }
-            Source::InOrder => self.in_sequence(rules, kind, length),
+            OffsetSource::InOrder => self.in_sequence(rules, kind, length),
         }
     }
 
     /// Whether this operation follows the one before it instead of taking a random place.
     #[inline]
-    fn goes_on(&mut self, rules: &Rules, kind: usize, random: &mut Random) -> bool {
+    fn goes_on(&mut self, rules: &OffsetRules, kind: usize, random: &mut Random) -> bool {
         if self.run_left > 0 {
             self.run_left -= 1;
             return true;
@@ -399,16 +401,16 @@ impl Cursor {
     /// All offsets of the order have been given while bytes are left, which happens when some operations were
     /// not placed by it or were cut short: a new order begins.
     #[cold]
-    fn start_again(&mut self, rules: &Rules, kind: usize, length: u32) -> Option<(u64, u32)> {
+    fn start_again(&mut self, rules: &OffsetRules, kind: usize, length: u32) -> Option<(u64, u32)> {
         self.key = mix(self.key, 1);
-        let Source::Permuted { order, unit } = &mut self.source else { return None };
+        let OffsetSource::Permuted { order, unit } = &mut self.source else { return None };
         *order = Permutation::new(self.length / *unit, self.key);
         let at = order.next()? * *unit;
         self.fit(rules, kind, at, length)
     }
 
     /// What fits of `length` bytes at `at`: the rest of the region in whole least blocks, or nothing.
-    fn fit(&self, rules: &Rules, kind: usize, at: u64, length: u32) -> Option<(u64, u32)> {
+    fn fit(&self, rules: &OffsetRules, kind: usize, at: u64, length: u32) -> Option<(u64, u32)> {
         let rest = self.length.checked_sub(at)?;
         if u64::from(length) <= rest {
             return Some((at, length));

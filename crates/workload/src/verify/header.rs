@@ -41,7 +41,7 @@ const CRC_AT: usize = SUM_AT + MOST;
 
 /// What a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct VerifyHeader {
     pub(super) method: u8,
     pub(super) length: u32,
     pub(super) pass: u32,
@@ -49,12 +49,12 @@ pub(super) struct Header {
     pub(super) seed: u64,
     pub(super) nonce: u32,
     /// `None` in version 1.
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<WriteIdentity>,
 }
 
 /// Which worker wrote a block, and to which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct WriteIdentity {
     pub(super) worker: u32,
     pub(super) file: u32,
 }
@@ -66,7 +66,7 @@ pub(super) struct BadField {
     pub(super) expected: [u8; 4],
 }
 
-impl Header {
+impl VerifyHeader {
     /// How many bytes it takes.
     pub(super) const fn bytes(&self) -> usize {
         if self.identity.is_some() { HEADER_BYTES } else { PLAIN_HEADER_BYTES }
@@ -116,7 +116,7 @@ impl Header {
             offset: u64::from_le_bytes(array(bytes, 16)),
             seed: u64::from_le_bytes(array(bytes, 24)),
             nonce,
-            identity: is_marked.then(|| Identity { worker: field(WORKER_AT), file: field(FILE_AT) }),
+            identity: is_marked.then(|| WriteIdentity { worker: field(WORKER_AT), file: field(FILE_AT) }),
         })
     }
 

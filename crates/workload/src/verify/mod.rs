@@ -27,11 +27,11 @@ use job::{VerifyMethod, VerifyPattern};
 use units::random::mix;
 
 use crate::decision::Decision;
-use crate::files::Layout;
+use crate::files::JobLayout;
 use crate::payload::{fill_random, repeat};
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
-use header::{BadField, Header, Identity, PLAIN_HEADER_BYTES};
+use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::Latest;
 pub use writers::{Writers, file_identity};
 
@@ -43,7 +43,7 @@ const DAMAGED_MOST: usize = 8;
 
 /// What is wrong with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum WrongData {
     /// No header begins here.
     Header,
     /// A header begins here, and some of its bytes are wrong.
@@ -74,7 +74,7 @@ pub enum Wrong {
     Pattern,
 }
 
-impl Wrong {
+impl WrongData {
     /// Whether it is the header that does not hold, so that nothing is known of the bytes behind it.
     #[must_use]
     pub const fn is_in_header(self) -> bool {
@@ -103,7 +103,7 @@ pub struct Mismatch {
     /// The first wrong byte, in bytes from the start of the file.
     pub offset: u64,
     /// What is wrong.
-    pub wrong: Wrong,
+    pub wrong: WrongData,
     /// What should stand from `offset` on; at most 16 bytes, none where that cannot be known.
     pub expected: Vec<u8>,
     /// What stands there; at most 16 bytes.
@@ -116,8 +116,8 @@ impl Mismatch {
     #[must_use]
     pub const fn may_be_torn(&self) -> bool {
         match self.wrong {
-            Wrong::HeaderDamaged | Wrong::Payload | Wrong::Checksum => true,
-            Wrong::Header => self.offset != self.block,
+            WrongData::HeaderDamaged | WrongData::Payload | WrongData::Checksum => true,
+            WrongData::Header => self.offset != self.block,
             _ => false,
         }
     }
@@ -126,20 +126,20 @@ impl Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.wrong {
-            Wrong::Header => "no verification header",
-            Wrong::HeaderDamaged => "damaged verification header",
-            Wrong::Method => "header of another verification method",
-            Wrong::Length => "header of a block of another length",
-            Wrong::Offset => "block of another place",
-            Wrong::Seed => "block of another seed",
-            Wrong::Nonce => "stale block of another run",
-            Wrong::File => "block of another file",
-            Wrong::Worker => "block of another worker",
-            Wrong::Pass => "block of another pass",
-            Wrong::Write => "block of an earlier write",
-            Wrong::Payload => "wrong data",
-            Wrong::Checksum => "wrong checksum",
-            Wrong::Pattern => "wrong pattern",
+            WrongData::Header => "no verification header",
+            WrongData::HeaderDamaged => "damaged verification header",
+            WrongData::Method => "header of another verification method",
+            WrongData::Length => "header of a block of another length",
+            WrongData::Offset => "block of another place",
+            WrongData::Seed => "block of another seed",
+            WrongData::Nonce => "stale block of another run",
+            WrongData::File => "block of another file",
+            WrongData::Worker => "block of another worker",
+            WrongData::Pass => "block of another pass",
+            WrongData::Write => "block of an earlier write",
+            WrongData::Payload => "wrong data",
+            WrongData::Checksum => "wrong checksum",
+            WrongData::Pattern => "wrong pattern",
         };
         write!(f, "{what} at offset {} (block at {}): expected ", self.offset, self.block)?;
         hex(f, &self.expected)?;
@@ -211,7 +211,7 @@ impl Verifier {
         seed: u64,
         nonce: Option<u32>,
         worker: u32,
-        layout: &Layout,
+        layout: &JobLayout,
     ) -> Self {
         let identities: Vec<u32> = (0..layout.files.len()).map(|file| layout.identity(file)).collect();
         let writers = layout.writers.clone();
@@ -252,10 +252,10 @@ impl Verifier {
     }
 
     /// The number that all random payload of a block follows from.
-    fn key(&self, seed: u64, nonce: u32, identity: Option<Identity>) -> u64 {
+    fn key(&self, seed: u64, nonce: u32, identity: Option<WriteIdentity>) -> u64 {
         let has_header = self.method != VerifyMethod::Pattern;
         let key = if nonce == 0 || !has_header { seed } else { mix(seed, u64::from(nonce)) };
-        identity.map_or(key, |Identity { worker, file }| mix(key, u64::from(worker) << 32 | u64::from(file)))
+        identity.map_or(key, |WriteIdentity { worker, file }| mix(key, u64::from(worker) << 32 | u64::from(file)))
     }
 
     /// Demands that blocks are of this run and of these passes, or of the last writes.
@@ -291,10 +291,10 @@ impl Verifier {
     fn fill_block(&self, file: u32, offset: u64, pass: u32, block: &mut [u8]) {
         let nonce = self.nonce.unwrap_or(0);
         let file = self.places.identities.get(file as usize).copied().unwrap_or(file);
-        let identity = self.is_marked().then_some(Identity { worker: self.worker, file });
+        let identity = self.is_marked().then_some(WriteIdentity { worker: self.worker, file });
         let key = self.key(self.seed, nonce, identity);
         let (seed, length) = (self.seed, block.len() as u32);
-        let header = Header { method: header::number(self.method), length, pass, offset, seed, nonce, identity };
+        let header = VerifyHeader { method: header::number(self.method), length, pass, offset, seed, nonce, identity };
         if self.method == VerifyMethod::Pattern || block.len() < header.bytes() {
             self.fill_payload(key, offset, pass, block);
             return;
@@ -342,16 +342,16 @@ impl Verifier {
     fn check_pattern(&self, offset: u64, pass: u32, block: &[u8]) -> Result<Checked, Flaw> {
         let mut good = vec![0; block.len()];
         self.fill_payload(self.seed, offset, pass, &mut good);
-        differs(Wrong::Pattern, 0, &good, block).map(|()| Checked::Good)
+        differs(WrongData::Pattern, 0, &good, block).map(|()| Checked::Good)
     }
 
     fn check_block(&mut self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
         if block.len() < PLAIN_HEADER_BYTES {
             return Ok(Checked::Good);
         }
-        let header = Header::read(block).map_err(|bad| self.header_flaw(op, offset, block, bad))?;
+        let header = VerifyHeader::read(block).map_err(|bad| self.header_flaw(op, offset, block, bad))?;
         if header.offset != offset {
-            return Err(Flaw::new(Wrong::Offset, header::OFFSET_AT, &offset.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Offset, header::OFFSET_AT, &offset.to_le_bytes()));
         }
         let is_others = self.is_of_another_writer(&header, op.file);
         let (method, length) = (header::number(self.method), block.len() as u32);
@@ -359,27 +359,27 @@ impl Verifier {
             return Ok(Checked::Overwritten);
         }
         if header.method != method {
-            return Err(Flaw::new(Wrong::Method, header::METHOD_AT, &[method]));
+            return Err(Flaw::new(WrongData::Method, header::METHOD_AT, &[method]));
         }
         if header.length != length {
-            return Err(Flaw::new(Wrong::Length, header::LENGTH_AT, &length.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Length, header::LENGTH_AT, &length.to_le_bytes()));
         }
         let checked = if is_others { Checked::Overwritten } else { self.check_header(&header, op, offset)? };
         self.check_payload(&header, block)?;
         Ok(checked)
     }
 
-    fn check_payload(&self, header: &Header, block: &[u8]) -> Result<(), Flaw> {
+    fn check_payload(&self, header: &VerifyHeader, block: &[u8]) -> Result<(), Flaw> {
         let payload = &block[header.bytes()..];
         let sum = Checksum::of(self.method, payload);
-        if Header::sum_in(block, &sum) == sum.as_bytes() {
+        if VerifyHeader::sum_in(block, &sum) == sum.as_bytes() {
             return Ok(());
         }
         let mut good = vec![0; payload.len()];
         let key = self.key(header.seed, header.nonce, header.identity);
         self.fill_payload(key, header.offset, header.pass, &mut good);
-        differs(Wrong::Payload, header.bytes(), &good, payload)?;
-        Err(Flaw::new(Wrong::Checksum, header::SUM_AT, sum.as_bytes()))
+        differs(WrongData::Payload, header.bytes(), &good, payload)?;
+        Err(Flaw::new(WrongData::Checksum, header::SUM_AT, sum.as_bytes()))
     }
 
     /// What is wrong with a header that does not hold: which byte, if nearly all are what this job writes here.
@@ -389,14 +389,14 @@ impl Verifier {
         let bytes = if self.is_marked() { HEADER_BYTES.min(block.len()) } else { PLAIN_HEADER_BYTES };
         let (good, found) = (&good[..bytes], &block[..bytes]);
         let wrong = good.iter().zip(found).filter(|(a, b)| a != b).count();
-        match differs(Wrong::HeaderDamaged, 0, good, found) {
+        match differs(WrongData::HeaderDamaged, 0, good, found) {
             Err(flaw) if wrong <= DAMAGED_MOST => flaw,
-            _ => Flaw::new(Wrong::Header, bad.at, &bad.expected),
+            _ => Flaw::new(WrongData::Header, bad.at, &bad.expected),
         }
     }
 
     /// Whether another worker of the run that writes here as well has written this block.
-    fn is_of_another_writer(&self, header: &Header, file: u32) -> bool {
+    fn is_of_another_writer(&self, header: &VerifyHeader, file: u32) -> bool {
         let (Some(identity), Some(_)) = (header.identity, &self.own) else { return false };
         let writers = self.places.writers.as_ref();
         identity.worker != self.worker
@@ -405,44 +405,44 @@ impl Verifier {
             && writers.is_some_and(|all| all.covers(identity.worker, identity.file, header.offset))
     }
 
-    fn check_header(&mut self, header: &Header, op: &Decision, offset: u64) -> Result<Checked, Flaw> {
+    fn check_header(&mut self, header: &VerifyHeader, op: &Decision, offset: u64) -> Result<Checked, Flaw> {
         let nonce = *self.nonce.get_or_insert(header.nonce);
         if header.nonce != nonce {
-            return Err(Flaw::new(Wrong::Nonce, header::NONCE_AT, &nonce.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Nonce, header::NONCE_AT, &nonce.to_le_bytes()));
         }
         let Some(own) = &self.own else {
             return self.learn_file(header, op.file).map(|()| Checked::Good);
         };
         if header.seed != self.seed {
-            return Err(Flaw::new(Wrong::Seed, header::SEED_AT, &self.seed.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Seed, header::SEED_AT, &self.seed.to_le_bytes()));
         }
         if header.identity.is_some() != self.is_marked() {
             // An earlier release wrote it, with this nonce.
-            return Err(Flaw::new(Wrong::Nonce, header::VERSION_AT, &[]));
+            return Err(Flaw::new(WrongData::Nonce, header::VERSION_AT, &[]));
         }
         if header.identity.is_none() && self.is_shared(op.file) {
             return Ok(Checked::Overwritten);
         }
         let file = self.places.identities.get(op.file as usize).copied().unwrap_or(op.file);
         if header.identity.is_some_and(|identity| identity.file != file) {
-            return Err(Flaw::new(Wrong::File, header::FILE_AT, &file.to_le_bytes()));
+            return Err(Flaw::new(WrongData::File, header::FILE_AT, &file.to_le_bytes()));
         }
         if header.identity.is_some_and(|identity| identity.worker != self.worker) {
-            return Err(Flaw::new(Wrong::Worker, header::WORKER_AT, &self.worker.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Worker, header::WORKER_AT, &self.worker.to_le_bytes()));
         }
         let number = self.pass_of(op, offset);
         if self.numbered && header.pass != number {
-            return Err(Flaw::new(Wrong::Write, header::PASS_AT, &number.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Write, header::PASS_AT, &number.to_le_bytes()));
         }
         if !self.numbered && (header.pass < own.passes.first || header.pass > own.passes.last) {
-            return Err(Flaw::new(Wrong::Pass, header::PASS_AT, &own.passes.last.to_le_bytes()));
+            return Err(Flaw::new(WrongData::Pass, header::PASS_AT, &own.passes.last.to_le_bytes()));
         }
         Ok(Checked::Good)
     }
 
     /// Demands of blocks that another job wrote that those of a file agree and are of no other file of this job. A file may
     /// have been renamed since.
-    fn learn_file(&mut self, header: &Header, file: u32) -> Result<(), Flaw> {
+    fn learn_file(&mut self, header: &VerifyHeader, file: u32) -> Result<(), Flaw> {
         let (Some(found), Some(learned)) = (header.identity, self.learned.get_mut(file as usize)) else {
             return Ok(());
         };
@@ -454,19 +454,19 @@ impl Verifier {
             *learned = Some(found.file);
             return Ok(());
         }
-        Err(Flaw::new(Wrong::File, header::FILE_AT, &expected.to_le_bytes()))
+        Err(Flaw::new(WrongData::File, header::FILE_AT, &expected.to_le_bytes()))
     }
 }
 
 /// What is wrong within a block, and where.
 struct Flaw {
-    wrong: Wrong,
+    wrong: WrongData,
     at: usize,
     expected: Vec<u8>,
 }
 
 impl Flaw {
-    fn new(wrong: Wrong, at: usize, expected: &[u8]) -> Self {
+    fn new(wrong: WrongData, at: usize, expected: &[u8]) -> Self {
         Self { wrong, at, expected: expected[..expected.len().min(QUOTED)].to_vec() }
     }
 
@@ -479,7 +479,7 @@ impl Flaw {
     }
 }
 
-fn differs(wrong: Wrong, start: usize, good: &[u8], found: &[u8]) -> Result<(), Flaw> {
+fn differs(wrong: WrongData, start: usize, good: &[u8], found: &[u8]) -> Result<(), Flaw> {
     match good.iter().zip(found).position(|(a, b)| a != b) {
         Some(at) => Err(Flaw::new(wrong, start + at, &good[at..])),
         None => Ok(()),

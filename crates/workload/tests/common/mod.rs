@@ -3,7 +3,7 @@
 
 use job::{BlockSizes, Dialect, Job, Nowhere, PerKind, parse_file_text};
 use units::Nanos;
-use workload::{Decision, FileExtent, Issuer, Layout, Next, OpKind, Worker};
+use workload::{Decision, FileExtent, Issuer, JobLayout, Next, OpKind, WorkerIndex};
 
 pub(crate) const KIB: u64 = 1024;
 pub(crate) const MIB: u64 = 1 << 20;
@@ -26,22 +26,22 @@ pub(crate) fn sizes(job: &mut Job, sizes: &BlockSizes) {
 }
 
 /// One file of `length` bytes, with `size` given.
-pub(crate) fn one_file(length: u64) -> Layout {
+pub(crate) fn one_file(length: u64) -> JobLayout {
     files(&[length])
 }
 
 /// Files of these lengths.
-pub(crate) fn files(lengths: &[u64]) -> Layout {
+pub(crate) fn files(lengths: &[u64]) -> JobLayout {
     let files = lengths.iter().map(|&length| FileExtent { start: 0, length }).collect();
-    Layout { files, ..Layout::default() }
+    JobLayout { files, ..JobLayout::default() }
 }
 
-pub(crate) fn issuer(job: &Job, layout: &Layout, seed: u64) -> Issuer {
-    Issuer::new(job, Worker::default(), layout, seed).expect("the job is sound")
+pub(crate) fn issuer(job: &Job, layout: &JobLayout, seed: u64) -> Issuer {
+    Issuer::new(job, WorkerIndex::default(), layout, seed).expect("the job is sound")
 }
 
 /// Everything a job does when each operation completes at once.
-pub(crate) fn run(job: &Job, layout: &Layout, seed: u64) -> Vec<Decision> {
+pub(crate) fn run(job: &Job, layout: &JobLayout, seed: u64) -> Vec<Decision> {
     drain(&mut issuer(job, layout, seed), usize::MAX)
 }
 

@@ -1,13 +1,13 @@
 //! What a filesystem does beside holding files.
 
 use super::super::check::Check;
-use super::super::facts::{Disk, Filesystem, LayerKind, Subject};
-use super::super::finding::{Case, Change, Finding, State, Value, Want, word};
+use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts};
+use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::judge;
 use super::stack::stripe_bytes;
 
-pub(super) fn all(filesystem: &Filesystem, subject: &Subject) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = fullness(filesystem).into_iter().collect();
+pub(super) fn all(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Vec<DoctorFinding> {
+    let mut findings: Vec<DoctorFinding> = fullness(filesystem).into_iter().collect();
     // What is below does not depend on devices; in memory and on other hosts it means nothing.
     if subject.layers.is_empty() || filesystem.has("ro") {
         return findings;
@@ -20,66 +20,66 @@ pub(super) fn all(filesystem: &Filesystem, subject: &Subject) -> Vec<Finding> {
     findings
 }
 
-impl Filesystem {
+impl FilesystemFacts {
     fn has(&self, option: &str) -> bool {
         self.options.iter().any(|known| known == option)
     }
 
-    fn remount(&self, options: &str) -> Change {
-        Change::Remount { at: self.at.clone(), options: options.to_owned() }
+    fn remount(&self, options: &str) -> SettingChange {
+        SettingChange::Remount { at: self.at.clone(), options: options.to_owned() }
     }
 
-    fn finding(&self, check: Check) -> Finding {
-        Finding::new(check, &self.at)
+    fn finding(&self, check: Check) -> DoctorFinding {
+        DoctorFinding::new(check, &self.at)
     }
 }
 
-fn disks(subject: &Subject) -> impl Iterator<Item = &Disk> {
+fn disks(subject: &DoctorSubject) -> impl Iterator<Item = &DiskFacts> {
     subject.layers.iter().filter_map(|layer| match &layer.kind {
-        LayerKind::Disk(disk) => Some(&**disk),
+        FactLayerKind::Disk(disk) => Some(&**disk),
         _ => None,
     })
 }
 
-fn access_times(filesystem: &Filesystem) -> Finding {
+fn access_times(filesystem: &FilesystemFacts) -> DoctorFinding {
     let finding = filesystem.finding(Check::AccessTimes);
     match ["noatime", "relatime"].into_iter().find(|option| filesystem.has(option)) {
         Some(option) => finding.found(word(option)),
         None => {
             let wanted = Want::OneOf(vec!["noatime", "relatime"]);
-            let finding = finding.found(word("strictatime")).both(State::CouldBeBetter, wanted);
+            let finding = finding.found(word("strictatime")).both(CheckState::CouldBeBetter, wanted);
             finding.change(filesystem.remount("noatime"))
         }
     }
 }
 
-fn synchronous(filesystem: &Filesystem) -> Finding {
+fn synchronous(filesystem: &FilesystemFacts) -> DoctorFinding {
     let finding = filesystem.finding(Check::SyncOption);
     if filesystem.has("sync") {
-        let finding = finding.found(word("sync")).both(State::Problem, Want::Is(word("async")));
+        let finding = finding.found(word("sync")).both(CheckState::Problem, Want::Is(word("async")));
         return finding.change(filesystem.remount("async"));
     }
     if filesystem.has("data=journal") {
         // It can be changed by a new mount only, not by a remount.
         let wanted = Want::Is(word("data=ordered"));
-        let finding = finding.case(Case::Low).found(word("data=journal"));
-        return finding.iops(State::CouldBeBetter, wanted.clone()).throughput(State::Problem, wanted);
+        let finding = finding.case(DoctorCase::Low).found(word("data=journal"));
+        return finding.iops(CheckState::CouldBeBetter, wanted.clone()).throughput(CheckState::Problem, wanted);
     }
     finding.found(word("async"))
 }
 
-fn barrier(filesystem: &Filesystem) -> Option<Finding> {
+fn barrier(filesystem: &FilesystemFacts) -> Option<DoctorFinding> {
     if !["ext3", "ext4", "xfs", "btrfs", "reiserfs", "jfs", "nilfs2"].contains(&filesystem.kind.as_str()) {
         return None;
     }
     let finding = filesystem.finding(Check::Barrier);
     let off = ["nobarrier", "barrier=0"].into_iter().find(|option| filesystem.has(option));
     let Some(off) = off else { return Some(finding.found(word("on"))) };
-    let finding = finding.found(word(off)).both(State::CouldBeBetter, Want::Is(word("barrier")));
+    let finding = finding.found(word(off)).both(CheckState::CouldBeBetter, Want::Is(word("barrier")));
     Some(finding.change(filesystem.remount("barrier")))
 }
 
-fn lazy_init(filesystem: &Filesystem) -> Option<Finding> {
+fn lazy_init(filesystem: &FilesystemFacts) -> Option<DoctorFinding> {
     if filesystem.kind != "ext4" {
         return None;
     }
@@ -90,13 +90,13 @@ fn lazy_init(filesystem: &Filesystem) -> Option<Finding> {
         if !running || never {
             return finding.found(word("done"));
         }
-        let finding = finding.found(word("running")).both(State::CouldBeBetter, Want::Is(word("done")));
+        let finding = finding.found(word("running")).both(CheckState::CouldBeBetter, Want::Is(word("done")));
         finding.change(filesystem.remount("init_itable=0"))
     }))
 }
 
-fn discard(filesystem: &Filesystem, subject: &Subject) -> Option<Finding> {
-    let takes = |disk: &Disk| disk.discard_max_bytes.as_ref().is_ok_and(|most| *most > 0);
+fn discard(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Option<DoctorFinding> {
+    let takes = |disk: &DiskFacts| disk.discard_max_bytes.as_ref().is_ok_and(|most| *most > 0);
     if !disks(subject).any(takes) {
         return None;
     }
@@ -109,22 +109,22 @@ fn discard(filesystem: &Filesystem, subject: &Subject) -> Option<Finding> {
     if filesystem.trimmed_regularly {
         return Some(finding.found(word("fstrim.timer")));
     }
-    let finding = finding.found(word("none")).both(State::CouldBeBetter, Want::OneOf(vec!["discard", "fstrim"]));
+    let finding = finding.found(word("none")).both(CheckState::CouldBeBetter, Want::OneOf(vec!["discard", "fstrim"]));
     let finding = finding.change(filesystem.remount("discard"));
-    Some(finding.change(Change::Trim { at: filesystem.at.clone() }))
+    Some(finding.change(SettingChange::Trim { at: filesystem.at.clone() }))
 }
 
-fn stripe(filesystem: &Filesystem, subject: &Subject) -> Option<Finding> {
+fn stripe(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Option<DoctorFinding> {
     const BLOCK_BYTES: u64 = 4096;
     let bytes = disks(subject).find_map(stripe_bytes)?;
     let options = filesystem.ext4_options.as_ref()?;
     Some(judge(Check::Stripe, &filesystem.at, options, |options, finding| {
         let set = options.iter().find_map(|option| option.strip_prefix("stripe=")?.parse::<u64>().ok()).unwrap_or(0);
-        let finding = finding.found(Value::Bytes(set.saturating_mul(BLOCK_BYTES)));
+        let finding = finding.found(DoctorValue::Bytes(set.saturating_mul(BLOCK_BYTES)));
         if set > 0 {
             return finding;
         }
-        let finding = finding.throughput(State::CouldBeBetter, Want::Is(Value::Bytes(bytes)));
+        let finding = finding.throughput(CheckState::CouldBeBetter, Want::Is(DoctorValue::Bytes(bytes)));
         finding.change(filesystem.remount(&format!("stripe={}", bytes / BLOCK_BYTES)))
     }))
 }
@@ -133,18 +133,18 @@ fn stripe(filesystem: &Filesystem, subject: &Subject) -> Option<Finding> {
 const FULL: f64 = 0.9;
 const OVERFULL: f64 = 0.97;
 
-fn fullness(filesystem: &Filesystem) -> Option<Finding> {
+fn fullness(filesystem: &FilesystemFacts) -> Option<DoctorFinding> {
     if matches!(filesystem.capacity_bytes, Ok((0, _))) {
         return None;
     }
     Some(judge(Check::Fullness, &filesystem.at, &filesystem.capacity_bytes, |&(all, free), finding| {
         let used = 1.0 - free.min(all) as f64 / all as f64;
-        let finding = finding.found(Value::Share(used)).and("free", Value::Bytes(free));
+        let finding = finding.found(DoctorValue::Share(used)).and("free", DoctorValue::Bytes(free));
         let state = match used {
-            used if used >= OVERFULL => State::Problem,
-            used if used >= FULL => State::CouldBeBetter,
-            _ => State::Good,
+            used if used >= OVERFULL => CheckState::Problem,
+            used if used >= FULL => CheckState::CouldBeBetter,
+            _ => CheckState::Good,
         };
-        finding.both(state, Want::AtMost(Value::Share(FULL)))
+        finding.both(state, Want::AtMost(DoctorValue::Share(FULL)))
     }))
 }

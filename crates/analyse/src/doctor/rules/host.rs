@@ -1,11 +1,11 @@
 //! The host: its kernel, processors, memory and permissions.
 
 use super::super::check::Check;
-use super::super::facts::{Host, LayerKind, Subject, Unread, Why};
-use super::super::finding::{Case, Change, Finding, State, Value, Want, word};
+use super::super::facts::{DoctorSubject, FactLayerKind, HostFacts, UnreadCause, UnreadFact};
+use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::judge;
 
-pub(in super::super) fn all(host: &Host, subjects: &[Subject]) -> Vec<Finding> {
+pub(in super::super) fn all(host: &HostFacts, subjects: &[DoctorSubject]) -> Vec<DoctorFinding> {
     vec![
         kernel(host),
         free_cpus(host, subjects),
@@ -27,16 +27,21 @@ fn release(text: &str) -> Option<(u32, u32)> {
 const RINGS_SINCE: (u32, u32) = (5, 1);
 const GOOD_RINGS_SINCE: (u32, u32) = (5, 11);
 
-fn kernel(host: &Host) -> Finding {
+fn kernel(host: &HostFacts) -> DoctorFinding {
     judge(Check::Kernel, "", &host.kernel, |text, finding| {
         let Some(release) = release(text) else {
-            let reason = Unread { path: "/proc/sys/kernel/osrelease".to_owned(), why: Why::Foreign(shortened(text)) };
-            return Finding::unknown(Check::Kernel, "", &reason);
+            let reason = UnreadFact {
+                path: "/proc/sys/kernel/osrelease".to_owned(),
+                why: UnreadCause::Foreign(shortened(text)),
+            };
+            return DoctorFinding::unknown(Check::Kernel, "", &reason);
         };
         let finding = finding.found(word(text));
         match release {
-            release if release < RINGS_SINCE => finding.iops(State::Problem, Want::AtLeast(word("5.11"))),
-            release if release < GOOD_RINGS_SINCE => finding.iops(State::CouldBeBetter, Want::AtLeast(word("5.11"))),
+            release if release < RINGS_SINCE => finding.iops(CheckState::Problem, Want::AtLeast(word("5.11"))),
+            release if release < GOOD_RINGS_SINCE => {
+                finding.iops(CheckState::CouldBeBetter, Want::AtLeast(word("5.11")))
+            }
             _ => finding,
         }
     })
@@ -56,26 +61,26 @@ const ENOUGH: f64 = 0.5;
 /// The share of time in which tasks waited for a processor.
 const WAITING: f64 = 0.2;
 
-fn free_cpus(host: &Host, subjects: &[Subject]) -> Finding {
+fn free_cpus(host: &HostFacts, subjects: &[DoctorSubject]) -> DoctorFinding {
     judge(Check::FreeCpus, "", &host.load, |&load, finding| {
         let cpus = host.allowed_cpus.as_ref().or(host.online_cpus.as_ref());
         let cpus = match cpus {
             Ok(cpus) => cpus.len().max(1) as f64,
-            Err(reason) => return Finding::unknown(Check::FreeCpus, "", reason),
+            Err(reason) => return DoctorFinding::unknown(Check::FreeCpus, "", reason),
         };
         let free = (cpus - load).max(0.0);
-        let finding = finding.found(Value::Number(free)).and("free of", Value::Count(cpus as u64));
+        let finding = finding.found(DoctorValue::Number(free)).and("free of", DoctorValue::Count(cpus as u64));
         // Tasks that wait for disks count as load too: only where others wait for processors it is known to be too much.
         let waits = host.cpu_pressure.as_ref().is_ok_and(|share| *share >= WAITING);
         let state = match free / cpus {
-            share if share < BUSY && waits => State::Problem,
-            share if share < ENOUGH => State::CouldBeBetter,
-            _ => State::Good,
+            share if share < BUSY && waits => CheckState::Problem,
+            share if share < ENOUGH => CheckState::CouldBeBetter,
+            _ => CheckState::Good,
         };
-        let finding = finding.iops(state, Want::AtLeast(Value::Number(cpus * ENOUGH)));
+        let finding = finding.iops(state, Want::AtLeast(DoctorValue::Number(cpus * ENOUGH)));
         // The rule is one for disks that are reached over the provider's network.
         let persistent = subjects.iter().flat_map(|subject| &subject.layers).any(|layer| match &layer.kind {
-            LayerKind::Disk(disk) => {
+            FactLayerKind::Disk(disk) => {
                 let model = disk.model.to_lowercase();
                 model.contains("persistent") || model.contains("nvme_card-pd")
             }
@@ -84,15 +89,17 @@ fn free_cpus(host: &Host, subjects: &[Subject]) -> Finding {
         if !persistent {
             return finding;
         }
-        let finding = finding.and("random reads", Value::PerSecond((free * READS_PER_CPU) as u64));
-        finding.and("random writes", Value::PerSecond((free * WRITES_PER_CPU) as u64)).case(Case::RuleOfThumb)
+        let finding = finding.and("random reads", DoctorValue::PerSecond((free * READS_PER_CPU) as u64));
+        finding
+            .and("random writes", DoctorValue::PerSecond((free * WRITES_PER_CPU) as u64))
+            .case(DoctorCase::RuleOfThumb)
     })
 }
 
 /// Drivers whose `powersave` raises the frequency all the same.
 const OWN_MIND: [&str; 3] = ["intel_pstate", "amd-pstate-epp", "amd_pstate_epp"];
 
-fn governor(host: &Host) -> Finding {
+fn governor(host: &HostFacts) -> DoctorFinding {
     judge(Check::Governor, "", &host.governors, |(governors, driver), finding| {
         let finding = finding.found(word(&governors.join(", ")));
         if governors.iter().all(|governor| governor == "performance") {
@@ -100,9 +107,9 @@ fn governor(host: &Host) -> Finding {
         }
         let stuck = governors.iter().any(|governor| governor == "powersave") && !OWN_MIND.contains(&driver.as_str());
         let want = || Want::Is(word("performance"));
-        let finding = finding.iops(if stuck { State::Problem } else { State::CouldBeBetter }, want());
-        let finding = finding.throughput(if stuck { State::CouldBeBetter } else { State::Good }, want());
-        finding.case(if stuck { Case::Low } else { Case::Usual }).change(Change::Governor)
+        let finding = finding.iops(if stuck { CheckState::Problem } else { CheckState::CouldBeBetter }, want());
+        let finding = finding.throughput(if stuck { CheckState::CouldBeBetter } else { CheckState::Good }, want());
+        finding.case(if stuck { DoctorCase::Low } else { DoctorCase::Usual }).change(SettingChange::Governor)
     })
 }
 
@@ -111,29 +118,29 @@ const OPERATIONS_LEAST: u64 = 1024;
 const OPERATIONS_WANTED: u64 = 16_384;
 const OPERATIONS_GENEROUS: u64 = 1 << 20;
 
-fn native_aio(host: &Host) -> Finding {
+fn native_aio(host: &HostFacts) -> DoctorFinding {
     judge(Check::NativeAio, "", &host.native_operations, |&(used, most), finding| {
         let free = most.saturating_sub(used);
-        let finding = finding.found(Value::Count(free)).and("free of", Value::Count(most));
+        let finding = finding.found(DoctorValue::Count(free)).and("free of", DoctorValue::Count(most));
         let state = match free {
-            free if free < OPERATIONS_LEAST => State::Problem,
-            free if free < OPERATIONS_WANTED => State::CouldBeBetter,
-            _ => State::Good,
+            free if free < OPERATIONS_LEAST => CheckState::Problem,
+            free if free < OPERATIONS_WANTED => CheckState::CouldBeBetter,
+            _ => CheckState::Good,
         };
         let value = most.saturating_mul(2).max(OPERATIONS_GENEROUS);
-        let finding = finding.iops(state, Want::AtLeast(Value::Count(OPERATIONS_WANTED)));
-        finding.change(Change::Sysctl { key: "fs.aio-max-nr", value })
+        let finding = finding.iops(state, Want::AtLeast(DoctorValue::Count(OPERATIONS_WANTED)));
+        finding.change(SettingChange::Sysctl { key: "fs.aio-max-nr", value })
     })
 }
 
-fn io_uring(host: &Host) -> Finding {
+fn io_uring(host: &HostFacts) -> DoctorFinding {
     let since =
         |first| host.kernel.as_ref().ok().and_then(|text| release(text)).is_some_and(|release| release >= first);
-    let missing = matches!(&host.rings, Err(Unread { why: Why::Missing, .. }));
-    let finding = Finding::new(Check::IoUring, "");
+    let missing = matches!(&host.rings, Err(UnreadFact { why: UnreadCause::Missing, .. }));
+    let finding = DoctorFinding::new(Check::IoUring, "");
     if missing && since(RINGS_SINCE) {
         // The switch came with 6.6; before it all users may, where the kernel was built with it.
-        let finding = finding.found(word("everybody")).case(Case::Unrestricted);
+        let finding = finding.found(word("everybody")).case(DoctorCase::Unrestricted);
         return if host.filtered { filtered(finding) } else { finding };
     }
     judge(Check::IoUring, "", &host.rings, |rings, finding| {
@@ -147,13 +154,13 @@ fn io_uring(host: &Host) -> Finding {
         if may {
             return if host.filtered { filtered(finding) } else { finding };
         }
-        let finding = finding.iops(State::Problem, Want::Is(word("everybody")));
-        finding.change(Change::Sysctl { key: "kernel.io_uring_disabled", value: 0 })
+        let finding = finding.iops(CheckState::Problem, Want::Is(word("everybody")));
+        finding.change(SettingChange::Sysctl { key: "kernel.io_uring_disabled", value: 0 })
     })
 }
 
-fn filtered(finding: Finding) -> Finding {
-    finding.case(Case::Filtered)
+fn filtered(finding: DoctorFinding) -> DoctorFinding {
+    finding.case(DoctorCase::Filtered)
 }
 
 /// So much takes seconds to write out, during which everything else waits.
@@ -161,14 +168,14 @@ const DIRTY_MOST: u64 = 4 << 30;
 /// With less than this writers wait for the device almost at once.
 const DIRTY_LEAST: u64 = 64 << 20;
 
-fn dirty_pages(host: &Host) -> Finding {
+fn dirty_pages(host: &HostFacts) -> DoctorFinding {
     judge(Check::DirtyPages, "", &host.dirty, |&(background, limit), finding| {
-        let finding = finding.found(Value::Bytes(background)).and("limit", Value::Bytes(limit));
-        let grade = |good: bool| if good { State::Good } else { State::CouldBeBetter };
+        let finding = finding.found(DoctorValue::Bytes(background)).and("limit", DoctorValue::Bytes(limit));
+        let grade = |good: bool| if good { CheckState::Good } else { CheckState::CouldBeBetter };
         let finding = finding
-            .iops(grade(background <= DIRTY_MOST), Want::AtMost(Value::Bytes(DIRTY_MOST)))
-            .throughput(grade(limit >= DIRTY_LEAST), Want::AtLeast(Value::Bytes(DIRTY_LEAST)));
-        let set = |key, value| Change::Sysctl { key, value };
+            .iops(grade(background <= DIRTY_MOST), Want::AtMost(DoctorValue::Bytes(DIRTY_MOST)))
+            .throughput(grade(limit >= DIRTY_LEAST), Want::AtLeast(DoctorValue::Bytes(DIRTY_LEAST)));
+        let set = |key, value| SettingChange::Sysctl { key, value };
         let finding = finding
             .change_for_iops(set("vm.dirty_background_bytes", 256 << 20))
             .change_for_iops(set("vm.dirty_bytes", 1 << 30));
@@ -176,16 +183,16 @@ fn dirty_pages(host: &Host) -> Finding {
     })
 }
 
-fn swap(host: &Host) -> Finding {
+fn swap(host: &HostFacts) -> DoctorFinding {
     judge(Check::Swap, "", &host.swaps, |swaps, finding| {
         let used: u64 = swaps.iter().fold(0, |sum, swap| sum.saturating_add(swap.used_bytes));
         let all: u64 = swaps.iter().fold(0, |sum, swap| sum.saturating_add(swap.bytes));
         if used == 0 {
             return finding.found(word(if swaps.is_empty() { "none" } else { "unused" }));
         }
-        let finding = finding.found(Value::Bytes(used)).and("used of", Value::Bytes(all));
-        let finding = finding.both(State::CouldBeBetter, Want::Is(Value::Bytes(0)));
+        let finding = finding.found(DoctorValue::Bytes(used)).and("used of", DoctorValue::Bytes(all));
+        let finding = finding.both(CheckState::CouldBeBetter, Want::Is(DoctorValue::Bytes(0)));
         let in_use = swaps.iter().filter(|swap| swap.used_bytes > 0);
-        in_use.fold(finding, |finding, swap| finding.change(Change::SwapOff { path: swap.path.clone() }))
+        in_use.fold(finding, |finding, swap| finding.change(SettingChange::SwapOff { path: swap.path.clone() }))
     })
 }

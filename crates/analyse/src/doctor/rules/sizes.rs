@@ -1,12 +1,12 @@
 //! Sizes: of requests, of blocks, of discards, of what is read ahead.
 
 use super::super::check::Check;
-use super::super::facts::{Disk, LayerKind, Subject};
-use super::super::finding::{Case, Change, Finding, State, Value, Want};
+use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind};
+use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want};
 use super::judge;
 use super::queue::set;
 
-pub(super) fn all(disk: &Disk) -> Vec<Finding> {
+pub(super) fn all(disk: &DiskFacts) -> Vec<DoctorFinding> {
     let mut findings = vec![max_sectors(disk), block_size(disk), device_alignment(disk)];
     findings.extend(discard_support(disk));
     findings
@@ -16,18 +16,18 @@ pub(super) fn all(disk: &Disk) -> Vec<Finding> {
 const REQUEST_WANTED_KB: u64 = 1024;
 const REQUEST_LEAST_KB: u64 = 128;
 
-fn max_sectors(disk: &Disk) -> Finding {
+fn max_sectors(disk: &DiskFacts) -> DoctorFinding {
     judge(Check::MaxSectors, &disk.name, &disk.max_sectors_kb, |&kib, finding| {
-        let bytes = |kib: u64| Value::Bytes(kib.saturating_mul(1024));
+        let bytes = |kib: u64| DoctorValue::Bytes(kib.saturating_mul(1024));
         let finding = finding.found(bytes(kib));
         if kib >= REQUEST_WANTED_KB {
             return finding;
         }
         let possible = *disk.max_hw_sectors_kb.as_ref().unwrap_or(&kib);
         if possible <= kib {
-            return finding.case(Case::Hardware);
+            return finding.case(DoctorCase::Hardware);
         }
-        let state = if kib < REQUEST_LEAST_KB { State::Problem } else { State::CouldBeBetter };
+        let state = if kib < REQUEST_LEAST_KB { CheckState::Problem } else { CheckState::CouldBeBetter };
         let best = possible.min(REQUEST_WANTED_KB);
         let finding = finding.throughput(state, Want::AtLeast(bytes(best)));
         finding.change(set(disk, "max_sectors_kb", best.to_string()))
@@ -37,42 +37,43 @@ fn max_sectors(disk: &Disk) -> Finding {
 /// The block of filesystems, databases and the page cache.
 const PAGE_BYTES: u64 = 4096;
 
-fn block_size(disk: &Disk) -> Finding {
+fn block_size(disk: &DiskFacts) -> DoctorFinding {
     judge(Check::BlockSize, &disk.name, &disk.physical_block_bytes, |&physical, finding| {
         let logical = *disk.logical_block_bytes.as_ref().unwrap_or(&physical);
-        let finding = finding.and("logical", Value::Bytes(logical)).and("physical", Value::Bytes(physical));
+        let finding = finding.and("logical", DoctorValue::Bytes(logical)).and("physical", DoctorValue::Bytes(physical));
         if physical <= PAGE_BYTES {
             return finding;
         }
-        finding.case(Case::Hardware).iops(State::CouldBeBetter, Want::AtMost(Value::Bytes(PAGE_BYTES)))
+        finding.case(DoctorCase::Hardware).iops(CheckState::CouldBeBetter, Want::AtMost(DoctorValue::Bytes(PAGE_BYTES)))
     })
 }
 
-fn device_alignment(disk: &Disk) -> Finding {
+fn device_alignment(disk: &DiskFacts) -> DoctorFinding {
     judge(Check::Alignment, &disk.name, &disk.alignment_offset_bytes, |&offset, finding| {
         if offset == 0 {
-            return finding.found(Value::Switch(true));
+            return finding.found(DoctorValue::Switch(true));
         }
-        let finding = finding.and("off", Value::Bytes(offset.unsigned_abs()));
-        finding.case(Case::Hardware).both(State::Problem, Want::Is(Value::Bytes(0)))
+        let finding = finding.and("off", DoctorValue::Bytes(offset.unsigned_abs()));
+        finding.case(DoctorCase::Hardware).both(CheckState::Problem, Want::Is(DoctorValue::Bytes(0)))
     })
 }
 
-fn discard_support(disk: &Disk) -> Option<Finding> {
+fn discard_support(disk: &DiskFacts) -> Option<DoctorFinding> {
     if disk.is_mechanical() {
         return None;
     }
     Some(judge(Check::DiscardSupport, &disk.name, &disk.discard_max_bytes, |&most, finding| {
-        let finding = finding.found(Value::Bytes(most));
+        let finding = finding.found(DoctorValue::Bytes(most));
         if most > 0 {
-            let unit = disk.discard_granularity_bytes.as_ref().ok().map(|bytes| ("granularity", Value::Bytes(*bytes)));
+            let unit =
+                disk.discard_granularity_bytes.as_ref().ok().map(|bytes| ("granularity", DoctorValue::Bytes(*bytes)));
             return unit.into_iter().fold(finding, |finding, (name, value)| finding.and(name, value));
         }
-        let finding = finding.both(State::CouldBeBetter, Want::AtLeast(Value::Bytes(1)));
+        let finding = finding.both(CheckState::CouldBeBetter, Want::AtLeast(DoctorValue::Bytes(1)));
         match disk.discard_max_hw_bytes {
             Ok(possible) if possible > 0 => finding.change(set(disk, "discard_max_bytes", possible.to_string())),
-            _ if disk.is_virtual() => finding.case(Case::Virtual),
-            _ => finding.case(Case::Hardware),
+            _ if disk.is_virtual() => finding.case(DoctorCase::Virtual),
+            _ => finding.case(DoctorCase::Hardware),
         }
     }))
 }
@@ -85,17 +86,20 @@ const AHEAD_LEAST_THROUGHPUT: u64 = 1 << 20;
 const AHEAD_EXAMPLE: u64 = 8 << 20;
 
 /// How far the kernel reads ahead of buffered readers of the highest device.
-pub(in super::super) fn read_ahead(subject: &Subject) -> Option<Finding> {
+pub(in super::super) fn read_ahead(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let (highest, figure) = (subject.layers.first()?, subject.read_ahead_bytes.as_ref()?);
     // Partitions have none of their own.
-    let device = if let LayerKind::Partition { disk, .. } = &highest.kind { disk } else { &highest.name };
+    let device = if let FactLayerKind::Partition { disk, .. } = &highest.kind { disk } else { &highest.name };
     Some(judge(Check::ReadAhead, device, figure, |&bytes, finding| {
-        let finding = finding.found(Value::Bytes(bytes)).and("sectors", Value::Count(bytes / 512));
-        let grade = |good: bool| if good { State::Good } else { State::CouldBeBetter };
+        let finding = finding.found(DoctorValue::Bytes(bytes)).and("sectors", DoctorValue::Count(bytes / 512));
+        let grade = |good: bool| if good { CheckState::Good } else { CheckState::CouldBeBetter };
         let finding = finding
-            .iops(grade(bytes <= AHEAD_MOST_IOPS), Want::AtMost(Value::Bytes(AHEAD_MOST_IOPS)))
-            .throughput(grade(bytes >= AHEAD_LEAST_THROUGHPUT), Want::AtLeast(Value::Bytes(AHEAD_LEAST_THROUGHPUT)));
-        let set = |bytes: u64| Change::ReadAhead { device: device.clone(), sectors: bytes / 512 };
+            .iops(grade(bytes <= AHEAD_MOST_IOPS), Want::AtMost(DoctorValue::Bytes(AHEAD_MOST_IOPS)))
+            .throughput(
+                grade(bytes >= AHEAD_LEAST_THROUGHPUT),
+                Want::AtLeast(DoctorValue::Bytes(AHEAD_LEAST_THROUGHPUT)),
+            );
+        let set = |bytes: u64| SettingChange::ReadAhead { device: device.clone(), sectors: bytes / 512 };
         finding.change_for_iops(set(AHEAD_MOST_IOPS)).change_for_throughput(set(AHEAD_EXAMPLE))
     }))
 }

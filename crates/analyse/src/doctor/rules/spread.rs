@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::super::check::Check;
-use super::super::facts::{Disk, Host, Unread, Why};
-use super::super::finding::{Case, Change, Finding, State, Value, Want, word};
+use super::super::facts::{DiskFacts, HostFacts, UnreadCause, UnreadFact};
+use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::judge;
 use super::queue::set;
 
-pub(super) fn all(disk: &Disk, host: &Host) -> Vec<Finding> {
+pub(super) fn all(disk: &DiskFacts, host: &HostFacts) -> Vec<DoctorFinding> {
     let mut findings = vec![hardware_queues(disk, host), rq_affinity(disk, host)];
     findings.extend(queue_spread(disk, host));
     findings.extend(interrupt_spread(disk, host));
@@ -16,7 +16,7 @@ pub(super) fn all(disk: &Disk, host: &Host) -> Vec<Finding> {
     findings
 }
 
-fn cpus(host: &Host) -> u64 {
+fn cpus(host: &HostFacts) -> u64 {
     host.online_cpus.as_ref().map_or(1, |cpus| cpus.len().max(1) as u64)
 }
 
@@ -25,30 +25,32 @@ const MANY_CPUS: u64 = 8;
 /// So many processors may share one of several queues.
 const CPUS_PER_QUEUE: u64 = 4;
 
-fn hardware_queues(disk: &Disk, host: &Host) -> Finding {
+fn hardware_queues(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
     let legacy = disk.scheduler.as_ref().is_ok_and(|(_, all)| all.iter().any(|name| name == "noop" || name == "cfq"));
     if disk.hardware_queues.is_err() && legacy {
-        let finding = Finding::new(Check::HardwareQueues, &disk.name).case(Case::Legacy).and("queue", Value::Count(1));
-        let finding = finding.iops(State::Problem, Want::AtLeast(Value::Count(cpus(host))));
-        return finding.change(Change::KernelParameter { parameter: "scsi_mod.use_blk_mq=Y".to_owned() });
+        let finding = DoctorFinding::new(Check::HardwareQueues, &disk.name)
+            .case(DoctorCase::Legacy)
+            .and("queue", DoctorValue::Count(1));
+        let finding = finding.iops(CheckState::Problem, Want::AtLeast(DoctorValue::Count(cpus(host))));
+        return finding.change(SettingChange::KernelParameter { parameter: "scsi_mod.use_blk_mq=Y".to_owned() });
     }
     judge(Check::HardwareQueues, &disk.name, &disk.hardware_queues, |queues, finding| {
         let (queues, cpus) = (queues.len() as u64, cpus(host));
         let finding = finding
-            .and(if queues == 1 { "queue" } else { "queues" }, Value::Count(queues))
-            .and("CPUs", Value::Count(cpus));
+            .and(if queues == 1 { "queue" } else { "queues" }, DoctorValue::Count(queues))
+            .and("CPUs", DoctorValue::Count(cpus));
         let state = match queues {
             _ if disk.is_mechanical() || queues >= cpus => return finding,
-            1 if cpus >= MANY_CPUS => State::Problem,
+            1 if cpus >= MANY_CPUS => CheckState::Problem,
             queues if queues > 1 && queues * CPUS_PER_QUEUE >= cpus => return finding,
-            _ => State::CouldBeBetter,
+            _ => CheckState::CouldBeBetter,
         };
-        let case = if disk.is_virtual() { Case::Virtual } else { Case::Hardware };
-        finding.case(case).iops(state, Want::AtLeast(Value::Count(cpus)))
+        let case = if disk.is_virtual() { DoctorCase::Virtual } else { DoctorCase::Hardware };
+        finding.case(case).iops(state, Want::AtLeast(DoctorValue::Count(cpus)))
     })
 }
 
-fn queue_spread(disk: &Disk, host: &Host) -> Option<Finding> {
+fn queue_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
     let queues = disk.hardware_queues.as_ref().ok().filter(|queues| queues.len() > 1)?;
     let online = host.online_cpus.as_ref().ok()?;
     let served: BTreeSet<u32> = queues.iter().flatten().copied().collect();
@@ -57,19 +59,19 @@ fn queue_spread(disk: &Disk, host: &Host) -> Option<Finding> {
     let there = |queue: &Vec<u32>| queue.iter().filter(|cpu| online.contains(cpu)).count() as u64;
     let most = queues.iter().map(there).max().unwrap_or(0);
     let fair = (online.len() as u64).div_ceil(queues.len() as u64);
-    let finding = Finding::new(Check::QueueSpread, &disk.name)
-        .and(if most == 1 { "CPU to a queue" } else { "CPUs to a queue" }, Value::Count(most));
-    let finding = if unserved > 0 { finding.and("CPUs have none", Value::Count(unserved)) } else { finding };
+    let finding = DoctorFinding::new(Check::QueueSpread, &disk.name)
+        .and(if most == 1 { "CPU to a queue" } else { "CPUs to a queue" }, DoctorValue::Count(most));
+    let finding = if unserved > 0 { finding.and("CPUs have none", DoctorValue::Count(unserved)) } else { finding };
     Some(if unserved > 0 || most > 2 * fair {
-        finding.iops(State::CouldBeBetter, Want::AtMost(Value::Count(fair)))
+        finding.iops(CheckState::CouldBeBetter, Want::AtMost(DoctorValue::Count(fair)))
     } else {
         finding
     })
 }
 
-fn interrupt_spread(disk: &Disk, host: &Host) -> Option<Finding> {
+fn interrupt_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
     // Virtual and stacked devices have none of their own.
-    let missing = matches!(&disk.interrupts, Err(Unread { why: Why::Missing | Why::Empty, .. }));
+    let missing = matches!(&disk.interrupts, Err(UnreadFact { why: UnreadCause::Missing | UnreadCause::Empty, .. }));
     if missing {
         return None;
     }
@@ -77,28 +79,28 @@ fn interrupt_spread(disk: &Disk, host: &Host) -> Option<Finding> {
         let handling: BTreeSet<u32> = interrupts.iter().flat_map(|interrupt| &interrupt.cpus).copied().collect();
         let (irqs, handling, cpus) = (interrupts.len() as u64, handling.len() as u64, cpus(host));
         let finding = finding
-            .and(if irqs == 1 { "interrupt" } else { "interrupts" }, Value::Count(irqs))
-            .and(if handling == 1 { "CPU" } else { "CPUs" }, Value::Count(handling));
+            .and(if irqs == 1 { "interrupt" } else { "interrupts" }, DoctorValue::Count(irqs))
+            .and(if handling == 1 { "CPU" } else { "CPUs" }, DoctorValue::Count(handling));
         let possible = irqs.min(cpus);
         let (iops, throughput) = match handling {
             _ if possible <= 1 || handling * 2 > possible => return finding,
-            1 => (State::Problem, State::CouldBeBetter),
-            _ => (State::CouldBeBetter, State::Good),
+            1 => (CheckState::Problem, CheckState::CouldBeBetter),
+            _ => (CheckState::CouldBeBetter, CheckState::Good),
         };
-        let want = || Want::AtLeast(Value::Count(possible));
+        let want = || Want::AtLeast(DoctorValue::Count(possible));
         let finding = finding.iops(iops, want()).throughput(throughput, want());
         if disk.is_nvme() {
-            return finding.case(Case::Managed);
+            return finding.case(DoctorCase::Managed);
         }
         let online = host.online_cpus.clone().unwrap_or_default();
         let pairs = interrupts.iter().zip(online.iter().cycle()).map(|(irq, cpu)| (irq.number, *cpu)).collect();
-        finding.change(Change::Interrupts { pairs })
+        finding.change(SettingChange::Interrupts { pairs })
     }))
 }
 
-fn rq_affinity(disk: &Disk, host: &Host) -> Finding {
+fn rq_affinity(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
     judge(Check::RqAffinity, &disk.name, &disk.rq_affinity, |&affinity, finding| {
-        let finding = finding.found(Value::Count(affinity));
+        let finding = finding.found(DoctorValue::Count(affinity));
         let cpus = cpus(host);
         let queues = disk.hardware_queues.as_ref().map_or(cpus, |queues| queues.len() as u64);
         if cpus == 1 || disk.is_mechanical() {
@@ -106,23 +108,24 @@ fn rq_affinity(disk: &Disk, host: &Host) -> Finding {
         }
         // One interrupt for many processors: only 2 spreads what it brings over those that asked.
         if affinity < 2 && queues < cpus && cpus >= CPUS_PER_QUEUE {
-            let finding = finding.iops(State::CouldBeBetter, Want::Is(Value::Count(2)));
+            let finding = finding.iops(CheckState::CouldBeBetter, Want::Is(DoctorValue::Count(2)));
             return finding.change(set(disk, "rq_affinity", "2"));
         }
         if affinity == 0 {
-            let finding = finding.case(Case::Low).iops(State::CouldBeBetter, Want::AtLeast(Value::Count(1)));
+            let finding =
+                finding.case(DoctorCase::Low).iops(CheckState::CouldBeBetter, Want::AtLeast(DoctorValue::Count(1)));
             return finding.change(set(disk, "rq_affinity", "1"));
         }
         finding
     })
 }
 
-fn numa_node(disk: &Disk, host: &Host) -> Option<Finding> {
+fn numa_node(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
     let nodes = host.nodes.as_ref().ok().filter(|nodes| nodes.len() > 1)?;
     Some(judge(Check::NumaNode, &disk.name, &disk.node, |node, finding| {
         let Some(node) = *node else {
-            let finding = finding.both(State::Unknown, Want::Any);
-            return Finding { unknown: Some(untold(disk)), ..finding };
+            let finding = finding.both(CheckState::Unknown, Want::Any);
+            return DoctorFinding { unknown: Some(untold(disk)), ..finding };
         };
         let finding = finding.found(word(&format!("node {node}")));
         let local =
@@ -131,12 +134,15 @@ fn numa_node(disk: &Disk, host: &Host) -> Option<Finding> {
         if allowed.is_empty() || local.is_empty() || allowed.iter().any(|cpu| local.contains(cpu)) {
             return finding;
         }
-        let finding = finding.iops(State::CouldBeBetter, Want::Is(word(&format!("node {node}"))));
-        finding.change(Change::BindToNode { node })
+        let finding = finding.iops(CheckState::CouldBeBetter, Want::Is(word(&format!("node {node}"))));
+        finding.change(SettingChange::BindToNode { node })
     }))
 }
 
 /// What a device says that knows of no node.
-fn untold(disk: &Disk) -> Unread {
-    Unread { path: format!("/sys/class/block/{}/device/numa_node", disk.name), why: Why::Foreign("-1".to_owned()) }
+fn untold(disk: &DiskFacts) -> UnreadFact {
+    UnreadFact {
+        path: format!("/sys/class/block/{}/device/numa_node", disk.name),
+        why: UnreadCause::Foreign("-1".to_owned()),
+    }
 }

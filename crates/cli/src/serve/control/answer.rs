@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-use nbd::store::{FaultKind, Injected};
+use nbd::store::{FaultKind, InjectedFaults};
 use report::serve::fault_counts;
 use serde::{Deserialize, Serialize};
 
 /// An answer: one line of JSON.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Answer {
+pub(super) struct ControlReply {
     /// Whether the command was carried out.
     pub(super) ok: bool,
     /// Why not: all that is wrong with it.
@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) errors: Vec<Located>,
     /// What holds after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) server: Option<State>,
+    pub(super) server: Option<ServerState>,
 }
 
 /// What is wrong with a command.
@@ -34,7 +34,7 @@ pub(super) struct Located {
 
 /// A server at one instant.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub(super) struct State {
+pub(super) struct ServerState {
     /// In the words of `--faults`, or `none`.
     pub(super) faults: String,
     pub(super) exports: Vec<ExportState>,
@@ -52,13 +52,13 @@ pub(super) struct ExportState {
 
 /// What is wrong with a command, by the bytes of its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct CommandError {
     pub(super) at: Range<usize>,
     pub(super) message: String,
     pub(super) remedy: Option<String>,
 }
 
-impl Wrong {
+impl CommandError {
     pub(super) fn new(at: Range<usize>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { at, message: message.into(), remedy: Some(remedy.into()) }
     }
@@ -70,14 +70,14 @@ impl Wrong {
     }
 }
 
-impl Answer {
+impl ControlReply {
     /// The command was carried out; what holds after it.
-    pub(super) fn done(server: State) -> Self {
+    pub(super) fn done(server: ServerState) -> Self {
         Self { ok: true, errors: Vec::new(), server: Some(server) }
     }
 
     /// The command is wrong.
-    pub(super) fn refused(line: &str, wrong: Vec<Wrong>) -> Self {
+    pub(super) fn refused(line: &str, wrong: Vec<CommandError>) -> Self {
         Self { errors: wrong.into_iter().map(|wrong| wrong.locate(line)).collect(), ..Self::default() }
     }
 
@@ -93,7 +93,7 @@ impl Answer {
     }
 }
 
-impl State {
+impl ServerState {
     /// Returns text for a terminal.
     pub(super) fn text(&self) -> String {
         let kinds = FaultKind::ALL.map(FaultKind::name);
@@ -108,7 +108,7 @@ impl State {
 }
 
 /// Counts of faults by name.
-pub(in crate::serve) fn by_name(injected: &Injected) -> BTreeMap<String, u64> {
+pub(in crate::serve) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
     FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
 }
 
@@ -120,9 +120,9 @@ mod tests {
     fn errors_are_located_in_characters() {
         let line = "limits größe iops=x";
         let at = line.find("iops").unwrap();
-        let answer = Answer::refused(line, vec![Wrong::new(at..at + 6, "wrong", "right")]);
+        let answer = ControlReply::refused(line, vec![CommandError::new(at..at + 6, "wrong", "right")]);
         assert_eq!((answer.ok, answer.errors[0].column, answer.errors[0].length), (false, Some(14), 6));
-        let read: Answer = serde_json::from_str(&answer.line()).unwrap();
+        let read: ControlReply = serde_json::from_str(&answer.line()).unwrap();
         assert_eq!(read.errors, answer.errors);
     }
 }

@@ -6,10 +6,10 @@ use std::os::unix::net::UnixStream;
 use job::{Diagnostic, Place};
 
 use super::PATIENCE;
-use super::answer::{Answer, Located};
+use super::answer::{ControlReply, Located};
 use crate::exit::Exit;
 use crate::outputs;
-use crate::refusal::Refusal;
+use crate::refusal::CommandRefusal;
 use crate::serve::args::{ControlFormat, ControlOptions};
 use crate::terminal::why;
 
@@ -29,7 +29,7 @@ pub(in crate::serve) fn command(options: &ControlOptions) -> Exit {
             return Exit::environment(&format!("serve control: no server takes commands at {socket}: {}", why(&error)));
         }
     };
-    let Ok(answer) = serde_json::from_str::<Answer>(&answered) else {
+    let Ok(answer) = serde_json::from_str::<ControlReply>(&answered) else {
         return Exit::environment(&format!(
             "serve control: unrecognized answer from {socket}: name the socket that a server of the same version has \
              for --control"
@@ -51,7 +51,7 @@ pub(in crate::serve) fn command(options: &ControlOptions) -> Exit {
         }
         _ => {
             let problems = answer.errors.iter().map(|error| diagnostic(error, &line));
-            Refusal::Jobs(problems.collect()).told()
+            CommandRefusal::Jobs(problems.collect()).told()
         }
     }
 }

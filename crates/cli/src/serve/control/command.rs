@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use nbd::store::faults::Rates;
+use nbd::store::faults::FaultRates;
 
-use super::answer::Wrong;
+use super::answer::CommandError;
 
 /// What a server is told.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Command {
+pub(super) enum ControlCommand {
     Show,
-    Faults(Rates),
+    Faults(FaultRates),
     Limits {
         /// Of which export, and where that is said.
         export: Option<(String, Range<usize>)>,
@@ -43,27 +43,27 @@ const LIMITS: &str = "write, for example, limits iops=500,throughput=20MiB/s, or
 /// Keys that say how a volume is made or how it starts.
 const FIXED: [&str; 4] = ["size", "host", "written", "credits"];
 
-impl Command {
+impl ControlCommand {
     /// Reads a line.
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub(super) fn parse(line: &str) -> Result<Self, Vec<Wrong>> {
+    pub(super) fn parse(line: &str) -> Result<Self, Vec<CommandError>> {
         let words = trimmed(line, 0..line.len());
         let end = line[words.clone()].find(char::is_whitespace).map_or(words.end, |at| words.start + at);
         let (name, rest) = (words.start..end, trimmed(line, end..words.end));
         match &line[name.clone()] {
             "show" if rest.is_empty() => Ok(Self::Show),
-            "show" => Err(vec![Wrong::new(rest, "`show` takes nothing", "write show")]),
+            "show" => Err(vec![CommandError::new(rest, "`show` takes nothing", "write show")]),
             "faults" => faults(line, rest),
             "limits" => limits(line, rest),
-            "" => Err(vec![Wrong::new(0..line.len(), "no command", format!("write {}", NAMES.join(", ")))]),
+            "" => Err(vec![CommandError::new(0..line.len(), "no command", format!("write {}", NAMES.join(", ")))]),
             unknown => {
                 let remedy = match units::closest(unknown, NAMES.into_iter()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are {}", NAMES.join(", ")),
                 };
-                Err(vec![Wrong::new(name, format!("there is no command `{unknown}`"), remedy)])
+                Err(vec![CommandError::new(name, format!("there is no command `{unknown}`"), remedy)])
             }
         }
     }
@@ -76,15 +76,15 @@ fn trimmed(line: &str, part: Range<usize>) -> Range<usize> {
     start..start + text.trim().len()
 }
 
-fn faults(line: &str, at: Range<usize>) -> Result<Command, Vec<Wrong>> {
+fn faults(line: &str, at: Range<usize>) -> Result<ControlCommand, Vec<CommandError>> {
     match &line[at.clone()] {
         "" => {
             let remedy = "write faults none, or, for example, faults eio=0.1%,flush_stall=1%:2s";
-            Err(vec![Wrong::new(0..line.len(), "`faults` without faults", remedy)])
+            Err(vec![CommandError::new(0..line.len(), "`faults` without faults", remedy)])
         }
-        "none" => Ok(Command::Faults(Rates::default())),
-        words => Rates::parse("command", words).map(Command::Faults).map_err(|problems| {
-            let wrong = problems.into_iter().map(|problem| Wrong {
+        "none" => Ok(ControlCommand::Faults(FaultRates::default())),
+        words => FaultRates::parse("command", words).map(ControlCommand::Faults).map_err(|problems| {
+            let wrong = problems.into_iter().map(|problem| CommandError {
                 at: at.start + problem.at.start..at.start + problem.at.end,
                 message: problem.message,
                 remedy: problem.remedy,
@@ -95,10 +95,10 @@ fn faults(line: &str, at: Range<usize>) -> Result<Command, Vec<Wrong>> {
 }
 
 /// The last word has the keys; what is before it names an export.
-fn limits(line: &str, rest: Range<usize>) -> Result<Command, Vec<Wrong>> {
+fn limits(line: &str, rest: Range<usize>) -> Result<ControlCommand, Vec<CommandError>> {
     let text = &line[rest.clone()];
     if text.is_empty() {
-        return Err(vec![Wrong::new(0..line.len(), "`limits` without limits", LIMITS)]);
+        return Err(vec![CommandError::new(0..line.len(), "`limits` without limits", LIMITS)]);
     }
     let begin = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     // The last blank may have several bytes.
@@ -107,26 +107,26 @@ fn limits(line: &str, rest: Range<usize>) -> Result<Command, Vec<Wrong>> {
     let name = trimmed(line, rest.start..at.start);
     let export = (!name.is_empty()).then(|| (line[name.clone()].to_owned(), name));
     let keys = if &line[at.clone()] == "reset" { Keys::Reset } else { Keys::Set(pairs(line, at.clone())?) };
-    Ok(Command::Limits { export, keys, at })
+    Ok(ControlCommand::Limits { export, keys, at })
 }
 
-fn pairs(line: &str, at: Range<usize>) -> Result<Vec<Pair>, Vec<Wrong>> {
-    let (mut pairs, mut wrong): (Vec<Pair>, Vec<Wrong>) = Default::default();
+fn pairs(line: &str, at: Range<usize>) -> Result<Vec<Pair>, Vec<CommandError>> {
+    let (mut pairs, mut wrong): (Vec<Pair>, Vec<CommandError>) = Default::default();
     let mut start = at.start;
     for part in line[at].split(',') {
         let at = start..start + part.len();
         start = at.end + 1;
         let Some((key, value)) = part.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty())
         else {
-            wrong.push(Wrong::new(at, format!("`{part}` is not of the form key=value"), LIMITS));
+            wrong.push(CommandError::new(at, format!("`{part}` is not of the form key=value"), LIMITS));
             continue;
         };
         let of_key = at.start..at.start + key.len();
         if FIXED.contains(&key) {
             let message = format!("`{key}` cannot change while the volume is served");
-            wrong.push(Wrong::new(of_key, message, "start a server with it"));
+            wrong.push(CommandError::new(of_key, message, "start a server with it"));
         } else if pairs.iter().any(|pair| pair.key == key) {
-            wrong.push(Wrong::new(of_key, format!("`{key}` is given twice"), "give it once"));
+            wrong.push(CommandError::new(of_key, format!("`{key}` is given twice"), "give it once"));
         } else {
             let value = (value != "none").then(|| value.to_owned());
             pairs.push(Pair { key: key.to_owned(), value, at });
@@ -141,21 +141,22 @@ mod tests {
 
     #[test]
     fn commands_are_read_with_the_places_of_their_parts() {
-        assert_eq!(Command::parse("  show \n"), Ok(Command::Show));
-        assert_eq!(Command::parse("faults none"), Ok(Command::Faults(Rates::default())));
-        let eio = Rates { eio: 0.5, ..Rates::default() };
-        assert_eq!(Command::parse("faults  eio=50%\r\n"), Ok(Command::Faults(eio)));
+        assert_eq!(ControlCommand::parse("  show \n"), Ok(ControlCommand::Show));
+        assert_eq!(ControlCommand::parse("faults none"), Ok(ControlCommand::Faults(FaultRates::default())));
+        let eio = FaultRates { eio: 0.5, ..FaultRates::default() };
+        assert_eq!(ControlCommand::parse("faults  eio=50%\r\n"), Ok(ControlCommand::Faults(eio)));
         let line = "limits my disk iops=5,latency=none";
-        let Ok(Command::Limits { export: Some((name, named)), keys: Keys::Set(pairs), at }) = Command::parse(line)
+        let Ok(ControlCommand::Limits { export: Some((name, named)), keys: Keys::Set(pairs), at }) =
+            ControlCommand::parse(line)
         else {
-            panic!("{:?}", Command::parse(line))
+            panic!("{:?}", ControlCommand::parse(line))
         };
         assert_eq!((name.as_str(), &line[named], &line[at]), ("my disk", "my disk", "iops=5,latency=none"));
         let pairs: Vec<_> =
             pairs.iter().map(|pair| (&*pair.key, pair.value.as_deref(), &line[pair.at.clone()])).collect();
         assert_eq!(pairs, [("iops", Some("5"), "iops=5"), ("latency", None, "latency=none")]);
-        let reset = Command::Limits { export: None, keys: Keys::Reset, at: 7..12 };
-        assert_eq!(Command::parse("limits reset"), Ok(reset));
+        let reset = ControlCommand::Limits { export: None, keys: Keys::Reset, at: 7..12 };
+        assert_eq!(ControlCommand::parse("limits reset"), Ok(reset));
     }
 
     #[test]
@@ -174,10 +175,10 @@ mod tests {
             ("limits iops=5,iops=6", 14..18, "given twice"),
         ];
         for (line, at, message) in cases {
-            let wrong = Command::parse(line).unwrap_err();
+            let wrong = ControlCommand::parse(line).unwrap_err();
             assert_eq!((wrong.len(), wrong[0].at.clone()), (1, at), "{line}: {wrong:?}");
             assert!(wrong[0].message.contains(message) && wrong[0].remedy.is_some(), "{wrong:?}");
         }
-        assert_eq!(Command::parse("limits a,b,size=1").unwrap_err().len(), 3);
+        assert_eq!(ControlCommand::parse("limits a,b,size=1").unwrap_err().len(), 3);
     }
 }

@@ -2,28 +2,28 @@
 
 use std::ops::Range;
 
-use nbd::server::{Change, Controller, Snapshot};
-use nbd::store::faults::Rates;
+use nbd::server::{ControlChange, Controller, Snapshot};
+use nbd::store::faults::FaultRates;
 use volume::catalogue::{self, Problem};
 use volume::{Attachment, Behaviour};
 
-use super::answer::{Answer, ExportState, State, Wrong, by_name};
-use super::command::{Command, Keys, Pair};
+use super::answer::{CommandError, ControlReply, ExportState, ServerState, by_name};
+use super::command::{ControlCommand, Keys, Pair};
 use crate::runners;
-use crate::serve::ask::Question;
-use crate::serve::recent::View;
+use crate::serve::ask::ServeQuestion;
+use crate::serve::recent::RecentView;
 
 /// A server that takes commands.
 pub(in crate::serve) struct Live {
     controller: Controller,
-    view: View,
-    faults: Rates,
-    exports: Vec<Export>,
+    view: RecentView,
+    faults: FaultRates,
+    exports: Vec<ControlledExport>,
 }
 
 /// An export and what commands have made of its volume.
 #[derive(Clone)]
-struct Export {
+struct ControlledExport {
     name: String,
     /// The volume of the command line; `None` without a model.
     volume: Option<String>,
@@ -33,14 +33,14 @@ struct Export {
 }
 
 /// The words of a volume, and where the keys are that commands have set.
-struct Words {
+struct EditedVolume {
     text: String,
     set: Vec<(String, Range<usize>)>,
 }
 
 impl Live {
-    pub(in crate::serve) fn new(question: &Question, controller: Controller, view: View) -> Self {
-        let export = |wanted: &super::super::ask::Wanted| Export {
+    pub(in crate::serve) fn new(question: &ServeQuestion, controller: Controller, view: RecentView) -> Self {
+        let export = |wanted: &super::super::ask::Wanted| ControlledExport {
             name: wanted.name.clone(),
             volume: wanted.volume.clone(),
             model: wanted.model.clone(),
@@ -50,32 +50,35 @@ impl Live {
     }
 
     /// Carries out a command.
-    pub(super) fn obey(&mut self, line: &[u8]) -> Answer {
+    pub(super) fn obey(&mut self, line: &[u8]) -> ControlReply {
         let line = match std::str::from_utf8(line) {
             Ok(line) => line.trim_end_matches(['\n', '\r']),
             Err(error) => {
                 let good = std::str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default();
-                return Answer::refused(good, vec![Wrong::new(good.len()..good.len(), "not UTF-8", "write UTF-8")]);
+                return ControlReply::refused(
+                    good,
+                    vec![CommandError::new(good.len()..good.len(), "not UTF-8", "write UTF-8")],
+                );
             }
         };
-        let done = Command::parse(line).and_then(|command| match command {
-            Command::Show => Ok(self.carry_out(None)),
-            Command::Faults(rates) => Ok(self.set_faults(rates)),
-            Command::Limits { export, keys, at } => self.set_limits(export.as_ref(), &keys, &at),
+        let done = ControlCommand::parse(line).and_then(|command| match command {
+            ControlCommand::Show => Ok(self.carry_out(None)),
+            ControlCommand::Faults(rates) => Ok(self.set_faults(rates)),
+            ControlCommand::Limits { export, keys, at } => self.set_limits(export.as_ref(), &keys, &at),
         });
         match done {
-            Err(wrong) => Answer::refused(line, wrong),
-            Ok(None) => Answer::failed("the server is about to end", "start it again"),
-            Ok(Some(snapshot)) => Answer::done(self.state(&snapshot)),
+            Err(wrong) => ControlReply::refused(line, wrong),
+            Ok(None) => ControlReply::failed("the server is about to end", "start it again"),
+            Ok(Some(snapshot)) => ControlReply::done(self.state(&snapshot)),
         }
     }
 
-    fn carry_out(&self, change: Option<Change>) -> Option<Snapshot> {
+    fn carry_out(&self, change: Option<ControlChange>) -> Option<Snapshot> {
         self.controller.carry_out(change)
     }
 
-    fn set_faults(&mut self, rates: Rates) -> Option<Snapshot> {
-        let snapshot = self.carry_out(Some(Change::Faults(rates)))?;
+    fn set_faults(&mut self, rates: FaultRates) -> Option<Snapshot> {
+        let snapshot = self.carry_out(Some(ControlChange::Faults(rates)))?;
         self.faults = rates;
         Some(snapshot)
     }
@@ -85,7 +88,7 @@ impl Live {
         export: Option<&(String, Range<usize>)>,
         keys: &Keys,
         at: &Range<usize>,
-    ) -> Result<Option<Snapshot>, Vec<Wrong>> {
+    ) -> Result<Option<Snapshot>, Vec<CommandError>> {
         let index = self.find(export, at).map_err(|wrong| vec![wrong])?;
         let mut exports = self.exports.clone();
         let changed = &mut exports[index];
@@ -96,46 +99,46 @@ impl Live {
         resolve(&mut exports, index, keys, at)?;
         changes_only_limits(&self.exports[index], &exports[index], at).map_err(|wrong| vec![wrong])?;
         let attachments = exports.iter().filter_map(|export| export.model.clone()).collect();
-        let Some(snapshot) = self.carry_out(Some(Change::Model(attachments))) else { return Ok(None) };
+        let Some(snapshot) = self.carry_out(Some(ControlChange::Model(attachments))) else { return Ok(None) };
         self.exports = exports;
-        self.view.set_volumes(self.exports.iter().map(Export::volume));
+        self.view.set_volumes(self.exports.iter().map(ControlledExport::volume));
         Ok(Some(snapshot))
     }
 
     /// The export that is meant: the one that is named, the only one, or the default one.
-    fn find(&self, export: Option<&(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, Wrong> {
+    fn find(&self, export: Option<&(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, CommandError> {
         let names = || self.exports.iter().map(|export| export.name.as_str());
         let listed = || format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
         let (index, at) = match export {
             Some((name, at)) => {
-                let unknown = || Wrong::new(at.clone(), format!("there is no export `{name}`"), listed());
+                let unknown = || CommandError::new(at.clone(), format!("there is no export `{name}`"), listed());
                 (names().position(|known| known == name).ok_or_else(unknown)?, at)
             }
             None if self.exports.len() == 1 => (0, at),
             None => {
                 let unsaid =
-                    || Wrong::new(at.clone(), "which export?", format!("name it before the keys: {}", listed()));
+                    || CommandError::new(at.clone(), "which export?", format!("name it before the keys: {}", listed()));
                 (names().position(str::is_empty).ok_or_else(unsaid)?, at)
             }
         };
         if self.exports[index].model.is_none() {
             let message = "the export has no model, and so no limits";
-            return Err(Wrong::new(at.clone(), message, "start the server with a volume, for example custom"));
+            return Err(CommandError::new(at.clone(), message, "start the server with a volume, for example custom"));
         }
         Ok(index)
     }
 
-    fn state(&self, snapshot: &Snapshot) -> State {
+    fn state(&self, snapshot: &Snapshot) -> ServerState {
         let exports = self.exports.iter().zip(&snapshot.exports).map(|(export, (_, tally))| ExportState {
             name: export.name.clone(),
             volume: export.volume(),
             injected: by_name(&tally.injected),
         });
-        State { faults: self.faults.to_string(), exports: exports.collect() }
+        ServerState { faults: self.faults.to_string(), exports: exports.collect() }
     }
 }
 
-impl Export {
+impl ControlledExport {
     fn volume(&self) -> Option<String> {
         self.model.as_ref().map(|model| model.spec.name.clone())
     }
@@ -146,7 +149,7 @@ impl Export {
     }
 
     /// The words of its volume.
-    fn words(&self) -> Option<Words> {
+    fn words(&self) -> Option<EditedVolume> {
         let volume = self.volume.as_ref()?;
         let is_set = |part: &str| {
             part.split_once('=').is_some_and(|(key, _)| self.set.iter().any(|(known, _)| known == key.trim()))
@@ -159,13 +162,18 @@ impl Export {
             text.push_str(&format!(",{key}={value}"));
             set.push((key.clone(), text.len() - key.len() - 1 - value.len()..text.len()));
         }
-        Some(Words { text, set })
+        Some(EditedVolume { text, set })
     }
 }
 
 /// Looks the volumes of all exports up, because some limits go by what else is on the machine.
-fn resolve(exports: &mut [Export], index: usize, keys: &Keys, at: &Range<usize>) -> Result<(), Vec<Wrong>> {
-    let words: Vec<Option<Words>> = exports.iter().map(Export::words).collect();
+fn resolve(
+    exports: &mut [ControlledExport],
+    index: usize,
+    keys: &Keys,
+    at: &Range<usize>,
+) -> Result<(), Vec<CommandError>> {
+    let words: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::words).collect();
     let texts: Vec<&str> = words.iter().flatten().map(|words| words.text.as_str()).collect();
     let resolved = catalogue::resolve_all(&texts, &runners::read_volumes).map_err(|problems| {
         let words = words[index].as_ref();
@@ -177,7 +185,7 @@ fn resolve(exports: &mut [Export], index: usize, keys: &Keys, at: &Range<usize>)
 }
 
 /// A problem of a volume, where the command has caused it.
-fn located(problem: Problem, words: Option<&Words>, keys: &Keys, at: &Range<usize>) -> Wrong {
+fn located(problem: Problem, words: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
     let Problem { message, place, at: within, remedy } = problem;
     let pairs = if let Keys::Set(pairs) = keys { pairs.as_slice() } else { &[] };
     let words = words.filter(|words| words.text == *place.text);
@@ -187,11 +195,15 @@ fn located(problem: Problem, words: Option<&Words>, keys: &Keys, at: &Range<usiz
         let pair = pairs.iter().find(|pair| pair.key == *key)?;
         Some(pair.at.start + within.start - set.start..pair.at.start + within.end - set.start)
     });
-    Wrong { at: of_key.unwrap_or_else(|| at.clone()), message, remedy }
+    CommandError { at: of_key.unwrap_or_else(|| at.clone()), message, remedy }
 }
 
 /// That a volume stays the one that it is, whatever its keys.
-fn changes_only_limits(before: &Export, after: &Export, at: &Range<usize>) -> Result<(), Wrong> {
+fn changes_only_limits(
+    before: &ControlledExport,
+    after: &ControlledExport,
+    at: &Range<usize>,
+) -> Result<(), CommandError> {
     let (Some(before), Some(after)) = (&before.model, &after.model) else { return Ok(()) };
     let (before, after) = (&before.spec, &after.spec);
     let what = if before.size != after.size {
@@ -203,5 +215,5 @@ fn changes_only_limits(before: &Export, after: &Export, at: &Range<usize>) -> Re
     } else {
         return Ok(());
     };
-    Err(Wrong::new(at.clone(), format!("{what} cannot change while it is served"), "start a server with it"))
+    Err(CommandError::new(at.clone(), format!("{what} cannot change while it is served"), "start a server with it"))
 }

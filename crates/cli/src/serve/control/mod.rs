@@ -18,7 +18,7 @@ use nbd::server::Listener;
 
 use super::places;
 use ::live::endpoint::each;
-use answer::Answer;
+use answer::ControlReply;
 pub(super) use answer::by_name;
 pub(super) use client::command;
 pub(super) use live::Live;
@@ -67,7 +67,7 @@ impl Control {
             each(listener.incoming(), |controller: UnixStream| {
                 if Arc::strong_count(&live) > CONTROLLERS_MOST {
                     let message = format!("{CONTROLLERS_MOST} controllers are connected already");
-                    let _ = answer(&controller, &Answer::failed(message, "disconnect one"));
+                    let _ = answer(&controller, &ControlReply::failed(message, "disconnect one"));
                     return;
                 }
                 let live = Arc::clone(&live);
@@ -95,7 +95,7 @@ fn converse(controller: &UnixStream, live: &Mutex<Live>) {
         }
         let long = line.len() as u64 > COMMAND_MOST;
         let said = if long {
-            Answer::failed(format!("a command of more than {COMMAND_MOST} bytes"), "write a shorter one")
+            ControlReply::failed(format!("a command of more than {COMMAND_MOST} bytes"), "write a shorter one")
         } else {
             live.lock().unwrap_or_else(PoisonError::into_inner).obey(&line)
         };
@@ -106,7 +106,7 @@ fn converse(controller: &UnixStream, live: &Mutex<Live>) {
     }
 }
 
-fn answer(mut controller: &UnixStream, answer: &Answer) -> std::io::Result<()> {
+fn answer(mut controller: &UnixStream, answer: &ControlReply) -> std::io::Result<()> {
     controller.set_write_timeout(Some(PATIENCE))?;
     controller.write_all(answer.line().as_bytes())
 }

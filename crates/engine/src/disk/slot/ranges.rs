@@ -4,22 +4,22 @@ use std::ops::Range;
 
 use nbd::wire::Errno;
 
-use super::{Goal, Next, Shape, Slot, Stage, failed};
-use crate::disk::call::Call;
+use super::{DiskSlot, Goal, SlotAction, SlotStage, StoreGeometry, failed};
+use crate::disk::call::DiskCall;
 use crate::inline::PUNCH;
 
 /// Zeroes are written in steps of so many bytes where the system cannot make them.
 pub(in crate::disk) const ZERO_STEP_BYTES: u64 = 1 << 20;
 
-impl Slot {
+impl DiskSlot {
     /// Makes the next part of a range zero: whole grains by the system, their parts by writing.
-    pub(super) fn zero_on(&mut self, shape: &Shape) -> Next {
+    pub(super) fn zero_on(&mut self, shape: &StoreGeometry) -> SlotAction {
         let (from, end, grain) = (self.done_to, self.range.end, u64::from(shape.grain));
         let whole = from.next_multiple_of(grain)..end / grain * grain;
         match self.goal {
             _ if from == end => self.finish(),
             Goal::Zero { mode: Some(mode), .. } if from == whole.start && from < whole.end => {
-                self.call(Stage::Allocate, Call::Allocate { mode, at: from, length: whole.end - from })
+                self.call(SlotStage::Allocate, DiskCall::Allocate { mode, at: from, length: whole.end - from })
             }
             Goal::Zero { mode: Some(_), .. } if from < whole.start => self.write_zeroes(whole.start.min(end), shape),
             Goal::Zero { mode: Some(_), .. } => self.write_zeroes(end, shape),
@@ -30,28 +30,28 @@ impl Slot {
         }
     }
 
-    fn write_zeroes(&mut self, to: u64, shape: &Shape) -> Next {
+    fn write_zeroes(&mut self, to: u64, shape: &StoreGeometry) -> SlotAction {
         match self.cover(self.done_to..to, shape) {
             Ok(bytes) => bytes.fill(0),
-            Err(errno) => return Next::Ended(Err(errno)),
+            Err(errno) => return SlotAction::Ended(Err(errno)),
         }
         self.head(shape)
     }
 
-    pub(super) fn trim(&mut self, shape: &Shape) -> Next {
+    pub(super) fn trim(&mut self, shape: &StoreGeometry) -> SlotAction {
         let Range { start, end } = self.whole_grains(shape);
         if start >= end {
-            return Next::Ended(Ok(()));
+            return SlotAction::Ended(Ok(()));
         }
-        self.call(Stage::Allocate, Call::Allocate { mode: PUNCH, at: start, length: end - start })
+        self.call(SlotStage::Allocate, DiskCall::Allocate { mode: PUNCH, at: start, length: end - start })
     }
 
-    fn whole_grains(&self, shape: &Shape) -> Range<u64> {
+    fn whole_grains(&self, shape: &StoreGeometry) -> Range<u64> {
         let grain = u64::from(shape.grain);
         self.range.start.next_multiple_of(grain)..self.range.end / grain * grain
     }
 
-    pub(super) fn after_allocate(&mut self, result: i32, shape: &Shape) -> Next {
+    pub(super) fn after_allocate(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
         match (result, self.goal) {
             (..0, _) => failed(result),
             (_, Goal::Zero { .. }) => {
@@ -63,16 +63,16 @@ impl Slot {
     }
 
     /// What is done where the system cannot make a range zero, or give it back.
-    pub(super) fn without_allocate(&mut self, shape: &Shape) -> Next {
+    pub(super) fn without_allocate(&mut self, shape: &StoreGeometry) -> SlotAction {
         match self.goal {
-            Goal::Zero { fast: true, .. } => Next::Ended(Err(Errno::NotSupported)),
+            Goal::Zero { fast: true, .. } => SlotAction::Ended(Err(Errno::NotSupported)),
             Goal::Zero { fast, .. } => {
                 self.goal = Goal::Zero { mode: None, fast };
                 self.zero_on(shape)
             }
             _ if shape.device => {
                 let Range { start, end } = self.whole_grains(shape);
-                self.call(Stage::Discard, Call::Discard { at: start, length: end - start })
+                self.call(SlotStage::Discard, DiskCall::Discard { at: start, length: end - start })
             }
             // What is given up may stay.
             _ => self.finish(),
@@ -80,7 +80,7 @@ impl Slot {
     }
 
     /// Ends a change of a range, after it has become durable where that is wanted.
-    pub(super) fn finish(&mut self) -> Next {
-        if self.durable { self.call(Stage::Sync, Call::DataSync) } else { Next::Ended(Ok(())) }
+    pub(super) fn finish(&mut self) -> SlotAction {
+        if self.durable { self.call(SlotStage::Sync, DiskCall::DataSync) } else { SlotAction::Ended(Ok(())) }
     }
 }

@@ -9,7 +9,7 @@ struct Kernel {
     allocates: bool,
     discards: bool,
     pool: Pool,
-    calls: Vec<Call>,
+    calls: Vec<DiskCall>,
     random: Random,
 }
 
@@ -28,28 +28,28 @@ impl Kernel {
         }
     }
 
-    fn make(&mut self, call: Call, slot: &mut Slot, unit: u32) -> i32 {
+    fn make(&mut self, call: DiskCall, slot: &mut DiskSlot, unit: u32) -> i32 {
         self.calls.push(call);
         if self.random.below(10) == 0 {
             return -libc::EINTR;
         }
         let buffer = slot.buffer.as_mut().and_then(|buffer| buffer.slice(Tag(0)));
         match call {
-            Call::Read { at, skip, length } => {
+            DiskCall::Read { at, skip, length } => {
                 let length = self.shortened(length, unit) as usize;
                 let from = &self.file[at as usize..][..length];
                 buffer.unwrap()[skip as usize..][..length].copy_from_slice(from);
                 length as i32
             }
-            Call::Write { at, skip, length, .. } => {
+            DiskCall::Write { at, skip, length, .. } => {
                 let length = self.shortened(length, unit) as usize;
                 self.file[at as usize..][..length].copy_from_slice(&buffer.unwrap()[skip as usize..][..length]);
                 length as i32
             }
-            Call::Allocate { at, length, .. } if self.allocates => self.zero(at, length),
-            Call::Discard { at, length } if self.discards => self.zero(at, length),
-            Call::Allocate { .. } | Call::Discard { .. } => -libc::EOPNOTSUPP,
-            Call::DataSync | Call::Advise { .. } => 0,
+            DiskCall::Allocate { at, length, .. } if self.allocates => self.zero(at, length),
+            DiskCall::Discard { at, length } if self.discards => self.zero(at, length),
+            DiskCall::Allocate { .. } | DiskCall::Discard { .. } => -libc::EOPNOTSUPP,
+            DiskCall::DataSync | DiskCall::Advise { .. } => 0,
         }
     }
 
@@ -63,17 +63,17 @@ impl Kernel {
         0
     }
 
-    fn carry_out(&mut self, slot: &mut Slot, operation: Operation<'_>, shape: &Shape) -> Result<(), Errno> {
+    fn carry_out(&mut self, slot: &mut DiskSlot, operation: Operation<'_>, shape: &StoreGeometry) -> Result<(), Errno> {
         self.calls.clear();
         slot.take(operation, shape)?;
         let mut next = slot.first(shape);
         loop {
             match next {
-                Next::Ended(result) => {
+                SlotAction::Ended(result) => {
                     slot.end(result, &self.pool);
                     return result;
                 }
-                Next::Call(call) => {
+                SlotAction::Call(call) => {
                     let result = self.make(call, slot, shape.unit);
                     next = slot.after(result, shape);
                 }
@@ -84,11 +84,11 @@ impl Kernel {
 
 const SIZE: u64 = 3 << 20;
 
-fn shape(unit: u32, grain: u32) -> Shape {
-    Shape { size: SIZE, unit, grain, device: grain > 1, writable: true }
+fn shape(unit: u32, grain: u32) -> StoreGeometry {
+    StoreGeometry { size: SIZE, unit, grain, device: grain > 1, writable: true }
 }
 
-fn shapes() -> [Shape; 4] {
+fn shapes() -> [StoreGeometry; 4] {
     [shape(1, 1), shape(1, 512), shape(512, 1), shape(4096, 4096)]
 }
 
@@ -102,7 +102,7 @@ fn anywhere(random: &mut Random) -> Range<usize> {
 fn writes_and_zeroes_change_their_bytes_and_no_others_whatever_the_kernel_can_do() {
     for seed in 0..40 {
         let shape = shapes()[seed as usize / 4 % 4];
-        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
         for _ in 0..12 {
             let range = anywhere(&mut kernel.random);
             let (offset, length) = (range.start as u64, range.len() as u64);
@@ -131,7 +131,7 @@ fn writes_and_zeroes_change_their_bytes_and_no_others_whatever_the_kernel_can_do
 fn reads_are_whole_though_the_kernel_reads_less_at_a_time() {
     for seed in 0..20 {
         let shape = shapes()[seed as usize % 4];
-        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
         let range = anywhere(&mut kernel.random);
         let read = Operation::Read { offset: range.start as u64, length: range.len() as u32 };
         assert_eq!(slot.read(), None);
@@ -146,7 +146,7 @@ fn reads_are_whole_though_the_kernel_reads_less_at_a_time() {
 fn trims_touch_whole_grains_only_and_succeed_where_nothing_can_be_given_back() {
     for seed in 0..40 {
         let shape = shapes()[seed as usize / 4 % 4];
-        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
         let range = anywhere(&mut kernel.random);
         let before = kernel.file.clone();
         let trim = Operation::Trim { offset: range.start as u64, length: range.len() as u64, durable: false };
@@ -165,16 +165,16 @@ fn trims_touch_whole_grains_only_and_succeed_where_nothing_can_be_given_back() {
 #[test]
 fn durable_changes_end_with_a_write_or_a_sync_that_makes_them_so() {
     for (seed, shape) in (0..8).flat_map(|seed| shapes().map(|shape| (seed, shape))) {
-        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
         let write = Operation::Write { offset: 100, data: &[1; 9000], durable: true };
         kernel.carry_out(&mut slot, write, &shape).unwrap();
-        let writes: Vec<_> = kernel.calls.iter().filter(|call| matches!(call, Call::Write { .. })).collect();
-        assert!(writes.iter().all(|call| matches!(call, Call::Write { durable: true, .. })), "{writes:?}");
+        let writes: Vec<_> = kernel.calls.iter().filter(|call| matches!(call, DiskCall::Write { .. })).collect();
+        assert!(writes.iter().all(|call| matches!(call, DiskCall::Write { durable: true, .. })), "{writes:?}");
         let (offset, length) = (100, 9000);
         let zero = Operation::Zero { offset, length, durable: true, allocated: false, fast: false };
         for operation in [zero, Operation::Trim { offset, length, durable: true }, Operation::Flush] {
             kernel.carry_out(&mut slot, operation, &shape).unwrap();
-            assert_eq!(kernel.calls.last(), Some(&Call::DataSync), "seed {seed}: {operation:?}");
+            assert_eq!(kernel.calls.last(), Some(&DiskCall::DataSync), "seed {seed}: {operation:?}");
         }
     }
 }
@@ -182,9 +182,9 @@ fn durable_changes_end_with_a_write_or_a_sync_that_makes_them_so() {
 #[test]
 fn a_file_that_has_become_shorter_fails_instead_of_waiting_for_ever() {
     for shape in shapes() {
-        let mut slot = Slot::default();
+        let mut slot = DiskSlot::default();
         slot.take(Operation::Read { offset: 100, length: 4096 }, &shape).unwrap();
         slot.first(&shape);
-        assert_eq!(slot.after(0, &shape), Next::Ended(Err(Errno::Io)));
+        assert_eq!(slot.after(0, &shape), SlotAction::Ended(Err(Errno::Io)));
     }
 }

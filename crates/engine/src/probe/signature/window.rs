@@ -25,10 +25,10 @@ const SAMPLES: u64 = 16;
 pub(super) struct Windows {
     /// Size of the whole device.
     pub(super) bytes: u64,
-    pieces: Vec<Piece>,
+    pieces: Vec<WindowPiece>,
 }
 
-struct Piece {
+struct WindowPiece {
     start: u64,
     data: Vec<u8>,
 }
@@ -36,7 +36,7 @@ struct Piece {
 impl Windows {
     /// Reads the parts that hold signatures, and the sample blocks.
     pub(super) fn read<R: Read + Seek>(device: &mut R, bytes: u64) -> io::Result<Self> {
-        let pieces = plan(bytes).into_iter().map(|range| Piece::read(device, range));
+        let pieces = plan(bytes).into_iter().map(|range| WindowPiece::read(device, range));
         Ok(Self { bytes, pieces: pieces.collect::<io::Result<_>>()? })
     }
 
@@ -75,7 +75,7 @@ impl Windows {
 
     /// Returns the offset of the first non-zero byte.
     pub(super) fn first_data(&self) -> Option<u64> {
-        let data = |piece: &Piece| Some(piece.start + first_nonzero(&piece.data)? as u64);
+        let data = |piece: &WindowPiece| Some(piece.start + first_nonzero(&piece.data)? as u64);
         self.pieces.iter().find_map(data)
     }
 
@@ -92,7 +92,7 @@ impl Windows {
     }
 }
 
-impl Piece {
+impl WindowPiece {
     fn read<R: Read + Seek>(device: &mut R, range: Range<u64>) -> io::Result<Self> {
         let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
         let mut data = vec![0; length];

@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use engine::block::{
-    KernelNbd, Lease, LoopSetup, MountSetup, Way, abandoned, attach_loop, detach_loop, loop_devices, mount_file,
-    unmount, way,
+    BlockDriver, KernelNbd, Lease, LoopSetup, MountSetup, abandoned, attach_loop, detach_loop, loop_devices,
+    mount_file, unmount, way,
 };
 use nbd::fuse::MOST_BYTES;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, ftruncate, seek, statvfs};
@@ -338,8 +338,8 @@ fn a_loop_device_in_use_is_told_and_goes_away_by_itself() {
 #[test]
 fn the_kernel_without_its_nbd_driver_is_told_what_to_do() {
     match (way(Path::new("/")), KernelNbd::open()) {
-        (Way::KernelNbd, Ok(device)) => assert!(device.path().starts_with("/dev") && !device.is_ready()),
-        (Way::KernelNbd, Err(error)) => assert!(error.remedy.is_some(), "{error}"),
-        (Way::FuseLoop, opened) => assert!(opened.unwrap_err().to_string().contains("modprobe nbd")),
+        (BlockDriver::KernelNbd, Ok(device)) => assert!(device.path().starts_with("/dev") && !device.is_ready()),
+        (BlockDriver::KernelNbd, Err(error)) => assert!(error.remedy.is_some(), "{error}"),
+        (BlockDriver::FuseLoop, opened) => assert!(opened.unwrap_err().to_string().contains("modprobe nbd")),
     }
 }

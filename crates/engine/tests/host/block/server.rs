@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nbd::fuse::{Ask, BUFFER_BYTES, Channel, Node, Received, Reply, Ticket};
+use nbd::fuse::{Ask, BUFFER_BYTES, Channel, FuseReply, Node, Received, ReplyTicket};
 use nbd::store::{Extent, Operation};
 use nbd::wire::Errno;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const BLOCK: usize = 4096;
 
 /// What is under way: its ticket, and where the bytes are that it reads.
-type Pending = (Ticket, u64);
+type Pending = (ReplyTicket, u64);
 
 pub(crate) struct Server {
     channel: Channel,
@@ -84,7 +84,7 @@ impl Server {
         0
     }
 
-    fn send(&self, reply: &Reply, from: u64) {
+    fn send(&self, reply: &FuseReply, from: u64) {
         let payload = &self.bytes[from as usize..][..reply.payload_bytes() as usize];
         self.channel.send(&[IoSlice::new(reply.bytes()), IoSlice::new(payload)]).unwrap();
     }

@@ -7,8 +7,8 @@ fn plan(text: &str) -> Plan {
     parsed.value
 }
 
-fn limit(most: u64, source: &str) -> Option<Limit> {
-    Some(Limit { most, source: source.to_owned() })
+fn limit(most: u64, source: &str) -> Option<HostLimit> {
+    Some(HostLimit { most, source: source.to_owned() })
 }
 
 fn host() -> Capacity {

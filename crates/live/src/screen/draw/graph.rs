@@ -61,7 +61,7 @@ pub(super) fn surface(canvas: &mut Canvas<'_>, area: Rect, values: &[f32], top: 
 }
 
 /// A line through values on a logarithmic scale, one for each column of dots.
-pub(super) fn line(canvas: &mut Canvas<'_>, area: Rect, values: &[f32], scale: Scale, style: Style) {
+pub(super) fn line(canvas: &mut Canvas<'_>, area: Rect, values: &[f32], scale: GraphScale, style: Style) {
     let mut field = Field::new(area);
     let most = (field.height * 4).saturating_sub(1);
     let mut before = None;
@@ -79,12 +79,12 @@ pub(super) fn line(canvas: &mut Canvas<'_>, area: Rect, values: &[f32], scale: S
 
 /// A logarithmic scale between two values that are easy to read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(super) struct GraphScale {
     pub(super) low: f64,
     pub(super) high: f64,
 }
 
-impl Scale {
+impl GraphScale {
     /// One that holds all values; `None` where there are none.
     pub(super) fn of<'a>(values: impl Iterator<Item = &'a f32>) -> Option<Self> {
         let known = values.filter(|value| value.is_finite() && **value > 0.0).map(|value| f64::from(*value));
@@ -138,16 +138,16 @@ mod tests {
 
     #[test]
     fn lines_hold_together() {
-        let scale = Scale { low: 1.0, high: 100.0 };
+        let scale = GraphScale { low: 1.0, high: 100.0 };
         let rows = drawn(2, 1, |canvas, area| line(canvas, area, &[1.0, 100.0, 100.0, f32::NAN], scale, Style::new()));
         assert_eq!(rows, ["⣸⠁"]);
     }
 
     #[test]
     fn scales_begin_and_end_at_round_values() {
-        assert_eq!(Scale::of([230.0, 611.0, f32::NAN].iter()), Some(Scale { low: 200.0, high: 1000.0 }));
-        assert_eq!(Scale::of([100.0].iter()), Some(Scale { low: 100.0, high: 200.0 }));
-        assert_eq!(Scale::of([f32::NAN, 0.0].iter()), None);
+        assert_eq!(GraphScale::of([230.0, 611.0, f32::NAN].iter()), Some(GraphScale { low: 200.0, high: 1000.0 }));
+        assert_eq!(GraphScale::of([100.0].iter()), Some(GraphScale { low: 100.0, high: 200.0 }));
+        assert_eq!(GraphScale::of([f32::NAN, 0.0].iter()), None);
         assert_eq!(
             (step(0.0, true), step(1001.0, true), step(0.3, true), step(999.0, false)),
             (1.0, 2000.0, 0.5, 500.0)

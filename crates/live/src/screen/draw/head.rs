@@ -4,11 +4,11 @@ use ratatui_core::layout::Rect;
 use units::count;
 
 use super::canvas::{Canvas, Palette, fitting, rows};
-use super::{KINDS, View, clock, latency, rate, state};
+use super::{KINDS, ScreenView, clock, latency, rate, state};
 use crate::view::JobFacts;
 
 /// What it is, and below how far it is.
-pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let column =
         canvas.line(area, 0, &[(" ", Palette::faint()), (view.title, Palette::strong()), ("  ", Palette::faint())]);
     let column = canvas.text(area, column, 0, view.lead, Palette::strong());
@@ -21,7 +21,7 @@ pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
 }
 
 /// What the chosen job does, or all of them together, in at most `room` letters.
-fn what(view: &View<'_>, room: usize) -> String {
+fn what(view: &ScreenView<'_>, room: usize) -> String {
     let shown: Vec<&JobFacts> = match view.chosen.and_then(|index| view.jobs.get(index)) {
         Some((facts, _)) => vec![*facts],
         None => view.jobs.iter().map(|(facts, _)| *facts).collect(),
@@ -61,7 +61,7 @@ fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> String {
     named.join(", ") + more
 }
 
-fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     if let Some(making) = view.making {
         let text = format!(" {:5.1}%  writing {} before the run", 100.0 * making.fraction, making.path);
         canvas.text(area, 0, 0, &text, canvas.palette.odd());
@@ -84,7 +84,7 @@ fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
 }
 
 /// What the keys do, as far as there is room.
-pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let pause = if view.paused { "go on" } else { "pause display" };
     let mut keys = vec![("q", "stop"), ("space", pause), ("+ -", "time")];
     if view.jobs.len() > 1 {
@@ -131,7 +131,7 @@ pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
 }
 
 /// Figures without graphs.
-pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let far = match (view.making, view.fraction, view.eta) {
         (Some(making), ..) => format!("writing {:.0} %", 100.0 * making.fraction),
         (_, Some(fraction), Some(eta)) => format!("{:.0} % {} left", 100.0 * fraction.min(1.0), clock(eta)),

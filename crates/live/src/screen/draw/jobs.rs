@@ -5,29 +5,29 @@ use ratatui_core::style::Style;
 use units::count;
 
 use super::canvas::{Canvas, Palette, columns, rows};
-use super::{KINDS, View, latency, rate, state};
-use crate::screen::sampler::{State, Track};
+use super::{KINDS, ScreenView, latency, rate, state};
+use crate::screen::sampler::{ScreenState, Track};
 
 /// A column: its heading, its width, and how much it matters; where there is no room, those that matter least are left out.
-struct Column {
+struct JobColumn {
     heading: &'static str,
     width: u16,
     matters: u8,
     left: bool,
 }
 
-const fn right(heading: &'static str, width: u16, matters: u8) -> Column {
-    Column { heading, width, matters, left: false }
+const fn right(heading: &'static str, width: u16, matters: u8) -> JobColumn {
+    JobColumn { heading, width, matters, left: false }
 }
 
 /// Names of jobs have at least so much room, and at most.
 const NAME: (u16, u16) = (12, 40);
 
 /// How wide names are, the longest of which has so many letters, and the columns that there is room for beside them.
-fn fitting(width: u16, longest: usize) -> (u16, Vec<&'static Column>) {
+fn fitting(width: u16, longest: usize) -> (u16, Vec<&'static JobColumn>) {
     let name = (longest.min(100) as u16).clamp(NAME.0, NAME.1);
-    let taken = |shown: &[&Column]| shown.iter().map(|column| column.width + 1).sum::<u16>();
-    let mut shown: Vec<&Column> = COLUMNS.iter().collect();
+    let taken = |shown: &[&JobColumn]| shown.iter().map(|column| column.width + 1).sum::<u16>();
+    let mut shown: Vec<&JobColumn> = COLUMNS.iter().collect();
     while shown.len() > 2 && taken(&shown) + name.min(20) + 2 > width {
         let least = shown.iter().map(|column| column.matters).min().unwrap_or(0);
         shown.retain(|column| column.matters > least);
@@ -35,9 +35,9 @@ fn fitting(width: u16, longest: usize) -> (u16, Vec<&'static Column>) {
     (width.saturating_sub(taken(&shown) + 2).min(name), shown)
 }
 
-const COLUMNS: [Column; 10] = [
-    Column { heading: "state", width: 9, matters: 4, left: true },
-    Column { heading: "kind", width: 5, matters: 9, left: true },
+const COLUMNS: [JobColumn; 10] = [
+    JobColumn { heading: "state", width: 9, matters: 4, left: true },
+    JobColumn { heading: "kind", width: 5, matters: 9, left: true },
     right("IOPS", 7, 9),
     right("bandwidth", 10, 7),
     right("p50", 7, 5),
@@ -49,7 +49,7 @@ const COLUMNS: [Column; 10] = [
 ];
 
 /// One line of the table.
-struct Line {
+struct JobRow {
     /// The job, and whether it is its first line.
     job: Option<usize>,
     first: bool,
@@ -58,7 +58,7 @@ struct Line {
 }
 
 /// How many lines the table has.
-pub(super) fn lines(view: &View<'_>) -> usize {
+pub(super) fn lines(view: &ScreenView<'_>) -> usize {
     let of_jobs: usize = view.jobs.iter().map(|(_, track)| kinds(track).len()).sum();
     of_jobs + usize::from(view.jobs.len() > 1) * kinds(view.all).len()
 }
@@ -70,7 +70,7 @@ fn kinds(track: &Track) -> Vec<usize> {
 }
 
 /// The jobs, as many as there is room for around the chosen one.
-pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let inside = canvas.frame(area, "jobs");
     let lines = all_lines(canvas, view);
     let (name, shown) = fitting(inside.width, lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0));
@@ -95,7 +95,7 @@ pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
     }
 }
 
-fn head(canvas: &mut Canvas<'_>, inside: Rect, name: u16, shown: &[&Column]) {
+fn head(canvas: &mut Canvas<'_>, inside: Rect, name: u16, shown: &[&JobColumn]) {
     canvas.text(columns(inside, 0, name + 1), 1, 0, "job", Palette::faint());
     for (place, column) in places(name, shown) {
         let cell = rows(columns(inside, place, column.width), 0, 1);
@@ -104,9 +104,9 @@ fn head(canvas: &mut Canvas<'_>, inside: Rect, name: u16, shown: &[&Column]) {
 }
 
 /// Where each column begins.
-fn places<'a>(name: u16, shown: &[&'a Column]) -> Vec<(u16, &'a Column)> {
+fn places<'a>(name: u16, shown: &[&'a JobColumn]) -> Vec<(u16, &'a JobColumn)> {
     let mut next = name + 2;
-    let place = |column: &&'a Column| {
+    let place = |column: &&'a JobColumn| {
         let here = next;
         next += column.width + 1;
         (here, *column)
@@ -114,7 +114,7 @@ fn places<'a>(name: u16, shown: &[&'a Column]) -> Vec<(u16, &'a Column)> {
     shown.iter().map(place).collect()
 }
 
-fn put(canvas: &mut Canvas<'_>, cell: Rect, column: &Column, text: &str, style: Style) {
+fn put(canvas: &mut Canvas<'_>, cell: Rect, column: &JobColumn, text: &str, style: Style) {
     if column.left {
         canvas.text(cell, 0, 0, text, style);
     } else {
@@ -122,7 +122,7 @@ fn put(canvas: &mut Canvas<'_>, cell: Rect, column: &Column, text: &str, style: 
     }
 }
 
-fn all_lines(canvas: &Canvas<'_>, view: &View<'_>) -> Vec<Line> {
+fn all_lines(canvas: &Canvas<'_>, view: &ScreenView<'_>) -> Vec<JobRow> {
     let mut all = Vec::new();
     if view.jobs.len() > 1 {
         all.extend(lines_of(canvas, None, "all jobs", view.all));
@@ -134,8 +134,8 @@ fn all_lines(canvas: &Canvas<'_>, view: &View<'_>) -> Vec<Line> {
     all
 }
 
-fn lines_of(canvas: &Canvas<'_>, job: Option<usize>, name: &str, track: &Track) -> Vec<Line> {
-    let line = |(first, kind): (bool, usize)| Line {
+fn lines_of(canvas: &Canvas<'_>, job: Option<usize>, name: &str, track: &Track) -> Vec<JobRow> {
+    let line = |(first, kind): (bool, usize)| JobRow {
         job,
         first,
         name: name.to_owned(),
@@ -152,7 +152,7 @@ fn cells(canvas: &Canvas<'_>, track: &Track, kind: usize, first: bool) -> [(Stri
     let plain = |text: String| (text, Style::new());
     let of_job = |text: String| if first { plain(text) } else { plain(String::new()) };
     let (word, style) = state(canvas, track.state);
-    let busy = track.state != State::Waiting;
+    let busy = track.state != ScreenState::Waiting;
     let dash = |text: String| if busy { text } else { "-".to_owned() };
     let errors = if now.errors > 0 { canvas.palette.bad() } else { Palette::faint() };
     [

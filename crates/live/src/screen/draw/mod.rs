@@ -1,4 +1,4 @@
-//! The screen, from what is known to cells: no terminal, no clock, nothing that is not in the [`View`].
+//! The screen, from what is known to cells: no terminal, no clock, nothing that is not in the [`ScreenView`].
 
 mod canvas;
 mod graph;
@@ -16,12 +16,12 @@ use units::Nanos;
 pub(super) use canvas::Palette;
 use canvas::{Canvas, columns, rows};
 
-use super::sampler::{LimitNow, Now, State, Track};
+use super::sampler::{LimitNow, Now, ScreenState, Track};
 use crate::view::{FileProgress, JobFacts};
 
 /// Everything that is on the screen.
 #[derive(Clone, Debug)]
-pub(super) struct View<'a> {
+pub(super) struct ScreenView<'a> {
     /// Such as `fathom run`.
     pub(super) title: &'a str,
     /// Which of many runs it is.
@@ -46,7 +46,7 @@ pub(super) struct View<'a> {
     pub(super) help: bool,
 }
 
-impl View<'_> {
+impl ScreenView<'_> {
     /// What graphs and figures are of.
     fn track(&self) -> &Track {
         self.chosen.and_then(|chosen| self.jobs.get(chosen)).map_or(self.all, |(_, track)| track)
@@ -87,7 +87,7 @@ const TAILS: [&str; 3] = ["p50", "p99", "p99.9"];
 const SMALL: (u16, u16) = (44, 14);
 
 /// Draws everything.
-pub(super) fn draw(view: &View<'_>, buffer: &mut Buffer, palette: Palette) {
+pub(super) fn draw(view: &ScreenView<'_>, buffer: &mut Buffer, palette: Palette) {
     let area = buffer.area;
     let canvas = &mut Canvas { buffer, palette };
     if view.help {
@@ -99,7 +99,7 @@ pub(super) fn draw(view: &View<'_>, buffer: &mut Buffer, palette: Palette) {
     }
 }
 
-fn whole(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+fn whole(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     head::head(canvas, rows(area, 0, 2), view);
     head::keys(canvas, rows(area, area.height - 1, 1), view);
     let body = rows(area, 2, area.height - 3);
@@ -112,14 +112,14 @@ fn whole(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
 }
 
 /// How many lines the jobs and what stands beside them have.
-fn below(body: Rect, view: &View<'_>) -> u16 {
+fn below(body: Rect, view: &ScreenView<'_>) -> u16 {
     let wanted = jobs::lines(view).max(side::lines(view)) as u16 + 3;
     let most = if body.height >= 30 { body.height / 3 } else { body.height * 2 / 5 };
     wanted.clamp(4, most.max(4))
 }
 
 /// Four panels, or two where there is no room for four.
-fn graphs(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+fn graphs(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let left = area.width / 2;
     let (left, right) = (columns(area, 0, left), columns(area, left, area.width - left));
     let upper = if area.height >= 10 { area.height.div_ceil(2) } else { area.height };
@@ -166,13 +166,13 @@ fn rate(bytes: f64) -> String {
 }
 
 /// A state in a word, and how it is shown.
-fn state(canvas: &Canvas<'_>, state: State) -> (&'static str, ratatui_core::style::Style) {
+fn state(canvas: &Canvas<'_>, state: ScreenState) -> (&'static str, ratatui_core::style::Style) {
     match state {
-        State::Waiting => ("waits", Palette::faint()),
-        State::Ramp => ("ramp", canvas.palette.odd()),
-        State::Running => ("runs", canvas.palette.good()),
-        State::Silent => ("no answer", canvas.palette.bad()),
-        State::Over => ("done", Palette::faint()),
+        ScreenState::Waiting => ("waits", Palette::faint()),
+        ScreenState::Ramp => ("ramp", canvas.palette.odd()),
+        ScreenState::Running => ("runs", canvas.palette.good()),
+        ScreenState::Silent => ("no answer", canvas.palette.bad()),
+        ScreenState::Over => ("done", Palette::faint()),
     }
 }
 

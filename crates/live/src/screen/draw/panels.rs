@@ -6,18 +6,18 @@ use ratatui_core::style::Style;
 use units::{Nanos, count};
 
 use super::canvas::{Canvas, Palette, beside, columns, fitting, rows, stacked};
-use super::graph::{self, Scale, dots, step};
-use super::{KINDS, TAILS, View, latency as text_of, rate, round, span};
-use crate::screen::history::{Join, Point};
+use super::graph::{self, GraphScale, dots, step};
+use super::{KINDS, ScreenView, TAILS, latency as text_of, rate, round, span};
+use crate::screen::history::{HistoryPoint, Join};
 
 /// Operations a second.
-pub(super) fn iops(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn iops(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let now = view.now().iops;
     surfaces(canvas, area, view, "IOPS", &|kind| count(now[kind].round()), &count, |point, kind| point.iops[kind]);
 }
 
 /// Bytes a second.
-pub(super) fn bandwidth(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn bandwidth(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let now = view.now().bytes;
     surfaces(canvas, area, view, "bandwidth", &|kind| rate(now[kind]), &rate, |point, kind| point.bytes[kind]);
 }
@@ -26,11 +26,11 @@ pub(super) fn bandwidth(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
 fn surfaces(
     canvas: &mut Canvas<'_>,
     area: Rect,
-    view: &View<'_>,
+    view: &ScreenView<'_>,
     title: &str,
     now: &dyn Fn(usize) -> String,
     text: &dyn Fn(f64) -> String,
-    pick: impl Fn(&Point, usize) -> f32,
+    pick: impl Fn(&HistoryPoint, usize) -> f32,
 ) {
     let inside = framed(canvas, area, view, title);
     let kinds = view.kinds();
@@ -57,7 +57,7 @@ fn top_of(most: f64, bytes: bool) -> f64 {
     step(most / unit, true) * unit
 }
 
-fn framed(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>, title: &str) -> Rect {
+fn framed(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>, title: &str) -> Rect {
     let inside = canvas.frame(area, title);
     canvas.foot(area, &format!("{} ago", span(view.window)), "now");
     inside
@@ -67,7 +67,7 @@ fn framed(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>, title: &str) -> 
 const AXIS: u16 = 8;
 
 /// Percentiles over time, on a logarithmic scale.
-pub(super) fn latency(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn latency(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let inside = framed(canvas, area, view, view.latency_name());
     let kinds = view.kinds();
     for (kind, part) in kinds.iter().copied().zip(stacked(inside, kinds.len() as u16)) {
@@ -76,7 +76,7 @@ pub(super) fn latency(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
     }
 }
 
-fn percentiles(canvas: &mut Canvas<'_>, label: Rect, view: &View<'_>, kind: usize) {
+fn percentiles(canvas: &mut Canvas<'_>, label: Rect, view: &ScreenView<'_>, kind: usize) {
     let mut column = canvas.text(label, 0, 0, &format!(" {} ", KINDS[kind]), canvas.palette.kind(kind));
     for (index, (name, value)) in TAILS.iter().zip(view.now().tail(kind)).enumerate() {
         let (style, text) = (canvas.palette.tail(index), text_of(value));
@@ -88,14 +88,14 @@ fn percentiles(canvas: &mut Canvas<'_>, label: Rect, view: &View<'_>, kind: usiz
     }
 }
 
-fn lines(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>, kind: usize) {
+fn lines(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>, kind: usize) {
     let plot = columns(area, AXIS, area.width.saturating_sub(AXIS));
     let window_s = view.window.as_secs_f64();
     let track = view.track();
     let series: [Vec<f32>; 3] = std::array::from_fn(|index| {
         track.history.dots(window_s, dots(plot), Join::Greatest, |point| point.latency[kind][index])
     });
-    let Some(scale) = Scale::of(series.iter().flatten()) else {
+    let Some(scale) = GraphScale::of(series.iter().flatten()) else {
         canvas.text(area, 1, area.height / 2, "nothing is counted", Palette::faint());
         return;
     };
@@ -106,7 +106,7 @@ fn lines(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>, kind: usize) {
     }
 }
 
-fn axis(canvas: &mut Canvas<'_>, area: Rect, scale: Scale) {
+fn axis(canvas: &mut Canvas<'_>, area: Rect, scale: GraphScale) {
     let mut tick = |row: u16, value: f64| {
         let text = round(&Nanos::new(value as u64).to_string());
         canvas.text(area, 0, row, &format!("{text:>7}"), Palette::faint());
@@ -128,7 +128,7 @@ fn two_figures(value: f64) -> f64 {
 }
 
 /// How the latencies of the last seconds are distributed.
-pub(super) fn histogram(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn histogram(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let inside = canvas.frame(area, &format!("{}, last 2 s", view.latency_name()));
     let kinds = view.kinds();
     for (kind, part) in kinds.iter().copied().zip(beside(inside, kinds.len() as u16)) {

@@ -5,7 +5,7 @@ use ratatui_core::style::Style;
 use units::{count, percent, significant};
 
 use super::canvas::{Canvas, Palette, fitting, rows};
-use super::{View, clock};
+use super::{ScreenView, clock};
 use crate::screen::sampler::LimitNow;
 
 /// How wide it is beside the jobs.
@@ -18,13 +18,13 @@ pub(super) fn width(area: Rect) -> u16 {
 }
 
 /// How many lines it has.
-pub(super) fn lines(view: &View<'_>) -> usize {
+pub(super) fn lines(view: &ScreenView<'_>) -> usize {
     let credits = view.limits.iter().filter(|limit| limit.credits.is_some()).count();
     3 + view.limits.len().min(6) + credits + 2 * view.notes.len().min(4)
 }
 
 /// Everything that is to be said, the most important first.
-pub(super) fn side(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+pub(super) fn side(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     if area.width == 0 {
         return;
     }
@@ -65,7 +65,7 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
 }
 
 /// Which limit holds most operations back, if one does.
-fn verdict(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &View<'_>) -> u16 {
+fn verdict(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<'_>) -> u16 {
     let Some(most) = view.limits.iter().find(|limit| limit.decided >= 0.25) else {
         canvas.text(inside, 1, row, "no limit is reached", canvas.palette.good());
         return row + 1;
@@ -95,7 +95,7 @@ fn limit(canvas: &mut Canvas<'_>, area: Rect, name: u16, limit: &LimitNow) -> u1
     2
 }
 
-fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &View<'_>) {
+fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<'_>) {
     let now = view.now();
     let depth: u32 = match view.chosen.and_then(|chosen| view.jobs.get(chosen)) {
         Some((facts, _)) => facts.depth,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::screen::sampler::{Sampler, example};
+use crate::screen::sampler::{ScreenSampler, example};
 
 /// The text of a screen.
 fn text(buffer: &Buffer) -> String {
@@ -15,14 +15,14 @@ fn text(buffer: &Buffer) -> String {
     (0..buffer.area.height).map(row).collect()
 }
 
-fn drawn(view: &View<'_>, width: u16, height: u16) -> Buffer {
+fn drawn(view: &ScreenView<'_>, width: u16, height: u16) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     draw(view, &mut buffer, Palette::Many);
     buffer
 }
 
 #[track_caller]
-fn assert_screen(name: &str, view: &View<'_>, width: u16, height: u16) {
+fn assert_screen(name: &str, view: &ScreenView<'_>, width: u16, height: u16) {
     let found = text(&drawn(view, width, height));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/screen/draw/screens").join(format!("{name}.txt"));
     if std::env::var_os("FATHOM_ACCEPT").is_some() {
@@ -33,8 +33,8 @@ fn assert_screen(name: &str, view: &View<'_>, width: u16, height: u16) {
 }
 
 /// What is drawn of a made-up run.
-fn view<'a>(facts: &'a [JobFacts], sampler: &'a Sampler) -> View<'a> {
-    View {
+fn view<'a>(facts: &'a [JobFacts], sampler: &'a ScreenSampler) -> ScreenView<'a> {
+    ScreenView {
         title: "fathom run",
         lead: "",
         making: None,
@@ -67,29 +67,29 @@ fn reads_and_writes_have_graphs_of_their_own_and_limits_are_named() {
     let (facts, sampler) = example::mixed_on_a_model();
     let notes = ["logs: /mnt/x cannot be opened: Permission denied; run as its owner".to_owned()];
     let metrics = Some("http://127.0.0.1:9184/metrics");
-    let view = View { chosen: Some(0), notes: &notes, metrics, ..view(&facts, &sampler) };
+    let view = ScreenView { chosen: Some(0), notes: &notes, metrics, ..view(&facts, &sampler) };
     assert_screen("mixed-100x30", &view, 100, 30);
     assert_screen("mixed-200x60", &view, 200, 60);
-    assert_screen("mixed-60x16", &View { paused: true, ..view }, 60, 16);
+    assert_screen("mixed-60x16", &ScreenView { paused: true, ..view }, 60, 16);
 }
 
 #[test]
 fn many_jobs_scroll_around_the_chosen_one() {
     let (facts, sampler) = example::many(40);
-    let view = View { chosen: Some(20), ..view(&facts, &sampler) };
+    let view = ScreenView { chosen: Some(20), ..view(&facts, &sampler) };
     let screen = text(&drawn(&view, 100, 30));
     assert!(screen.contains("job-20") && !screen.contains("job-39") && screen.contains(" of 41"), "{screen}");
-    assert!(text(&drawn(&View { chosen: Some(39), ..view }, 100, 30)).contains("job-39"));
+    assert!(text(&drawn(&ScreenView { chosen: Some(39), ..view }, 100, 30)).contains("job-39"));
 }
 
 #[test]
 fn before_anything_is_known_and_in_the_help_there_is_something_to_read() {
-    let sampler = Sampler::new();
+    let sampler = ScreenSampler::new();
     let making = FileProgress { path: "/data/test.bin".to_owned(), fraction: 0.5 };
-    let view = View { making: Some(&making), fraction: None, eta: None, ..view(&[], &sampler) };
+    let view = ScreenView { making: Some(&making), fraction: None, eta: None, ..view(&[], &sampler) };
     let screen = text(&drawn(&view, 80, 24));
     assert!(screen.contains(" 50.0%  writing /data/test.bin before the run"), "{screen}");
-    assert_screen("help-80x24", &View { help: true, ..view }, 80, 24);
+    assert_screen("help-80x24", &ScreenView { help: true, ..view }, 80, 24);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn no_size_of_a_terminal_and_no_name_of_a_job_break_the_screen() {
     {
         for help in [false, true] {
             for chosen in [None, Some(0), Some(7)] {
-                let buffer = drawn(&View { help, chosen, ..whole.clone() }, width, height);
+                let buffer = drawn(&ScreenView { help, chosen, ..whole.clone() }, width, height);
                 assert!(!text(&buffer).contains('\u{1b}'), "a name must not speak to the terminal");
             }
         }

@@ -2,17 +2,17 @@
 
 use units::random::Random;
 
-use crate::store::{Abilities, Ended, Extent, Operation, Pieces, Progress, Store};
+use crate::store::{Abilities, Extent, Operation, Pieces, Store, StoreEnd, StoreProgress};
 use crate::wire::Errno;
 
 /// Holds operations back, and starts what is below at any time before they end.
 pub(crate) struct Later {
     below: Box<dyn Store>,
-    held: Vec<(u32, Held)>,
+    held: Vec<(u32, DelayedOp)>,
     random: Random,
 }
 
-enum Held {
+enum DelayedOp {
     Read { offset: u64, length: u32 },
     Write { offset: u64, data: Vec<u8>, durable: bool },
     Done(Result<(), Errno>),
@@ -23,15 +23,15 @@ impl Later {
         Self { below, held: Vec::new(), random: Random::new(seed, 0x6c61_7465) }
     }
 
-    fn carry_out(&mut self, slot: u32, held: &Held) -> Result<(), Errno> {
+    fn carry_out(&mut self, slot: u32, held: &DelayedOp) -> Result<(), Errno> {
         let operation = match *held {
-            Held::Read { offset, length } => Operation::Read { offset, length },
-            Held::Write { offset, ref data, durable } => Operation::Write { offset, data, durable },
-            Held::Done(result) => return result,
+            DelayedOp::Read { offset, length } => Operation::Read { offset, length },
+            DelayedOp::Write { offset, ref data, durable } => Operation::Write { offset, data, durable },
+            DelayedOp::Done(result) => return result,
         };
         match self.below.start(slot, operation) {
-            Progress::Ended(result) => result,
-            Progress::Pending => panic!("what is below ends at once"),
+            StoreProgress::Ended(result) => result,
+            StoreProgress::Pending => panic!("what is below ends at once"),
         }
     }
 }
@@ -45,27 +45,27 @@ impl Store for Later {
         self.below.abilities()
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
         assert!(self.held.iter().all(|(held, _)| *held != slot), "slot {slot} is used twice");
         let held = match operation {
-            Operation::Read { offset, length } => Held::Read { offset, length },
-            Operation::Write { offset, data, durable } => Held::Write { offset, data: data.to_vec(), durable },
+            Operation::Read { offset, length } => DelayedOp::Read { offset, length },
+            Operation::Write { offset, data, durable } => DelayedOp::Write { offset, data: data.to_vec(), durable },
             other => match self.below.start(slot, other) {
-                Progress::Ended(result) => Held::Done(result),
-                Progress::Pending => panic!("what is below ends at once"),
+                StoreProgress::Ended(result) => DelayedOp::Done(result),
+                StoreProgress::Pending => panic!("what is below ends at once"),
             },
         };
         self.held.push((slot, held));
-        Progress::Pending
+        StoreProgress::Pending
     }
 
-    fn collect(&mut self, ended: &mut Vec<Ended>) {
+    fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let most = self.random.below(4);
         for _ in 0..most.min(self.held.len() as u64) {
             let at = self.random.below(self.held.len() as u64) as usize;
             let (slot, held) = self.held.swap_remove(at);
             let result = self.carry_out(slot, &held);
-            ended.push(Ended { slot, result });
+            ended.push(StoreEnd { slot, result });
         }
     }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Ended, Operation, Pieces, Progress, Store};
+use super::{Operation, Pieces, Store, StoreEnd, StoreProgress};
 use crate::wire::Errno;
 
 #[cfg(test)]
@@ -20,7 +20,7 @@ pub(crate) use later::Later;
 
 /// What the suite may expect of the store at hand.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct TestedStore {
     /// What it holds at first, at least one byte.
     pub content: Vec<u8>,
     /// Each seed is one course of operations over a store of its own.
@@ -31,7 +31,7 @@ pub struct Subject {
     pub slots: u32,
 }
 
-impl Default for Subject {
+impl Default for TestedStore {
     /// Ten courses of 400 operations, 16 at once, over one byte.
     fn default() -> Self {
         Self { content: vec![0], seeds: 0..10, steps: 400, slots: 16 }
@@ -45,10 +45,10 @@ impl Default for Subject {
 ///
 /// # Panics
 /// When a store does not conform.
-pub fn check(mut make: impl FnMut(u64) -> Box<dyn Store>, subject: &Subject) {
+pub fn check(mut make: impl FnMut(u64) -> Box<dyn Store>, subject: &TestedStore) {
     for seed in subject.seeds.clone() {
         let mut store = make(seed);
-        run::Run::new(store.as_mut(), subject, seed).go();
+        run::ConformanceRun::new(store.as_mut(), subject, seed).go();
     }
 }
 
@@ -74,7 +74,7 @@ pub fn read(store: &mut dyn Store, offset: u64, length: u32) -> Result<Vec<u8>, 
 /// # Panics
 /// Where nothing is heard of it for half a minute.
 pub fn perform(store: &mut dyn Store, slot: u32, operation: Operation<'_>) -> Result<(), Errno> {
-    if let Progress::Ended(result) = store.start(slot, operation) {
+    if let StoreProgress::Ended(result) = store.start(slot, operation) {
         return result;
     }
     let mut ended = Vec::new();
@@ -84,7 +84,7 @@ pub fn perform(store: &mut dyn Store, slot: u32, operation: Operation<'_>) -> Re
 }
 
 /// Waits until something has ended.
-fn await_ends(store: &mut dyn Store, ended: &mut Vec<Ended>) {
+fn await_ends(store: &mut dyn Store, ended: &mut Vec<StoreEnd>) {
     for _ in 0..TRIES_MAX {
         store.submit();
         store.collect(ended);
@@ -121,21 +121,21 @@ fn lent(store: &dyn Store, slot: u32, offset: u64, length: u32, room: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Content, Memory, Pattern};
+    use crate::store::{Content, MemoryStore, PatternStore};
 
     fn check_over_zeroes(make: fn() -> Box<dyn Store>) {
-        check(|_| make(), &Subject { content: vec![0; 1 << 20], ..Subject::default() });
+        check(|_| make(), &TestedStore { content: vec![0; 1 << 20], ..TestedStore::default() });
     }
 
     #[test]
     #[should_panic(expected = "seed 0: a wrong byte")]
     fn other_bytes_are_noticed() {
-        check_over_zeroes(|| Box::new(Pattern::new(Content::Random { seed: 1 }, 1 << 20)));
+        check_over_zeroes(|| Box::new(PatternStore::new(Content::Random { seed: 1 }, 1 << 20)));
     }
 
     #[test]
     #[should_panic(expected = "NoSpace")]
     fn failures_without_a_reason_are_noticed() {
-        check_over_zeroes(|| Box::new(Memory::new(1 << 20, 1 << 18)));
+        check_over_zeroes(|| Box::new(MemoryStore::new(1 << 20, 1 << 18)));
     }
 }

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use units::random::Random;
 
-use super::work::{Kind, Work};
-use super::{Subject, await_ends, lent};
-use crate::store::{Ended, Operation, Progress, Store};
+use super::work::{TestedWork, WorkKind};
+use super::{TestedStore, await_ends, lent};
+use crate::store::{Operation, Store, StoreEnd, StoreProgress};
 use crate::wire::Errno;
 
 /// An operation that has a slot.
 struct Active {
-    work: Work,
-    stage: Stage,
+    work: TestedWork,
+    stage: ConformanceStage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ConformanceStage {
     UnderWay,
     /// A read that has ended and is not lent yet.
     Held,
@@ -29,22 +29,22 @@ enum Stage {
 /// How many bytes beside those that are changed must have stayed as they were.
 const NEIGHBOURS: usize = 70_000;
 
-fn spans(works: &[Work]) -> Vec<Range<usize>> {
-    works.iter().map(Work::range).collect()
+fn spans(works: &[TestedWork]) -> Vec<Range<usize>> {
+    works.iter().map(TestedWork::range).collect()
 }
 
-pub(super) struct Run<'s> {
+pub(super) struct ConformanceRun<'s> {
     store: &'s mut dyn Store,
     model: Vec<u8>,
     random: Random,
     active: Vec<Option<Active>>,
-    ended: Vec<Ended>,
+    ended: Vec<StoreEnd>,
     steps: u32,
     seed: u64,
 }
 
-impl<'s> Run<'s> {
-    pub(super) fn new(store: &'s mut dyn Store, subject: &Subject, seed: u64) -> Self {
+impl<'s> ConformanceRun<'s> {
+    pub(super) fn new(store: &'s mut dyn Store, subject: &TestedStore, seed: u64) -> Self {
         assert_eq!(store.size(), subject.content.len() as u64);
         let active = (0..subject.slots).map(|_| None).collect();
         let random = Random::new(seed, 0);
@@ -67,22 +67,22 @@ impl<'s> Run<'s> {
     }
 
     fn start_any(&mut self) {
-        let work = Work::any(&mut self.random, self.model.len() as u64);
+        let work = TestedWork::any(&mut self.random, self.model.len() as u64);
         let free = self.active.iter().position(Option::is_none);
         let alone = !self.active.iter().flatten().any(|active| active.work.disturbs(&work));
         match free {
-            Some(slot) if alone => self.start(slot, work, Stage::UnderWay),
+            Some(slot) if alone => self.start(slot, work, ConformanceStage::UnderWay),
             Some(_) => self.look_for_ends(),
             None => self.drain(),
         }
     }
 
-    fn start(&mut self, slot: usize, work: Work, stage: Stage) {
+    fn start(&mut self, slot: usize, work: TestedWork, stage: ConformanceStage) {
         let look = Operation::Read { offset: work.offset, length: work.length as u32 };
-        let operation = if stage == Stage::Looking { look } else { work.operation() };
+        let operation = if stage == ConformanceStage::Looking { look } else { work.operation() };
         let progress = self.store.start(slot as u32, operation);
         self.active[slot] = Some(Active { work, stage });
-        if let Progress::Ended(result) = progress {
+        if let StoreProgress::Ended(result) = progress {
             self.end(slot, result);
         }
     }
@@ -94,9 +94,9 @@ impl<'s> Run<'s> {
             return;
         }
         self.drain();
-        let works = Work::contest(&mut self.random, size as u64);
+        let works = TestedWork::contest(&mut self.random, size as u64);
         for (slot, work) in works.iter().enumerate().take(self.active.len()) {
-            self.start(slot, work.clone(), Stage::Contest);
+            self.start(slot, work.clone(), ConformanceStage::Contest);
         }
         self.drain();
         let from = works.iter().map(|work| work.range().start).min().unwrap_or(0).saturating_sub(NEIGHBOURS);
@@ -118,14 +118,14 @@ impl<'s> Run<'s> {
     }
 
     fn take_ends(&mut self) {
-        for Ended { slot, result } in std::mem::take(&mut self.ended) {
+        for StoreEnd { slot, result } in std::mem::take(&mut self.ended) {
             self.end(slot as usize, result);
         }
     }
 
     /// Waits for all that is under way, and looks at what was read.
     fn drain(&mut self) {
-        while self.active.iter().flatten().any(|active| active.stage != Stage::Held) {
+        while self.active.iter().flatten().any(|active| active.stage != ConformanceStage::Held) {
             await_ends(self.store, &mut self.ended);
             self.take_ends();
         }
@@ -143,28 +143,28 @@ impl<'s> Run<'s> {
         let writes = self.store.abilities().write;
         assert!(writes || !work.changes(), "seed {seed}: what cannot be written was written");
         match work.kind {
-            _ if stage == Stage::Contest => {}
-            Kind::Trim if stage == Stage::Looking => self.adopt(slot, &work),
-            Kind::Read => self.active[slot] = Some(Active { work, stage: Stage::Held }),
-            Kind::Write(ref data) => self.model[work.range()].copy_from_slice(data),
-            Kind::Zero { .. } => self.model[work.range()].fill(0),
-            Kind::Trim => self.start(slot, work, Stage::Looking),
-            Kind::Flush | Kind::Cache => {}
+            _ if stage == ConformanceStage::Contest => {}
+            WorkKind::Trim if stage == ConformanceStage::Looking => self.adopt(slot, &work),
+            WorkKind::Read => self.active[slot] = Some(Active { work, stage: ConformanceStage::Held }),
+            WorkKind::Write(ref data) => self.model[work.range()].copy_from_slice(data),
+            WorkKind::Zero { .. } => self.model[work.range()].fill(0),
+            WorkKind::Trim => self.start(slot, work, ConformanceStage::Looking),
+            WorkKind::Flush | WorkKind::Cache => {}
         }
     }
 
-    fn may_fail(&self, work: &Work, result: Result<(), Errno>) -> bool {
+    fn may_fail(&self, work: &TestedWork, result: Result<(), Errno>) -> bool {
         let abilities = self.store.abilities();
         match (result, &work.kind) {
             (Err(Errno::NotPermitted), _) => work.changes() && !abilities.write,
-            (Err(Errno::NotSupported), Kind::Zero { fast, .. }) => *fast,
-            (Err(Errno::NotSupported), Kind::Trim) => !abilities.trim,
+            (Err(Errno::NotSupported), WorkKind::Zero { fast, .. }) => *fast,
+            (Err(Errno::NotSupported), WorkKind::Trim) => !abilities.trim,
             _ => false,
         }
     }
 
     /// Takes over what a trim has left, which is what was there or zeroes.
-    fn adopt(&mut self, slot: usize, work: &Work) {
+    fn adopt(&mut self, slot: usize, work: &TestedWork) {
         let found = lent(self.store, slot as u32, work.offset, work.length as u32, 3);
         self.store.release(slot as u32);
         let model = &mut self.model[work.range()];
@@ -180,7 +180,10 @@ impl<'s> Run<'s> {
 
     /// Looks at what was read, if it was.
     fn lend(&mut self, slot: usize) {
-        let Some(Active { work, .. }) = self.active[slot].take_if(|active| active.stage == Stage::Held) else { return };
+        let Some(Active { work, .. }) = self.active[slot].take_if(|active| active.stage == ConformanceStage::Held)
+        else {
+            return;
+        };
         let room = 1 + self.random.below(4) as usize;
         let found = lent(self.store, slot as u32, work.offset, work.length as u32, room);
         self.store.release(slot as u32);
@@ -191,8 +194,8 @@ impl<'s> Run<'s> {
 
     /// What is told to be zero is zero. Ranges of operations under way are left out.
     fn check_extents(&mut self) {
-        let mut range = Work::any(&mut self.random, self.model.len() as u64);
-        range.kind = Kind::Read;
+        let mut range = TestedWork::any(&mut self.random, self.model.len() as u64);
+        range.kind = WorkKind::Read;
         if self.active.iter().flatten().any(|active| active.work.disturbs(&range)) {
             return;
         }
@@ -214,8 +217,9 @@ impl<'s> Run<'s> {
     fn check_everything(&mut self) {
         for offset in (0..self.model.len()).step_by(100_000) {
             let length = (self.model.len() - offset).min(100_000);
-            let work = Work { kind: Kind::Read, offset: offset as u64, length: length as u64, durable: false };
-            self.start(0, work, Stage::UnderWay);
+            let work =
+                TestedWork { kind: WorkKind::Read, offset: offset as u64, length: length as u64, durable: false };
+            self.start(0, work, ConformanceStage::UnderWay);
             self.drain();
         }
     }

@@ -8,15 +8,15 @@ use crate::store::Operation;
 
 /// An operation that owns what it writes.
 #[derive(Clone, Debug)]
-pub(super) struct Work {
-    pub(super) kind: Kind,
+pub(super) struct TestedWork {
+    pub(super) kind: WorkKind,
     pub(super) offset: u64,
     pub(super) length: u64,
     pub(super) durable: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WorkKind {
     Read,
     Write(Vec<u8>),
     Zero { allocated: bool, fast: bool },
@@ -27,18 +27,18 @@ pub(super) enum Kind {
 
 const LARGEST: u64 = 200_000;
 
-impl Work {
+impl TestedWork {
     /// Any operation on a store of `size` bytes.
     pub(super) fn any(random: &mut Random, size: u64) -> Self {
         let Range { start, end } = range(random, size);
         let (length, durable) = (end - start, random.below(4) == 0);
         let kind = match random.below(16) {
-            0..6 => Kind::Read,
-            6..12 => Kind::Write(written(random, length)),
-            12 => Kind::Zero { allocated: random.below(2) == 0, fast: random.below(2) == 0 },
-            13 => Kind::Trim,
-            14 => Kind::Flush,
-            _ => Kind::Cache,
+            0..6 => WorkKind::Read,
+            6..12 => WorkKind::Write(written(random, length)),
+            12 => WorkKind::Zero { allocated: random.below(2) == 0, fast: random.below(2) == 0 },
+            13 => WorkKind::Trim,
+            14 => WorkKind::Flush,
+            _ => WorkKind::Cache,
         };
         Self { kind, offset: start, length, durable }
     }
@@ -60,8 +60,8 @@ impl Work {
 
     fn change(random: &mut Random, Range { start, end }: Range<u64>) -> Self {
         let kind = match random.below(4) {
-            0 => Kind::Zero { allocated: random.below(2) == 0, fast: false },
-            _ => Kind::Write(written(random, end - start)),
+            0 => WorkKind::Zero { allocated: random.below(2) == 0, fast: false },
+            _ => WorkKind::Write(written(random, end - start)),
         };
         Self { kind, offset: start, length: end - start, durable: random.below(4) == 0 }
     }
@@ -70,8 +70,8 @@ impl Work {
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         let inside = at.checked_sub(self.offset as usize).filter(|&inside| inside < self.length as usize)?;
         match &self.kind {
-            Kind::Write(data) => Some(data[inside]),
-            Kind::Zero { .. } => Some(0),
+            WorkKind::Write(data) => Some(data[inside]),
+            WorkKind::Zero { .. } => Some(0),
             _ => None,
         }
     }
@@ -79,12 +79,12 @@ impl Work {
     pub(super) fn operation(&self) -> Operation<'_> {
         let Self { offset, length, durable, .. } = *self;
         match self.kind {
-            Kind::Read => Operation::Read { offset, length: length as u32 },
-            Kind::Write(ref data) => Operation::Write { offset, data, durable },
-            Kind::Zero { allocated, fast } => Operation::Zero { offset, length, durable, allocated, fast },
-            Kind::Trim => Operation::Trim { offset, length, durable },
-            Kind::Flush => Operation::Flush,
-            Kind::Cache => Operation::Cache { offset, length },
+            WorkKind::Read => Operation::Read { offset, length: length as u32 },
+            WorkKind::Write(ref data) => Operation::Write { offset, data, durable },
+            WorkKind::Zero { allocated, fast } => Operation::Zero { offset, length, durable, allocated, fast },
+            WorkKind::Trim => Operation::Trim { offset, length, durable },
+            WorkKind::Flush => Operation::Flush,
+            WorkKind::Cache => Operation::Cache { offset, length },
         }
     }
 
@@ -95,12 +95,12 @@ impl Work {
 
     /// Whether it changes what is stored.
     pub(super) fn changes(&self) -> bool {
-        matches!(self.kind, Kind::Write(_) | Kind::Zero { .. } | Kind::Trim)
+        matches!(self.kind, WorkKind::Write(_) | WorkKind::Zero { .. } | WorkKind::Trim)
     }
 
     /// Whether the outcome of one of them depends on the other.
     pub(super) fn disturbs(&self, other: &Self) -> bool {
-        let bytes = |work: &Self| !matches!(work.kind, Kind::Flush | Kind::Cache);
+        let bytes = |work: &Self| !matches!(work.kind, WorkKind::Flush | WorkKind::Cache);
         let apart = self.offset + self.length <= other.offset || other.offset + other.length <= self.offset;
         !apart && bytes(self) && bytes(other) && (self.changes() || other.changes())
     }

@@ -1,7 +1,7 @@
 //! Faults on purpose, by a seed.
 //!
-//! [`Rates`] are what was asked for, [`Faults`] decides for one operation after the other, and [`Faulty`] carries out what
-//! can be done in a store. Stalls and lost connections are for the server, which answers clients. [`Injected`] counts what
+//! [`FaultRates`] are what was asked for, [`Faults`] decides for one operation after the other, and [`FaultyStore`] carries out what
+//! can be done in a store. Stalls and lost connections are for the server, which answers clients. [`InjectedFaults`] counts what
 //! was done.
 
 mod rates;
@@ -13,8 +13,8 @@ use units::Nanos;
 use units::random::Random;
 use volume::Kind;
 
-pub use rates::{Rates, Stall};
-pub use store::Faulty;
+pub use rates::{FaultRates, Stall};
+pub use store::FaultyStore;
 
 /// What can go wrong on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether [`Faulty`] carries it out; the server carries out the others.
+    /// Whether [`FaultyStore`] carries it out; the server carries out the others.
     #[must_use]
     pub const fn is_of_store(self) -> bool {
         !matches!(self, Self::Stall | Self::FlushStall | Self::Disconnect)
@@ -142,9 +142,9 @@ impl Fault {
 
 /// How many faults of each kind were carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Injected([u64; FaultKind::ALL.len()]);
+pub struct InjectedFaults([u64; FaultKind::ALL.len()]);
 
-impl Injected {
+impl InjectedFaults {
     /// How many of a kind.
     #[must_use]
     pub const fn of(&self, kind: FaultKind) -> u64 {
@@ -157,7 +157,7 @@ impl Injected {
     }
 }
 
-impl Add for Injected {
+impl Add for InjectedFaults {
     type Output = Self;
     fn add(mut self, more: Self) -> Self {
         self += more;
@@ -165,7 +165,7 @@ impl Add for Injected {
     }
 }
 
-impl AddAssign for Injected {
+impl AddAssign for InjectedFaults {
     fn add_assign(&mut self, more: Self) {
         self.0.iter_mut().zip(more.0).for_each(|(count, more)| *count += more);
     }
@@ -175,7 +175,7 @@ impl AddAssign for Injected {
 /// of fault do not depend on the rates of another.
 #[derive(Clone, Debug)]
 pub struct Faults {
-    rates: Rates,
+    rates: FaultRates,
     /// Whether anything can go wrong.
     any: bool,
     /// By [`FaultKind`].
@@ -188,14 +188,14 @@ pub(super) const SECTOR_BYTES: u64 = 512;
 impl Faults {
     /// The faults under a seed.
     #[must_use]
-    pub fn new(rates: Rates, seed: u64) -> Self {
+    pub fn new(rates: FaultRates, seed: u64) -> Self {
         let random = FaultKind::ALL.map(|kind| Random::new(seed, 0x6661_756c_7400 + kind.stream()));
-        Self { rates, any: rates != Rates::default(), random }
+        Self { rates, any: rates != FaultRates::default(), random }
     }
 
     /// Goes by other rates from the next operation on.
-    pub fn set_rates(&mut self, rates: Rates) {
-        (self.rates, self.any) = (rates, rates != Rates::default());
+    pub fn set_rates(&mut self, rates: FaultRates) {
+        (self.rates, self.any) = (rates, rates != FaultRates::default());
     }
 
     /// What goes wrong with the next operation, of `length` bytes; `kind` is `None` for what neither transfers nor changes
@@ -252,7 +252,7 @@ impl Faults {
 mod tests {
     use super::*;
 
-    const ALL: Rates = Rates {
+    const ALL: FaultRates = FaultRates {
         eio: 0.02,
         flush_eio: 0.06,
         enospc: 0.05,
@@ -264,7 +264,7 @@ mod tests {
         flush_stall: Stall { chance: 0.08, time: Nanos::from_secs(3) },
     };
 
-    fn drawn(rates: Rates, seed: u64, kind: Kind) -> Vec<Option<Fault>> {
+    fn drawn(rates: FaultRates, seed: u64, kind: Kind) -> Vec<Option<Fault>> {
         let mut faults = Faults::new(rates, seed);
         (0..100_000).map(|_| faults.next(Some(kind), 4096)).collect()
     }
@@ -327,21 +327,21 @@ mod tests {
 
     #[test]
     fn the_rate_of_one_fault_does_not_move_another() {
-        let at = |rates: Rates| -> Vec<usize> {
+        let at = |rates: FaultRates| -> Vec<usize> {
             let faults = drawn(rates, 2, Kind::Write);
             (0..faults.len()).filter(|&at| faults[at] == Some(Fault::Disconnect)).collect()
         };
-        assert_eq!(at(ALL), at(Rates { disconnect: ALL.disconnect, ..Rates::default() }));
+        assert_eq!(at(ALL), at(FaultRates { disconnect: ALL.disconnect, ..FaultRates::default() }));
     }
 
     #[test]
     fn rates_that_change_hold_from_the_next_operation_on() {
-        let mut faults = Faults::new(Rates::default(), 5);
+        let mut faults = Faults::new(FaultRates::default(), 5);
         assert_eq!(faults.next(Some(Kind::Write), 512), None);
-        faults.set_rates(Rates { enospc: 1.0, ..Rates::default() });
+        faults.set_rates(FaultRates { enospc: 1.0, ..FaultRates::default() });
         assert_eq!(faults.next(Some(Kind::Write), 512), Some(Fault::Enospc));
         assert_eq!(faults.next(Some(Kind::Read), 512), None);
-        faults.set_rates(Rates::default());
+        faults.set_rates(FaultRates::default());
         assert_eq!(faults.next(Some(Kind::Write), 512), None);
     }
 }

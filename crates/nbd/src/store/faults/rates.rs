@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use units::Nanos;
-use volume::catalogue::{Measure, Problem, Text, quantity};
+use volume::catalogue::{CatalogueText, Problem, QuantityKind, quantity};
 
 use super::FaultKind;
 
 /// How often each fault happens: the chance of an operation, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rates {
+pub struct FaultRates {
     /// Reads and writes that fail with `EIO`.
     pub eio: f64,
     /// Flushes that fail with `EIO`.
@@ -43,7 +43,7 @@ pub struct Stall {
 /// What is said of any key that is none.
 const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
 
-impl Rates {
+impl FaultRates {
     /// Reads `key=chance` pairs with commas between them, a stall with the time it takes behind a colon. A chance is a
     /// number up to 1 or a percentage.
     ///
@@ -59,7 +59,7 @@ impl Rates {
                 let start = at + wrong.skip;
                 problems.push(Problem {
                     message: wrong.message,
-                    place: Text::new(name, text),
+                    place: CatalogueText::new(name, text),
                     at: start..at + part.len(),
                     remedy: Some(wrong.remedy.into()),
                 });
@@ -69,7 +69,7 @@ impl Rates {
         if problems.is_empty() { Ok(rates) } else { Err(problems) }
     }
 
-    /// The part of them that [`super::Faulty`] carries out.
+    /// The part of them that [`super::FaultyStore`] carries out.
     #[must_use]
     pub fn in_store(self) -> Self {
         self.only(FaultKind::is_of_store)
@@ -130,11 +130,14 @@ impl Rates {
         }
     }
 
-    fn set<'t>(&mut self, part: &'t str, seen: &mut Vec<&'t str>) -> Result<(), Wrong> {
+    fn set<'t>(&mut self, part: &'t str, seen: &mut Vec<&'t str>) -> Result<(), RateError> {
         let (key, value) =
-            part.split_once('=').ok_or_else(|| Wrong::new(0, format!("`{part}` is not of the form key=chance")))?;
+            part.split_once('=').ok_or_else(|| RateError::new(0, format!("`{part}` is not of the form key=chance")))?;
         if seen.contains(&key) {
-            return Err(Wrong { remedy: "give it once".into(), ..Wrong::new(0, format!("`{key}` is given twice")) });
+            return Err(RateError {
+                remedy: "give it once".into(),
+                ..RateError::new(0, format!("`{key}` is given twice"))
+            });
         }
         seen.push(key);
         let skip = key.len() + 1;
@@ -150,8 +153,8 @@ impl Rates {
     }
 }
 
-/// As [`Rates::parse`] reads them; `none` where there are none.
-impl fmt::Display for Rates {
+/// As [`FaultRates::parse`] reads them; `none` where there are none.
+impl fmt::Display for FaultRates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for kind in FaultKind::ALL.into_iter().filter(|kind| self.chance(*kind) > 0.0) {
@@ -173,51 +176,51 @@ fn exact(time: Nanos) -> String {
     format!("{}{unit}", time.get() / size)
 }
 
-fn unknown(key: &str) -> Wrong {
+fn unknown(key: &str) -> RateError {
     let names = FaultKind::ALL.map(FaultKind::name);
     let remedy = match units::closest(key, names.into_iter()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.join(", ")),
     };
-    Wrong { remedy: remedy.into(), ..Wrong::new(0, format!("there is no fault `{key}`")) }
+    RateError { remedy: remedy.into(), ..RateError::new(0, format!("there is no fault `{key}`")) }
 }
 
 /// What is wrong with a pair, behind its first `skip` bytes.
-struct Wrong {
+struct RateError {
     skip: usize,
     message: String,
     remedy: Cow<'static, str>,
 }
 
-impl Wrong {
+impl RateError {
     fn new(skip: usize, message: String) -> Self {
         Self { skip, message, remedy: REMEDY.into() }
     }
 }
 
-fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, Wrong> {
+fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, RateError> {
     let example = format!("{key}=0.0001:2s");
     let Some((often, time)) = value.split_once(':') else {
         let message = format!("`{value}` does not say how long it stalls");
         let remedy = format!("write chance and time, as in {example}").into();
-        return Err(Wrong { remedy, ..Wrong::new(skip, message) });
+        return Err(RateError { remedy, ..RateError::new(skip, message) });
     };
     let at = skip + often.len() + 1;
-    let ns = quantity(time, Measure::Duration).map_err(|message| Wrong {
+    let ns = quantity(time, QuantityKind::Duration).map_err(|message| RateError {
         remedy: format!("write, for example, {example}").into(),
-        ..Wrong::new(at, message)
+        ..RateError::new(at, message)
     })?;
     Ok(Stall { chance: chance(often, skip)?, time: Nanos::new(ns.round() as u64) })
 }
 
-fn chance(text: &str, skip: usize) -> Result<f64, Wrong> {
+fn chance(text: &str, skip: usize) -> Result<f64, RateError> {
     let number = match text.strip_suffix('%') {
         Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
         None => text.parse(),
     };
-    number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(|| Wrong {
+    number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(|| RateError {
         remedy: "write a number from 0 to 1, or a percentage up to 100%".into(),
-        ..Wrong::new(skip, format!("`{text}` is not a chance"))
+        ..RateError::new(skip, format!("`{text}` is not a chance"))
     })
 }
 
@@ -227,9 +230,13 @@ mod tests {
 
     #[test]
     fn all_faults_are_read() {
-        let rates = Rates::parse("--faults", "eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
+        let rates =
+            FaultRates::parse("--faults", "eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
         let stall = Stall { chance: 0.0001, time: Nanos::from_secs(2) };
-        assert_eq!(rates, Rates { eio: 0.001, torn: 0.001, lost: 0.02, disconnect: 1e-6, stall, ..Rates::default() });
+        assert_eq!(
+            rates,
+            FaultRates { eio: 0.001, torn: 0.001, lost: 0.02, disconnect: 1e-6, stall, ..FaultRates::default() }
+        );
         let (store, server) = (rates.in_store(), rates.in_server());
         assert_eq!((store.eio, store.torn, store.disconnect, store.stall.chance), (0.001, 0.001, 0.0, 0.0));
         assert_eq!((store.lost, server.lost), (0.02, 0.0));
@@ -241,9 +248,9 @@ mod tests {
     fn what_is_printed_is_read_again() {
         let text = "eio=0.001,flush_eio=1,enospc=0.25,torn=0.5,lost=0.02,corrupt=0.125,stall=0.0001:2s,\
                     flush_stall=1:1500us,disconnect=0.000001";
-        let rates = Rates::parse("--faults", text).unwrap();
+        let rates = FaultRates::parse("--faults", text).unwrap();
         assert_eq!(rates.to_string(), text);
-        assert_eq!(Rates::default().to_string(), "none");
+        assert_eq!(FaultRates::default().to_string(), "none");
         assert!(FaultKind::ALL.into_iter().all(|kind| rates.chance(kind) > 0.0));
     }
 
@@ -264,10 +271,10 @@ mod tests {
             ("stall=x:2s", 6..10, "not a chance"),
         ];
         for (text, at, message) in cases {
-            let problems = Rates::parse("--faults", text).unwrap_err();
+            let problems = FaultRates::parse("--faults", text).unwrap_err();
             assert_eq!((problems.len(), problems[0].at.clone()), (1, at), "{text}");
             assert!(problems[0].message.contains(message) && problems[0].remedy.is_some(), "{}", problems[0]);
         }
-        assert_eq!(Rates::parse("--faults", "x=1,eio=,y").unwrap_err().len(), 3);
+        assert_eq!(FaultRates::parse("--faults", "x=1,eio=,y").unwrap_err().len(), 3);
     }
 }

@@ -5,22 +5,22 @@ use std::os::fd::BorrowedFd;
 
 use volume::Kind;
 
-use super::{Fault, FaultKind, Faults, Injected, Rates, SECTOR_BYTES};
-use crate::store::{Abilities, Ended, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
+use super::{Fault, FaultKind, FaultRates, Faults, InjectedFaults, SECTOR_BYTES};
+use crate::store::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
 use crate::wire::Errno;
 
 /// A store of which some reads, writes and flushes fail, some writes are torn or lost, and some reads are corrupted.
-pub struct Faulty {
+pub struct FaultyStore {
     below: Box<dyn Store>,
     faults: Faults,
-    injected: Injected,
+    injected: InjectedFaults,
     /// By slot, what is wrong with the operation there.
-    marks: Vec<Mark>,
+    marks: Vec<FaultMark>,
 }
 
 /// What is wrong with an operation in a slot.
 #[derive(Clone, Copy, Debug, Default)]
-enum Mark {
+enum FaultMark {
     #[default]
     Nothing,
     /// A part of a torn write is under way; it has to fail when that is written.
@@ -31,38 +31,38 @@ enum Mark {
     Corrupt { byte: u32, flipped: [u8; 1] },
 }
 
-impl Faulty {
+impl FaultyStore {
     /// A store with those of the faults that a store can have.
     #[must_use]
-    pub fn new(below: Box<dyn Store>, rates: Rates, seed: u64) -> Self {
+    pub fn new(below: Box<dyn Store>, rates: FaultRates, seed: u64) -> Self {
         let faults = Faults::new(rates.in_store(), seed);
-        Self { below, faults, injected: Injected::default(), marks: Vec::new() }
+        Self { below, faults, injected: InjectedFaults::default(), marks: Vec::new() }
     }
 
-    fn mark(&mut self, slot: u32, mark: Mark) {
+    fn mark(&mut self, slot: u32, mark: FaultMark) {
         let slot = slot as usize;
-        self.marks.resize(self.marks.len().max(slot + 1), Mark::Nothing);
+        self.marks.resize(self.marks.len().max(slot + 1), FaultMark::Nothing);
         self.marks[slot] = mark;
     }
 
-    fn tear(&mut self, slot: u32, operation: Operation<'_>, sectors: u32) -> Progress {
+    fn tear(&mut self, slot: u32, operation: Operation<'_>, sectors: u32) -> StoreProgress {
         let Some(part) = torn(operation, sectors) else { return FAILED };
         match self.below.start(slot, part) {
-            Progress::Ended(_) => FAILED,
-            Progress::Pending => {
-                self.mark(slot, Mark::Torn);
-                Progress::Pending
+            StoreProgress::Ended(_) => FAILED,
+            StoreProgress::Pending => {
+                self.mark(slot, FaultMark::Torn);
+                StoreProgress::Pending
             }
         }
     }
 
-    fn corrupt(&mut self, slot: u32, operation: Operation<'_>, byte: u32, bit: u8) -> Progress {
+    fn corrupt(&mut self, slot: u32, operation: Operation<'_>, byte: u32, bit: u8) -> StoreProgress {
         let progress = self.below.start(slot, operation);
         let Operation::Read { offset, .. } = operation else { return progress };
         match progress {
-            Progress::Ended(Ok(())) => self.flip(slot, offset, byte, bit),
-            Progress::Ended(Err(_)) => {}
-            Progress::Pending => self.mark(slot, Mark::Reading { offset, byte, bit }),
+            StoreProgress::Ended(Ok(())) => self.flip(slot, offset, byte, bit),
+            StoreProgress::Ended(Err(_)) => {}
+            StoreProgress::Pending => self.mark(slot, FaultMark::Reading { offset, byte, bit }),
         }
         progress
     }
@@ -74,15 +74,15 @@ impl Faulty {
         self.below.lend(slot, offset, byte + 1, byte, &mut pieces);
         let Some(&stored) = pieces.slices().iter().find_map(|piece| piece.first()) else { return };
         self.injected.count(FaultKind::Corrupt);
-        self.mark(slot, Mark::Corrupt { byte, flipped: [stored ^ 1 << bit] });
+        self.mark(slot, FaultMark::Corrupt { byte, flipped: [stored ^ 1 << bit] });
     }
 
     /// An operation that was pending has ended. Returns what is told of it.
     fn ended(&mut self, slot: u32, result: Result<(), Errno>) -> Result<(), Errno> {
         let Some(mark) = self.marks.get_mut(slot as usize).map(std::mem::take) else { return result };
         match mark {
-            Mark::Torn => Err(Errno::Io),
-            Mark::Reading { offset, byte, bit } if result.is_ok() => {
+            FaultMark::Torn => Err(Errno::Io),
+            FaultMark::Reading { offset, byte, bit } if result.is_ok() => {
                 self.flip(slot, offset, byte, bit);
                 result
             }
@@ -91,7 +91,7 @@ impl Faulty {
     }
 }
 
-const FAILED: Progress = Progress::Ended(Err(Errno::Io));
+const FAILED: StoreProgress = StoreProgress::Ended(Err(Errno::Io));
 
 /// What kind of operation a fault befalls; ranges that become zero are written.
 fn kind(operation: &Operation<'_>) -> (Option<Kind>, u64) {
@@ -121,7 +121,7 @@ fn torn(operation: Operation<'_>, sectors: u32) -> Option<Operation<'_>> {
     }
 }
 
-impl Store for Faulty {
+impl Store for FaultyStore {
     fn size(&self) -> u64 {
         self.below.size()
     }
@@ -138,7 +138,7 @@ impl Store for Faulty {
         self.below.keep_within(pool);
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
         let (kind, length) = kind(&operation);
         let Some(fault) = self.faults.next(kind, length) else { return self.below.start(slot, operation) };
         // Whether a read is corrupted is known when it has ended well.
@@ -147,9 +147,9 @@ impl Store for Faulty {
         }
         match fault {
             Fault::Eio | Fault::FlushEio => FAILED,
-            Fault::Enospc => Progress::Ended(Err(Errno::NoSpace)),
+            Fault::Enospc => StoreProgress::Ended(Err(Errno::NoSpace)),
             Fault::Torn { sectors } => self.tear(slot, operation, sectors),
-            Fault::Lost => Progress::Ended(Ok(())),
+            Fault::Lost => StoreProgress::Ended(Ok(())),
             Fault::Corrupt { byte, bit } => self.corrupt(slot, operation, byte, bit),
             Fault::Stall(_) | Fault::FlushStall(_) | Fault::Disconnect => self.below.start(slot, operation),
         }
@@ -159,7 +159,7 @@ impl Store for Faulty {
         self.below.submit();
     }
 
-    fn collect(&mut self, ended: &mut Vec<Ended>) {
+    fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let before = ended.len();
         self.below.collect(ended);
         if !self.marks.is_empty() {
@@ -174,7 +174,7 @@ impl Store for Faulty {
     }
 
     fn lend<'a>(&'a self, slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
-        let Some(Mark::Corrupt { byte, flipped }) = self.marks.get(slot as usize) else {
+        let Some(FaultMark::Corrupt { byte, flipped }) = self.marks.get(slot as usize) else {
             return self.below.lend(slot, offset, length, from, pieces);
         };
         let (mut from, byte) = (from, *byte);
@@ -199,16 +199,16 @@ impl Store for Faulty {
 
     fn release(&mut self, slot: u32) {
         if let Some(mark) = self.marks.get_mut(slot as usize) {
-            *mark = Mark::Nothing;
+            *mark = FaultMark::Nothing;
         }
         self.below.release(slot);
     }
 
-    fn set_faults(&mut self, rates: Rates) {
+    fn set_faults(&mut self, rates: FaultRates) {
         self.faults.set_rates(rates.in_store());
     }
 
-    fn injected(&self) -> Injected {
+    fn injected(&self) -> InjectedFaults {
         self.injected
     }
 
@@ -220,25 +220,25 @@ impl Store for Faulty {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Memory;
-    use crate::store::conformance::{self, Later, Subject, read};
+    use crate::store::MemoryStore;
+    use crate::store::conformance::{self, Later, TestedStore, read};
 
     const SIZE: u64 = 1 << 18;
 
     #[test]
     fn conforms_without_faults() {
         let make = |seed| {
-            let below = Later::new(Box::new(Memory::new(SIZE, u64::MAX)), seed);
-            Box::new(Faulty::new(Box::new(below), Rates::default(), seed)) as Box<dyn Store>
+            let below = Later::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), seed);
+            Box::new(FaultyStore::new(Box::new(below), FaultRates::default(), seed)) as Box<dyn Store>
         };
-        conformance::check(make, &Subject { content: vec![0; SIZE as usize], ..Subject::default() });
+        conformance::check(make, &TestedStore { content: vec![0; SIZE as usize], ..TestedStore::default() });
     }
 
-    fn finish(store: &mut dyn Store, progress: Progress) -> Result<(), Errno> {
+    fn finish(store: &mut dyn Store, progress: StoreProgress) -> Result<(), Errno> {
         let mut ended = Vec::new();
         loop {
             match (progress, ended.pop()) {
-                (Progress::Ended(result), _) | (_, Some(Ended { result, .. })) => return result,
+                (StoreProgress::Ended(result), _) | (_, Some(StoreEnd { result, .. })) => return result,
                 _ => {
                     store.submit();
                     store.collect(&mut ended);
@@ -249,11 +249,11 @@ mod tests {
 
     #[test]
     fn a_torn_write_leaves_a_prefix_of_sectors_and_fails() {
-        let rates = Rates { torn: 1.0, ..Rates::default() };
+        let rates = FaultRates { torn: 1.0, ..FaultRates::default() };
         for (seed, offset) in (0..40).flat_map(|seed| [(seed, 4096), (seed, 4000)]) {
-            let memory = Box::new(Memory::new(SIZE, u64::MAX));
+            let memory = Box::new(MemoryStore::new(SIZE, u64::MAX));
             let below: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
-            let mut store = Faulty::new(below, rates, seed);
+            let mut store = FaultyStore::new(below, rates, seed);
             let progress = store.start(0, Operation::Write { offset, data: &[7; 4096], durable: false });
             assert_eq!(finish(&mut store, progress), Err(Errno::Io));
             let bytes = read(&mut store, 0, 16384).unwrap();
@@ -266,32 +266,40 @@ mod tests {
 
     #[test]
     fn a_lost_write_succeeds_and_changes_nothing() {
-        let mut store = Faulty::new(Box::new(Memory::new(SIZE, u64::MAX)), Rates { lost: 1.0, ..Rates::default() }, 1);
+        let mut store = FaultyStore::new(
+            Box::new(MemoryStore::new(SIZE, u64::MAX)),
+            FaultRates { lost: 1.0, ..FaultRates::default() },
+            1,
+        );
         let write = Operation::Write { offset: 0, data: &[7; 4096], durable: true };
-        assert_eq!(store.start(0, write), Progress::Ended(Ok(())));
+        assert_eq!(store.start(0, write), StoreProgress::Ended(Ok(())));
         assert_eq!(read(&mut store, 0, 8192).map(|bytes| bytes == vec![0; 8192]), Ok(true));
     }
 
     #[test]
     fn a_failed_operation_does_nothing() {
-        let mut store = Faulty::new(Box::new(Memory::new(SIZE, u64::MAX)), Rates { eio: 1.0, ..Rates::default() }, 1);
+        let mut store = FaultyStore::new(
+            Box::new(MemoryStore::new(SIZE, u64::MAX)),
+            FaultRates { eio: 1.0, ..FaultRates::default() },
+            1,
+        );
         assert_eq!(store.start(0, Operation::Write { offset: 0, data: &[7; 4096], durable: false }), FAILED);
         assert_eq!(store.start(0, Operation::Read { offset: 0, length: 10 }), FAILED);
-        assert_eq!(store.start(0, Operation::Flush), Progress::Ended(Ok(())));
+        assert_eq!(store.start(0, Operation::Flush), StoreProgress::Ended(Ok(())));
         assert_eq!(read(&mut *store.below, 0, 4096), Ok(vec![0; 4096]));
         assert_eq!(store.injected().of(FaultKind::Eio), 2);
     }
 
     #[test]
     fn flushes_and_writes_fail_with_errors_of_their_own() {
-        let rates = Rates { flush_eio: 1.0, enospc: 1.0, ..Rates::default() };
-        let mut store = Faulty::new(Box::new(Memory::new(SIZE, u64::MAX)), rates, 1);
+        let rates = FaultRates { flush_eio: 1.0, enospc: 1.0, ..FaultRates::default() };
+        let mut store = FaultyStore::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), rates, 1);
         let write = Operation::Write { offset: 0, data: &[7; 4096], durable: true };
         let zero = Operation::Zero { offset: 0, length: 4096, durable: false, allocated: true, fast: false };
         let cache = Operation::Cache { offset: 0, length: 4096 };
         let outcomes = [write, zero, Operation::Flush, cache].map(|operation| store.start(0, operation));
-        let no_space = Progress::Ended(Err(Errno::NoSpace));
-        assert_eq!(outcomes, [no_space, no_space, FAILED, Progress::Ended(Ok(()))]);
+        let no_space = StoreProgress::Ended(Err(Errno::NoSpace));
+        assert_eq!(outcomes, [no_space, no_space, FAILED, StoreProgress::Ended(Ok(()))]);
         assert_eq!(read(&mut store, 0, 4096), Ok(vec![0; 4096]), "reads are as they were");
         assert_eq!([FaultKind::Enospc, FaultKind::FlushEio].map(|kind| store.injected().of(kind)), [2, 1]);
     }
@@ -306,10 +314,10 @@ mod tests {
         let content: Vec<u8> = (0..SIZE).map(|at| (at % 251) as u8).collect();
         let wanted = &content[500..500 + 70_000];
         for seed in 0..40 {
-            let mut memory = Box::new(Memory::new(SIZE, u64::MAX));
+            let mut memory = Box::new(MemoryStore::new(SIZE, u64::MAX));
             memory.start(0, Operation::Write { offset: 0, data: &content, durable: false });
             let below: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
-            let mut store = Faulty::new(below, Rates { corrupt: 1.0, ..Rates::default() }, seed);
+            let mut store = FaultyStore::new(below, FaultRates { corrupt: 1.0, ..FaultRates::default() }, seed);
             let progress = store.start(3, Operation::Read { offset: 500, length: 70_000 });
             assert_eq!(finish(&mut store, progress), Ok(()));
             // In pieces of all kinds: each call has room for few slices, and some leave out the end.
@@ -328,19 +336,19 @@ mod tests {
             }
             store.release(3);
             assert_eq!(store.injected().of(FaultKind::Corrupt), 1);
-            store.set_faults(Rates::default());
+            store.set_faults(FaultRates::default());
             assert!(read(&mut store, 500, 70_000).unwrap() == wanted, "seed {seed}: the store has changed");
         }
     }
 
     #[test]
     fn what_was_wrong_with_a_slot_is_forgotten_with_it() {
-        let below = Box::new(Later::new(Box::new(Memory::new(SIZE, u64::MAX)), 1));
-        let mut store = Faulty::new(below, Rates { corrupt: 1.0, ..Rates::default() }, 1);
+        let below = Box::new(Later::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), 1));
+        let mut store = FaultyStore::new(below, FaultRates { corrupt: 1.0, ..FaultRates::default() }, 1);
         let progress = store.start(0, Operation::Read { offset: 0, length: 4096 });
         assert_eq!(finish(&mut store, progress), Ok(()));
         store.release(0);
-        store.set_faults(Rates::default());
+        store.set_faults(FaultRates::default());
         let progress = store.start(0, Operation::Write { offset: 0, data: &[1; 4096], durable: false });
         assert_eq!(finish(&mut store, progress), Ok(()));
         let progress = store.start(0, Operation::Read { offset: 0, length: 4096 });

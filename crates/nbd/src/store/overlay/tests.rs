@@ -1,14 +1,14 @@
 use super::*;
-use crate::store::conformance::{self, Later, Subject, perform, read};
-use crate::store::faults::{Faulty, Rates};
-use crate::store::{Content, Memory, Pattern};
+use crate::store::conformance::{self, Later, TestedStore, perform, read};
+use crate::store::faults::{FaultRates, FaultyStore};
+use crate::store::{Content, MemoryStore, PatternStore};
 
 const RANDOM: Content = Content::Random { seed: 11 };
 
 /// An image with data and holes, and what it holds.
-fn image(size: u64) -> (Memory, Vec<u8>) {
-    let mut image = Memory::new(size, u64::MAX);
-    let mut pattern = Pattern::new(RANDOM, size);
+fn image(size: u64) -> (MemoryStore, Vec<u8>) {
+    let mut image = MemoryStore::new(size, u64::MAX);
+    let mut pattern = PatternStore::new(RANDOM, size);
     let mut content = vec![0; size as usize];
     for at in (0..size).step_by(3 * BLOCK_BYTES as usize) {
         let data = read(&mut pattern, at, (size - at).min(BLOCK_BYTES + 4096) as u32).unwrap();
@@ -22,7 +22,7 @@ fn image(size: u64) -> (Memory, Vec<u8>) {
 fn conforms_over_images_that_answer_at_once_or_later() {
     for size in [1, 70_000, 1 << 20] {
         let content = image(size).1;
-        let subject = Subject { content, ..Subject::default() };
+        let subject = TestedStore { content, ..TestedStore::default() };
         conformance::check(|_| Box::new(Overlay::new(Box::new(image(size).0), u64::MAX)), &subject);
         let later = |seed| Box::new(Later::new(Box::new(image(size).0), seed));
         conformance::check(|seed| Box::new(Overlay::new(later(seed), u64::MAX)), &subject);
@@ -36,16 +36,16 @@ fn an_overlay_over_an_overlay_conforms() {
         let lower = Overlay::new(Box::new(Later::new(Box::new(image(300_000).0), seed)), u64::MAX);
         Box::new(Overlay::new(Box::new(lower), u64::MAX)) as Box<dyn Store>
     };
-    conformance::check(make, &Subject { content, ..Subject::default() });
+    conformance::check(make, &TestedStore { content, ..TestedStore::default() });
 }
 
 #[test]
 fn two_writes_that_wait_for_one_block_both_arrive() {
-    let below = Later::new(Box::new(Pattern::new(RANDOM, 1 << 20)), 1);
+    let below = Later::new(Box::new(PatternStore::new(RANDOM, 1 << 20)), 1);
     let mut overlay = Overlay::new(Box::new(below), u64::MAX);
     let write = |offset, data| Operation::Write { offset, data, durable: false };
-    assert_eq!(overlay.start(0, write(0, &[1; 100])), Progress::Pending);
-    assert_eq!(overlay.start(1, write(100, &[2; 100])), Progress::Pending);
+    assert_eq!(overlay.start(0, write(0, &[1; 100])), StoreProgress::Pending);
+    assert_eq!(overlay.start(1, write(100, &[2; 100])), StoreProgress::Pending);
     assert_eq!(overlay.fetches.iter().flatten().count(), 1, "the block is fetched once");
     let mut ended = Vec::new();
     while ended.len() < 2 {
@@ -56,9 +56,9 @@ fn two_writes_that_wait_for_one_block_both_arrive() {
 
 #[test]
 fn a_block_that_cannot_be_read_below_fails_the_change_and_stays_below() {
-    let rates = Rates { eio: 1.0, ..Rates::default() };
+    let rates = FaultRates { eio: 1.0, ..FaultRates::default() };
     for later in [false, true] {
-        let image: Box<dyn Store> = Box::new(Faulty::new(Box::new(Memory::new(1 << 20, u64::MAX)), rates, 1));
+        let image: Box<dyn Store> = Box::new(FaultyStore::new(Box::new(MemoryStore::new(1 << 20, u64::MAX)), rates, 1));
         let below = if later { Box::new(Later::new(image, 1)) } else { image };
         let mut overlay = Overlay::new(below, u64::MAX);
         let part = Operation::Write { offset: 5, data: &[1; 100], durable: false };
@@ -72,7 +72,7 @@ fn a_block_that_cannot_be_read_below_fails_the_change_and_stays_below() {
 
 #[test]
 fn changes_beyond_the_limit_are_told_and_what_was_there_is_still_read() {
-    let below = Later::new(Box::new(Pattern::new(RANDOM, 1 << 20)), 1);
+    let below = Later::new(Box::new(PatternStore::new(RANDOM, 1 << 20)), 1);
     let mut overlay = Overlay::new(Box::new(below), BLOCK_BYTES + 8192);
     let before = read(&mut overlay, 0, 1 << 20).unwrap();
     let write = |at| Operation::Write { offset: at * BLOCK_BYTES + 9, data: &[1; 10], durable: false };
@@ -83,7 +83,7 @@ fn changes_beyond_the_limit_are_told_and_what_was_there_is_still_read() {
 
 #[test]
 fn an_image_of_a_tebibyte_is_trimmed_at_once() {
-    let mut overlay = Overlay::new(Box::new(Pattern::new(RANDOM, 1 << 40)), 1 << 20);
+    let mut overlay = Overlay::new(Box::new(PatternStore::new(RANDOM, 1 << 40)), 1 << 20);
     assert_eq!(perform(&mut overlay, 0, Operation::Trim { offset: 5, length: (1 << 40) - 5, durable: false }), Ok(()));
     assert_eq!(read(&mut overlay, 1 << 39, 9), Ok(vec![0; 9]));
     let extents = overlay.extents(0, 1 << 40, 10).unwrap();

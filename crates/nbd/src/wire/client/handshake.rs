@@ -3,12 +3,12 @@
 //! One option at a time: TLS, structured replies, `base:allocation`, and the export with `NBD_OPT_GO`, for old servers
 //! with `NBD_OPT_EXPORT_NAME`.
 
-use super::refusal::{ClientError, Refused};
+use super::refusal::{ClientError, ServerRefusal};
 use super::sending;
-use super::terms::{ClientStep, Listed, Served, Wishes};
-use crate::wire::bytes::{Reader, string};
+use super::terms::{ClientStep, ListedExport, Served, Wishes};
+use crate::wire::bytes::{ByteReader, string};
 use crate::wire::number::{self, ALLOCATION, err, info, opt, rep};
-use crate::wire::{BlockSizes, TransmissionFlags};
+use crate::wire::{ExportBlockSizes, TransmissionFlags};
 
 /// The longest reply to an option, in bytes: two strings of the longest kind and what stands around them.
 const REPLY_MOST: usize = 2 * number::STRING_MOST + 64;
@@ -22,19 +22,19 @@ const REPLIES_MOST: usize = 1 << 16;
 pub struct ClientHandshake {
     wishes: Wishes,
     lists: bool,
-    phase: Phase,
+    phase: ClientPhase,
     no_zeroes: bool,
     structured: bool,
     allocation: Option<u32>,
     replies: usize,
-    list: Vec<Listed>,
+    list: Vec<ListedExport>,
     list_bytes: usize,
     size_and_flags: Option<(u64, TransmissionFlags)>,
-    block: Option<BlockSizes>,
+    block: Option<ExportBlockSizes>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ClientPhase {
     Greeting,
     /// TLS has begun; nothing has been sent inside of it.
     Encrypted,
@@ -46,7 +46,7 @@ enum Phase {
 }
 
 /// One reply to an option.
-struct Answer<'a> {
+struct OptionReplyHeader<'a> {
     kind: u32,
     data: &'a [u8],
 }
@@ -60,7 +60,7 @@ impl ClientHandshake {
         Self {
             wishes,
             lists: false,
-            phase: Phase::Greeting,
+            phase: ClientPhase::Greeting,
             no_zeroes: false,
             structured: false,
             allocation: None,
@@ -105,19 +105,19 @@ impl ClientHandshake {
     /// One look at the input: how many bytes are done with, or that there are too few.
     fn turn(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
         match self.phase {
-            Phase::Greeting => self.greeting(input, out),
-            Phase::Encrypted => {
+            ClientPhase::Greeting => self.greeting(input, out),
+            ClientPhase::Encrypted => {
                 self.ask_first(out);
                 Ok(Some((0, ClientStep::More)))
             }
-            Phase::Option(option) => self.answer(option, input, out),
-            Phase::ExportName => self.export_name(input),
-            Phase::Ended => Err(ClientError::Broken("it goes on after the end of the handshake")),
+            ClientPhase::Option(option) => self.answer(option, input, out),
+            ClientPhase::ExportName => self.export_name(input),
+            ClientPhase::Ended => Err(ClientError::Broken("it goes on after the end of the handshake")),
         }
     }
 
     fn greeting(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
-        let mut reader = Reader(input);
+        let mut reader = ByteReader(input);
         let Some(magic) = reader.u64() else { return Ok(None) };
         if magic != number::GREETING {
             return Err(ClientError::NotAServer(magic));
@@ -162,7 +162,7 @@ impl ClientHandshake {
     }
 
     fn ask(&mut self, option: u32, out: &mut Vec<u8>) {
-        self.phase = Phase::Option(option);
+        self.phase = ClientPhase::Option(option);
         self.replies = 0;
         match option {
             opt::GO => sending::go(out, &self.wishes),
@@ -172,7 +172,7 @@ impl ClientHandshake {
     }
 
     fn ask_export_name(&mut self, out: &mut Vec<u8>) {
-        self.phase = Phase::ExportName;
+        self.phase = ClientPhase::ExportName;
         sending::option(out, opt::EXPORT_NAME, &[self.wishes.export.as_bytes()]);
     }
 
@@ -182,7 +182,7 @@ impl ClientHandshake {
         if input.len() < length {
             return Ok(None);
         }
-        let mut reader = Reader(input);
+        let mut reader = ByteReader(input);
         self.size_and_flags = reader.u64().zip(reader.u16().map(TransmissionFlags::from_bits));
         self.block = None;
         Ok(Some((length, self.ready()?)))
@@ -190,7 +190,7 @@ impl ClientHandshake {
 
     /// One reply to the option that was asked last.
     fn answer(&mut self, option: u32, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
-        let Some((length, answer)) = Answer::read(option, input)? else { return Ok(None) };
+        let Some((length, answer)) = OptionReplyHeader::read(option, input)? else { return Ok(None) };
         self.replies += 1;
         if self.replies > REPLIES_MOST {
             return Err(ClientError::Broken("the replies to one option do not end"));
@@ -218,18 +218,18 @@ impl ClientHandshake {
     }
 
     fn told_entry(&mut self, data: &[u8]) -> Outcome<()> {
-        let mut reader = Reader(data);
+        let mut reader = ByteReader(data);
         let name = reader.counted().and_then(string).ok_or(ClientError::Broken("the name of an export is none"))?;
         self.list_bytes += data.len();
         if self.list_bytes > LIST_MOST {
             return Err(ClientError::Broken("the list of exports is longer than 16 MiB"));
         }
-        self.list.push(Listed { name: name.to_owned(), description: words(reader.0) });
+        self.list.push(ListedExport { name: name.to_owned(), description: words(reader.0) });
         Ok(())
     }
 
     fn told_information(&mut self, data: &[u8]) -> Outcome<()> {
-        let mut reader = Reader(data);
+        let mut reader = ByteReader(data);
         match reader.u16().ok_or(ClientError::Broken("NBD_REP_INFO does not say what it is about"))? {
             info::EXPORT if data.len() == 12 => {
                 self.size_and_flags = reader.u64().zip(reader.u16().map(TransmissionFlags::from_bits));
@@ -242,7 +242,7 @@ impl ClientHandshake {
     }
 
     fn told_context(&mut self, data: &[u8]) -> Outcome<()> {
-        let mut reader = Reader(data);
+        let mut reader = ByteReader(data);
         let id = reader.u32().ok_or(ClientError::Broken("a metadata context has no number"))?;
         if reader.0 == ALLOCATION.as_bytes() {
             self.allocation = Some(id);
@@ -254,7 +254,7 @@ impl ClientHandshake {
     fn granted(&mut self, option: u32, out: &mut Vec<u8>) -> Outcome<ClientStep> {
         match option {
             opt::STARTTLS => {
-                self.phase = Phase::Encrypted;
+                self.phase = ClientPhase::Encrypted;
                 return Ok(ClientStep::StartTls);
             }
             opt::STRUCTURED_REPLY => {
@@ -264,7 +264,7 @@ impl ClientHandshake {
             opt::SET_META_CONTEXT => self.ask(opt::GO, out),
             opt::LIST => {
                 sending::option(out, opt::ABORT, &[]);
-                self.phase = Phase::Ended;
+                self.phase = ClientPhase::Ended;
                 return Ok(ClientStep::Listed(std::mem::take(&mut self.list)));
             }
             _ => return self.ready(),
@@ -273,7 +273,7 @@ impl ClientHandshake {
     }
 
     /// The server has refused an option: on without it, where that is possible.
-    fn refused(&mut self, option: u32, answer: &Answer<'_>, out: &mut Vec<u8>) -> Outcome<ClientStep> {
+    fn refused(&mut self, option: u32, answer: &OptionReplyHeader<'_>, out: &mut Vec<u8>) -> Outcome<ClientStep> {
         let vital = matches!(answer.kind, err::SHUTDOWN | err::TLS_REQD);
         match option {
             opt::STRUCTURED_REPLY if !vital => self.ask(opt::GO, out),
@@ -283,7 +283,7 @@ impl ClientHandshake {
             }
             opt::GO if answer.kind == err::UNSUP => self.ask_export_name(out),
             _ => {
-                let why = Refused::from_number(answer.kind);
+                let why = ServerRefusal::from_number(answer.kind);
                 return Err(ClientError::Refused { option, why, words: words(answer.data) });
             }
         }
@@ -296,11 +296,11 @@ impl ClientHandshake {
         if i64::try_from(size).is_err() {
             return Err(ClientError::Broken("its size is beyond 2^63 - 1 bytes, which no file can have"));
         }
-        self.phase = Phase::Ended;
+        self.phase = ClientPhase::Ended;
         Ok(ClientStep::Ready(Served {
             size,
             flags,
-            block: self.block.unwrap_or(BlockSizes::INTEROPERABLE),
+            block: self.block.unwrap_or(ExportBlockSizes::INTEROPERABLE),
             structured: self.structured,
             allocation: self.allocation,
         }))
@@ -311,14 +311,14 @@ impl ClientHandshake {
         if matches!(error, ClientError::Refused { .. }) {
             sending::option(out, opt::ABORT, &[]);
         }
-        self.phase = Phase::Ended;
+        self.phase = ClientPhase::Ended;
     }
 }
 
-impl<'a> Answer<'a> {
+impl<'a> OptionReplyHeader<'a> {
     /// The reply at the beginning of `input` and its length; `None` while it is not whole.
     fn read(option: u32, input: &'a [u8]) -> Outcome<Option<(usize, Self)>> {
-        let mut reader = Reader(input);
+        let mut reader = ByteReader(input);
         let Some(magic) = reader.u64() else { return Ok(None) };
         if magic != number::OPTION_REPLY {
             return Err(ClientError::Broken("a reply to an option does not begin as such"));
@@ -335,9 +335,9 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn block_sizes(reader: &mut Reader<'_>) -> Outcome<BlockSizes> {
+fn block_sizes(reader: &mut ByteReader<'_>) -> Outcome<ExportBlockSizes> {
     let sizes = reader.u32().zip(reader.u32()).zip(reader.u32());
-    let block = sizes.map(|((minimum, preferred), maximum)| BlockSizes { minimum, preferred, maximum });
+    let block = sizes.map(|((minimum, preferred), maximum)| ExportBlockSizes { minimum, preferred, maximum });
     block.filter(|block| block.is_valid()).ok_or(ClientError::Broken("its block sizes contradict each other"))
 }
 

@@ -1,4 +1,4 @@
-//! The protocol as a client speaks it: the handshake, and replies taken apart. Requests are [`super::Request`].
+//! The protocol as a client speaks it: the handshake, and replies taken apart. Requests are [`super::NbdRequest`].
 
 mod handshake;
 mod refusal;
@@ -9,6 +9,6 @@ mod terms;
 mod tests;
 
 pub use handshake::ClientHandshake;
-pub use refusal::{ClientError, Refused};
-pub use replies::{Malformed, Part, REPLY_HEADER_MOST, Reply, StatusExtent};
-pub use terms::{ClientStep, Listed, Served, Wishes};
+pub use refusal::{ClientError, ServerRefusal};
+pub use replies::{Malformed, REPLY_HEADER_MOST, ReplyPart, ServerReply, StatusExtent};
+pub use terms::{ClientStep, ListedExport, Served, Wishes};

@@ -4,7 +4,7 @@ use crate::wire::number::{err, opt};
 
 /// Why a server said no to an option: protocol document, "Option reply types".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum ServerRefusal {
     /// `NBD_REP_ERR_UNSUP`.
     #[error("does not know it")]
     Unsupported,
@@ -37,7 +37,7 @@ pub enum Refused {
     Other(u32),
 }
 
-impl Refused {
+impl ServerRefusal {
     pub(super) fn from_number(number: u32) -> Self {
         match number {
             err::UNSUP => Self::Unsupported,
@@ -72,7 +72,7 @@ pub enum ClientError {
         /// Which.
         option: u32,
         /// Why.
-        why: Refused,
+        why: ServerRefusal,
         /// What the server says to people, without control characters.
         words: String,
     },

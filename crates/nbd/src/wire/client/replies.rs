@@ -2,11 +2,11 @@
 //!
 //! Only the head of a reply is looked at, in place; the bytes of a read follow it and are the caller's to move.
 
-use crate::wire::bytes::Reader;
+use crate::wire::bytes::ByteReader;
 use crate::wire::number::STRING_MOST;
 use crate::wire::{Errno, reply};
 
-/// As many bytes as [`Reply::decode`] may want to see before it can tell what a reply is.
+/// As many bytes as [`ServerReply::decode`] may want to see before it can tell what a reply is.
 pub const REPLY_HEADER_MOST: usize = HEADER + ERROR_MOST;
 
 /// The head of every chunk, in bytes.
@@ -19,23 +19,23 @@ const ERROR_OFFSET_LEAST: usize = 14;
 
 /// The head of a reply, or of one part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply<'a> {
+pub struct ServerReply<'a> {
     /// Of the request that it answers.
     pub cookie: u64,
     /// Whether nothing else follows about this request.
     pub last: bool,
     /// What it says.
-    pub part: Part<'a>,
+    pub part: ReplyPart<'a>,
 }
 
 /// What a reply says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum ReplyPart<'a> {
     /// The request went well. Where it was a read and replies are simple, all of its bytes follow.
     Done,
     /// Bytes of a read follow.
     Data {
-        /// Where they are in the export; [`Part::place`] says where that is in the request.
+        /// Where they are in the export; [`ReplyPart::place`] says where that is in the request.
         offset: u64,
         /// How many.
         length: u32,
@@ -123,14 +123,14 @@ pub enum Malformed {
 }
 
 /// The fixed part of a chunk.
-struct Chunk {
+struct ReplyChunk {
     last: bool,
     kind: u16,
     cookie: u64,
     length: u32,
 }
 
-impl<'a> Reply<'a> {
+impl<'a> ServerReply<'a> {
     /// Reads the head of a reply at the beginning of `input` and tells how many bytes it has; `None` while it is not whole.
     ///
     /// # Errors
@@ -151,29 +151,29 @@ impl<'a> Reply<'a> {
     #[must_use]
     pub fn payload(&self, read: u32) -> u64 {
         match self.part {
-            Part::Done => u64::from(read),
-            Part::Data { length, .. } => u64::from(length),
-            Part::Status { extents, .. } => u64::from(extents) * StatusExtent::BYTES as u64,
-            Part::Hole { .. } | Part::Failed { .. } => 0,
+            ReplyPart::Done => u64::from(read),
+            ReplyPart::Data { length, .. } => u64::from(length),
+            ReplyPart::Status { extents, .. } => u64::from(extents) * StatusExtent::BYTES as u64,
+            ReplyPart::Hole { .. } | ReplyPart::Failed { .. } => 0,
         }
     }
 
     #[inline]
     fn simple(input: &'a [u8]) -> Option<(usize, Self)> {
         let header = input.first_chunk::<16>()?;
-        let mut reader = Reader(&header[4..]);
+        let mut reader = ByteReader(&header[4..]);
         let (error, cookie) = (reader.u32()?, reader.u64()?);
         let part = match error {
-            0 => Part::Done,
-            number => Part::Failed { errno: errno(number), offset: None, words: &[] },
+            0 => ReplyPart::Done,
+            number => ReplyPart::Failed { errno: errno(number), offset: None, words: &[] },
         };
         Some((header.len(), Self { cookie, last: true, part }))
     }
 
     #[inline]
     fn chunk(input: &'a [u8]) -> Result<Option<(usize, Self)>, Malformed> {
-        let mut reader = Reader(input);
-        let Some(chunk) = Chunk::read(&mut reader) else { return Ok(None) };
+        let mut reader = ByteReader(input);
+        let Some(chunk) = ReplyChunk::read(&mut reader) else { return Ok(None) };
         let part = match chunk.kind {
             reply::OFFSET_DATA => chunk.data(&mut reader)?,
             reply::NONE => chunk.none()?,
@@ -187,7 +187,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-impl Part<'_> {
+impl ReplyPart<'_> {
     /// Where in a read of `length` bytes from `offset` on the bytes of this part belong; empty where it has none.
     ///
     /// # Errors
@@ -205,46 +205,46 @@ impl Part<'_> {
 }
 
 /// What the payload of each type says; `None` while too little of it is there.
-impl Chunk {
+impl ReplyChunk {
     #[inline]
-    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
         reader.u32()?;
         let last = reader.u16()? & reply::DONE != 0;
         Some(Self { last, kind: reader.u16()?, cookie: reader.u64()?, length: reader.u32()? })
     }
 
     #[inline]
-    fn data(&self, reader: &mut Reader<'_>) -> Result<Option<Part<'static>>, Malformed> {
+    fn data(&self, reader: &mut ByteReader<'_>) -> Result<Option<ReplyPart<'static>>, Malformed> {
         let length = self.length.checked_sub(8).filter(|&length| length > 0).ok_or_else(|| self.wrong())?;
-        Ok(reader.u64().map(|offset| Part::Data { offset, length }))
+        Ok(reader.u64().map(|offset| ReplyPart::Data { offset, length }))
     }
 
-    fn none(&self) -> Result<Option<Part<'static>>, Malformed> {
+    fn none(&self) -> Result<Option<ReplyPart<'static>>, Malformed> {
         match (self.length, self.last) {
-            (0, true) => Ok(Some(Part::Done)),
+            (0, true) => Ok(Some(ReplyPart::Done)),
             (0, false) => Err(Malformed::NotLast),
             _ => Err(self.wrong()),
         }
     }
 
-    fn hole(&self, reader: &mut Reader<'_>) -> Result<Option<Part<'static>>, Malformed> {
+    fn hole(&self, reader: &mut ByteReader<'_>) -> Result<Option<ReplyPart<'static>>, Malformed> {
         if self.length != 12 {
             return Err(self.wrong());
         }
         match reader.u64().zip(reader.u32()) {
             Some((_, 0)) => Err(self.wrong()),
-            hole => Ok(hole.map(|(offset, length)| Part::Hole { offset, length })),
+            hole => Ok(hole.map(|(offset, length)| ReplyPart::Hole { offset, length })),
         }
     }
 
-    fn status(&self, reader: &mut Reader<'_>) -> Result<Option<Part<'static>>, Malformed> {
+    fn status(&self, reader: &mut ByteReader<'_>) -> Result<Option<ReplyPart<'static>>, Malformed> {
         let extents = self.length.checked_sub(4).filter(|&bytes| bytes > 0 && bytes % 8 == 0);
         let extents = extents.ok_or_else(|| self.wrong())? / 8;
-        Ok(reader.u32().map(|context| Part::Status { context, extents }))
+        Ok(reader.u32().map(|context| ReplyPart::Status { context, extents }))
     }
 
     /// Also errors of unknown types, which all begin alike.
-    fn failed<'a>(&self, reader: &mut Reader<'a>) -> Result<Option<Part<'a>>, Malformed> {
+    fn failed<'a>(&self, reader: &mut ByteReader<'a>) -> Result<Option<ReplyPart<'a>>, Malformed> {
         let length = self.length as usize;
         let has_offset = self.kind == reply::ERROR_OFFSET;
         let least = if has_offset { ERROR_OFFSET_LEAST } else { ERROR_LEAST };
@@ -252,14 +252,14 @@ impl Chunk {
             return Err(self.wrong());
         }
         let Some(payload) = reader.take(length) else { return Ok(None) };
-        let mut payload = Reader(payload);
+        let mut payload = ByteReader(payload);
         let (Some(number), Some(words)) = (payload.u32(), payload.u16()) else { return Err(self.wrong()) };
         let words = payload.take(usize::from(words)).ok_or_else(|| self.wrong())?;
         let offset = if has_offset { Some(payload.u64().ok_or_else(|| self.wrong())?) } else { None };
         if number == 0 {
             return Err(Malformed::NoError);
         }
-        Ok(Some(Part::Failed { errno: errno(number), offset, words }))
+        Ok(Some(ReplyPart::Failed { errno: errno(number), offset, words }))
     }
 
     fn wrong(&self) -> Malformed {

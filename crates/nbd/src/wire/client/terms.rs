@@ -1,6 +1,6 @@
 //! What a client wants of a server, and what it gets.
 
-use crate::wire::{BlockSizes, TransmissionFlags};
+use crate::wire::{ExportBlockSizes, TransmissionFlags};
 
 /// What a client wants of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub struct Served {
     pub size: u64,
     /// What it can do.
     pub flags: TransmissionFlags,
-    /// What lengths and offsets it takes; [`BlockSizes::INTEROPERABLE`] where the server does not say.
-    pub block: BlockSizes,
+    /// What lengths and offsets it takes; [`ExportBlockSizes::INTEROPERABLE`] where the server does not say.
+    pub block: ExportBlockSizes,
     /// Whether replies are structured.
     pub structured: bool,
     /// Under which number `base:allocation` can be asked for.
@@ -32,7 +32,7 @@ pub struct Served {
 
 /// One export of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedExport {
     /// Its name.
     pub name: String,
     /// What the server says about it; often empty.
@@ -50,5 +50,5 @@ pub enum ClientStep {
     /// The transmission phase begins with what has not been consumed.
     Ready(Served),
     /// The exports; what was written says good-bye.
-    Listed(Vec<Listed>),
+    Listed(Vec<ListedExport>),
 }

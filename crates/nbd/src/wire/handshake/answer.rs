@@ -5,12 +5,12 @@ use crate::wire::{Export, TransmissionFlags};
 
 /// Why an option is refused: its number on the wire, and words for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct OptionRefusal {
     number: u32,
     words: &'static str,
 }
 
-impl Refusal {
+impl OptionRefusal {
     pub(super) const UNKNOWN_OPTION: Self = Self::new(err::UNSUP, "this server does not know the option");
     pub(super) const NOT_OFFERED: Self = Self::new(err::UNSUP, "this server does not offer the option");
     pub(super) const NO_TLS: Self = Self::new(err::POLICY, "this server has no TLS");
@@ -46,7 +46,7 @@ pub(super) fn acknowledge(out: &mut Vec<u8>, option: u32) {
     reply(out, option, rep::ACK, &[]);
 }
 
-pub(super) fn refuse(out: &mut Vec<u8>, option: u32, refusal: Refusal) {
+pub(super) fn refuse(out: &mut Vec<u8>, option: u32, refusal: OptionRefusal) {
     reply(out, option, refusal.number, &[refusal.words.as_bytes()]);
 }
 

@@ -1,6 +1,6 @@
 //! The data that options carry: protocol document, "Option types".
 
-use crate::wire::bytes::{Reader, string};
+use crate::wire::bytes::{ByteReader, string};
 use crate::wire::number::info;
 
 /// What `NBD_OPT_INFO` and `NBD_OPT_GO` ask.
@@ -19,7 +19,7 @@ pub(super) struct Inquiry<'a> {
 impl<'a> Inquiry<'a> {
     /// Takes the data apart; `None` where lengths or strings are wrong. Unknown requests are ignored, as demanded.
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
-        let mut data = Reader(data);
+        let mut data = ByteReader(data);
         let mut inquiry = Self { export: string(data.counted()?)?, ..Self::default() };
         for _ in 0..data.u16()? {
             match data.u16()? {
@@ -52,7 +52,7 @@ impl<'a> Queries<'a> {
     /// Takes the data apart; `None` where lengths or strings are wrong. Unknown namespaces and leaves are ignored, as
     /// demanded.
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
-        let mut data = Reader(data);
+        let mut data = ByteReader(data);
         let mut queries = Self { export: string(data.counted()?)?, ..Self::default() };
         let count = data.u32()?;
         queries.none = count == 0;

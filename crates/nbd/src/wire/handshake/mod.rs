@@ -7,10 +7,10 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use super::bytes::Reader;
+use super::bytes::ByteReader;
 use super::number::{self, opt};
-use super::{Export, Style, TransmissionFlags};
-use answer::{Refusal, acknowledge, refuse};
+use super::{Export, ReplyStyle, TransmissionFlags};
+use answer::{OptionRefusal, acknowledge, refuse};
 
 /// The number under which `base:allocation` goes in [`Agreed::allocation`].
 pub const ALLOCATION_CONTEXT: u32 = 1;
@@ -40,19 +40,19 @@ pub enum Tls {
 
 /// What a server agrees to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct HandshakeSettings {
     /// Whether connections are encrypted.
     pub tls: Tls,
     /// The most elaborate style of replies on offer.
-    pub style: Style,
+    pub style: ReplyStyle,
     /// Whether exports that are stricter than the default are kept from clients that have not asked for the block sizes
     /// and so promised to abide by them. The kernel's client does not ask.
     pub insist_on_block_sizes: bool,
 }
 
-impl Default for Settings {
+impl Default for HandshakeSettings {
     fn default() -> Self {
-        Self { tls: Tls::Off, style: Style::Extended, insist_on_block_sizes: false }
+        Self { tls: Tls::Off, style: ReplyStyle::Extended, insist_on_block_sizes: false }
     }
 }
 
@@ -74,18 +74,18 @@ pub struct Agreed {
 impl Agreed {
     /// What replies look like.
     #[must_use]
-    pub const fn style(&self) -> Style {
+    pub const fn style(&self) -> ReplyStyle {
         match (self.structured, self.extended) {
-            (_, true) => Style::Extended,
-            (true, false) => Style::Structured,
-            (false, false) => Style::Simple,
+            (_, true) => ReplyStyle::Extended,
+            (true, false) => ReplyStyle::Structured,
+            (false, false) => ReplyStyle::Simple,
         }
     }
 }
 
 /// What the caller does next, after it has sent what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum HandshakeStep {
     /// Read more.
     More,
     /// Send what was written, then present the same input again.
@@ -101,8 +101,8 @@ pub enum Step {
 /// The handshake of one connection.
 #[derive(Clone, Debug)]
 pub struct Handshake {
-    settings: Settings,
-    phase: Phase,
+    settings: HandshakeSettings,
+    phase: HandshakePhase,
     /// Whether the client takes replies to options.
     fixed: bool,
     no_zeroes: bool,
@@ -122,7 +122,7 @@ struct Haggled {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Phase {
+enum HandshakePhase {
     ClientFlags,
     Options,
     /// `NBD_OPT_LIST` is being answered; the next entry is this export's.
@@ -136,12 +136,12 @@ enum Phase {
 struct Skip {
     remaining: usize,
     option: u32,
-    answer: Answer,
+    answer: OptionAnswer,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Answer {
-    Refuse(Refusal),
+enum OptionAnswer {
+    Refuse(OptionRefusal),
     Leave,
 }
 
@@ -152,12 +152,12 @@ enum Turn {
     /// Not enough there.
     Starved,
     /// That many bytes are done with, and the caller has something to do.
-    Stop(usize, Step),
+    Stop(usize, HandshakeStep),
 }
 
 /// The header of an option.
 #[derive(Clone, Copy, Debug)]
-struct Head {
+struct OptionHeader {
     option: u32,
     length: usize,
 }
@@ -165,10 +165,10 @@ struct Head {
 impl Handshake {
     /// The handshake of a new connection.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: HandshakeSettings) -> Self {
         Self {
             settings,
-            phase: Phase::ClientFlags,
+            phase: HandshakePhase::ClientFlags,
             fixed: false,
             no_zeroes: false,
             encrypted: false,
@@ -193,22 +193,22 @@ impl Handshake {
     /// Looks at what the client has sent and appends what it is answered. Returns how many bytes of `input` are done with;
     /// the others are presented again together with what follows them.
     ///
-    /// One call appends at most 16 KiB and one reply, then returns [`Step::Full`]: a client that reads no replies cannot
+    /// One call appends at most 16 KiB and one reply, then returns [`HandshakeStep::Full`]: a client that reads no replies cannot
     /// make the output grow.
     ///
     /// `exports` are the same at every call; the first of them is the default.
-    pub fn advance(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> (usize, Step) {
+    pub fn advance(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> (usize, HandshakeStep) {
         let (mut consumed, before) = (0, out.len());
         loop {
             if out.len() - before >= OUTPUT_MOST {
-                return (consumed, Step::Full);
+                return (consumed, HandshakeStep::Full);
             }
             match self.turn(&input[consumed..], exports, out) {
                 Turn::Consumed(bytes) => consumed += bytes,
-                Turn::Starved => return (consumed, Step::More),
+                Turn::Starved => return (consumed, HandshakeStep::More),
                 Turn::Stop(bytes, step) => {
-                    if step != Step::StartTls {
-                        self.phase = Phase::Ended;
+                    if step != HandshakeStep::StartTls {
+                        self.phase = HandshakePhase::Ended;
                     }
                     return (consumed + bytes, step);
                 }
@@ -218,69 +218,69 @@ impl Handshake {
 
     fn turn(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Turn {
         match self.phase {
-            Phase::ClientFlags => self.client_flags(input),
-            Phase::Options => self.option(input, exports, out),
-            Phase::List(next) => self.list(next, exports, out),
-            Phase::Skip(skip) => self.skip(skip, input, out),
-            Phase::Ended => Turn::Stop(0, Step::Close),
+            HandshakePhase::ClientFlags => self.client_flags(input),
+            HandshakePhase::Options => self.option(input, exports, out),
+            HandshakePhase::List(next) => self.list(next, exports, out),
+            HandshakePhase::Skip(skip) => self.skip(skip, input, out),
+            HandshakePhase::Ended => Turn::Stop(0, HandshakeStep::Close),
         }
     }
 
     /// "Client flags": a server closes on any that it has not offered.
     fn client_flags(&mut self, input: &[u8]) -> Turn {
-        let Some(flags) = Reader(input).u32() else { return Turn::Starved };
+        let Some(flags) = ByteReader(input).u32() else { return Turn::Starved };
         if flags & !u32::from(number::FIXED_NEWSTYLE | number::NO_ZEROES) != 0 {
-            return Turn::Stop(4, Step::Close);
+            return Turn::Stop(4, HandshakeStep::Close);
         }
         self.fixed = flags & u32::from(number::FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(number::NO_ZEROES) != 0;
-        self.phase = Phase::Options;
+        self.phase = HandshakePhase::Options;
         Turn::Consumed(4)
     }
 
     fn option(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Turn {
-        if Reader(input).u64().is_some_and(|magic| magic != number::OPTION) {
-            return Turn::Stop(8, Step::Close);
+        if ByteReader(input).u64().is_some_and(|magic| magic != number::OPTION) {
+            return Turn::Stop(8, HandshakeStep::Close);
         }
-        let Some(head) = Head::read(input) else { return Turn::Starved };
+        let Some(head) = OptionHeader::read(input) else { return Turn::Starved };
         if self.options >= options_most(exports) || head.length > SKIPPED_MOST || self.must_close_on(head) {
-            return Turn::Stop(number::OPTION_HEADER, Step::Close);
+            return Turn::Stop(number::OPTION_HEADER, HandshakeStep::Close);
         }
         if let Some(answer) = self.answer_unseen(head) {
             self.options += 1;
-            self.phase = Phase::Skip(Skip { remaining: head.length, option: head.option, answer });
+            self.phase = HandshakePhase::Skip(Skip { remaining: head.length, option: head.option, answer });
             return Turn::Consumed(number::OPTION_HEADER);
         }
         let end = number::OPTION_HEADER + head.length;
         let Some(data) = input.get(number::OPTION_HEADER..end) else { return Turn::Starved };
         self.options += 1;
         match self.obey(head.option, data, exports, out) {
-            Step::More => Turn::Consumed(end),
+            HandshakeStep::More => Turn::Consumed(end),
             step => Turn::Stop(end, step),
         }
     }
 
     fn skip(&mut self, skip: Skip, input: &[u8], out: &mut Vec<u8>) -> Turn {
         if input.len() < skip.remaining {
-            self.phase = Phase::Skip(Skip { remaining: skip.remaining - input.len(), ..skip });
+            self.phase = HandshakePhase::Skip(Skip { remaining: skip.remaining - input.len(), ..skip });
             return if input.is_empty() { Turn::Starved } else { Turn::Consumed(input.len()) };
         }
-        self.phase = Phase::Options;
+        self.phase = HandshakePhase::Options;
         match skip.answer {
-            Answer::Refuse(refusal) => {
+            OptionAnswer::Refuse(refusal) => {
                 refuse(out, skip.option, refusal);
                 Turn::Consumed(skip.remaining)
             }
-            Answer::Leave => {
+            OptionAnswer::Leave => {
                 acknowledge(out, skip.option);
-                Turn::Stop(skip.remaining, Step::Close)
+                Turn::Stop(skip.remaining, HandshakeStep::Close)
             }
         }
     }
 
     /// Whether an option can be neither granted nor refused. `NBD_OPT_EXPORT_NAME` has no reply that says no, and a client
     /// without fixed newstyle understands no reply at all.
-    fn must_close_on(&self, head: Head) -> bool {
+    fn must_close_on(&self, head: OptionHeader) -> bool {
         if head.option != opt::EXPORT_NAME {
             return !self.fixed;
         }
@@ -293,22 +293,22 @@ impl Handshake {
     }
 
     /// How an option is answered for which its header is enough to say so.
-    fn answer_unseen(&self, head: Head) -> Option<Answer> {
+    fn answer_unseen(&self, head: OptionHeader) -> Option<OptionAnswer> {
         let bare = matches!(head.option, opt::LIST | opt::STARTTLS | opt::STRUCTURED_REPLY | opt::EXTENDED_HEADERS);
         let loaded = matches!(
             head.option,
             opt::EXPORT_NAME | opt::INFO | opt::GO | opt::LIST_META_CONTEXT | opt::SET_META_CONTEXT
         );
         let refusal = match head.option {
-            opt::ABORT => return Some(Answer::Leave),
-            _ if self.stopping => Refusal::SHUTDOWN,
-            option if self.awaits_tls() && option != opt::STARTTLS => Refusal::TLS_REQUIRED,
-            _ if !bare && !loaded => Refusal::UNKNOWN_OPTION,
-            _ if bare && head.length > 0 => Refusal::NO_DATA_EXPECTED,
-            _ if head.length > OPTION_DATA_MOST => Refusal::TOO_BIG,
+            opt::ABORT => return Some(OptionAnswer::Leave),
+            _ if self.stopping => OptionRefusal::SHUTDOWN,
+            option if self.awaits_tls() && option != opt::STARTTLS => OptionRefusal::TLS_REQUIRED,
+            _ if !bare && !loaded => OptionRefusal::UNKNOWN_OPTION,
+            _ if bare && head.length > 0 => OptionRefusal::NO_DATA_EXPECTED,
+            _ if head.length > OPTION_DATA_MOST => OptionRefusal::TOO_BIG,
             _ => return None,
         };
-        Some(Answer::Refuse(refusal))
+        Some(OptionAnswer::Refuse(refusal))
     }
 }
 
@@ -318,9 +318,9 @@ fn options_most(exports: &[Export]) -> u32 {
     exports.saturating_mul(OPTIONS_PER_EXPORT).saturating_add(OPTIONS_MOST)
 }
 
-impl Head {
+impl OptionHeader {
     fn read(input: &[u8]) -> Option<Self> {
-        let mut head = Reader(input);
+        let mut head = ByteReader(input);
         head.u64()?;
         Some(Self { option: head.u32()?, length: head.u32()? as usize })
     }

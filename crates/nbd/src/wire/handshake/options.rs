@@ -1,20 +1,20 @@
 //! Carrying out options whose data is at hand: protocol document, "Option types".
 
-use super::answer::{self, Refusal, acknowledge, refuse};
+use super::answer::{self, OptionRefusal, acknowledge, refuse};
 use super::data::{Inquiry, Queries};
-use super::{ALLOCATION_CONTEXT, Agreed, Haggled, Handshake, Phase, Step, Tls, Turn};
+use super::{ALLOCATION_CONTEXT, Agreed, Haggled, Handshake, HandshakePhase, HandshakeStep, Tls, Turn};
 use crate::wire::bytes::string;
 use crate::wire::number::{ALLOCATION, opt};
-use crate::wire::{Export, Style, TransmissionFlags};
+use crate::wire::{Export, ReplyStyle, TransmissionFlags};
 
 impl Handshake {
     /// Carries out one option and answers it.
-    pub(super) fn obey(&mut self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Step {
+    pub(super) fn obey(&mut self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> HandshakeStep {
         let result = match option {
             opt::EXPORT_NAME => return self.export_name(data, exports, out),
             opt::LIST => {
-                self.phase = Phase::List(0);
-                return Step::More;
+                self.phase = HandshakePhase::List(0);
+                return HandshakeStep::More;
             }
             opt::STARTTLS => self.start_tls(),
             opt::INFO | opt::GO => self.inquire(option, data, exports, out),
@@ -22,7 +22,7 @@ impl Handshake {
             opt::EXTENDED_HEADERS => self.extend(),
             opt::LIST_META_CONTEXT => self.list_contexts(data, exports, out),
             opt::SET_META_CONTEXT => self.set_contexts(data, exports, out),
-            _ => Err(Refusal::UNKNOWN_OPTION),
+            _ => Err(OptionRefusal::UNKNOWN_OPTION),
         };
         match result {
             Ok(step) => {
@@ -31,7 +31,7 @@ impl Handshake {
             }
             Err(refusal) => {
                 refuse(out, option, refusal);
-                Step::More
+                HandshakeStep::More
             }
         }
     }
@@ -40,46 +40,52 @@ impl Handshake {
     pub(super) fn list(&mut self, next: usize, exports: &[Export], out: &mut Vec<u8>) -> Turn {
         if let Some(export) = exports.get(next) {
             answer::entry(out, opt::LIST, export);
-            self.phase = Phase::List(next + 1);
+            self.phase = HandshakePhase::List(next + 1);
         } else {
             acknowledge(out, opt::LIST);
-            self.phase = Phase::Options;
+            self.phase = HandshakePhase::Options;
         }
         Turn::Consumed(0)
     }
 
     /// `NBD_OPT_EXPORT_NAME`: what it asks for is given or the connection ends.
-    fn export_name(&self, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Step {
-        let Some(export) = string(data).and_then(|name| find(exports, name)) else { return Step::Close };
+    fn export_name(&self, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> HandshakeStep {
+        let Some(export) = string(data).and_then(|name| find(exports, name)) else { return HandshakeStep::Close };
         if self.insists_on_sizes_of(&exports[export]) {
-            return Step::Close;
+            return HandshakeStep::Close;
         }
         let agreed = self.agree(export, exports);
         answer::export_name(out, exports[export].size, agreed.flags, self.no_zeroes);
-        Step::Ready(agreed)
+        HandshakeStep::Ready(agreed)
     }
 
     /// `NBD_OPT_STARTTLS`: what was negotiated in the clear is forgotten.
-    fn start_tls(&mut self) -> Result<Step, Refusal> {
+    fn start_tls(&mut self) -> Result<HandshakeStep, OptionRefusal> {
         if self.encrypted {
-            return Err(Refusal::TLS_TWICE);
+            return Err(OptionRefusal::TLS_TWICE);
         }
         if self.settings.tls == Tls::Off {
-            return Err(Refusal::NO_TLS);
+            return Err(OptionRefusal::NO_TLS);
         }
         self.encrypted = true;
         self.haggled = Haggled::default();
-        Ok(Step::StartTls)
+        Ok(HandshakeStep::StartTls)
     }
 
     /// `NBD_OPT_INFO` and `NBD_OPT_GO`.
-    fn inquire(&self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Result<Step, Refusal> {
-        let inquiry = Inquiry::read(data).ok_or(Refusal::MALFORMED)?;
-        let index = find(exports, inquiry.export).ok_or(Refusal::UNKNOWN_EXPORT)?;
+    fn inquire(
+        &self,
+        option: u32,
+        data: &[u8],
+        exports: &[Export],
+        out: &mut Vec<u8>,
+    ) -> Result<HandshakeStep, OptionRefusal> {
+        let inquiry = Inquiry::read(data).ok_or(OptionRefusal::MALFORMED)?;
+        let index = find(exports, inquiry.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
         let export = &exports[index];
         if !inquiry.block_sizes && self.insists_on_sizes_of(export) {
             answer::block_sizes(out, option, export);
-            return Err(Refusal::BLOCK_SIZE);
+            return Err(OptionRefusal::BLOCK_SIZE);
         }
         let agreed = self.agree(index, exports);
         answer::export(out, option, export.size, agreed.flags);
@@ -92,59 +98,69 @@ impl Handshake {
         if inquiry.block_sizes {
             answer::block_sizes(out, option, export);
         }
-        Ok(if option == opt::GO { Step::Ready(agreed) } else { Step::More })
+        Ok(if option == opt::GO { HandshakeStep::Ready(agreed) } else { HandshakeStep::More })
     }
 
     /// `NBD_OPT_STRUCTURED_REPLY`; asking twice does no harm.
-    fn structure(&mut self) -> Result<Step, Refusal> {
+    fn structure(&mut self) -> Result<HandshakeStep, OptionRefusal> {
         if self.haggled.extended {
-            return Err(Refusal::EXTENDED);
+            return Err(OptionRefusal::EXTENDED);
         }
-        if self.settings.style == Style::Simple {
-            return Err(Refusal::NOT_OFFERED);
+        if self.settings.style == ReplyStyle::Simple {
+            return Err(OptionRefusal::NOT_OFFERED);
         }
         self.haggled.structured = true;
-        Ok(Step::More)
+        Ok(HandshakeStep::More)
     }
 
     /// `NBD_OPT_EXTENDED_HEADERS`; asking twice does no harm.
-    fn extend(&mut self) -> Result<Step, Refusal> {
-        if self.settings.style != Style::Extended {
-            return Err(Refusal::NOT_OFFERED);
+    fn extend(&mut self) -> Result<HandshakeStep, OptionRefusal> {
+        if self.settings.style != ReplyStyle::Extended {
+            return Err(OptionRefusal::NOT_OFFERED);
         }
         self.haggled.extended = true;
-        Ok(Step::More)
+        Ok(HandshakeStep::More)
     }
 
     /// `NBD_OPT_LIST_META_CONTEXT`.
-    fn list_contexts(&self, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Result<Step, Refusal> {
+    fn list_contexts(
+        &self,
+        data: &[u8],
+        exports: &[Export],
+        out: &mut Vec<u8>,
+    ) -> Result<HandshakeStep, OptionRefusal> {
         let (queries, _) = self.queries(data, exports)?;
         if queries.none || queries.wildcard || queries.allocation {
             answer::context(out, opt::LIST_META_CONTEXT, 0, ALLOCATION);
         }
-        Ok(Step::More)
+        Ok(HandshakeStep::More)
     }
 
     /// `NBD_OPT_SET_META_CONTEXT`: replaces what was selected before, also where it fails.
-    fn set_contexts(&mut self, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Result<Step, Refusal> {
+    fn set_contexts(
+        &mut self,
+        data: &[u8],
+        exports: &[Export],
+        out: &mut Vec<u8>,
+    ) -> Result<HandshakeStep, OptionRefusal> {
         self.haggled.allocation = None;
         let (queries, export) = self.queries(data, exports)?;
         if queries.allocation {
             self.haggled.allocation = Some(export);
             answer::context(out, opt::SET_META_CONTEXT, ALLOCATION_CONTEXT, ALLOCATION);
         }
-        Ok(Step::More)
+        Ok(HandshakeStep::More)
     }
 
-    fn queries<'a>(&self, data: &'a [u8], exports: &[Export]) -> Result<(Queries<'a>, usize), Refusal> {
+    fn queries<'a>(&self, data: &'a [u8], exports: &[Export]) -> Result<(Queries<'a>, usize), OptionRefusal> {
         if !self.has_chunks() {
-            return Err(Refusal::NO_CHUNKS);
+            return Err(OptionRefusal::NO_CHUNKS);
         }
-        let queries = Queries::read(data).ok_or(Refusal::MALFORMED)?;
+        let queries = Queries::read(data).ok_or(OptionRefusal::MALFORMED)?;
         if queries.nonsense {
-            return Err(Refusal::NO_NAMESPACE);
+            return Err(OptionRefusal::NO_NAMESPACE);
         }
-        let export = find(exports, queries.export).ok_or(Refusal::UNKNOWN_EXPORT)?;
+        let export = find(exports, queries.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
         Ok((queries, export))
     }
 

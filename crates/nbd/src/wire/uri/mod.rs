@@ -16,14 +16,14 @@ pub struct Uri {
     /// Whether the connection must be encrypted (`nbds`, `nbds+unix`).
     pub tls: bool,
     /// Where the server listens.
-    pub server: Server,
+    pub server: UriServer,
     /// Its name there; empty for the server's default.
     pub export: String,
 }
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Server {
+pub enum UriServer {
     /// A TCP port.
     Tcp {
         /// A name or an address; those of IPv6 without their brackets.
@@ -50,7 +50,7 @@ impl Uri {
             (true, None) => return Err(UriError::NoSocket),
             (true, Some(_)) if !authority.is_empty() => return Err(UriError::Host(authority.to_owned())),
             (true, Some(path)) if path.is_empty() => return Err(UriError::EmptySocket),
-            (true, Some(path)) => Server::Unix(path),
+            (true, Some(path)) => UriServer::Unix(path),
             (false, Some(_)) => return Err(UriError::Socket),
             (false, None) => tcp(authority)?,
         };
@@ -86,7 +86,7 @@ fn check_letters(text: &str) -> Result<(), UriError> {
     Ok(())
 }
 
-fn tcp(authority: &str) -> Result<Server, UriError> {
+fn tcp(authority: &str) -> Result<UriServer, UriError> {
     if let Some((user, _)) = authority.rsplit_once('@') {
         return Err(UriError::User(user.to_owned()));
     }
@@ -98,7 +98,7 @@ fn tcp(authority: &str) -> Result<Server, UriError> {
         Some(colon) => (&authority[..bracket + colon], &authority[bracket + colon + 1..]),
         None => (authority, ""),
     };
-    Ok(Server::Tcp { host: self::host(host)?, port: self::port(port)? })
+    Ok(UriServer::Tcp { host: self::host(host)?, port: self::port(port)? })
 }
 
 fn host(text: &str) -> Result<String, UriError> {
@@ -183,8 +183,8 @@ impl fmt::Display for Uri {
         let scheme = if self.tls { "nbds" } else { "nbd" };
         let export = Encoded(self.export.as_bytes());
         match &self.server {
-            Server::Unix(path) => write!(f, "{scheme}+unix:///{export}?socket={}", Encoded(path)),
-            Server::Tcp { host, port } => {
+            UriServer::Unix(path) => write!(f, "{scheme}+unix:///{export}?socket={}", Encoded(path)),
+            UriServer::Tcp { host, port } => {
                 write!(f, "{scheme}://")?;
                 if host.contains(':') {
                     write!(f, "[{host}]")?;
@@ -217,11 +217,11 @@ mod tests {
     }
 
     fn tcp(host: &str, port: u16, export: &str) -> Uri {
-        Uri { tls: false, server: Server::Tcp { host: host.into(), port }, export: export.into() }
+        Uri { tls: false, server: UriServer::Tcp { host: host.into(), port }, export: export.into() }
     }
 
     fn unix(path: &[u8], export: &str) -> Uri {
-        Uri { tls: false, server: Server::Unix(path.to_vec()), export: export.into() }
+        Uri { tls: false, server: UriServer::Unix(path.to_vec()), export: export.into() }
     }
 
     #[test]
@@ -291,10 +291,10 @@ mod tests {
         for export in ["", "disk", "/disk", "a b%c#d?e&f", "ü€", "x:y@z", "?socket="] {
             for tls in [false, true] {
                 let servers = [
-                    Server::Unix(b"/run/my socket".to_vec()),
-                    Server::Unix(b"\0abstract\xff&=".to_vec()),
-                    Server::Tcp { host: "h.example".into(), port: PORT },
-                    Server::Tcp { host: "::1".into(), port: 7 },
+                    UriServer::Unix(b"/run/my socket".to_vec()),
+                    UriServer::Unix(b"\0abstract\xff&=".to_vec()),
+                    UriServer::Tcp { host: "h.example".into(), port: PORT },
+                    UriServer::Tcp { host: "::1".into(), port: 7 },
                 ];
                 for server in servers {
                     let uri = Uri { tls, server, export: export.into() };

@@ -7,13 +7,16 @@ use serde_json::{Deserializer, Map, Value};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, number, set_seconds, too_short};
 use crate::input::InputError;
 use crate::input::json::fault;
-use crate::input::text::Text;
+use crate::input::text::InputText;
 
 /// Reads the documents on some lines; all of them, where several follow one another.
-pub(in crate::input) fn read(text: &Text, lines: Range<usize>) -> Result<Iostat, InputError> {
+pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {
     let (line, body) = (lines.start, &text.whole[text.start_of(lines.start)..text.start_of(lines.end)]);
-    let mut reader =
-        Reader { text, iostat: Iostat::default(), device_lines: lines_with(text, line, "\"disk_device\"").into_iter() };
+    let mut reader = IostatJsonReader {
+        text,
+        iostat: Iostat::default(),
+        device_lines: lines_with(text, line, "\"disk_device\"").into_iter(),
+    };
     let mut documents = Deserializer::from_str(body).into_iter::<Value>();
     while let Some(document) = documents.next() {
         match document {
@@ -38,19 +41,19 @@ pub(in crate::input) fn read(text: &Text, lines: Range<usize>) -> Result<Iostat,
 }
 
 /// The lines on which a word occurs, as often as it does.
-fn lines_with(text: &Text, from: usize, word: &str) -> Vec<usize> {
+fn lines_with(text: &InputText, from: usize, word: &str) -> Vec<usize> {
     let lines = text.lines().enumerate().skip(from);
     lines.flat_map(|(index, line)| std::iter::repeat_n(index, line.matches(word).count())).collect()
 }
 
-struct Reader<'a> {
-    text: &'a Text,
+struct IostatJsonReader<'a> {
+    text: &'a InputText,
     iostat: Iostat,
     /// The line of each device that is still to come.
     device_lines: std::vec::IntoIter<usize>,
 }
 
-impl Reader<'_> {
+impl IostatJsonReader<'_> {
     fn document(&mut self, line: usize, document: &Value) -> Result<(), InputError> {
         let hosts = document.pointer("/sysstat/hosts").and_then(Value::as_array);
         let Some(hosts) = hosts else {

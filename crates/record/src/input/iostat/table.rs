@@ -6,10 +6,10 @@
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds, too_short};
 use crate::input::InputError;
-use crate::input::text::Text;
+use crate::input::text::InputText;
 
 /// Whether there is a table of devices in a text.
-pub(in crate::input) fn is_in(text: &Text) -> bool {
+pub(in crate::input) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| {
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
@@ -23,7 +23,7 @@ fn is_device(word: &str) -> bool {
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct IostatTableReader {
     iostat: Iostat,
     /// The report that the next lines belong to.
     report: Option<IostatReport>,
@@ -39,16 +39,16 @@ struct Reader {
     after_blank: bool,
 }
 
-pub(in crate::input) fn read(text: &Text) -> Result<Iostat, InputError> {
-    let mut reader = Reader::default();
+pub(in crate::input) fn read(text: &InputText) -> Result<Iostat, InputError> {
+    let mut reader = IostatTableReader::default();
     for index in 0..text.len() {
         reader.line(text, index)?;
     }
     reader.finish(text)
 }
 
-impl Reader {
-    fn line(&mut self, text: &Text, index: usize) -> Result<(), InputError> {
+impl IostatTableReader {
+    fn line(&mut self, text: &InputText, index: usize) -> Result<(), InputError> {
         let line = text.line(index);
         let words: Vec<&str> = line.split_whitespace().collect();
         let blank = words.is_empty();
@@ -105,7 +105,7 @@ impl Reader {
         })
     }
 
-    fn end_report(&mut self, text: &Text) -> Result<(), InputError> {
+    fn end_report(&mut self, text: &InputText) -> Result<(), InputError> {
         let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else {
             return Ok(());
         };
@@ -118,7 +118,7 @@ impl Reader {
         Ok(())
     }
 
-    fn cpu(&mut self, text: &Text, index: usize, words: &[&str]) -> Result<(), InputError> {
+    fn cpu(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
         self.cpu_follows = false;
         let mut shares = [0.0; 6];
         if words.len() != shares.len() {
@@ -133,7 +133,7 @@ impl Reader {
         Ok(())
     }
 
-    fn begin_table(&mut self, text: &Text, index: usize, words: &[&str]) -> Result<(), InputError> {
+    fn begin_table(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
         if words.contains(&"tps") {
             let option = if words.contains(&"aqu-sz") { "-s" } else { "without `-x`" };
             return Err(too_short(text, index, text.line(index).trim(), option));
@@ -150,7 +150,7 @@ impl Reader {
         Ok(())
     }
 
-    fn row(&mut self, text: &Text, index: usize, words: &[&str]) -> Result<(), InputError> {
+    fn row(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
         let (Some(head), Some(report)) = (&self.head, &mut self.report) else { return Ok(()) };
         let values = &words[1..];
         if values.len() != head.len() {
@@ -179,7 +179,7 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self, text: &Text) -> Result<Iostat, InputError> {
+    fn finish(mut self, text: &InputText) -> Result<Iostat, InputError> {
         if self.cpu_follows || self.report.is_some() && !self.has_table {
             return Err(text.cut_off(text.len(), "the last report is cut off before its devices", REMEDY));
         }
@@ -212,7 +212,7 @@ fn is_banner(line: &str) -> bool {
     line.starts_with("Linux ") && line.contains('(') && line.trim_end().ends_with(')')
 }
 
-fn value(text: &Text, index: usize, word: &str) -> Result<(f64, u32), InputError> {
+fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), InputError> {
     number(word).ok_or_else(|| {
         let readable = word.ends_with(['k', 'M', 'G', 'T', '%']) && word.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if readable { "leave out `-h` and `--human`, which round values" } else { REMEDY };

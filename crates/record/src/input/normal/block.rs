@@ -1,21 +1,23 @@
 //! The lines that fio prints of one result.
 
-use super::figures::{Line, count, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, whole};
+use super::figures::{NormalLine, count, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, whole};
 use crate::fio;
 use crate::input::InputError;
 use crate::input::text::{Printed, printed};
-use crate::{CpuUse, DirectionResult, JobResult, Kind, LatencyShares, LatencyStats, Measured, Quote, Quoted, Samples};
+use crate::{
+    CpuUse, DirectionResult, JobResult, Kind, LatencyShares, LatencyStats, Measured, Quote, Quoted, SampleRecord,
+};
 
 /// A result as far as it was read.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct NormalBlock {
     pub(super) result: JobResult,
     /// The line on which it begins.
     pub(super) begins: usize,
     /// What its latency lines are of.
     kind: Option<Kind>,
     /// What lines of percentiles are of, and the nanoseconds in their unit.
-    percentiles: Option<(Latency, f64)>,
+    percentiles: Option<(NormalLatency, f64)>,
     /// Whether reads and writes were reported as one.
     pub(super) mixed: bool,
     /// Shares of processor time in user mode and in the kernel, in per cent.
@@ -31,14 +33,14 @@ pub(super) struct Block {
 
 /// Which latency a line is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Latency {
+enum NormalLatency {
     Submission,
     Service,
     Total,
     Sync,
 }
 
-impl Latency {
+impl NormalLatency {
     fn named(word: &str) -> Option<Self> {
         Some(match word {
             "slat" => Self::Submission,
@@ -98,8 +100,8 @@ pub(super) fn process(text: &str) -> Option<(&str, &str)> {
     Some((name, rest.split_once("pid=").map_or("", |(_, pid)| pid.split(':').next().unwrap_or(pid))))
 }
 
-impl Block {
-    pub(super) fn begin(line: Line<'_>) -> Result<Self, InputError> {
+impl NormalBlock {
+    pub(super) fn begin(line: NormalLine<'_>) -> Result<Self, InputError> {
         let (name, rest) = line.text.split_once(": (groupid=").unwrap_or((line.text, ""));
         let (group, rest) = rest.split_once(", jobs=").unwrap_or((rest, ""));
         let (jobs, rest) = rest.split_once("): err=").unwrap_or((rest, ""));
@@ -128,7 +130,7 @@ impl Block {
     }
 
     /// Reads one line; what is not known is passed over.
-    pub(super) fn line(&mut self, line: Line<'_>) -> Result<(), InputError> {
+    pub(super) fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         let word = text.split([' ', ':', '(']).next().unwrap_or_default();
         self.over |= self.is_repeated(word, text);
@@ -186,12 +188,12 @@ impl Block {
         self.result.result.kind_mut(kind)
     }
 
-    fn quote(&mut self, line: Line<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) {
+    fn quote(&mut self, line: NormalLine<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) {
         self.result.quotes.push(Quote { what, kind, value, step, line: line.number(), of: None });
     }
 
     /// `read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)`.
-    fn transfers(&mut self, line: Line<'_>, word: &str) -> Result<(), InputError> {
+    fn transfers(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
         let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
         if kind.is_none() && self.result.result.kinds().any(|(_, result)| result.runtime_ns > 0) {
             // With `unified_rw_reporting=both` what is mixed was told apart before.
@@ -219,8 +221,8 @@ impl Block {
     }
 
     /// A latency, its percentiles' head, or shares of latencies.
-    fn latency(&mut self, line: Line<'_>, word: &str) -> Result<(), InputError> {
-        let Some(which) = Latency::named(word) else { return Ok(()) };
+    fn latency(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
+        let Some(which) = NormalLatency::named(word) else { return Ok(()) };
         let rest = line.text[word.len()..].trim_start();
         let head = rest.strip_prefix("percentiles").map(str::trim_start);
         let Some(inside) = head.unwrap_or(rest).strip_prefix('(') else { return Ok(()) };
@@ -232,10 +234,10 @@ impl Block {
             self.percentiles = Some((which, factor));
             let kept = &mut self.result.declared.kept;
             match which {
-                Latency::Submission => kept.slat_percentiles = true,
-                Latency::Service => kept.clat_percentiles = true,
-                Latency::Total => kept.lat_percentiles = true,
-                Latency::Sync => {}
+                NormalLatency::Submission => kept.slat_percentiles = true,
+                NormalLatency::Service => kept.clat_percentiles = true,
+                NormalLatency::Total => kept.lat_percentiles = true,
+                NormalLatency::Sync => {}
             }
             return Ok(());
         }
@@ -251,35 +253,35 @@ impl Block {
             stddev_ns: line.figure("stdev", plain)?.value * factor,
             ..LatencyStats::default()
         };
-        let kind = if which == Latency::Sync { None } else { self.kind };
+        let kind = if which == NormalLatency::Sync { None } else { self.kind };
         if let Some(to) = self.latency_of(which) {
             *to = stats;
             self.quote(line, which.quoted(), kind, mean.value, mean.step);
         }
         let kept = &mut self.result.declared.kept;
         match which {
-            Latency::Submission => kept.slat = true,
-            Latency::Service => kept.clat = true,
-            Latency::Total => kept.lat = true,
-            Latency::Sync => {}
+            NormalLatency::Submission => kept.slat = true,
+            NormalLatency::Service => kept.clat = true,
+            NormalLatency::Total => kept.lat = true,
+            NormalLatency::Sync => {}
         }
         Ok(())
     }
 
-    fn latency_of(&mut self, which: Latency) -> Option<&mut LatencyStats> {
-        if which == Latency::Sync {
+    fn latency_of(&mut self, which: NormalLatency) -> Option<&mut LatencyStats> {
+        if which == NormalLatency::Sync {
             return Some(&mut self.result.result.sync);
         }
         let direction = self.kind.map(|kind| self.direction(kind))?;
         Some(match which {
-            Latency::Submission => &mut direction.submission,
-            Latency::Service => &mut direction.service,
+            NormalLatency::Submission => &mut direction.submission,
+            NormalLatency::Service => &mut direction.service,
             _ => &mut direction.latency,
         })
     }
 
     /// `|  1.00th=[   34],  5.00th=[   52]`.
-    fn percentile_cells(&mut self, line: Line<'_>) -> Result<(), InputError> {
+    fn percentile_cells(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let Some((which, factor)) = self.percentiles else { return Ok(()) };
         let cells = line.text.trim_start_matches('|').split(',').map(str::trim).filter(|cell| !cell.is_empty());
         let cells = cells.map(|cell| {
@@ -296,7 +298,7 @@ impl Block {
     }
 
     /// `lat (usec)   : 2=0.02%, 4=0.05%`.
-    fn shares(&mut self, line: Line<'_>, unit: &str, behind: &str) -> Result<(), InputError> {
+    fn shares(&mut self, line: NormalLine<'_>, unit: &str, behind: &str) -> Result<(), InputError> {
         let shares = self.result.result.quoted_shares.get_or_insert_default();
         let classes: &mut [f64] = match unit {
             "nsec" => &mut shares.ns,
@@ -321,7 +323,7 @@ impl Block {
     }
 
     /// `bw (  KiB/s): min=24448, …, samples=3`; version 2 printed no number of samples, and without it they are left.
-    fn samples(&mut self, line: Line<'_>, bandwidth: bool) -> Result<(), InputError> {
+    fn samples(&mut self, line: NormalLine<'_>, bandwidth: bool) -> Result<(), InputError> {
         let (Some(kind), Some(_)) = (self.kind, line.find("samples")) else { return Ok(()) };
         let mut bytes = 1.0;
         if bandwidth {
@@ -331,7 +333,7 @@ impl Block {
         }
         let unit = if bandwidth { bytes / 1024.0 } else { 1.0 };
         let mean = line.figure("avg", plain)?;
-        let samples = Samples {
+        let samples = SampleRecord {
             count: line.figure("samples", whole)?,
             min: line.figure("min", count)?.value * unit,
             max: line.figure("max", count)?.value * unit,
@@ -345,7 +347,7 @@ impl Block {
         Ok(())
     }
 
-    fn processor(&mut self, line: Line<'_>) -> Result<(), InputError> {
+    fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
         self.result.result.cpu = CpuUse {
             context_switches: line.figure("ctx", whole)?,
@@ -358,7 +360,7 @@ impl Block {
 
     /// `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older ones have three figures, or
     /// `total=r=25600/w=0/d=0`.
-    fn counts(&mut self, line: Line<'_>) -> Result<(), InputError> {
+    fn counts(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let group = |names: &[&str]| {
             let behind = names.iter().find_map(|name| line.text.split_once(name).map(|(_, behind)| behind));
             let list = behind.and_then(|behind| behind.split_whitespace().next()).unwrap_or_default();
@@ -399,7 +401,7 @@ impl Block {
         self.result.quotes.iter_mut().filter(with_digit).for_each(|quote| quote.step *= 10.0);
     }
 
-    fn errors(&mut self, line: Line<'_>) -> Result<(), InputError> {
+    fn errors(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let first = line.figure("first_error", |text| text.split('/').next()?.parse().ok())?;
         let result = &mut self.result;
         (result.result.errors, result.result.first_error) = (line.figure("total", whole)?, first);
@@ -411,7 +413,7 @@ impl Block {
     /// the others, to read back.
     pub(super) fn finish(
         &mut self,
-        line: Line<'_>,
+        line: NormalLine<'_>,
         excerpt: bool,
         follows: impl Fn(Kind) -> bool,
     ) -> Result<(), InputError> {
@@ -470,7 +472,7 @@ impl Block {
 /// Operations per second, bytes per second in two units, bytes, and nanoseconds.
 type Transferred = (Printed, [Option<Printed>; 2], Printed, Printed);
 
-fn version_3(line: Line<'_>) -> Result<Transferred, InputError> {
+fn version_3(line: NormalLine<'_>) -> Result<Transferred, InputError> {
     let iops = line.figure("IOPS", count)?;
     let shape = || line.fault(line.text, "the line has not the form `BW=… (…)(…/…msec)`, or was cut off");
     let (_, behind) = line.text.split_once("BW=").ok_or_else(shape)?;
@@ -514,14 +516,14 @@ fn carried(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], 
 }
 
 /// `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.
-fn version_2(line: Line<'_>) -> Result<Transferred, InputError> {
+fn version_2(line: NormalLine<'_>) -> Result<Transferred, InputError> {
     let rate = line.figure("bw", |text| rate(text, true))?;
     let bytes = line.figure("io", |text| size(text, true))?;
     Ok((line.figure("iops", count)?, [Some(rate), None], bytes, line.figure("runt", runtime)?))
 }
 
 /// `1=0.1%, 2=0.2%, …, >=64=0.0%`: seven shares in per cent.
-fn classes(line: Line<'_>) -> Result<[f64; 7], InputError> {
+fn classes(line: NormalLine<'_>) -> Result<[f64; 7], InputError> {
     let (_, cells) = line.text.split_once(':').unwrap_or(("", ""));
     line.read(cells.trim(), |cells| {
         let share = |cell: &str| percent(printed_behind(cell)?);

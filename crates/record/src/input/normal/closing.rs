@@ -1,13 +1,13 @@
 //! What fio prints after the results: reporting groups and devices.
 
-use super::figures::{Line, percent, rate, runtime, size, whole};
+use super::figures::{NormalLine, percent, rate, runtime, size, whole};
 use crate::input::InputError;
 use crate::input::text::Printed;
 use crate::{DiskUse, Kind, Quote, Quoted};
 
 /// `READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (…), io=2823MiB (2960MB), run=30001-30001msec`; version 2 had
 /// `io=102400KB, aggrb=51200KB/s, minb=…, maxb=…, mint=2000msec, maxt=2000msec`. Mixed ones count as reads.
-pub(super) fn group(line: Line<'_>) -> Result<Option<(Kind, Vec<Quote>)>, InputError> {
+pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(Kind, Vec<Quote>)>, InputError> {
     let kind = match line.text.split_once(": ").map(|(word, _)| word) {
         Some("READ" | "MIXED") => Kind::Read,
         Some("WRITE") => Kind::Write,
@@ -38,13 +38,13 @@ pub(super) fn group(line: Line<'_>) -> Result<Option<(Kind, Vec<Quote>)>, InputE
     )))
 }
 
-fn quote(line: Line<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) -> Quote {
+fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) -> Quote {
     Quote { what, kind, value, step, line: line.number(), of: None }
 }
 
 /// `nvme0n1: ios=722944/0, merge=0/0, ticks=913000/0, in_queue=913000, util=99.20%`; devices over others go on with
 /// means over these (`aggrios=…`), which follow on lines of their own.
-pub(super) fn disk(line: Line<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, InputError> {
+pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, InputError> {
     let Some((name, _)) = line.text.split_once(": ios=") else { return Ok(None) };
     // Pages break long lines.
     if line.find("util").is_none() {

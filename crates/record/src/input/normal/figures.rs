@@ -1,12 +1,12 @@
 //! Figures on a line of fio's normal output.
 
 use crate::input::InputError;
-use crate::input::text::{Printed, Text, printed};
+use crate::input::text::{InputText, Printed, printed};
 
 /// One line, as it is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
-    pub(super) source: &'a Text,
+pub(super) struct NormalLine<'a> {
+    pub(super) source: &'a InputText,
     pub(super) index: usize,
     /// Without the blanks around it.
     pub(super) text: &'a str,
@@ -14,8 +14,8 @@ pub(super) struct Line<'a> {
 
 pub(super) const REMEDY: &str = "give fio's output as fio printed it, or make it anew with `--output-format=json`";
 
-impl<'a> Line<'a> {
-    pub(super) fn of(source: &'a Text, index: usize) -> Self {
+impl<'a> NormalLine<'a> {
+    pub(super) fn of(source: &'a InputText, index: usize) -> Self {
         // Ticks are of a page around it.
         Self { source, index, text: source.line(index).trim().trim_end_matches('`') }
     }

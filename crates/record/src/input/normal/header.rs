@@ -1,13 +1,13 @@
 //! What fio prints of each job before it runs.
 
-use super::figures::{Line, rounded, size};
+use super::figures::{NormalLine, rounded, size};
 use crate::fio;
 use crate::input::InputError;
-use crate::{Declared, Kind, Measured, PerKind, Sizes};
+use crate::{Declared, DeclaredPerKind, DeclaredSizes, Kind, Measured};
 
 /// A job as it was announced.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(super) struct NormalHeader {
     pub(super) name: String,
     pub(super) group: u32,
     /// Whether there were several of it.
@@ -20,11 +20,11 @@ pub(super) fn is_one(text: &str) -> bool {
     text.contains(": (g=") && text.contains("): rw=")
 }
 
-pub(super) fn read(line: Line<'_>) -> Result<Header, InputError> {
+pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
     let (name, rest) = line.text.split_once(": (g=").unwrap_or((line.text, ""));
     let (group, rest) = rest.split_once("): ").unwrap_or((rest, ""));
     let group = line.read(group, |text| text.parse().ok())?;
-    let line = Line { text: rest, ..line };
+    let line = NormalLine { text: rest, ..line };
     let rw = line.figure("rw", |text| Some(text.to_owned()))?;
     let engine = line.figure("ioengine", |text| Some(text.to_owned()))?;
     let iodepth: u32 = line.figure("iodepth", |text| text.parse().ok())?;
@@ -44,12 +44,12 @@ pub(super) fn read(line: Line<'_>) -> Result<Header, InputError> {
         header_only: true,
         ..Declared::default()
     };
-    Ok(Header { name: name.to_owned(), group, clones: false, declared })
+    Ok(NormalHeader { name: name.to_owned(), group, clones: false, declared })
 }
 
 /// `bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) …`; version 2 had `bs=4K-4K/4K-4K/4K-4K`.
-fn block_sizes(line: Line<'_>) -> Result<PerKind<Sizes>, InputError> {
-    let mut sizes = [Sizes::default(); 3];
+fn block_sizes(line: NormalLine<'_>) -> Result<DeclaredPerKind<DeclaredSizes>, InputError> {
+    let mut sizes = [DeclaredSizes::default(); 3];
     if line.text.contains("bs=(") {
         for (sizes, mark) in sizes.iter_mut().zip(["(R)", "(W)", "(T)"]) {
             let behind = line.text.split_once(mark).map(|(_, behind)| behind.split(',').next().unwrap_or(behind));
@@ -66,18 +66,18 @@ fn block_sizes(line: Line<'_>) -> Result<PerKind<Sizes>, InputError> {
         }
     }
     let [read, write, trim] = sizes;
-    Ok(PerKind { read, write, trim })
+    Ok(DeclaredPerKind { read, write, trim })
 }
 
-fn range(line: Line<'_>, part: &str, version_2: bool) -> Result<Sizes, InputError> {
+fn range(line: NormalLine<'_>, part: &str, version_2: bool) -> Result<DeclaredSizes, InputError> {
     let bytes = |text: &str| u32::try_from(rounded(size(text, version_2)?.value)).ok();
     line.read(part, |text| {
         let (min, max) = text.split_once('-')?;
-        Some(Sizes { min: bytes(min)?, max: bytes(max)? })
+        Some(DeclaredSizes { min: bytes(min)?, max: bytes(max)? })
     })
 }
 
-impl Header {
+impl NormalHeader {
     /// Whether it may be of a result: in notes, the announcement of one run is followed by results of another.
     pub(super) fn fits(&self, result: &Measured) -> bool {
         /// What short operations and those in flight at the end make of the size.

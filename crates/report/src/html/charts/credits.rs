@@ -2,19 +2,23 @@
 
 use record::ModelStage;
 
-use super::super::figure::{Figure, Look};
-use super::super::part::{Member, Part};
-use super::timeline::{Line, Piece, Quantity, Words, round_stretch, timeline};
+use super::super::figure::{ChartFigure, Look};
+use super::super::part::{Member, SectionPart};
+use super::timeline::{TimelineLabels, TimelineLine, TimelinePiece, TimelineQuantity, round_stretch, timeline};
 
 /// A line for each bucket; `None` where no volume has one.
-pub(in super::super) fn balance(part: &Part<'_>) -> Option<Figure> {
-    let lines: Vec<Line> = part.members.iter().flat_map(|member| lines(part, member)).collect();
+pub(in super::super) fn balance(part: &SectionPart<'_>) -> Option<ChartFigure> {
+    let lines: Vec<TimelineLine> = part.members.iter().flat_map(|member| lines(part, member)).collect();
     let note = "What is left in each bucket of credits, as a share of what it holds. At the bottom the volume falls to its \
                 lasting rate.";
-    timeline(part, Words { title: "Credit balance", note: note.to_owned(), quantity: Quantity::Share }, &lines)
+    timeline(
+        part,
+        TimelineLabels { title: "Credit balance", note: note.to_owned(), quantity: TimelineQuantity::Share },
+        &lines,
+    )
 }
 
-fn lines(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
+fn lines(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
     let Some(model) = &member.run.model else { return Vec::new() };
     let stages = model.stages_of(member.job).filter(|stage| stage.levels.len() > 1);
     let line = |(number, stage): (usize, &ModelStage)| {
@@ -27,16 +31,16 @@ fn lines(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
         let stretch = round_stretch(model.elapsed_ns, part.budget.rows);
         let coarse =
             (0..model.elapsed_ns.div_ceil(stretch)).filter_map(|row| at(&fine, row * stretch, stretch)).collect();
-        Line { name: part.whose(member, &stage.name), look, faint: false, fine, coarse }
+        TimelineLine { name: part.whose(member, &stage.name), look, faint: false, fine, coarse }
     };
     stages.enumerate().map(line).collect()
 }
 
 /// Each level until the next was written down.
-fn pieces(stage: &ModelStage, end_ns: u64) -> Vec<Piece> {
+fn pieces(stage: &ModelStage, end_ns: u64) -> Vec<TimelinePiece> {
     let most = stage.credits.map_or(1.0, |credits| credits.most).max(1e-9);
     let ends = stage.levels.iter().skip(1).map(|(at, _)| *at).chain([end_ns]);
-    let piece = |(&(from_ns, left), to_ns): (&(u64, f64), u64)| Piece {
+    let piece = |(&(from_ns, left), to_ns): (&(u64, f64), u64)| TimelinePiece {
         from_ns,
         to_ns,
         value: (left / most).clamp(0.0, 1.0),
@@ -46,7 +50,7 @@ fn pieces(stage: &ModelStage, end_ns: u64) -> Vec<Piece> {
 }
 
 /// The level at an instant.
-fn at(pieces: &[Piece], from_ns: u64, stretch: u64) -> Option<Piece> {
+fn at(pieces: &[TimelinePiece], from_ns: u64, stretch: u64) -> Option<TimelinePiece> {
     let piece = pieces.iter().find(|piece| piece.from_ns <= from_ns && from_ns < piece.to_ns)?;
-    Some(Piece { from_ns, to_ns: from_ns + stretch, ..*piece })
+    Some(TimelinePiece { from_ns, to_ns: from_ns + stretch, ..*piece })
 }

@@ -1,10 +1,10 @@
 //! Where latencies lay over time: the darker, the more of them.
 
-use record::{Block, Kind, LatencyStats, bucket_range_ns};
+use record::{Kind, LatencyBlock, LatencyStats, bucket_range_ns};
 
-use super::super::figure::{Figure, Key, picture};
-use super::super::part::{Member, Part};
-use super::super::table::Table;
+use super::super::figure::{ChartFigure, LegendKey, picture};
+use super::super::part::{Member, SectionPart};
+use super::super::table::HtmlTable;
 use super::timeline::clock;
 use crate::chart::{Axis, Frame, Scale, Svg, short_count, time};
 
@@ -19,18 +19,18 @@ const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
 const NAMES: [&str; 6] = ["less", "0.1 %", "1 %", "5 %", "20 %", "50 % and more"];
 
 /// A stretch of time.
-pub(super) struct Column {
+pub(super) struct HeatColumn {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     pub(super) latency: LatencyStats,
 }
 
 /// A map for each run that kept latencies of its stretches of time.
-pub(in super::super) fn maps(part: &Part<'_>) -> Vec<Figure> {
+pub(in super::super) fn maps(part: &SectionPart<'_>) -> Vec<ChartFigure> {
     part.members.iter().filter_map(|member| map(part, member)).collect()
 }
 
-fn map(part: &Part<'_>, member: &Member<'_>) -> Option<Figure> {
+fn map(part: &SectionPart<'_>, member: &Member<'_>) -> Option<ChartFigure> {
     let blocks = &member.job.result.blocks;
     let columns = columns(blocks, &Kind::ALL, part.budget.columns);
     let end = columns.last().filter(|_| columns.len() >= COLUMNS_MIN)?.to_ns;
@@ -49,16 +49,18 @@ fn map(part: &Part<'_>, member: &Member<'_>) -> Option<Figure> {
     let of = if part.is_overlay() { format!(" Of {}.", member.name) } else { String::new() };
     let note =
         "The darker a place, the more of that moment's operations took so long. Lines: the median, and dashed p99.";
-    let keys =
-        NAMES.iter().enumerate().map(|(shade, name)| Key { class: format!("q q{shade}"), name: (*name).to_owned() });
+    let keys = NAMES
+        .iter()
+        .enumerate()
+        .map(|(shade, name)| LegendKey { class: format!("q q{shade}"), name: (*name).to_owned() });
     let legend = keys.collect();
     let title = "Latency heat map";
-    Some(Figure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse), wide: false })
+    Some(ChartFigure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse), wide: false })
 }
 
 /// What blocks counted of some kinds, neighbours joined until there are no more than `most`. What is left over at the
 /// end belongs to the last whole one: the few operations of a moment make no percentile.
-pub(super) fn columns(blocks: &[Block], kinds: &[Kind], most: u64) -> Vec<Column> {
+pub(super) fn columns(blocks: &[LatencyBlock], kinds: &[Kind], most: u64) -> Vec<HeatColumn> {
     let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
     let start = |block: usize| if block == 0 { 0 } else { blocks[block - 1].end_ns };
     let mut ends: Vec<usize> = (1..=blocks.len()).filter(|end| end % each == 0 || *end == blocks.len()).collect();
@@ -71,12 +73,12 @@ pub(super) fn columns(blocks: &[Block], kinds: &[Kind], most: u64) -> Vec<Column
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let column = |(from, to): (usize, usize)| {
         let latency = LatencyStats::of_blocks(&blocks[from..to], kinds);
-        (latency.count > 0).then(|| Column { from_ns: start(from), to_ns: blocks[to - 1].end_ns, latency })
+        (latency.count > 0).then(|| HeatColumn { from_ns: start(from), to_ns: blocks[to - 1].end_ns, latency })
     };
     starts.zip(ends.iter().copied()).filter_map(column).collect()
 }
 
-impl Column {
+impl HeatColumn {
     fn step(&self, percent: f64) -> Option<(f64, f64, f64)> {
         Some((self.from_ns as f64, self.to_ns as f64, self.latency.percentile_ns(percent)? as f64))
     }
@@ -97,7 +99,7 @@ impl Column {
 }
 
 /// One path for each shade: cells are too many for elements of their own.
-fn shades(out: &mut Svg, frame: &Frame<'_>, columns: &[Column]) {
+fn shades(out: &mut Svg, frame: &Frame<'_>, columns: &[HeatColumn]) {
     let scale = frame.y.scale;
     let rows = ((scale.high / scale.low).ln() / ROW_LEAST.ln()).clamp(8.0, ROWS_MAX).floor();
     let row_of = |ns: f64| (scale.share(ns.max(scale.low)) * rows).clamp(0.0, rows - 1.0) as usize;
@@ -120,8 +122,8 @@ fn shades(out: &mut Svg, frame: &Frame<'_>, columns: &[Column]) {
     }
 }
 
-fn table(rows: &[Column]) -> Table {
-    let mut table = Table::new("Latency over time", &["time", "operations", "p50", "p99", "slowest"], 1);
+fn table(rows: &[HeatColumn]) -> HtmlTable {
+    let mut table = HtmlTable::new("Latency over time", &["time", "operations", "p50", "p99", "slowest"], 1);
     table.rows = rows.iter().map(|row| std::iter::once(row.span()).chain(row.cells()).collect()).collect();
     table
 }

@@ -2,8 +2,8 @@
 
 use units::{count, percent};
 
-use super::super::figure::{Figure, Key, Look, Paper};
-use super::super::table::Table;
+use super::super::figure::{ChartFigure, LegendKey, Look, Paper};
+use super::super::table::HtmlTable;
 use crate::chart::{isolated, time};
 use crate::sweep::{Panel, Sweep, panels};
 
@@ -11,7 +11,7 @@ const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 70.0;
 
 /// The three views, each with the points as its table.
-pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<Figure> {
+pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<ChartFigure> {
     let drawn: Vec<&Sweep> = sweeps.iter().copied().filter(|sweep| !sweep.points.is_empty()).collect();
     if drawn.is_empty() {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<Figure> {
     panels(&drawn).iter().zip(notes).map(|(panel, note)| view(panel, note, &drawn)).collect()
 }
 
-fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> Figure {
+fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> ChartFigure {
     let (x, y) = (&panel.across, &panel.up);
     let picture = Paper { height: HEIGHT, left: LEFT }.picture(
         &format!("{} of {}", panel.title, isolated(&sweeps[0].target)),
@@ -41,10 +41,12 @@ fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> Figure {
         y,
         |frame, out| panel.draw(out, frame, sweeps),
     );
-    let key =
-        |(number, sweep): (usize, &&Sweep)| Key { class: Look { colour: number, dash: 0 }.line(), name: sweep.label() };
+    let key = |(number, sweep): (usize, &&Sweep)| LegendKey {
+        class: Look { colour: number, dash: 0 }.line(),
+        name: sweep.label(),
+    };
     let legend = if sweeps.len() > 1 { sweeps.iter().enumerate().map(key).collect() } else { Vec::new() };
-    Figure {
+    ChartFigure {
         title: panel.title,
         note: note.to_owned(),
         legend,
@@ -54,13 +56,13 @@ fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> Figure {
     }
 }
 
-fn table(caption: &str, sweeps: &[&Sweep]) -> Table {
+fn table(caption: &str, sweeps: &[&Sweep]) -> HtmlTable {
     let labelled = sweeps.len() > 1;
     let mut head = vec!["in flight", "IOPS", "±", "mean latency"];
     if labelled {
         head.insert(0, "curve");
     }
-    let mut table = Table::new(caption, &head, 1);
+    let mut table = HtmlTable::new(caption, &head, 1);
     for sweep in sweeps {
         for point in &sweep.points {
             let mut row = if labelled { vec![sweep.label()] } else { Vec::new() };

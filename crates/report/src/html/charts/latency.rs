@@ -2,15 +2,15 @@
 
 use record::{Kind, Stretch};
 
-use super::super::figure::{Figure, Look};
-use super::super::part::{Member, Part};
-use super::heat::{Column, columns};
-use super::timeline::{Line, Piece, Quantity, Words, timeline};
+use super::super::figure::{ChartFigure, Look};
+use super::super::part::{Member, SectionPart};
+use super::heat::{HeatColumn, columns};
+use super::timeline::{TimelineLabels, TimelineLine, TimelinePiece, TimelineQuantity, timeline};
 
 /// The median and p99 of each kind of operation where there are several, else mean, p99 and the slowest operation.
-pub(in super::super) fn over_time(part: &Part<'_>) -> Option<Figure> {
+pub(in super::super) fn over_time(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let due = part.flows().any(|(_, _, result)| result.response.count > 0);
-    let (lines, note): (Vec<Line>, _) = if of_kinds(part) {
+    let (lines, note): (Vec<TimelineLine>, _) = if of_kinds(part) {
         let since = if due { "when it was due" } else { "its submission" };
         let note = format!("The time of an operation from {since} to its completion: the median, and dashed p99.");
         (part.members.iter().flat_map(|member| kinds(part, member)).collect(), note)
@@ -20,16 +20,16 @@ pub(in super::super) fn over_time(part: &Part<'_>) -> Option<Figure> {
         (part.members.iter().flat_map(|member| whole(part, member)).collect(), format!("{note}{due}"))
     };
     let note = format!("{note} The scale is logarithmic.");
-    timeline(part, Words { title: "Latency over time", note, quantity: Quantity::Latency }, &lines)
+    timeline(part, TimelineLabels { title: "Latency over time", note, quantity: TimelineQuantity::Latency }, &lines)
 }
 
 /// Whether kinds of operations are told apart: in one run that did several and kept the latencies of each.
-fn of_kinds(part: &Part<'_>) -> bool {
+fn of_kinds(part: &SectionPart<'_>) -> bool {
     let told = |member: &Member<'_>| member.kinds().count() > 1 && !member.job.result.blocks.is_empty();
     !part.is_overlay() && part.members.iter().all(told)
 }
 
-fn kinds(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
+fn kinds(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
     let of = |kind: Kind, percent, name, dash| {
         let look = Look { colour: kind as usize, dash };
         percentile(part, member, &[kind], percent, (format!("{} {name}", kind.name()), look))
@@ -38,12 +38,12 @@ fn kinds(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
     member.kinds().flat_map(both).collect()
 }
 
-fn whole(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
+fn whole(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
     let colour = if part.is_overlay() { member.number } else { 0 };
     let of = |name, dash, read: fn(&Stretch) -> Option<f64>| {
         let course = |stretch_ns| member.job.result.course(stretch_ns);
-        let line = Line::of(course, (part.lasted_ns(), part.budget), |stretch| Some((read(stretch)?, None)));
-        Line { name: part.whose(member, name), look: Look { colour, dash }, faint: dash > 0, ..line }
+        let line = TimelineLine::of(course, (part.lasted_ns(), part.budget), |stretch| Some((read(stretch)?, None)));
+        TimelineLine { name: part.whose(member, name), look: Look { colour, dash }, faint: dash > 0, ..line }
     };
     let longest = |stretch: &Stretch| (stretch.service_max_ns > 0).then_some(stretch.service_max_ns as f64);
     let mean = of("mean", 0, |stretch| stretch.service_mean_ns);
@@ -53,17 +53,17 @@ fn whole(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
 
 /// A percentile of the blocks of time that the record keeps.
 fn percentile(
-    part: &Part<'_>,
+    part: &SectionPart<'_>,
     member: &Member<'_>,
     kinds: &[Kind],
     percent: f64,
     (name, look): (String, Look),
-) -> Line {
-    let piece = |column: &Column| {
+) -> TimelineLine {
+    let piece = |column: &HeatColumn| {
         let value = column.latency.percentile_ns(percent)? as f64;
-        Some(Piece { from_ns: column.from_ns, to_ns: column.to_ns, value, ends: None })
+        Some(TimelinePiece { from_ns: column.from_ns, to_ns: column.to_ns, value, ends: None })
     };
     let pieces = |most| columns(&member.job.result.blocks, kinds, most).iter().filter_map(piece).collect();
     let (fine, coarse) = (pieces(part.budget.columns), pieces(part.budget.rows));
-    Line { name, look, faint: false, fine, coarse }
+    TimelineLine { name, look, faint: false, fine, coarse }
 }

@@ -12,15 +12,15 @@ mod sides;
 mod stages;
 mod timeline;
 
-use super::figure::Figure;
-use super::part::Part;
+use super::figure::ChartFigure;
+use super::part::SectionPart;
 
 /// All charts of a job, in the order of the page.
-pub(super) fn of(part: &Part<'_>) -> Vec<Figure> {
-    let over_time: [fn(&Part<'_>) -> Option<Figure>; 3] = [flow::iops, flow::bytes, latency::over_time];
-    let of_all: [fn(&Part<'_>) -> Option<Figure>; 4] =
+pub(super) fn of(part: &SectionPart<'_>) -> Vec<ChartFigure> {
+    let over_time: [fn(&SectionPart<'_>) -> Option<ChartFigure>; 3] = [flow::iops, flow::bytes, latency::over_time];
+    let of_all: [fn(&SectionPart<'_>) -> Option<ChartFigure>; 4] =
         [percentiles::curve, sides::bars, stages::bars, credits::balance];
-    let mut charts: Vec<Figure> = over_time.iter().filter_map(|chart| chart(part)).collect();
+    let mut charts: Vec<ChartFigure> = over_time.iter().filter_map(|chart| chart(part)).collect();
     charts.extend(heat::maps(part));
     charts.extend(of_all.iter().filter_map(|chart| chart(part)));
     charts

@@ -2,9 +2,9 @@
 
 use record::LatencyStats;
 
-use super::super::figure::{Figure, Key, Look, picture};
-use super::super::part::Part;
-use super::super::table::Table;
+use super::super::figure::{ChartFigure, LegendKey, Look, picture};
+use super::super::part::SectionPart;
+use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, Step, nines, time};
 
 /// Rows of the table.
@@ -12,7 +12,7 @@ const PERCENTS: [f64; 9] = [1.0, 10.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.9
 /// Points of a line that lie closer than this, in nines, are one to the eye.
 const APART: f64 = 0.015;
 
-struct Curve<'a> {
+struct PercentileCurve<'a> {
     name: String,
     look: Look,
     latency: &'a LatencyStats,
@@ -21,8 +21,8 @@ struct Curve<'a> {
 }
 
 /// Time within which a share of operations was done, from the median out to the slowest.
-pub(in super::super) fn curve(part: &Part<'_>) -> Option<Figure> {
-    let curves: Vec<Curve<'_>> = curves(part);
+pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
+    let curves: Vec<PercentileCurve<'_>> = curves(part);
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let most = all().map(|(nines, _)| *nines).reduce(f64::max)?;
     let x = Axis::nines_to(most).named("share of operations that were done within");
@@ -41,9 +41,9 @@ pub(in super::super) fn curve(part: &Part<'_>) -> Option<Figure> {
             }
         }
     });
-    let legend = curves.iter().map(|curve| Key { class: curve.look.line(), name: curve.name.clone() });
+    let legend = curves.iter().map(|curve| LegendKey { class: curve.look.line(), name: curve.name.clone() });
     let note = "Each step to the right is ten times rarer: the tail that users feel is as wide as the rest.";
-    Some(Figure {
+    Some(ChartFigure {
         title: "Percentiles of latency",
         note: note.to_owned(),
         legend: if curves.len() > 1 { legend.collect() } else { Vec::new() },
@@ -53,7 +53,7 @@ pub(in super::super) fn curve(part: &Part<'_>) -> Option<Figure> {
     })
 }
 
-fn curves<'a>(part: &'a Part<'a>) -> Vec<Curve<'a>> {
+fn curves<'a>(part: &'a SectionPart<'a>) -> Vec<PercentileCurve<'a>> {
     let mut curves = Vec::new();
     let paced = part.flows().any(|(_, _, result)| result.response.count > 0);
     for (member, kind, result) in part.flows() {
@@ -63,7 +63,7 @@ fn curves<'a>(part: &'a Part<'a>) -> Vec<Curve<'a>> {
             if points.len() > 1 {
                 let label = part.label(member, kind);
                 let name = if paced { format!("{label}, {what}") } else { label };
-                curves.push(Curve { name, look: Look { dash: look.dash + dash, ..look }, latency, points });
+                curves.push(PercentileCurve { name, look: Look { dash: look.dash + dash, ..look }, latency, points });
             }
         }
     }
@@ -84,7 +84,7 @@ fn thinned(latency: &LatencyStats) -> Vec<(f64, f64)> {
     points
 }
 
-impl Curve<'_> {
+impl PercentileCurve<'_> {
     /// Within each time more were done than within the one before.
     fn steps(&self) -> impl Iterator<Item = Step> + '_ {
         self.points.windows(2).map(|pair| (pair[0].0, pair[1].0, pair[1].1))
@@ -96,11 +96,11 @@ impl Curve<'_> {
     }
 }
 
-fn table(curves: &[Curve<'_>]) -> Table {
+fn table(curves: &[PercentileCurve<'_>]) -> HtmlTable {
     let names = curves.iter().map(|curve| curve.name.as_str());
     let head: Vec<&str> = std::iter::once("done within").chain(names).collect();
-    let mut table = Table::new("Percentiles of latency", &head, 1);
-    let mut row = |name: String, of: &dyn Fn(&Curve<'_>) -> Option<f64>| {
+    let mut table = HtmlTable::new("Percentiles of latency", &head, 1);
+    let mut row = |name: String, of: &dyn Fn(&PercentileCurve<'_>) -> Option<f64>| {
         let cells = curves.iter().map(|curve| of(curve).map_or_else(|| "-".to_owned(), time));
         table.rows.push(std::iter::once(name).chain(cells).collect());
     };

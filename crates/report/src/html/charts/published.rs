@@ -2,11 +2,11 @@
 
 use record::FigureQuantity;
 
-use super::super::figure::{Figure, Key, Look};
-use super::super::table::Table;
-use super::rows::{Mark, Row, Shape, picture};
+use super::super::figure::{ChartFigure, LegendKey, Look};
+use super::super::table::HtmlTable;
+use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, Scale};
-use crate::suite::{self, Document, NEAR, Published, figure_name, shown};
+use crate::suite::{self, NEAR, Published, SuiteDocument, figure_name, shown};
 
 const MEASURED: Look = Look { colour: 0, dash: 0 };
 const MODELLED: Look = Look { colour: 1, dash: 0 };
@@ -14,9 +14,9 @@ const MODELLED: Look = Look { colour: 1, dash: 0 };
 const EDGE: f64 = 1.0;
 
 /// A published figure of a step, and what was found of it.
-struct Entry<'a> {
-    step: &'a suite::Step,
-    row: &'a suite::Row,
+struct PublishedEntry<'a> {
+    step: &'a suite::SuiteStep,
+    row: &'a suite::SuiteRow,
     published: &'a Published,
 }
 
@@ -30,25 +30,28 @@ const GROUPS: [Group; 3] = [
 ];
 
 /// A chart for IOPS, for throughput and for latency, as far as anything was published of what was done.
-pub(in super::super) fn differences(document: &Document) -> Vec<Figure> {
+pub(in super::super) fn differences(document: &SuiteDocument) -> Vec<ChartFigure> {
     GROUPS.iter().filter_map(|group| chart(document, group)).collect()
 }
 
-fn entries<'a>(document: &'a Document, of: fn(FigureQuantity) -> bool) -> impl Iterator<Item = Entry<'a>> {
+fn entries<'a>(
+    document: &'a SuiteDocument,
+    of: fn(FigureQuantity) -> bool,
+) -> impl Iterator<Item = PublishedEntry<'a>> {
     let rows = document.steps.iter().flat_map(|step| step.rows.iter().map(move |row| (step, row)));
     rows.filter(move |(_, row)| of(row.figure.quantity)).filter_map(|(step, row)| {
         let published = row.published.as_ref()?;
-        row.measured.or(row.modelled).map(|_| Entry { step, row, published })
+        row.measured.or(row.modelled).map(|_| PublishedEntry { step, row, published })
     })
 }
 
-fn chart(document: &Document, (title, of): &Group) -> Option<Figure> {
-    let entries: Vec<Entry<'_>> = entries(document, *of).collect();
+fn chart(document: &SuiteDocument, (title, of): &Group) -> Option<ChartFigure> {
+    let entries: Vec<PublishedEntry<'_>> = entries(document, *of).collect();
     entries.first()?;
-    let rows: Vec<Row> = entries.iter().map(Entry::marks).collect();
+    let rows: Vec<ChartRow> = entries.iter().map(PublishedEntry::marks).collect();
     let off = rows.iter().flat_map(|row| &row.marks).map(|mark| match mark.shape {
-        Shape::Dot(value) => value.abs(),
-        Shape::Bar(_) | Shape::Pair(..) => 0.0,
+        MarkShape::Dot(value) => value.abs(),
+        MarkShape::Bar(_) | MarkShape::Pair(..) => 0.0,
     });
     let most = off.fold(2.0 * NEAR, f64::max).min(EDGE) * 1.1;
     let label = |share: f64| if share == 0.0 { "0 %".to_owned() } else { format!("{:+.0} %", share * 100.0) };
@@ -61,38 +64,38 @@ fn chart(document: &Document, (title, of): &Group) -> Option<Figure> {
         });
     let keys = [(document.target.is_some(), MEASURED, "measured"), (document.on.is_some(), MODELLED, "modelled")];
     let legend = keys.iter().filter(|(there, ..)| *there);
-    Some(Figure {
+    Some(ChartFigure {
         title,
         note: "How far each figure is from the published one, 0 within a published range. The grey strip is ±5 %."
             .to_owned(),
-        legend: legend.map(|(_, look, name)| Key { class: look.dot(), name: (*name).to_owned() }).collect(),
+        legend: legend.map(|(_, look, name)| LegendKey { class: look.dot(), name: (*name).to_owned() }).collect(),
         picture,
         table: table(title, &entries),
         wide: false,
     })
 }
 
-impl Entry<'_> {
+impl PublishedEntry<'_> {
     /// Both figures, where there are both.
     fn found(&self) -> impl Iterator<Item = (f64, Look, &'static str)> {
         let found = [(self.row.measured, MEASURED, "measured"), (self.row.modelled, MODELLED, "modelled")];
         found.into_iter().filter_map(|(value, look, what)| Some((value?, look, what)))
     }
 
-    fn marks(&self) -> Row {
+    fn marks(&self) -> ChartRow {
         let figure = figure_name(self.row.figure);
         let mark = |(value, look, what): (f64, Look, &str)| {
             let off = self.published.difference(value);
             let title = format!("{}, {figure}, {what}: {:+.1} %", self.step.name, off * 100.0);
-            Mark { look, shape: Shape::Dot(off.clamp(-EDGE, EDGE)), title }
+            RowMark { look, shape: MarkShape::Dot(off.clamp(-EDGE, EDGE)), title }
         };
-        Row { label: self.step.name.clone(), marks: self.found().map(mark).collect() }
+        ChartRow { label: self.step.name.clone(), marks: self.found().map(mark).collect() }
     }
 }
 
-fn table(caption: &str, entries: &[Entry<'_>]) -> Table {
-    let mut table = Table::new(caption, &["step", "figure", "measured", "modelled", "published"], 2);
-    for Entry { step, row, published } in entries {
+fn table(caption: &str, entries: &[PublishedEntry<'_>]) -> HtmlTable {
+    let mut table = HtmlTable::new(caption, &["step", "figure", "measured", "modelled", "published"], 2);
+    for PublishedEntry { step, row, published } in entries {
         let value = |value: Option<f64>| {
             value.map_or_else(|| "-".to_owned(), |value| shown(row.figure, value, Some(published.unit)))
         };

@@ -5,23 +5,23 @@ use crate::chart::{Axis, Frame, Scale, Svg, isolated};
 
 /// One thing: its name and its marks, one below the other.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct ChartRow {
     pub(super) label: String,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<RowMark>,
 }
 
 /// What stands in a row.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
+pub(super) struct RowMark {
     pub(super) look: Look,
-    pub(super) shape: Shape,
+    pub(super) shape: MarkShape,
     /// What is said of it.
     pub(super) title: String,
 }
 
 /// How a mark looks.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub(super) enum MarkShape {
     /// From nothing to a value.
     Bar(f64),
     /// A value.
@@ -40,7 +40,7 @@ const LEFT: f64 = 168.0;
 const LETTERS: usize = 18;
 
 /// The picture of rows above a horizontal axis; `behind` is drawn before them.
-pub(super) fn picture(label: &str, x: &Axis, rows: &[Row], behind: impl FnOnce(&Frame<'_>, &mut Svg)) -> String {
+pub(super) fn picture(label: &str, x: &Axis, rows: &[ChartRow], behind: impl FnOnce(&Frame<'_>, &mut Svg)) -> String {
     let lanes = rows.iter().map(|row| row.marks.len()).max().unwrap_or(1).max(1) as f64;
     let each = lanes * LANE + AIR;
     let middle = |number: usize| (rows.len() - number) as f64 - 0.5;
@@ -59,17 +59,17 @@ pub(super) fn picture(label: &str, x: &Axis, rows: &[Row], behind: impl FnOnce(&
     })
 }
 
-impl Mark {
+impl RowMark {
     fn draw(&self, out: &mut Svg, frame: &Frame<'_>, y: f64) {
         let at = |value: f64| frame.at((value, 0.0)).0;
         match self.shape {
-            Shape::Bar(value) => {
+            MarkShape::Bar(value) => {
                 // What is there at all is seen.
                 let (left, right) = (frame.left, at(value).max(frame.left + 1.0));
                 out.rect(&self.look.dot(), (left, y - 5.0), (right, y + 5.0), &self.title);
             }
-            Shape::Dot(value) => out.circle(&self.look.dot(), (at(value), y), 4.5, &self.title),
-            Shape::Pair(empty, full) => {
+            MarkShape::Dot(value) => out.circle(&self.look.dot(), (at(value), y), 4.5, &self.title),
+            MarkShape::Pair(empty, full) => {
                 out.line(&self.look.line(), (at(empty), y), (at(full), y));
                 out.circle(&self.look.ring(), (at(empty), y), 4.0, &self.title);
                 out.circle(&self.look.dot(), (at(full), y), 4.5, &self.title);

@@ -2,10 +2,10 @@
 
 use record::LatencyStats;
 
-use super::super::figure::{Figure, Key, Look};
-use super::super::part::Part;
-use super::super::table::Table;
-use super::rows::{Mark, Row, Shape, picture};
+use super::super::figure::{ChartFigure, LegendKey, Look};
+use super::super::part::SectionPart;
+use super::super::table::HtmlTable;
+use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, Scale, time};
 
 /// A row: its name, and the figure that it is of.
@@ -32,7 +32,7 @@ struct Sides<'a> {
 }
 
 /// How long operations took, and how long after they were due they ended; `None` without a schedule.
-pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
+pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let sides = part.flows().filter(|(_, _, result)| result.response.count > 0 && result.service.count > 0);
     let sides: Vec<Sides<'_>> = sides
         .map(|(member, kind, result)| Sides {
@@ -42,7 +42,7 @@ pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
             response: &result.response,
         })
         .collect();
-    let rows: Vec<Row> = ROWS.iter().map(|which| row(which, &sides)).filter(|row| !row.marks.is_empty()).collect();
+    let rows: Vec<ChartRow> = ROWS.iter().map(|which| row(which, &sides)).filter(|row| !row.marks.is_empty()).collect();
     rows.first()?;
     let values = sides.iter().flat_map(|side| {
         ROWS.iter().flat_map(|(_, of)| [of(side.service), of(side.response)]).flatten().collect::<Vec<f64>>()
@@ -50,30 +50,30 @@ pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
     let x = Axis::new(Scale::around(values.collect::<Vec<_>>().into_iter()), 5, time);
     let picture = picture(&format!("Service and response of {}", part.called()), &x, &rows, |_, _| {});
     let legend = sides.iter().flat_map(|side| {
-        let key = |class, what: &str| Key { class, name: format!("{} {what}", side.name) };
+        let key = |class, what: &str| LegendKey { class, name: format!("{} {what}", side.name) };
         [key(side.look.ring(), "service"), key(side.look.dot(), "response")]
     });
     let note = "Service counts from submission, response from the instant at which an operation was due. What is between \
                 them is the time in which it waited for its turn.";
     let legend = legend.collect();
     let title = "Service and response";
-    Some(Figure { title, note: note.to_owned(), legend, picture, table: table(&sides), wide: false })
+    Some(ChartFigure { title, note: note.to_owned(), legend, picture, table: table(&sides), wide: false })
 }
 
-fn row((name, of): &Which, sides: &[Sides<'_>]) -> Row {
+fn row((name, of): &Which, sides: &[Sides<'_>]) -> ChartRow {
     let mark = |side: &Sides<'_>| {
         let (service, response) = (of(side.service)?, of(side.response)?);
         let title = format!("{}, {name}: service {}, response {}", side.name, time(service), time(response));
-        Some(Mark { look: side.look, shape: Shape::Pair(service, response), title })
+        Some(RowMark { look: side.look, shape: MarkShape::Pair(service, response), title })
     };
-    Row { label: (*name).to_owned(), marks: sides.iter().filter_map(mark).collect() }
+    ChartRow { label: (*name).to_owned(), marks: sides.iter().filter_map(mark).collect() }
 }
 
-fn table(sides: &[Sides<'_>]) -> Table {
+fn table(sides: &[Sides<'_>]) -> HtmlTable {
     let names: Vec<String> =
         sides.iter().flat_map(|side| ["service", "response"].map(|what| format!("{} {what}", side.name))).collect();
     let head: Vec<&str> = std::iter::once("").chain(names.iter().map(String::as_str)).collect();
-    let mut table = Table::new("Service and response", &head, 1);
+    let mut table = HtmlTable::new("Service and response", &head, 1);
     for (name, of) in ROWS {
         let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), time);
         let cells = sides.iter().flat_map(|side| [cell(of(side.service)), cell(of(side.response))]);

@@ -2,10 +2,10 @@
 
 use units::percent;
 
-use super::super::figure::{Figure, Key, Look};
-use super::super::part::{Member, Part};
-use super::super::table::Table;
-use super::rows::{Mark, Row, Shape, picture};
+use super::super::figure::{ChartFigure, LegendKey, Look};
+use super::super::part::{Member, SectionPart};
+use super::super::table::HtmlTable;
+use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, isolated, time};
 
 /// Stages beyond these held next to nothing.
@@ -14,7 +14,7 @@ const MOST: usize = 10;
 const ITSELF: &str = "the volume itself";
 
 /// What an operation spent at a stage.
-struct Spent {
+struct StageTime {
     name: String,
     /// In nanoseconds, on average.
     mean_ns: f64,
@@ -25,8 +25,8 @@ struct Spent {
 }
 
 /// The mean wait of operations at each stage; `None` where nothing was modelled.
-pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
-    let spent: Vec<(&Member<'_>, Vec<Spent>)> =
+pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
+    let spent: Vec<(&Member<'_>, Vec<StageTime>)> =
         part.members.iter().filter_map(|member| Some((member, spent(member)?))).collect();
     let mut names: Vec<&str> = Vec::new();
     for one in spent.iter().flat_map(|(_, spent)| spent) {
@@ -40,17 +40,17 @@ pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
         let marks = spent.iter().filter_map(|(member, spent)| {
             let one = spent.iter().find(|one| one.name == *name)?;
             let title = format!("{}: {} on average", part.whose(member, name), time(one.mean_ns));
-            Some(Mark { look: look(member), shape: Shape::Bar(one.mean_ns), title })
+            Some(RowMark { look: look(member), shape: MarkShape::Bar(one.mean_ns), title })
         });
-        Row { label: (*name).to_owned(), marks: marks.collect() }
+        ChartRow { label: (*name).to_owned(), marks: marks.collect() }
     };
-    let rows: Vec<Row> = names.iter().map(row).collect();
+    let rows: Vec<ChartRow> = names.iter().map(row).collect();
     let x = Axis::from_zero(longest, round_unit(longest), time);
     let picture = picture(&format!("Where the time of {} went", part.called()), &x, &rows, |_, _| {});
-    let keys = spent.iter().map(|(member, _)| Key { class: look(member).dot(), name: isolated(member.name) });
+    let keys = spent.iter().map(|(member, _)| LegendKey { class: look(member).dot(), name: isolated(member.name) });
     let note = "What an operation spent on average, on its way through the model: waiting at each limit and queue, then at \
                 the volume itself.";
-    Some(Figure {
+    Some(ChartFigure {
         title: "Where the time went",
         note: note.to_owned(),
         legend: if part.is_overlay() { keys.collect() } else { Vec::new() },
@@ -60,17 +60,17 @@ pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
     })
 }
 
-fn spent(member: &Member<'_>) -> Option<Vec<Spent>> {
+fn spent(member: &Member<'_>) -> Option<Vec<StageTime>> {
     let model = member.run.model.as_ref()?;
     let (waits, rest) = model.waits_of(member.job);
     let several = |name: &str| waits.iter().filter(|wait| wait.stage.name == name).count() > 1;
-    let mut spent: Vec<Spent> = waits
+    let mut spent: Vec<StageTime> = waits
         .iter()
         .take(MOST)
         .map(|wait| {
             let stage = wait.stage;
             let owner = if several(&stage.name) { format!(" ({})", stage.owner) } else { String::new() };
-            Spent {
+            StageTime {
                 name: format!("{}{owner}", stage.name),
                 mean_ns: wait.mean_ns,
                 held: Some(stage.delayed as f64 / stage.requests as f64),
@@ -79,7 +79,7 @@ fn spent(member: &Member<'_>) -> Option<Vec<Spent>> {
             }
         })
         .collect();
-    let itself = |mean_ns| Spent { name: ITSELF.to_owned(), mean_ns, held: None, used: None, rule: String::new() };
+    let itself = |mean_ns| StageTime { name: ITSELF.to_owned(), mean_ns, held: None, used: None, rule: String::new() };
     spent.extend(rest.map(itself));
     (!spent.is_empty()).then_some(spent)
 }
@@ -89,8 +89,8 @@ fn round_unit(ns: f64) -> f64 {
     [1e9, 1e6, 1e3].into_iter().find(|unit| ns >= *unit).unwrap_or(1.0)
 }
 
-fn table(part: &Part<'_>, spent: &[(&Member<'_>, Vec<Spent>)]) -> Table {
-    let mut table = Table::new("Where the time went", &["stage", "rule", "mean wait", "held", "used"], 2);
+fn table(part: &SectionPart<'_>, spent: &[(&Member<'_>, Vec<StageTime>)]) -> HtmlTable {
+    let mut table = HtmlTable::new("Where the time went", &["stage", "rule", "mean wait", "held", "used"], 2);
     for (member, spent) in spent {
         for one in spent {
             let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);

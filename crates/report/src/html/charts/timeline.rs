@@ -2,14 +2,14 @@
 
 use record::Stretch;
 
-use super::super::figure::{Figure, Key, Look, picture};
-use super::super::part::{Budget, Part};
-use super::super::table::Table;
+use super::super::figure::{ChartFigure, LegendKey, Look, picture};
+use super::super::part::{PageBudget, SectionPart};
+use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, bytes_per_second, short_count, time};
 
 /// What a line is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quantity {
+pub(super) enum TimelineQuantity {
     Iops,
     BytesPerSecond,
     Latency,
@@ -17,7 +17,7 @@ pub(super) enum Quantity {
     Share,
 }
 
-impl Quantity {
+impl TimelineQuantity {
     pub(super) fn words(self, value: f64) -> String {
         match self {
             Self::Iops => short_count(value),
@@ -41,7 +41,7 @@ impl Quantity {
 
 /// A value of a stretch of time, and the ends of what it varied between.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Piece {
+pub(super) struct TimelinePiece {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     pub(super) value: f64,
@@ -50,24 +50,29 @@ pub(super) struct Piece {
 
 /// One line: finely for the eye, coarsely for the table.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct TimelineLine {
     pub(super) name: String,
     pub(super) look: Look,
     /// It stands behind the others.
     pub(super) faint: bool,
-    pub(super) fine: Vec<Piece>,
-    pub(super) coarse: Vec<Piece>,
+    pub(super) fine: Vec<TimelinePiece>,
+    pub(super) coarse: Vec<TimelinePiece>,
 }
 
-impl Line {
+impl TimelineLine {
     /// What `of` reads from the course of a member.
     pub(super) fn of(
         course: impl Fn(u64) -> Vec<Stretch>,
-        (lasted_ns, budget): (u64, Budget),
+        (lasted_ns, budget): (u64, PageBudget),
         of: impl Fn(&Stretch) -> Option<(f64, Option<[f64; 2]>)>,
     ) -> Self {
         let piece = |stretch: &Stretch| {
-            of(stretch).map(|(value, ends)| Piece { from_ns: stretch.from_ns, to_ns: stretch.to_ns, value, ends })
+            of(stretch).map(|(value, ends)| TimelinePiece {
+                from_ns: stretch.from_ns,
+                to_ns: stretch.to_ns,
+                value,
+                ends,
+            })
         };
         let pieces = |most| course(round_stretch(lasted_ns, most)).iter().filter_map(piece).collect();
         let (fine, coarse) = (pieces(budget.points), pieces(budget.rows));
@@ -94,15 +99,15 @@ pub(super) fn round_stretch(lasted_ns: u64, most: u64) -> u64 {
 }
 
 /// What a chart says of itself.
-pub(super) struct Words {
+pub(super) struct TimelineLabels {
     pub(super) title: &'static str,
     pub(super) note: String,
-    pub(super) quantity: Quantity,
+    pub(super) quantity: TimelineQuantity,
 }
 
 /// Lines over the time of a part; `None` where no line has a point.
-pub(super) fn timeline(part: &Part<'_>, words: Words, lines: &[Line]) -> Option<Figure> {
-    let lines: Vec<&Line> = lines.iter().filter(|line| !line.fine.is_empty()).collect();
+pub(super) fn timeline(part: &SectionPart<'_>, words: TimelineLabels, lines: &[TimelineLine]) -> Option<ChartFigure> {
+    let lines: Vec<&TimelineLine> = lines.iter().filter(|line| !line.fine.is_empty()).collect();
     let end = lines.iter().flat_map(|line| &line.fine).map(|piece| piece.to_ns).max()?;
     let (x, y) = (Axis::time_to(end as f64), words.quantity.axis(&values(&lines)));
     let table = table(&words, &lines);
@@ -110,11 +115,11 @@ pub(super) fn timeline(part: &Part<'_>, words: Words, lines: &[Line]) -> Option<
     let picture = picture(&label, &x, &y, |frame, out| {
         frame.axes(out);
         for line in &lines {
-            let area = |piece: &Piece| piece.ends.map(|ends| (piece.from_ns as f64, piece.to_ns as f64, ends));
+            let area = |piece: &TimelinePiece| piece.ends.map(|ends| (piece.from_ns as f64, piece.to_ns as f64, ends));
             frame.band(out, &line.look.area(), &line.fine.iter().filter_map(area).collect::<Vec<_>>());
         }
         for line in &lines {
-            let step = |piece: &Piece| (piece.from_ns as f64, piece.to_ns as f64, piece.value);
+            let step = |piece: &TimelinePiece| (piece.from_ns as f64, piece.to_ns as f64, piece.value);
             frame.steps(out, &line.class(), line.fine.iter().map(step));
         }
         for row in rows(&lines) {
@@ -122,27 +127,27 @@ pub(super) fn timeline(part: &Part<'_>, words: Words, lines: &[Line]) -> Option<
         }
     });
     let several = lines.len() > 1;
-    let keys = lines.iter().map(|line| Key { class: line.class(), name: line.name.clone() });
+    let keys = lines.iter().map(|line| LegendKey { class: line.class(), name: line.name.clone() });
     let legend = if several { keys.collect() } else { Vec::new() };
-    Some(Figure { title: words.title, note: words.note, legend, picture, table, wide: false })
+    Some(ChartFigure { title: words.title, note: words.note, legend, picture, table, wide: false })
 }
 
-fn values(lines: &[&Line]) -> Vec<f64> {
-    let each = |piece: &Piece| [piece.value, piece.ends.map_or(piece.value, |ends| ends[1])];
+fn values(lines: &[&TimelineLine]) -> Vec<f64> {
+    let each = |piece: &TimelinePiece| [piece.value, piece.ends.map_or(piece.value, |ends| ends[1])];
     lines.iter().flat_map(|line| line.fine.iter().flat_map(each)).collect()
 }
 
 /// The stretches of the line that has most of them.
-fn rows<'a>(lines: &[&'a Line]) -> &'a [Piece] {
+fn rows<'a>(lines: &[&'a TimelineLine]) -> &'a [TimelinePiece] {
     lines.iter().map(|line| line.coarse.as_slice()).max_by_key(|pieces| pieces.len()).unwrap_or_default()
 }
 
 /// What a line was at the beginning of a stretch.
-fn value(line: &Line, row: &Piece) -> Option<f64> {
+fn value(line: &TimelineLine, row: &TimelinePiece) -> Option<f64> {
     line.coarse.iter().find(|piece| piece.from_ns <= row.from_ns && row.from_ns < piece.to_ns).map(|piece| piece.value)
 }
 
-fn title(words: &Words, lines: &[&Line], row: &Piece) -> String {
+fn title(words: &TimelineLabels, lines: &[&TimelineLine], row: &TimelinePiece) -> String {
     let mut title = span(row);
     for line in lines {
         if let Some(value) = value(line, row) {
@@ -153,19 +158,20 @@ fn title(words: &Words, lines: &[&Line], row: &Piece) -> String {
     title
 }
 
-fn table(words: &Words, lines: &[&Line]) -> Table {
+fn table(words: &TimelineLabels, lines: &[&TimelineLine]) -> HtmlTable {
     let names = lines.iter().map(|line| line.name.as_str());
     let head: Vec<&str> = std::iter::once("time").chain(names).collect();
-    let mut table = Table::new(words.title, &head, 1);
+    let mut table = HtmlTable::new(words.title, &head, 1);
     for row in rows(lines) {
-        let cell = |line: &&Line| value(line, row).map_or_else(|| "-".to_owned(), |value| words.quantity.words(value));
+        let cell =
+            |line: &&TimelineLine| value(line, row).map_or_else(|| "-".to_owned(), |value| words.quantity.words(value));
         table.rows.push(std::iter::once(span(row)).chain(lines.iter().map(cell)).collect());
     }
     table
 }
 
 /// `0:10 to 0:20`, `1:30:00 to 1:40:00`, `0:01.5 to 0:02`.
-fn span(piece: &Piece) -> String {
+fn span(piece: &TimelinePiece) -> String {
     format!("{} to {}", clock(piece.from_ns), clock(piece.to_ns))
 }
 

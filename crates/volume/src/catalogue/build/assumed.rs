@@ -2,32 +2,32 @@
 
 use units::Nanos;
 
-use super::super::about::Origin;
-use super::super::rule::{Value, number};
+use super::super::about::FigureOrigin;
+use super::super::rule::{RuleValue, number};
 use super::super::schema::{JitterRule, LimitRule, MergingRule, What};
 use super::super::values::JITTER_MOST_NS;
-use super::{Builder, MOST, whole};
-use crate::spec::{Counted, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
+use super::{MOST, VolumeBuilder, whole};
+use crate::spec::{CountedUnit, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
 
 /// A limit of the machine that the catalogue has no figure for.
-pub(super) struct Unknown {
+pub(super) struct AssumedFigure {
     name: String,
     is_of_bytes: bool,
     /// Whether it counts reads, and writes.
     kinds: [bool; 2],
 }
 
-impl Unknown {
+impl AssumedFigure {
     /// Whether a limit of the machine that is known counts the same: the published one that is nearest.
     fn is_covered_by(&self, limit: &Limit) -> bool {
         let counts = [limit.rate.read.is_some(), limit.rate.write.is_some()];
         names_machine(&limit.name)
-            && self.is_of_bytes == (limit.counted == Counted::Bytes)
+            && self.is_of_bytes == (limit.counted == CountedUnit::Bytes)
             && self.kinds.into_iter().zip(counts).all(|(wanted, counted)| counted || !wanted)
     }
 }
 
-impl Builder<'_> {
+impl VolumeBuilder<'_> {
     pub(super) fn merging(&self, rule: &MergingRule) -> Merging {
         let undocumented =
             || if rule.source.is_none() { "that sequential operations are merged" } else { "" }.to_owned();
@@ -43,8 +43,8 @@ impl Builder<'_> {
         [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
         let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
         let note = match self.found.values.key("machine") {
-            Some(Value::Word(_)) if machine => {
-                self.unknown.push(Unknown {
+            Some(RuleValue::Word(_)) if machine => {
+                self.unknown.push(AssumedFigure {
                     name: limit.name.clone(),
                     is_of_bytes: matches!(limit.what, What::Bytes(_)),
                     kinds: [limit.read.is_some(), limit.write.is_some()],
@@ -62,7 +62,7 @@ impl Builder<'_> {
     /// The machine's limits that are not known and in whose place no published one holds. They are no limits of the model:
     /// a note says so.
     pub(super) fn unknown_limits(&mut self, limits: &[Limit]) -> Vec<String> {
-        let Some(Value::Word(machine)) = self.found.values.key("machine") else { return Vec::new() };
+        let Some(RuleValue::Word(machine)) = self.found.values.key("machine") else { return Vec::new() };
         let mut names = Vec::new();
         for unknown in std::mem::take(&mut self.unknown) {
             match limits.iter().find(|limit| unknown.is_covered_by(limit)) {
@@ -98,7 +98,8 @@ impl Builder<'_> {
             self.refuse(&rule.ms, message, "write less: a limit that saves up so much has `credits`");
         }
         // A key of this name is the user's word.
-        let is_given = self.found.values.keys.iter().any(|key| key.name == "jitter" && key.origin == Origin::Asked);
+        let is_given =
+            self.found.values.keys.iter().any(|key| key.name == "jitter" && key.origin == FigureOrigin::Asked);
         let basis = match &rule.source {
             _ if is_given => JitterBasis::Given,
             Some(id) => JitterBasis::Stated(self.source(Some(id))),

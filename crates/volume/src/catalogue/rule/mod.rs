@@ -15,11 +15,11 @@ mod value;
 pub(super) use parse::parse;
 pub(super) use show::{number, show};
 pub(super) use split::split;
-pub(super) use value::{Names, Value, Variable, eval};
+pub(super) use value::{Names, RuleValue, Variable, eval};
 
 /// What is wrong with a rule, and where in its text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct RuleError {
     pub message: String,
     pub at: std::ops::Range<usize>,
 }

@@ -2,7 +2,7 @@
 
 use units::closest;
 
-use super::{Expr, Fault, Function, Operator};
+use super::{Expr, Function, Operator, RuleError};
 
 /// Deeper nesting than this is refused: it is a mistake, and the stack is finite.
 const DEPTH_MAX: usize = 64;
@@ -11,11 +11,11 @@ const DEPTH_MAX: usize = 64;
 const LENGTH_MAX: usize = 2000;
 
 /// Reads a rule.
-pub(in super::super) fn parse(text: &str) -> Result<Expr, Fault> {
+pub(in super::super) fn parse(text: &str) -> Result<Expr, RuleError> {
     if text.len() > LENGTH_MAX {
-        return Err(Fault { message: format!("longer than {LENGTH_MAX} bytes"), at: 0..0 });
+        return Err(RuleError { message: format!("longer than {LENGTH_MAX} bytes"), at: 0..0 });
     }
-    let mut parser = Parser { text, at: 0, depth: 0 };
+    let mut parser = RuleParser { text, at: 0, depth: 0 };
     let expr = parser.binary(0)?;
     parser.blanks();
     if parser.at < text.len() {
@@ -24,13 +24,13 @@ pub(in super::super) fn parse(text: &str) -> Result<Expr, Fault> {
     Ok(expr)
 }
 
-struct Parser<'a> {
+struct RuleParser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
 }
 
-impl Parser<'_> {
+impl RuleParser<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -40,9 +40,9 @@ impl Parser<'_> {
     }
 
     /// A fault at the next character, or at the end.
-    fn fault(&self, message: impl Into<String>) -> Fault {
+    fn fault(&self, message: impl Into<String>) -> RuleError {
         let width = self.rest().chars().next().map_or(0, char::len_utf8);
-        Fault { message: message.into(), at: self.at..self.at + width }
+        RuleError { message: message.into(), at: self.at..self.at + width }
     }
 
     fn takes(&mut self, symbol: char) -> bool {
@@ -53,7 +53,7 @@ impl Parser<'_> {
     }
 
     /// Operators that bind tighter than `floor`, from the left to the right.
-    fn binary(&mut self, floor: u8) -> Result<Expr, Fault> {
+    fn binary(&mut self, floor: u8) -> Result<Expr, RuleError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(self.fault(format!("nested more than {DEPTH_MAX} deep")));
@@ -86,7 +86,7 @@ impl Parser<'_> {
         rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())
     }
 
-    fn operand(&mut self) -> Result<Expr, Fault> {
+    fn operand(&mut self) -> Result<Expr, RuleError> {
         self.blanks();
         match self.rest().chars().next() {
             Some('-') => {
@@ -106,18 +106,18 @@ impl Parser<'_> {
         }
     }
 
-    fn closed(&mut self) -> Result<(), Fault> {
+    fn closed(&mut self) -> Result<(), RuleError> {
         if self.takes(')') { Ok(()) } else { Err(self.fault("expected `)`")) }
     }
 
-    fn quoted(&mut self) -> Result<Expr, Fault> {
+    fn quoted(&mut self) -> Result<Expr, RuleError> {
         let length = self.rest()[1..].find('\'').ok_or_else(|| self.fault("this quote is never closed"))?;
         let word = self.rest()[1..=length].to_owned();
         self.at += length + 2;
         Ok(Expr::Word(word))
     }
 
-    fn number(&mut self) -> Result<Expr, Fault> {
+    fn number(&mut self) -> Result<Expr, RuleError> {
         let bytes = self.rest().as_bytes();
         let mut length = 0;
         while let Some(byte) = bytes.get(length) {
@@ -132,10 +132,10 @@ impl Parser<'_> {
         let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
         self.at = at.end;
         let message = format!("`{}` is not a number: write 12, 0.48, 160_000 or 1e6", &self.text[at.clone()]);
-        value.map(Expr::Number).ok_or(Fault { message, at })
+        value.map(Expr::Number).ok_or(RuleError { message, at })
     }
 
-    fn name(&mut self) -> Result<Expr, Fault> {
+    fn name(&mut self) -> Result<Expr, RuleError> {
         let at = self.at..self.at + self.word_length();
         let name = self.text[at.clone()].to_owned();
         self.at = at.end;
@@ -145,7 +145,7 @@ impl Parser<'_> {
         let Some((_, function)) = Function::ALL.iter().find(|(known, _)| *known == name) else {
             let known = Function::ALL.iter().map(|(name, _)| *name);
             let near = closest(&name, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
-            return Err(Fault { message: format!("there is no function `{name}`{near}"), at });
+            return Err(RuleError { message: format!("there is no function `{name}`{near}"), at });
         };
         let mut arguments = vec![self.binary(0)?];
         while self.takes(',') {
@@ -162,6 +162,6 @@ impl Parser<'_> {
             return Ok(Expr::Call(*function, arguments));
         }
         let needed = if *function == Function::If { "a condition and two values" } else { "one value" };
-        Err(Fault { message: format!("`{name}` takes {needed}, not {count}"), at })
+        Err(RuleError { message: format!("`{name}` takes {needed}, not {count}"), at })
     }
 }

@@ -2,7 +2,7 @@
 
 use units::grouped;
 
-use super::{Expr, Function, Names, Operator, Value, eval};
+use super::{Expr, Function, Names, Operator, RuleValue, eval};
 
 /// The expression with every variable replaced by its value; of an `if`, the branch that holds.
 pub(in super::super) fn show(expr: &Expr, names: &Names) -> String {
@@ -31,7 +31,7 @@ fn shown(expr: &Expr, names: &Names, floor: u8) -> String {
             if strength < floor { format!("({text})") } else { text }
         }
         Expr::Call(Function::If, arguments) => match eval(&arguments[0], names) {
-            Ok(Some(Value::Number(0.0))) => shown(&arguments[2], names, floor),
+            Ok(Some(RuleValue::Number(0.0))) => shown(&arguments[2], names, floor),
             Ok(Some(_)) => shown(&arguments[1], names, floor),
             _ => "?".to_owned(),
         },
@@ -64,9 +64,9 @@ fn variable(name: &str, names: &Names) -> String {
     let Some(variable) = names.get(name) else { return name.to_owned() };
     match &variable.value {
         None => format!("{name}?"),
-        Some(Value::Word(word)) => word.clone(),
-        Some(Value::Number(value)) if variable.unit.is_empty() => number(*value),
-        Some(Value::Number(value)) => format!("{} {}", number(*value), counted(*value, &variable.unit)),
+        Some(RuleValue::Word(word)) => word.clone(),
+        Some(RuleValue::Number(value)) if variable.unit.is_empty() => number(*value),
+        Some(RuleValue::Number(value)) => format!("{} {}", number(*value), counted(*value, &variable.unit)),
     }
 }
 

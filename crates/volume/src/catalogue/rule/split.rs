@@ -1,6 +1,6 @@
 //! A sum taken apart by what its terms depend on.
 
-use super::{Expr, Function, Names, Operator, Value, eval};
+use super::{Expr, Function, Names, Operator, RuleValue, eval};
 
 /// What a term of a sum depends on, for the first few things that one may ask about.
 pub(in super::super) type Parts = [f64; 4];
@@ -55,5 +55,5 @@ fn of(expr: &Expr, part: &dyn Fn(&str) -> Option<usize>) -> Vec<usize> {
 }
 
 fn number(expr: &Expr, names: &Names) -> Option<f64> {
-    eval(expr, names).ok().flatten().as_ref().and_then(Value::number)
+    eval(expr, names).ok().flatten().as_ref().and_then(RuleValue::number)
 }

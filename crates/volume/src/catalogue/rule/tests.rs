@@ -3,16 +3,16 @@ use units::random::Random;
 use super::*;
 
 fn names() -> Names {
-    let number = |value: f64, unit: &str| Variable { value: Some(Value::Number(value)), unit: unit.to_owned() };
+    let number = |value: f64, unit: &str| Variable { value: Some(RuleValue::Number(value)), unit: unit.to_owned() };
     Names::from([
         ("gib".to_owned(), number(2048.0, "GiB")),
         ("vcpus".to_owned(), number(8.0, "vCPUs")),
-        ("series".to_owned(), Variable { value: Some(Value::Word("c2".to_owned())), unit: String::new() }),
+        ("series".to_owned(), Variable { value: Some(RuleValue::Word("c2".to_owned())), unit: String::new() }),
         ("machine_iops".to_owned(), Variable::default()),
     ])
 }
 
-fn value(text: &str) -> Option<Value> {
+fn value(text: &str) -> Option<RuleValue> {
     eval(&parse(text).unwrap(), &names()).unwrap()
 }
 
@@ -35,7 +35,7 @@ fn rules_come_to_what_they_say() {
         ("either(machine_iops, 7)", 7.0),
     ];
     for (text, expected) in cases {
-        assert_eq!(value(text), Some(Value::Number(expected)), "{text}");
+        assert_eq!(value(text), Some(RuleValue::Number(expected)), "{text}");
     }
 }
 
@@ -44,7 +44,7 @@ fn what_is_absent_stays_absent() {
     assert_eq!(value("min(machine_iops, 5)"), None);
     assert_eq!(value("if(machine_iops > 5, 1, 2)"), None);
     // The branch that is not taken may lack what it needs.
-    assert_eq!(value("if(vcpus > 4, 1, machine_iops)"), Some(Value::Number(1.0)));
+    assert_eq!(value("if(vcpus > 4, 1, machine_iops)"), Some(RuleValue::Number(1.0)));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn sums_are_told_apart_by_what_their_terms_need() {
     };
     let mut names = names();
     for (name, value) in [("gib", 100.0), ("iops", 5_000.0), ("mibps", 500.0), ("vpus", 20.0)] {
-        names.insert(name.to_owned(), Variable { value: Some(Value::Number(value)), unit: String::new() });
+        names.insert(name.to_owned(), Variable { value: Some(RuleValue::Number(value)), unit: String::new() });
     }
     let cases = [
         ("0.1 * gib", Some([10.0, 0.0, 0.0, 0.0])),

@@ -1,15 +1,15 @@
 //! What an expression comes to.
 
-use super::{Expr, Fault, Function, Operator};
+use super::{Expr, Function, Operator, RuleError};
 
 /// A number or a word; conditions are 1 and 0.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) enum Value {
+pub(in super::super) enum RuleValue {
     Number(f64),
     Word(String),
 }
 
-impl Value {
+impl RuleValue {
     pub(in super::super) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -21,7 +21,7 @@ impl Value {
 /// A variable: its value, if it has one, and how it is written after its number (`GiB`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in super::super) struct Variable {
-    pub value: Option<Value>,
+    pub value: Option<RuleValue>,
     pub unit: String,
 }
 
@@ -29,15 +29,15 @@ pub(in super::super) struct Variable {
 pub(in super::super) type Names = std::collections::BTreeMap<String, Variable>;
 
 /// The value of an expression; `None` where something it needs is absent.
-pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<Value>, Fault> {
+pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<RuleValue>, RuleError> {
     match expr {
-        Expr::Number(number) => Ok(Some(Value::Number(*number))),
-        Expr::Word(word) => Ok(Some(Value::Word(word.clone()))),
+        Expr::Number(number) => Ok(Some(RuleValue::Number(*number))),
+        Expr::Word(word) => Ok(Some(RuleValue::Word(word.clone()))),
         Expr::Name(name, at) => match names.get(name) {
             Some(variable) => Ok(variable.value.clone()),
-            None => Err(Fault { message: format!("there is no variable `{name}`"), at: at.clone() }),
+            None => Err(RuleError { message: format!("there is no variable `{name}`"), at: at.clone() }),
         },
-        Expr::Negative(inner) => Ok(numeric(inner, names)?.map(|number| Value::Number(-number))),
+        Expr::Negative(inner) => Ok(numeric(inner, names)?.map(|number| RuleValue::Number(-number))),
         Expr::Binary(operator, sides) => binary(*operator, &sides[0], &sides[1], names),
         Expr::Call(Function::If, arguments) => match numeric(&arguments[0], names)? {
             Some(condition) => eval(&arguments[if condition == 0.0 { 2 } else { 1 }], names),
@@ -52,9 +52,9 @@ pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<Value>
             Ok(None)
         }
         Expr::Call(function, arguments) => {
-            let values: Result<Option<Vec<f64>>, Fault> =
+            let values: Result<Option<Vec<f64>>, RuleError> =
                 arguments.iter().map(|argument| numeric(argument, names)).collect();
-            Ok(values?.map(|values| Value::Number(called(*function, &values))))
+            Ok(values?.map(|values| RuleValue::Number(called(*function, &values))))
         }
     }
 }
@@ -70,17 +70,17 @@ fn called(function: Function, values: &[f64]) -> f64 {
     }
 }
 
-fn numeric(expr: &Expr, names: &Names) -> Result<Option<f64>, Fault> {
+fn numeric(expr: &Expr, names: &Names) -> Result<Option<f64>, RuleError> {
     match eval(expr, names)? {
         None => Ok(None),
-        Some(Value::Number(number)) => Ok(Some(number)),
-        Some(Value::Word(word)) => {
-            Err(Fault { message: format!("`{word}` is a word where a number is needed"), at: place(expr) })
+        Some(RuleValue::Number(number)) => Ok(Some(number)),
+        Some(RuleValue::Word(word)) => {
+            Err(RuleError { message: format!("`{word}` is a word where a number is needed"), at: place(expr) })
         }
     }
 }
 
-fn binary(operator: Operator, left: &Expr, right: &Expr, names: &Names) -> Result<Option<Value>, Fault> {
+fn binary(operator: Operator, left: &Expr, right: &Expr, names: &Names) -> Result<Option<RuleValue>, RuleError> {
     if matches!(operator, Operator::Equal | Operator::Unequal) {
         let (Some(a), Some(b)) = (eval(left, names)?, eval(right, names)?) else { return Ok(None) };
         return Ok(Some(truth((a == b) == (operator == Operator::Equal))));
@@ -94,18 +94,18 @@ fn binary(operator: Operator, left: &Expr, right: &Expr, names: &Names) -> Resul
         Operator::More => truth(a > b),
         Operator::AtLeast => truth(a >= b),
         Operator::Equal | Operator::Unequal => truth(false),
-        Operator::Add => Value::Number(a + b),
-        Operator::Subtract => Value::Number(a - b),
-        Operator::Multiply => Value::Number(a * b),
+        Operator::Add => RuleValue::Number(a + b),
+        Operator::Subtract => RuleValue::Number(a - b),
+        Operator::Multiply => RuleValue::Number(a * b),
         Operator::Divide if b == 0.0 => {
-            return Err(Fault { message: "division by zero".to_owned(), at: place(right) });
+            return Err(RuleError { message: "division by zero".to_owned(), at: place(right) });
         }
-        Operator::Divide => Value::Number(a / b),
+        Operator::Divide => RuleValue::Number(a / b),
     }))
 }
 
-fn truth(is: bool) -> Value {
-    Value::Number(f64::from(u8::from(is)))
+fn truth(is: bool) -> RuleValue {
+    RuleValue::Number(f64::from(u8::from(is)))
 }
 
 /// The first variable of an expression: constants alone cannot go wrong at run time in a way worth pointing at.

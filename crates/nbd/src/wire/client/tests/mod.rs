@@ -4,9 +4,9 @@ mod pieces;
 mod replies;
 
 use super::*;
-use crate::wire::handshake::{ALLOCATION_CONTEXT, Agreed, Handshake, Settings, Step, Tls};
+use crate::wire::handshake::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakeSettings, HandshakeStep, Tls};
 use crate::wire::number::{self, err, info, opt, rep};
-use crate::wire::{BlockSizes, Export, Style, TransmissionFlags};
+use crate::wire::{Export, ExportBlockSizes, ReplyStyle, TransmissionFlags};
 
 fn exports() -> Vec<Export> {
     ["one", "two"].map(export).to_vec()
@@ -18,15 +18,19 @@ fn export(name: &str) -> Export {
         description: format!("the disk called {name}"),
         size: 12_345,
         flags: TransmissionFlags::SEND_FUA | TransmissionFlags::SEND_DF,
-        block: BlockSizes { minimum: 4096, preferred: 8192, maximum: 1 << 20 },
+        block: ExportBlockSizes { minimum: 4096, preferred: 8192, maximum: 1 << 20 },
     }
 }
 
 /// What both sides come to, with every message in pieces of at most `piece` bytes.
-fn meet(settings: Settings, mut client: ClientHandshake, piece: usize) -> Result<(ClientStep, Step), ClientError> {
+fn meet(
+    settings: HandshakeSettings,
+    mut client: ClientHandshake,
+    piece: usize,
+) -> Result<(ClientStep, HandshakeStep), ClientError> {
     let (mut server, exports) = (Handshake::new(settings), exports());
     let (mut to_client, mut to_server) = (Vec::new(), Vec::new());
-    let (mut seen, mut step) = (0, Step::More);
+    let (mut seen, mut step) = (0, HandshakeStep::More);
     server.greet(&mut to_client);
     loop {
         seen = (seen + piece).min(to_client.len());
@@ -34,7 +38,7 @@ fn meet(settings: Settings, mut client: ClientHandshake, piece: usize) -> Result
         to_client.drain(..consumed);
         seen -= consumed;
         let mut end = 0;
-        while !matches!(step, Step::Ready(_) | Step::Close) && end < to_server.len() {
+        while !matches!(step, HandshakeStep::Ready(_) | HandshakeStep::Close) && end < to_server.len() {
             end = (end + piece).min(to_server.len());
             let (consumed, next) = server.advance(&to_server[..end], &exports, &mut to_client);
             to_server.drain(..consumed);
@@ -42,20 +46,20 @@ fn meet(settings: Settings, mut client: ClientHandshake, piece: usize) -> Result
             step = next;
         }
         if matches!(client_step, ClientStep::Ready(_) | ClientStep::Listed(_)) {
-            assert_eq!((to_client.len(), to_server.len()), if step == Step::Close { (20, 0) } else { (0, 0) });
+            assert_eq!((to_client.len(), to_server.len()), if step == HandshakeStep::Close { (20, 0) } else { (0, 0) });
             return Ok((client_step, step));
         }
     }
 }
 
-fn settings(tls: Tls, style: Style, insist_on_block_sizes: bool) -> Settings {
-    Settings { tls, style, insist_on_block_sizes }
+fn settings(tls: Tls, style: ReplyStyle, insist_on_block_sizes: bool) -> HandshakeSettings {
+    HandshakeSettings { tls, style, insist_on_block_sizes }
 }
 
 #[test]
 fn client_and_server_agree_in_all_combinations() {
     let flags = TransmissionFlags::HAS_FLAGS | TransmissionFlags::SEND_FUA;
-    for style in [Style::Simple, Style::Structured, Style::Extended] {
+    for style in [ReplyStyle::Simple, ReplyStyle::Structured, ReplyStyle::Extended] {
         for bits in 0..48 {
             let bit = |bit: u32| bits >> bit & 1 == 1;
             let (structured, allocation, encrypt, insist) = (bit(0), bit(1), bit(2), bit(3));
@@ -66,20 +70,20 @@ fn client_and_server_agree_in_all_combinations() {
                 let met = meet(settings(tls, style, insist), ClientHandshake::new(wishes.clone()), piece);
                 let refused = |option, why| matches!(&met, Err(ClientError::Refused { option: o, why: w, .. }) if (*o, *w) == (option, why));
                 if encrypt && tls == Tls::Off {
-                    assert!(refused(opt::STARTTLS, Refused::Policy), "{place}: {met:?}");
+                    assert!(refused(opt::STARTTLS, ServerRefusal::Policy), "{place}: {met:?}");
                     continue;
                 }
                 if !encrypt && tls == Tls::Required {
                     let first = if structured { opt::STRUCTURED_REPLY } else { opt::GO };
-                    assert!(refused(first, Refused::TlsRequired), "{place}: {met:?}");
+                    assert!(refused(first, ServerRefusal::TlsRequired), "{place}: {met:?}");
                     continue;
                 }
-                let structured = structured && style != Style::Simple;
+                let structured = structured && style != ReplyStyle::Simple;
                 let allocation = (structured && allocation).then_some(ALLOCATION_CONTEXT);
                 let flags = if structured { flags | TransmissionFlags::SEND_DF } else { flags };
                 let served = Served { size: 12_345, flags, block: export("two").block, structured, allocation };
                 let agreed = Agreed { export: 1, flags, structured, extended: false, allocation };
-                assert_eq!(met, Ok((ClientStep::Ready(served), Step::Ready(agreed))), "{place}");
+                assert_eq!(met, Ok((ClientStep::Ready(served), HandshakeStep::Ready(agreed))), "{place}");
             }
         }
     }
@@ -87,17 +91,19 @@ fn client_and_server_agree_in_all_combinations() {
 
 #[test]
 fn exports_are_listed() {
-    for (tls, settings) in [(false, Settings::default()), (true, settings(Tls::Required, Style::Simple, false))] {
+    for (tls, settings) in
+        [(false, HandshakeSettings::default()), (true, settings(Tls::Required, ReplyStyle::Simple, false))]
+    {
         let (step, server) = meet(settings, ClientHandshake::list(tls), 9).unwrap();
-        let entry = |name: &str| Listed { name: name.into(), description: format!("the disk called {name}") };
-        assert_eq!((step, server), (ClientStep::Listed(vec![entry("one"), entry("two")]), Step::Close));
+        let entry = |name: &str| ListedExport { name: name.into(), description: format!("the disk called {name}") };
+        assert_eq!((step, server), (ClientStep::Listed(vec![entry("one"), entry("two")]), HandshakeStep::Close));
     }
 }
 
 #[test]
 fn a_wrong_name_is_told_with_the_words_of_the_server() {
     let wishes = Wishes { export: "three".into(), ..Wishes::default() };
-    let error = meet(Settings::default(), ClientHandshake::new(wishes), 100).unwrap_err();
+    let error = meet(HandshakeSettings::default(), ClientHandshake::new(wishes), 100).unwrap_err();
     let words = "asked for the export (NBD_OPT_GO), the server has no such export: there is no export of that name";
     assert_eq!(error.to_string(), words);
 }
@@ -136,7 +142,7 @@ fn simply_served() -> ClientStep {
     ClientStep::Ready(Served {
         size: 77,
         flags: TransmissionFlags::HAS_FLAGS,
-        block: BlockSizes::INTEROPERABLE,
+        block: ExportBlockSizes::INTEROPERABLE,
         structured: false,
         allocation: None,
     })

@@ -3,25 +3,25 @@
 use units::random::Random;
 
 use crate::store::Extent;
-use crate::wire::client::{Malformed, Part, REPLY_HEADER_MOST, Reply, StatusExtent};
-use crate::wire::{Command, CommandFlags, Errno, Request, Style};
+use crate::wire::client::{Malformed, REPLY_HEADER_MOST, ReplyPart, ServerReply, StatusExtent};
+use crate::wire::{CommandFlags, Errno, NbdCommand, NbdRequest, ReplyStyle};
 
-const READ: Request = Request {
+const READ: NbdRequest = NbdRequest {
     cookie: 0x0123_4567_89ab_cdef,
-    command: Command::Read,
+    command: NbdCommand::Read,
     flags: CommandFlags(0),
     offset: 4096,
     length: 512,
 };
 
 /// What the server's writer has written, as the client reads it.
-fn read_back(structured: bool, write: impl FnOnce(Style, &mut Vec<u8>)) -> (usize, Reply<'static>) {
+fn read_back(structured: bool, write: impl FnOnce(ReplyStyle, &mut Vec<u8>)) -> (usize, ServerReply<'static>) {
     let mut out = Vec::new();
-    write(if structured { Style::Structured } else { Style::Simple }, &mut out);
+    write(if structured { ReplyStyle::Structured } else { ReplyStyle::Simple }, &mut out);
     let out = out.leak();
-    let (consumed, reply) = Reply::decode(out, structured).unwrap().unwrap();
+    let (consumed, reply) = ServerReply::decode(out, structured).unwrap().unwrap();
     for end in 0..consumed {
-        assert_eq!(Reply::decode(&out[..end], structured), Ok(None), "{end} of {consumed} bytes");
+        assert_eq!(ServerReply::decode(&out[..end], structured), Ok(None), "{end} of {consumed} bytes");
     }
     assert_eq!(reply.cookie, READ.cookie);
     assert!(reply.last);
@@ -32,18 +32,18 @@ fn read_back(structured: bool, write: impl FnOnce(Style, &mut Vec<u8>)) -> (usiz
 fn what_the_server_writes_the_client_reads() {
     for structured in [false, true] {
         let (rest, reply) = read_back(structured, |style, out| style.done(&READ, out));
-        assert_eq!((rest, reply.part), (0, Part::Done));
+        assert_eq!((rest, reply.part), (0, ReplyPart::Done));
         let (rest, reply) = read_back(structured, |style, out| style.data(&READ, out));
-        let data = Part::Data { offset: 4096, length: 512 };
-        assert_eq!((rest, reply.part), (0, if structured { data } else { Part::Done }));
+        let data = ReplyPart::Data { offset: 4096, length: 512 };
+        assert_eq!((rest, reply.part), (0, if structured { data } else { ReplyPart::Done }));
         assert_eq!(reply.payload(if structured { 0 } else { 512 }), 512);
         let (rest, reply) = read_back(structured, |style, out| style.error(&READ, Errno::NoSpace, "full", out));
         let words: &[u8] = if structured { b"full" } else { b"" };
-        assert_eq!((rest, reply.part), (0, Part::Failed { errno: Errno::NoSpace, offset: None, words }));
+        assert_eq!((rest, reply.part), (0, ReplyPart::Failed { errno: Errno::NoSpace, offset: None, words }));
     }
     let extents = [Extent { length: 512, hole: true, zero: true }, Extent { length: 4096, hole: false, zero: false }];
     let (rest, reply) = read_back(true, |style, out| style.extents(&READ, 1, &extents, out));
-    assert_eq!((rest, reply.part), (16, Part::Status { context: 1, extents: 2 }));
+    assert_eq!((rest, reply.part), (16, ReplyPart::Status { context: 1, extents: 2 }));
     assert_eq!(reply.payload(0), 16);
     assert_eq!(StatusExtent::decode([0, 0, 2, 0, 0, 0, 0, 3]), StatusExtent { length: 512, flags: 3 });
 }
@@ -65,17 +65,17 @@ fn offset(offset: u64, rest: &[u8]) -> Vec<u8> {
 
 #[test]
 fn holes_offsets_and_unknown_errors_are_read() {
-    let decode = |bytes: &'static [u8]| Reply::decode(bytes, true).unwrap().unwrap();
+    let decode = |bytes: &'static [u8]| ServerReply::decode(bytes, true).unwrap().unwrap();
     let (consumed, reply) = decode(chunk(0, 2, &offset(8192, &[0, 0, 16, 0])).leak());
     assert_eq!((consumed, reply.last, reply.cookie), (32, false, 5));
-    assert_eq!(reply.part, Part::Hole { offset: 8192, length: 4096 });
+    assert_eq!(reply.part, ReplyPart::Hole { offset: 8192, length: 4096 });
     assert_eq!(reply.part.place(4096, 8192), Ok(4096..8192));
     let error = [&b"\0\0\0\x05\0\x03bad"[..], &9u64.to_be_bytes(), b"more"].concat();
     let (consumed, reply) = decode(chunk(1, 0x8002, &error).leak());
     assert_eq!(consumed, 20 + error.len());
-    assert_eq!(reply.part, Part::Failed { errno: Errno::Io, offset: Some(9), words: b"bad" });
+    assert_eq!(reply.part, ReplyPart::Failed { errno: Errno::Io, offset: Some(9), words: b"bad" });
     let (_, reply) = decode(chunk(1, 0xffff, b"\0\0\x10\0\0\0later").leak());
-    assert_eq!(reply.part, Part::Failed { errno: Errno::Io, offset: None, words: b"" });
+    assert_eq!(reply.part, ReplyPart::Failed { errno: Errno::Io, offset: None, words: b"" });
 }
 
 #[test]
@@ -98,20 +98,20 @@ fn replies_that_break_the_protocol_are_told_apart() {
         (chunk(1, 0x8001, &[0; 6]), Malformed::NoError),
         (chunk(1, 0x8001, &vec![0; 1 << 16]), wrong(0x8001, 1 << 16)),
     ] {
-        assert_eq!(Reply::decode(&bytes, true), Err(error));
+        assert_eq!(ServerReply::decode(&bytes, true), Err(error));
     }
-    assert_eq!(Reply::decode(&chunk(1, 0, &[]), false), Err(Malformed::Unasked));
+    assert_eq!(ServerReply::decode(&chunk(1, 0, &[]), false), Err(Malformed::Unasked));
 }
 
 #[test]
 fn bytes_that_nobody_asked_for_have_no_place() {
-    let place = |offset, length| Part::Data { offset, length }.place(1000, 100);
+    let place = |offset, length| ReplyPart::Data { offset, length }.place(1000, 100);
     assert_eq!(place(1000, 100), Ok(0..100));
     assert_eq!(place(1099, 1), Ok(99..100));
     for (offset, length) in [(999, 10), (1000, 101), (1100, 1), (u64::MAX, u32::MAX), (0, 1), (1001, 100)] {
         assert_eq!(place(offset, length), Err(Malformed::Outside { offset, length }));
     }
-    assert_eq!(Part::Done.place(0, 0), Ok(0..0));
+    assert_eq!(ReplyPart::Done.place(0, 0), Ok(0..0));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn no_bytes_make_the_reader_panic_or_read_beyond_them() {
             payload.iter_mut().take(5).for_each(|byte| *byte = 0);
         }
         let bytes = chunk(random.below(2) as u16, kinds[random.below(7) as usize], &payload);
-        if let Ok(Some((consumed, reply))) = Reply::decode(&bytes, true) {
+        if let Ok(Some((consumed, reply))) = ServerReply::decode(&bytes, true) {
             let whole = consumed as u64 + reply.payload(0);
             assert!(consumed <= REPLY_HEADER_MOST && whole == bytes.len() as u64, "seed {seed}: {reply:?}");
         }

@@ -5,7 +5,7 @@ mod terms;
 mod tls;
 
 use super::*;
-use crate::wire::BlockSizes;
+use crate::wire::ExportBlockSizes;
 use crate::wire::number::{ALLOCATION, OPTION_REPLY, err, info, rep};
 
 const ACK: u32 = rep::ACK;
@@ -20,9 +20,9 @@ fn exports() -> Vec<Export> {
         description: "first of all".into(),
         size: 1 << 40,
         flags,
-        block: BlockSizes::DEFAULT,
+        block: ExportBlockSizes::DEFAULT,
     };
-    let block = BlockSizes { minimum: 512, ..BlockSizes::DEFAULT };
+    let block = ExportBlockSizes { minimum: 512, ..ExportBlockSizes::DEFAULT };
     let strict = Export { name: "größe".into(), description: String::new(), size: 4096, block, ..plain.clone() };
     vec![plain, strict]
 }
@@ -61,26 +61,26 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: HandshakeSettings) -> Self {
         Self::with_flags(settings, 3)
     }
 
-    fn with_flags(settings: Settings, flags: u32) -> Self {
+    fn with_flags(settings: HandshakeSettings, flags: u32) -> Self {
         let mut talk = Self { server: Handshake::new(settings), exports: exports() };
-        assert_eq!(talk.say(&flags.to_be_bytes()), (vec![], Step::More));
+        assert_eq!(talk.say(&flags.to_be_bytes()), (vec![], HandshakeStep::More));
         talk
     }
 
     /// The kinds and data of the replies, and what is to be done next.
-    fn say(&mut self, bytes: &[u8]) -> (Vec<(u32, u32, Vec<u8>)>, Step) {
+    fn say(&mut self, bytes: &[u8]) -> (Vec<(u32, u32, Vec<u8>)>, HandshakeStep) {
         let mut out = Vec::new();
         let (consumed, step) = self.server.advance(bytes, &self.exports, &mut out);
-        assert!(consumed == bytes.len() || step == Step::Close, "{consumed} of {} bytes", bytes.len());
+        assert!(consumed == bytes.len() || step == HandshakeStep::Close, "{consumed} of {} bytes", bytes.len());
         (replies(&out), step)
     }
 
     /// The kinds of the replies to one option, all of which must be to it.
-    fn ask(&mut self, what: u32, data: &[u8]) -> (Vec<u32>, Step) {
+    fn ask(&mut self, what: u32, data: &[u8]) -> (Vec<u32>, HandshakeStep) {
         let (replies, step) = self.say(&option(what, data));
         assert!(replies.iter().all(|reply| reply.0 == what));
         (replies.iter().map(|reply| reply.1).collect(), step)
@@ -88,14 +88,14 @@ impl Talk {
 
     /// That an option is answered with one reply and haggling goes on.
     fn gets(&mut self, what: u32, data: &[u8], kind: u32) {
-        assert_eq!(self.ask(what, data), (vec![kind], Step::More), "option {what} with {data:?}");
+        assert_eq!(self.ask(what, data), (vec![kind], HandshakeStep::More), "option {what} with {data:?}");
     }
 }
 
 fn replies(mut out: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
     let mut replies = Vec::new();
     while !out.is_empty() {
-        let mut reader = Reader(out);
+        let mut reader = ByteReader(out);
         assert_eq!(reader.u64(), Some(OPTION_REPLY));
         replies.push((reader.u32().unwrap(), reader.u32().unwrap(), reader.counted().unwrap().to_vec()));
         out = reader.0;
@@ -103,8 +103,8 @@ fn replies(mut out: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
     replies
 }
 
-fn agreed(step: Step) -> Agreed {
-    let Step::Ready(agreed) = step else { panic!("{step:?} instead of an agreement") };
+fn agreed(step: HandshakeStep) -> Agreed {
+    let HandshakeStep::Ready(agreed) = step else { panic!("{step:?} instead of an agreement") };
     agreed
 }
 
@@ -116,7 +116,7 @@ fn ready() -> Agreed {
 #[test]
 fn the_greeting_offers_fixed_newstyle_without_zeroes() {
     let mut out = Vec::new();
-    Handshake::new(Settings::default()).greet(&mut out);
+    Handshake::new(HandshakeSettings::default()).greet(&mut out);
     assert_eq!(out, b"NBDMAGICIHAVEOPT\0\x03");
 }
 
@@ -124,32 +124,32 @@ fn the_greeting_offers_fixed_newstyle_without_zeroes() {
 fn flags_that_were_not_offered_close_the_connection() {
     for flags in [4u32, 1 << 31, 0xffff_ffff] {
         let mut out = Vec::new();
-        let step = Handshake::new(Settings::default()).advance(&flags.to_be_bytes(), &exports(), &mut out);
-        assert_eq!((step, out), ((4, Step::Close), vec![]));
+        let step = Handshake::new(HandshakeSettings::default()).advance(&flags.to_be_bytes(), &exports(), &mut out);
+        assert_eq!((step, out), ((4, HandshakeStep::Close), vec![]));
     }
 }
 
 #[test]
 fn what_does_not_begin_as_an_option_closes_the_connection() {
-    let mut talk = Talk::new(Settings::default());
-    assert_eq!(talk.say(b"IHAVEOPX"), (vec![], Step::Close));
-    assert_eq!(talk.say(&option(opt::LIST, &[])), (vec![], Step::Close), "it stays closed");
+    let mut talk = Talk::new(HandshakeSettings::default());
+    assert_eq!(talk.say(b"IHAVEOPX"), (vec![], HandshakeStep::Close));
+    assert_eq!(talk.say(&option(opt::LIST, &[])), (vec![], HandshakeStep::Close), "it stays closed");
 }
 
 #[test]
 fn unknown_options_are_refused_and_their_data_is_read_over() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     for unknown in [0, 4, 12, u32::MAX] {
         talk.gets(unknown, &[7; 300], err::UNSUP);
     }
     talk.gets(99, &vec![7; 1 << 20], err::UNSUP);
-    assert_eq!(talk.ask(opt::LIST, &[]).1, Step::More);
+    assert_eq!(talk.ask(opt::LIST, &[]).1, HandshakeStep::More);
 }
 
 #[test]
 fn an_export_is_had_by_its_name() {
     for (no_zeroes, length) in [(false, 134), (true, 10)] {
-        let mut server = Talk::with_flags(Settings::default(), 1 | u32::from(no_zeroes) << 1).server;
+        let mut server = Talk::with_flags(HandshakeSettings::default(), 1 | u32::from(no_zeroes) << 1).server;
         let mut out = Vec::new();
         let (_, step) = server.advance(&option(opt::EXPORT_NAME, b"plain"), &exports(), &mut out);
         assert_eq!(agreed(step), ready());
@@ -164,46 +164,46 @@ fn an_export_is_had_by_its_name() {
 fn a_wrong_name_without_a_way_to_say_so_closes() {
     let names = [&b"nobody"[..], b"plain\0", b"\xff", &[b'x'; 4097]];
     for name in names {
-        let mut talk = Talk::new(Settings::default());
-        assert_eq!(talk.say(&option(opt::EXPORT_NAME, name)), (vec![], Step::Close));
+        let mut talk = Talk::new(HandshakeSettings::default());
+        assert_eq!(talk.say(&option(opt::EXPORT_NAME, name)), (vec![], HandshakeStep::Close));
     }
 }
 
 #[test]
 fn a_client_without_fixed_newstyle_has_one_option() {
-    let mut server = Talk::with_flags(Settings::default(), 0).server;
+    let mut server = Talk::with_flags(HandshakeSettings::default(), 0).server;
     let (_, step) = server.advance(&option(opt::EXPORT_NAME, b""), &exports(), &mut Vec::new());
     assert_eq!(agreed(step), ready());
     for what in [opt::LIST, opt::GO, opt::ABORT, 77] {
-        let mut talk = Talk::with_flags(Settings::default(), 2);
-        assert_eq!(talk.ask(what, &[]), (vec![], Step::Close));
+        let mut talk = Talk::with_flags(HandshakeSettings::default(), 2);
+        assert_eq!(talk.ask(what, &[]), (vec![], HandshakeStep::Close));
     }
 }
 
 #[test]
 fn leaving_is_acknowledged_whatever_is_said_along() {
     for data in [&b""[..], b"so long"] {
-        assert_eq!(Talk::new(Settings::default()).ask(opt::ABORT, data), (vec![ACK], Step::Close));
+        assert_eq!(Talk::new(HandshakeSettings::default()).ask(opt::ABORT, data), (vec![ACK], HandshakeStep::Close));
     }
 }
 
 #[test]
 fn the_list_has_names_and_descriptions() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     let (replies, step) = talk.say(&option(opt::LIST, &[]));
     let first = [counted(b"plain"), b"first of all".to_vec()].concat();
     let second = counted("größe".as_bytes());
     let expected = [(3, rep::SERVER, first), (3, rep::SERVER, second), (3, ACK, vec![])];
-    assert_eq!((replies, step), (expected.to_vec(), Step::More));
+    assert_eq!((replies, step), (expected.to_vec(), HandshakeStep::More));
     talk.gets(opt::LIST, b"x", err::INVALID);
 }
 
 #[test]
 fn info_tells_what_is_asked_and_go_goes() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     let all = inquiry("plain", &[info::NAME, info::DESCRIPTION, info::BLOCK_SIZE, 3, 77, info::EXPORT]);
     let (replies, step) = talk.say(&option(opt::INFO, &all));
-    assert_eq!(step, Step::More);
+    assert_eq!(step, HandshakeStep::More);
     let data: Vec<Vec<u8>> = replies.iter().map(|reply| reply.2.clone()).collect();
     assert_eq!(data[0], [&[0, 0], &(1u64 << 40).to_be_bytes()[..], &[0, 5]].concat());
     assert_eq!(data[1], b"\0\x01plain");
@@ -217,16 +217,16 @@ fn info_tells_what_is_asked_and_go_goes() {
 
 #[test]
 fn the_empty_name_is_the_first_export_under_its_own_name() {
-    let (replies, step) = Talk::new(Settings::default()).say(&option(opt::GO, &inquiry("", &[info::NAME])));
+    let (replies, step) = Talk::new(HandshakeSettings::default()).say(&option(opt::GO, &inquiry("", &[info::NAME])));
     assert_eq!(replies[1].2, b"\0\x01plain");
     assert_eq!(agreed(step).export, 0);
-    let mut none = Talk { exports: vec![], ..Talk::new(Settings::default()) };
+    let mut none = Talk { exports: vec![], ..Talk::new(HandshakeSettings::default()) };
     none.gets(opt::GO, &inquiry("", &[]), err::UNKNOWN);
 }
 
 #[test]
 fn a_wrong_name_is_unknown() {
-    let mut talk = Talk::new(Settings { style: Style::Structured, ..Settings::default() });
+    let mut talk = Talk::new(HandshakeSettings { style: ReplyStyle::Structured, ..HandshakeSettings::default() });
     talk.gets(opt::STRUCTURED_REPLY, &[], ACK);
     for what in [opt::INFO, opt::GO] {
         talk.gets(what, &inquiry("nobody", &[info::BLOCK_SIZE]), err::UNKNOWN);
@@ -239,7 +239,7 @@ fn a_wrong_name_is_unknown() {
 
 #[test]
 fn malformed_data_is_invalid() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     talk.gets(opt::STRUCTURED_REPLY, &[], ACK);
     let mut long = inquiry("plain", &[3]);
     long.push(0);
@@ -265,7 +265,7 @@ fn malformed_data_is_invalid() {
 
 #[test]
 fn options_without_data_refuse_data() {
-    let mut talk = Talk::new(Settings { tls: Tls::Offered, ..Settings::default() });
+    let mut talk = Talk::new(HandshakeSettings { tls: Tls::Offered, ..HandshakeSettings::default() });
     for what in [opt::LIST, opt::STARTTLS, opt::STRUCTURED_REPLY, opt::EXTENDED_HEADERS] {
         talk.gets(what, b"x", err::INVALID);
     }
@@ -274,29 +274,29 @@ fn options_without_data_refuse_data() {
 
 #[test]
 fn long_data_is_refused_without_being_held() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     for what in [opt::GO, opt::INFO, opt::SET_META_CONTEXT, opt::LIST_META_CONTEXT] {
         talk.gets(what, &vec![0; OPTION_DATA_MOST + 1], err::TOO_BIG);
         talk.gets(opt::LIST, b"x", err::INVALID);
     }
     let head = &option(opt::GO, &[])[..12];
     let greedy = [head, &u32::MAX.to_be_bytes()].concat();
-    assert_eq!(talk.say(&greedy), (vec![], Step::Close), "what is longer than is read over");
+    assert_eq!(talk.say(&greedy), (vec![], HandshakeStep::Close), "what is longer than is read over");
 }
 
 #[test]
 fn haggling_without_end_is_ended() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     for _ in 0..options_most(&talk.exports) {
         talk.gets(99, &[], err::UNSUP);
     }
-    assert_eq!(talk.ask(99, &[]), (vec![], Step::Close));
+    assert_eq!(talk.ask(99, &[]), (vec![], HandshakeStep::Close));
 }
 
 /// `nbdinfo --list` asks for each export on the same connection: f52613e closed it after 256 options.
 #[test]
 fn each_of_a_thousand_exports_can_be_asked_about() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     let export = talk.exports[0].clone();
     talk.exports = (0..1000).map(|number| Export { name: format!("disk{number}"), ..export.clone() }).collect();
     let mut list = option(opt::LIST, &[]);
@@ -306,7 +306,7 @@ fn each_of_a_thousand_exports_can_be_asked_about() {
         assert!(out.len() < OUTPUT_MOST + 8300, "{} bytes at once", out.len());
         entries += replies(&out).iter().filter(|reply| reply.1 == rep::SERVER).count();
         (list, full) = (list.split_off(consumed), full + 1);
-        if step == Step::More {
+        if step == HandshakeStep::More {
             break;
         }
         out.clear();
@@ -316,8 +316,11 @@ fn each_of_a_thousand_exports_can_be_asked_about() {
     for number in 0..1000 {
         let name = format!("disk{number}");
         talk.gets(opt::STRUCTURED_REPLY, &[], ACK);
-        assert_eq!(talk.ask(opt::LIST_META_CONTEXT, &queries(&name, &[])), (vec![rep::META_CONTEXT, ACK], Step::More));
-        assert_eq!(talk.ask(opt::INFO, &inquiry(&name, &[])), (vec![rep::INFO, ACK], Step::More));
+        assert_eq!(
+            talk.ask(opt::LIST_META_CONTEXT, &queries(&name, &[])),
+            (vec![rep::META_CONTEXT, ACK], HandshakeStep::More)
+        );
+        assert_eq!(talk.ask(opt::INFO, &inquiry(&name, &[])), (vec![rep::INFO, ACK], HandshakeStep::More));
     }
 }
 
@@ -326,25 +329,25 @@ fn a_client_that_reads_no_replies_gets_no_more_of_them() {
     let (exports, mut out) = (exports(), Vec::new());
     let options: Vec<u8> = (0..200).flat_map(|_| option(opt::INFO, &inquiry("plain", &[1, 2, 3]))).collect();
     let said = [&3u32.to_be_bytes()[..], &options].concat();
-    let mut server = Handshake::new(Settings::default());
+    let mut server = Handshake::new(HandshakeSettings::default());
     let (consumed, step) = server.advance(&said, &exports, &mut out);
-    assert!(step == Step::Full && consumed < said.len() && out.len() < OUTPUT_MOST + 8300);
+    assert!(step == HandshakeStep::Full && consumed < said.len() && out.len() < OUTPUT_MOST + 8300);
 }
 
 #[test]
 fn a_server_that_stops_refuses_all_but_good_byes() {
-    let mut talk = Talk::new(Settings::default());
+    let mut talk = Talk::new(HandshakeSettings::default());
     talk.server.shut_down();
     for what in [opt::LIST, opt::GO, opt::STARTTLS, 99] {
         talk.gets(what, b"x", err::SHUTDOWN);
     }
-    assert_eq!(talk.server.clone().advance(&option(1, b"plain"), &talk.exports, &mut vec![]).1, Step::Close);
-    assert_eq!(talk.ask(opt::ABORT, &[]), (vec![ACK], Step::Close));
+    assert_eq!(talk.server.clone().advance(&option(1, b"plain"), &talk.exports, &mut vec![]).1, HandshakeStep::Close);
+    assert_eq!(talk.ask(opt::ABORT, &[]), (vec![ACK], HandshakeStep::Close));
 }
 
 #[test]
 fn what_follows_go_is_left_to_the_transmission() {
     let bytes = [&3u32.to_be_bytes()[..], &option(opt::GO, &inquiry("plain", &[])), b"request"].concat();
-    let (consumed, step) = Handshake::new(Settings::default()).advance(&bytes, &exports(), &mut vec![]);
+    let (consumed, step) = Handshake::new(HandshakeSettings::default()).advance(&bytes, &exports(), &mut vec![]);
     assert_eq!((consumed, agreed(step)), (bytes.len() - 7, ready()));
 }

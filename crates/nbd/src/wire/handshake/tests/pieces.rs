@@ -28,20 +28,24 @@ fn chatter(random: &mut Random) -> Vec<u8> {
 }
 
 /// Presents `bytes` in pieces as a connection would, and returns what came of it.
-fn in_pieces(settings: Settings, bytes: &[u8], mut piece: impl FnMut() -> usize) -> (Vec<u8>, usize, Vec<Step>) {
+fn in_pieces(
+    settings: HandshakeSettings,
+    bytes: &[u8],
+    mut piece: impl FnMut() -> usize,
+) -> (Vec<u8>, usize, Vec<HandshakeStep>) {
     let (mut server, mut out, mut steps) = (Handshake::new(settings), Vec::new(), Vec::new());
     let (mut begin, mut end) = (0, 0);
     loop {
         let (consumed, step) = server.advance(&bytes[begin..end], &exports(), &mut out);
         begin += consumed;
-        assert!(end - begin <= OPTION_DATA_MOST + 16 || step != Step::More, "{} bytes are held", end - begin);
+        assert!(end - begin <= OPTION_DATA_MOST + 16 || step != HandshakeStep::More, "{} bytes are held", end - begin);
         match step {
-            Step::More if end == bytes.len() => return (out, begin, steps),
-            Step::More => end = (end + 1 + piece()).min(bytes.len()),
-            Step::Full => {}
+            HandshakeStep::More if end == bytes.len() => return (out, begin, steps),
+            HandshakeStep::More => end = (end + 1 + piece()).min(bytes.len()),
+            HandshakeStep::Full => {}
             step => steps.push(step),
         }
-        if matches!(step, Step::Ready(_) | Step::Close) {
+        if matches!(step, HandshakeStep::Ready(_) | HandshakeStep::Close) {
             return (out, begin, steps);
         }
     }
@@ -51,9 +55,9 @@ fn in_pieces(settings: Settings, bytes: &[u8], mut piece: impl FnMut() -> usize)
 fn it_does_not_matter_how_the_bytes_arrive() {
     for seed in 0..100 {
         let mut random = Random::new(seed, 0);
-        let settings = Settings {
+        let settings = HandshakeSettings {
             tls: [Tls::Off, Tls::Offered, Tls::Required][random.below(3) as usize],
-            style: [Style::Simple, Style::Structured, Style::Extended][random.below(3) as usize],
+            style: [ReplyStyle::Simple, ReplyStyle::Structured, ReplyStyle::Extended][random.below(3) as usize],
             insist_on_block_sizes: random.below(2) == 0,
         };
         let bytes = chatter(&mut random);
