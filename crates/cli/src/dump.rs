@@ -7,7 +7,7 @@ use drive::FailureCause;
 use engine::gate::{Existing, create_output};
 use runner::{WorkerPlan, WorkerResult};
 
-use crate::terminal::why;
+use engine::describe;
 
 /// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged block that was kept, and
 /// `FILE.OFFSET.hdr_fail` alone for one without a good header, as fio does. Returns what could not be written.
@@ -25,7 +25,7 @@ pub(crate) fn write(directory: &Path, workers: &[WorkerPlan], finished: &[Worker
             for (ending, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
                 let path = directory.join(format!("{name}.{}.{ending}", mismatch.block));
                 let put = create_output(&path, Existing::Replace).map_err(|denied| denied.to_string());
-                let put = put.and_then(|mut file| file.write_all(bytes).map_err(|error| why(&error)));
+                let put = put.and_then(|mut file| file.write_all(bytes).map_err(|error| describe(&error)));
                 if let Err(problem) = put {
                     problems.push(format!("verify_dump: {}: {problem}", path.display()));
                 }

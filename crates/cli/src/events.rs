@@ -11,7 +11,7 @@ use runner::RunProgress;
 
 use units::Nanos;
 
-use crate::terminal::why;
+use engine::describe;
 
 /// How often progress is told.
 const EVERY: Duration = Duration::from_millis(900);
@@ -48,7 +48,7 @@ impl EventLog {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(line.as_bytes())
         {
-            self.problem.get_or_insert_with(|| format!("the events are incomplete: {}", why(&error)));
+            self.problem.get_or_insert_with(|| format!("the events are incomplete: {}", describe(&error)));
         }
         self.told.push_str(&line);
     }

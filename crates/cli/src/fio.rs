@@ -20,8 +20,9 @@ use crate::outputs;
 use crate::runners::{self, failures};
 use crate::signals::Signals;
 use crate::source::Outside;
-use crate::terminal::{Terminal, tell, why};
+use crate::terminal::{Terminal, tell};
 use crate::{diagnostics, dump};
+use engine::describe;
 
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -191,7 +192,7 @@ impl Out {
             Some(file) => file.write_all(text.as_bytes()),
         };
         if let Err(error) = written {
-            self.problem.get_or_insert_with(|| format!("the results cannot be written: {}", why(&error)));
+            self.problem.get_or_insert_with(|| format!("the results cannot be written: {}", describe(&error)));
         }
     }
 

@@ -10,7 +10,7 @@ use job::StatOptions;
 use meter::{LogEntry, LogKind};
 use runner::{LogSink, WorkerLog};
 
-use crate::terminal::why;
+use engine::describe;
 
 /// Creates log files through the write gate.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl LogSink for LogFiles {
 
 impl OpenLogs {
     fn fail(&mut self, error: &std::io::Error) {
-        self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", why(error)));
+        self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", describe(error)));
     }
 }
 

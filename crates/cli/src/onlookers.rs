@@ -5,8 +5,9 @@ use std::net::{SocketAddr, TcpListener};
 use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
 
 use crate::args::Scrape;
-use crate::shutdown::{self, CleanUp};
+use crate::shutdown;
 use crate::terminal::{self, tell};
+use engine::cleanup::{self, CleanUp};
 
 /// Who is to look on, with all they need in their hands: nothing can be refused to them later.
 #[derive(Debug, Default)]
@@ -40,7 +41,7 @@ impl Invited {
         let view = RunView::default();
         let address = self.metrics.and_then(|listening| answer(listening, &view));
         let live = self.live.and_then(|ready| match ready.begin(view.clone(), address, HOOKS) {
-            Ok(live) => Some((live, shutdown::on_exit(live::restore_terminal))),
+            Ok(live) => Some((live, cleanup::on_exit(live::restore_terminal))),
             Err(error) => {
                 tell(&format!("fathom: --live: cannot be shown: {error}\n"));
                 None

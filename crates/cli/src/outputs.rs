@@ -14,7 +14,8 @@ use report::{Diagnosis, Explained, GridPoint, RepeatsDocument, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
-use crate::terminal::{Terminal, tell, why};
+use crate::terminal::{Terminal, tell};
+use engine::describe;
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
 #[derive(Debug)]
@@ -322,14 +323,14 @@ impl Output {
         let text = match self.kind {
             OutputKind::Json => served.json(),
             OutputKind::OpenMetrics => served.open_metrics(),
-            _ => crate::serve::text(served),
+            _ => serve::text(served),
         };
         self.put(&text)
     }
 
     fn put(&mut self, text: &str) -> Result<(), String> {
         let written = self.file.write(text.as_bytes());
-        written.map_err(|error| format!("--output {}: {}", self.path.display(), why(&error)))
+        written.map_err(|error| format!("--output {}: {}", self.path.display(), describe(&error)))
     }
 }
 

@@ -18,9 +18,10 @@ use crate::outputs::{self, OF_A_RUN, Output};
 use crate::refusal::CommandRefusal;
 use crate::runners::{failures, worst_exit};
 use crate::signals::Signals;
-use crate::terminal::{Terminal, tell, why};
+use crate::terminal::{Terminal, tell};
 use crate::trial::RunTrial;
 use crate::{dump, preview, probe};
+use engine::describe;
 
 /// Measures.
 pub(crate) fn command(options: &RunCommandOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -256,7 +257,7 @@ fn conclude(
     // Files first: the reader of standard output may have stopped.
     let unwritten: Vec<String> = files.iter_mut().filter_map(|file| results.write(file).err()).collect();
     let unprinted = outputs::print(&results.document(options.format)).err();
-    let unprinted = unprinted.map(|error| format!("standard output: {}", why(&error)));
+    let unprinted = unprinted.map(|error| format!("standard output: {}", describe(&error)));
     let unwritten: Vec<String> = unwritten.into_iter().chain(events).chain(unprinted).collect();
     unwritten.iter().chain(&failures).for_each(|problem| tell(&format!("fathom: {problem}\n")));
     left.iter().for_each(|left| tell(&format!("{left}\n")));

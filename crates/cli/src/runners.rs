@@ -14,7 +14,7 @@ use units::random::mix;
 
 use crate::exit::Exit;
 use crate::logs::LogFiles;
-use crate::{home, input, preview, shutdown, terminal};
+use crate::{home, input, preview, shutdown};
 
 /// Where plans run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub(crate) fn read_volumes(path: &str) -> Result<String, String> {
 /// Returns the text of a small file; errors call it `what`.
 pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
     let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
-    let bytes = input::read(Path::new(path), input::SMALL).map_err(|error| cannot(&terminal::why(&error)))?;
+    let bytes = input::read(Path::new(path), input::SMALL).map_err(|error| cannot(&engine::describe(&error)))?;
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..good].split(|byte| *byte == b'\n').count();

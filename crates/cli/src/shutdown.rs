@@ -1,76 +1,26 @@
 //! How the process ends: normally, by a signal or by a panic, through one door.
 //!
-//! What must not outlive the process (a raw terminal, sockets, devices, child processes) is registered with [`on_exit`]
+//! What must not outlive the process (a raw terminal, sockets, devices, child processes) is registered with [`cleanup::on_exit`]
 //! when it is made. [`leave`] and [`end_now`] run what is still registered, each action once, newest first, and then exit
 //! without waiting for any thread: a thread that a target does not answer could never be joined.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use engine::cleanup;
 
 use crate::exit::Exit;
 
-type Action = Box<dyn FnOnce() + Send>;
-
-static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 /// A thread has panicked.
 static BROKEN: AtomicBool = AtomicBool::new(false);
 
 /// How long clean-up may take where the process ends at once.
 const CLEAN_UP_MOST: Duration = Duration::from_secs(2);
 
-/// An action that is registered; it is carried out when this goes out of scope, unless it was already.
-#[must_use]
-#[derive(Debug)]
-pub(crate) struct CleanUp(u64);
-
-/// Registers what is to be done before the process ends, however it ends.
-pub(crate) fn on_exit(action: impl FnOnce() + Send + 'static) -> CleanUp {
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    actions().push((number, Box::new(action)));
-    CleanUp(number)
-}
-
-impl CleanUp {
-    fn take(&self) -> Option<Action> {
-        let mut actions = actions();
-        let place = actions.iter().position(|(number, _)| *number == self.0)?;
-        Some(actions.remove(place).1)
-    }
-
-    /// Nothing is left to be done.
-    pub(crate) fn disarm(self) {
-        drop(self.take());
-    }
-}
-
-impl Drop for CleanUp {
-    fn drop(&mut self) {
-        // The lock is not held meanwhile: an action may register or disarm others.
-        if let Some(action) = self.take() {
-            action();
-        }
-    }
-}
-
-fn actions() -> MutexGuard<'static, Vec<(u64, Action)>> {
-    ACTIONS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn clean_up() {
-    loop {
-        let Some((_, action)) = actions().pop() else { return };
-        // One that fails must not keep the others from being carried out.
-        let _ = catch_unwind(AssertUnwindSafe(action));
-    }
-}
-
 /// Ends the process in good order.
 pub(crate) fn leave(exit: Exit) -> ! {
-    clean_up();
+    cleanup::run_all();
     let is_good = matches!(exit, Exit::Good | Exit::Distrust | Exit::Failed);
     exit_with(if is_good && BROKEN.load(Ordering::Relaxed) { Exit::Environment } else { exit })
 }
@@ -79,7 +29,7 @@ pub(crate) fn leave(exit: Exit) -> ! {
 pub(crate) fn end_now(exit: Exit) -> ! {
     let (sender, done) = mpsc::channel();
     let cleaned = std::thread::Builder::new().spawn(move || {
-        clean_up();
+        cleanup::run_all();
         let _ = sender.send(());
     });
     if cleaned.is_ok() {
@@ -117,33 +67,5 @@ pub(crate) fn panic_if_asked(place: &str) {
     // In lower case, because it is none of the variables that users set.
     if cfg!(debug_assertions) && std::env::var_os("fathom_panic_at").is_some_and(|asked| asked == place) {
         panic!("a test asked for a panic at `{place}`");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
-
-    #[test]
-    fn each_action_is_carried_out_once() {
-        let done = Arc::new(AtomicUsize::new(0));
-        let count = |by: usize| {
-            let done = Arc::clone(&done);
-            move || {
-                done.fetch_add(by, Ordering::Relaxed);
-            }
-        };
-        drop(on_exit(count(1)));
-        assert_eq!(done.load(Ordering::Relaxed), 1);
-        on_exit(count(10)).disarm();
-        assert_eq!(done.load(Ordering::Relaxed), 1);
-        let at_exit = on_exit(count(100));
-        let broken = on_exit(|| panic!("an action may fail"));
-        clean_up();
-        assert_eq!(done.load(Ordering::Relaxed), 101);
-        drop((at_exit, broken));
-        assert_eq!(done.load(Ordering::Relaxed), 101);
     }
 }

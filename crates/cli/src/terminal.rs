@@ -88,11 +88,3 @@ pub(crate) fn tell_faintly(line: &str) {
     let line = if Terminal::stderr().colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") };
     tell(&line);
 }
-
-/// Why the system refused, and what can be done about it where that is known.
-pub(crate) fn why(error: &std::io::Error) -> String {
-    match engine::remedy(error) {
-        Some(remedy) => format!("{error}; {remedy}"),
-        None => error.to_string(),
-    }
-}

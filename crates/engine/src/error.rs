@@ -84,6 +84,15 @@ impl Error {
     }
 }
 
+/// Returns an error of the system with its remedy, where one is known.
+#[must_use]
+pub fn describe(error: &io::Error) -> String {
+    match remedy(error) {
+        Some(remedy) => format!("{error}; {remedy}"),
+        None => error.to_string(),
+    }
+}
+
 /// What the user can do about a file that the system refuses for this reason, where that is known.
 #[must_use]
 pub fn remedy(error: &io::Error) -> Option<&'static str> {

@@ -20,6 +20,7 @@ mod at_once;
 pub mod block;
 mod blocking;
 mod buffers;
+pub mod cleanup;
 mod clock;
 pub mod disk;
 mod error;
@@ -41,7 +42,7 @@ pub mod thread;
 mod uring;
 
 pub use clock::MonotonicClock;
-pub use error::{Error, ErrorKind, remedy};
+pub use error::{Error, ErrorKind, describe, remedy};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};

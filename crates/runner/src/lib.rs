@@ -12,6 +12,7 @@
 mod assemble;
 mod counters;
 pub mod policy;
+pub mod problems;
 mod progress;
 mod result;
 mod seam;

@@ -27,11 +27,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plan", &["units", "volume"]),
     ("report", &["units", "record", "analyse", "volume", "plan"]),
     ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
+    ("serve", &["units", "job", "meter", "volume", "runner", "sim", "nbd", "engine", "device", "live", "report"]),
     (
         "cli",
         &[
             "units", "job", "workload", "meter", "target", "drive", "volume", "runner", "sim", "nbd", "engine",
-            "device", "live", "record", "store", "analyse", "plan", "report",
+            "device", "live", "serve", "record", "store", "analyse", "plan", "report",
         ],
     ),
     ("xtask", &["job"]),

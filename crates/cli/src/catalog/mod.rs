@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::outputs::say;
 use crate::terminal::Terminal;
 use crate::{diagnostics, runners};
+use runner::problems;
 
 /// Lists all volumes, or describes one for a kind and size of operation.
 pub(crate) fn command(options: &CatalogOptions) -> Exit {
@@ -37,5 +38,5 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
 }
 
 fn of_volume(problem: &Problem) -> Diagnostic {
-    diagnostics::of_volume(problem, diagnostics::place_in_volume(problem))
+    problems::of_volume(problem, problems::place_in_volume(problem))
 }

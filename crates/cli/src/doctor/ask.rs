@@ -6,13 +6,13 @@ use std::path::Path;
 use engine::probe::{self, DeviceStack, NoSuch};
 use job::{Diagnostic, Place};
 
-use crate::terminal::why;
+use engine::describe;
 
 /// Whether anything at all can be learned of the host at `root`.
 pub(super) fn readable(root: &Path) -> Result<(), String> {
     let shown = root.display();
     if let Err(error) = std::fs::metadata(root).and_then(|_| std::fs::read_dir(root)) {
-        return Err(format!("--root {shown}: {}", why(&error)));
+        return Err(format!("--root {shown}: {}", describe(&error)));
     }
     if ["sys", "proc"].iter().all(|name| std::fs::read_dir(root.join(name)).is_err()) {
         return Err(format!(

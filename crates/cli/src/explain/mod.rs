@@ -24,6 +24,7 @@ use crate::signals::Signals;
 use crate::terminal::Terminal;
 use args::ExplainOptions;
 use expected::ExpectedVolume;
+use runner::problems;
 
 /// Reads everything, then explains it.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
@@ -94,7 +95,7 @@ impl ExplainQuestion {
             match ExpectedVolume::look_up(words) {
                 Ok(volume) => expected = Some((words.clone(), volume)),
                 Err(found) => problems.extend(
-                    found.iter().map(|problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem))),
+                    found.iter().map(|problem| problems::of_volume(problem, problems::place_in_volume(problem))),
                 ),
             }
         }

@@ -9,7 +9,7 @@ use job::{Diagnostic, Place};
 
 use crate::exit::Exit;
 use crate::input;
-use crate::terminal::why;
+use engine::describe;
 
 /// What an input is called.
 pub(crate) fn name(path: &Path) -> String {
@@ -67,7 +67,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
             use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
             let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
             let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
-            Err(Unopened { diagnostic: refused(path, why(&error), remedy), usage })
+            Err(Unopened { diagnostic: refused(path, describe(&error), remedy), usage })
         }
     }
 }

@@ -7,9 +7,9 @@ use job::{Diagnostic, Place};
 use units::printable;
 
 use super::args::GateOptions;
-use crate::diagnostics::place_in_option;
 use crate::input;
-use crate::terminal::why;
+use engine::describe;
+use runner::problems::place_in_option;
 
 /// An expectation as it was written.
 pub(super) struct AssertionText {
@@ -101,7 +101,7 @@ fn without_comment(line: &str) -> &str {
 
 fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
     input::read_text(path, input::SMALL).map_err(|error| {
-        let why = why(&error);
+        let why = describe(&error);
         let word = path.display().to_string();
         let place = place_in_option("--assert-file", &word, 0..word.len());
         let remedy = "give a text with one expectation on each line: read.iops>=150k";

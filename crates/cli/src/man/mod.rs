@@ -17,8 +17,8 @@ use engine::gate::{Existing, create_output};
 
 use crate::exit::Exit;
 use crate::outputs::say;
-use crate::terminal::why;
 use args::ManOptions;
+use engine::describe;
 
 /// A page of the manual.
 struct ManualPage {
@@ -82,7 +82,7 @@ fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .and_then(|()| Ok(create_output(&path, Existing::Replace)?))
         .and_then(|mut file| file.write_all(page.text.as_bytes()))
-        .map_err(|error| format!("--into {}: {}", path.display(), why(&error)))
+        .map_err(|error| format!("--into {}: {}", path.display(), describe(&error)))
 }
 
 /// Has `man` lay it out and page it.

@@ -12,10 +12,10 @@ use volume::catalogue::{QuantityKind, quantity};
 
 use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
-use crate::diagnostics;
 use crate::explain::open;
 use crate::sim::{self, JobWords};
 use crate::source::Outside;
+use runner::problems;
 
 /// Headroom where none is given.
 const HEADROOM: f64 = 0.2;
@@ -70,7 +70,7 @@ struct PlanReader {
 
 impl PlanReader {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
-        let place = diagnostics::place_in_option(option, value, at);
+        let place = problems::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("plan", message).at(place).remedy(remedy));
     }
 
@@ -344,7 +344,7 @@ fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
             text: format!("--from={name}").into(),
         };
         let remedy = "give a record, fio's output or a job file";
-        vec![Diagnostic::error("unreadable-input", crate::terminal::why(&error)).at(place).remedy(remedy)]
+        vec![Diagnostic::error("unreadable-input", engine::describe(&error)).at(place).remedy(remedy)]
     })?;
     let is_job =
         String::from_utf8_lossy(&bytes).lines().map(str::trim).any(|line| line.starts_with('[') && line.ends_with(']'));

@@ -154,6 +154,34 @@ pub(crate) struct ServeOptions {
     pub(super) progress: ProgressStyle,
 }
 
+impl ServeOptions {
+    /// What is asked for, without what concerns this process alone.
+    pub(super) fn request(&self, seed: u64) -> serve::ServeRequest {
+        serve::ServeRequest {
+            volume: self.volume.clone(),
+            export: self.export.clone(),
+            backing: self.backing.clone(),
+            size: self.size.clone(),
+            direct: self.direct,
+            memory_limit: self.memory_limit.clone(),
+            read_only: self.read_only,
+            faults: self.faults.clone(),
+            control: self.control.clone(),
+            socket: self.socket.clone(),
+            listen: self.listen.clone(),
+            insecure: self.insecure,
+            tls_certificate: self.tls_certificate.clone(),
+            tls_key: self.tls_key.clone(),
+            tls_clients: self.tls_clients.clone(),
+            device: self.device,
+            metrics: self.metrics.clone(),
+            spin: self.spin,
+            round_trip: self.round_trip.clone(),
+            seed,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum ServeCommand {
     /// Change limits and faults of a running server, and count the faults it injected

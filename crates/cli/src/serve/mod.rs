@@ -1,105 +1,112 @@
 //! `fathom serve`: a modelled volume as a disk that any program can use, over NBD.
 //!
-//! The server is one thread, this one. Beside it there are threads that never touch it: one waits for signals and for the
-//! command of `--run`, two tell at a socket and over HTTP what the server has shown of itself, and some take commands at the
-//! socket of `--control`.
+//! The server runs on this thread; a supervisor on another waits for signals and for the command of `--run`.
 
 pub(crate) mod args;
-mod ask;
-mod child;
 mod control;
-mod devices;
-mod figures;
-mod identity;
-mod offers;
-mod opening;
-mod places;
-mod recent;
-mod scene;
-mod sizes;
-mod statistics;
-mod steward;
-mod stores;
-mod turned_away;
+mod supervisor;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use engine::describe;
 use report::serve::ServerStats;
+use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog};
 
 use crate::args::ProgressStyle;
 use crate::display::Display;
 use crate::events::EventLog;
 use crate::exit::Exit;
-use crate::home;
 use crate::outputs::{self, OF_A_SERVER, Output, deliver_and_say};
 use crate::refusal::CommandRefusal;
-use crate::shutdown;
 use crate::signals::Signals;
-use crate::terminal::{tell, why};
+use crate::terminal::tell;
+use crate::{home, input, runners, shutdown};
 use args::{ServeCommand, ServeFormat, ServeOptions};
-use ask::ServeQuestion;
-pub(crate) use figures::text;
-use scene::PreparedServer;
-use steward::ServerSupervisor;
-use turned_away::TurnedAwayLog;
+use supervisor::ServerSupervisor;
 
 /// Serves until it is stopped, or asks or changes a server that does.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
+    let directory =
+        RuntimeDirectory::new(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from), &std::env::temp_dir());
     if options.cleanup {
-        return Ok(devices::clean());
+        return Ok(clean(&directory));
     }
     if let Some(ServeCommand::Control(options)) = &options.command {
         return Ok(control::command(options));
     }
-    let Some(address) = &options.stats else { return serve(options) };
-    let served = statistics::ask(address).map_err(|problem| Exit::environment(&problem))?;
-    Ok(outputs::say(&statistics::document(&served, options.format.unwrap_or(ServeFormat::Text))))
+    let Some(address) = &options.stats else { return run(options, &directory) };
+    let served = serve::read_statistics(address, &directory).map_err(|problem| Exit::environment(&problem))?;
+    Ok(outputs::say(&document(&served, options.format.unwrap_or(ServeFormat::Text))))
 }
 
 /// The system's refusal of something.
 fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
-    move |error| Exit::environment(&format!("{what}: {}", why(&error)))
+    move |error| Exit::environment(&format!("{what}: {}", describe(&error)))
 }
 
-/// Reads, checks, serves, tells.
-fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
-    let question = ServeQuestion::read(options).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
+const FILES: HostFiles =
+    HostFiles { read_certificate: |path| input::read(path, input::SMALL), read_volume: runners::read_volumes };
+
+/// Reads, checks, serves, reports.
+fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exit> {
+    let request = options.request(options.seed.unwrap_or_else(|| runners::seed_for_many(false)));
+    let question = ServeQuestion::read(&request, &FILES).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
-    let dangers = stores::dangers(options, &question.wanted, &gate);
+    let dangers = serve::dangers(&request, &question, &gate);
     if !dangers.is_empty() {
         return Err(CommandRefusal::Words(dangers).told());
     }
     let opened = Output::open(&options.output, OF_A_SERVER);
     let mut files = opened.map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(GRACE);
-    let mut scene = PreparedServer::set(options, &question, &gate).map_err(|problem| Exit::environment(&problem))?;
-    let view = scene.view();
-    scene.tell_others(&view).map_err(cannot("cannot start a thread"))?;
-    scene.be_controlled(&question, &view).map_err(cannot("cannot start a thread"))?;
-    let opening = scene.opening(options.run.clone());
+    let mut prepared =
+        PreparedServer::set(&request, &question, &gate, directory).map_err(|problem| Exit::environment(&problem))?;
+    let view = prepared.view();
+    prepared.tell_others(&view).map_err(cannot("cannot start a thread"))?;
+    prepared.be_controlled(&question, &view, &FILES).map_err(cannot("cannot start a thread"))?;
+    let opening = prepared.opening(options.run.clone());
     let display = Display::new(progress(options), EventLog::none());
-    let log = TurnedAwayLog::new(scene.server.connections_most());
-    let stopper = scene.server.stopper();
-    let steward = ServerSupervisor { signals: signals.clone(), stopper, view: view.clone(), display, log };
-    let watch = steward.begin(opening).map_err(cannot("cannot start a thread"))?;
-    let PreparedServer { server, control, statistics, sockets, .. } = scene;
+    let log = TurnedAwayLog::new(prepared.connections_most());
+    let supervisor =
+        ServerSupervisor { signals: signals.clone(), stopper: prepared.stopper(), view: view.clone(), display, log };
+    let supervisor = supervisor.begin(opening).map_err(cannot("cannot start a thread"))?;
     let run = move || {
         shutdown::panic_if_asked("server");
-        server.run()
+        prepared.run()
     };
     let done = catch_unwind(AssertUnwindSafe(run));
-    let exit = watch.end();
-    drop((control, statistics));
-    sockets.disarm();
+    let exit = supervisor.end();
     signals.conclude();
     match done {
         Ok(done) => {
             let snapshot = done.map_err(cannot("the server cannot go on"))?;
             Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
         }
-        // What it had shown last; its devices are gone by now.
+        // What it had published last; its devices are gone by now.
         Err(_) => Ok(conclude(options, &view.served(), &mut files, Exit::Environment)),
+    }
+}
+
+/// Removes what servers have left that ended without doing so themselves.
+fn clean(directory: &RuntimeDirectory) -> Exit {
+    let cleaned = serve::clean(directory);
+    let mut text: String = cleaned.removed.iter().map(|what| format!("removed {what}\n")).collect();
+    if cleaned.removed.is_empty() && cleaned.errors.is_empty() {
+        text = "nothing is left of servers that have ended\n".to_owned();
+    }
+    let said = outputs::say(&text);
+    cleaned.errors.iter().for_each(|error| tell(&format!("fathom: {error}\n")));
+    if cleaned.errors.is_empty() { said } else { Exit::Environment }
+}
+
+/// Returns statistics in a format.
+fn document(stats: &ServerStats, format: ServeFormat) -> String {
+    match format {
+        ServeFormat::Text => serve::text(stats),
+        ServeFormat::Json => stats.json(),
+        ServeFormat::Openmetrics => stats.open_metrics(),
     }
 }
 
@@ -114,11 +121,11 @@ fn progress(options: &ServeOptions) -> ProgressStyle {
 /// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.
 fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
     let of_command = options.format.is_none() && options.run.is_some();
-    let document = || statistics::document(served, options.format.unwrap_or(ServeFormat::Text));
-    let output = if of_command { String::new() } else { document() };
+    let printed = || document(served, options.format.unwrap_or(ServeFormat::Text));
+    let output = if of_command { String::new() } else { printed() };
     let delivered = deliver_and_say(files, &output, |file| file.write_served(served));
     if of_command {
-        tell(&text(served));
+        tell(&serve::text(served));
     }
     match (exit, delivered) {
         (Exit::Good, delivered) => delivered,

@@ -10,7 +10,7 @@ use report::suite::SuiteOutcome;
 use serde::{Deserialize, Serialize};
 
 use super::ask::SuiteQuestion;
-use crate::terminal::why;
+use engine::describe;
 
 /// The version of the file's layout.
 const SCHEMA: u32 = 2;
@@ -61,7 +61,7 @@ impl SuiteState {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(format!("the state {} cannot be read: {}; {remedy}", path.display(), why(&error)));
+                return Err(format!("the state {} cannot be read: {}; {remedy}", path.display(), describe(&error)));
             }
         };
         let state: Self = serde_json::from_str(&text)
@@ -128,7 +128,11 @@ impl SuiteState {
             std::fs::rename(&beside, path)
         };
         write().map_err(|error| {
-            format!("the state {} cannot be written: {}; give another file with --state", path.display(), why(&error))
+            format!(
+                "the state {} cannot be written: {}; give another file with --state",
+                path.display(),
+                describe(&error)
+            )
         })
     }
 }
@@ -148,7 +152,11 @@ impl SuiteLock {
     pub(super) fn take(state: &Path) -> Result<Self, String> {
         let path = beside(state, "lock");
         let cannot = |error: &std::io::Error| {
-            format!("the state {} cannot be locked: {}; give another file with --state", state.display(), why(error))
+            format!(
+                "the state {} cannot be locked: {}; give another file with --state",
+                state.display(),
+                describe(error)
+            )
         };
         let file = create_output(&path, Existing::Replace);
         let file = file.map_err(|denied| cannot(&denied.into()))?;
@@ -213,7 +221,7 @@ pub(super) fn usual_path(question: &SuiteQuestion) -> Result<PathBuf, String> {
     };
     let directory = base.join("fathom").join("suites");
     std::fs::create_dir_all(&directory).map_err(|error| {
-        format!("the directory {} cannot be made: {}; give --state FILE", directory.display(), why(&error))
+        format!("the directory {} cannot be made: {}; give --state FILE", directory.display(), describe(&error))
     })?;
     let target = question.target.as_deref().map(absolute).unwrap_or_default();
     let of = hash(&format!("{target}\n{}", question.on.as_deref().unwrap_or_default()));

@@ -210,7 +210,7 @@ impl Nbd {
             let (tag, last) = (answer.tag, answer.last);
             match answer.content {
                 PendingContent::Bytes { at, length } => {
-                    self.payload = Some(ExportPayload { tag, at, left: length, last })
+                    self.payload = Some(ExportPayload { tag, at, left: length, last });
                 }
                 PendingContent::Zeroes { at, length } => {
                     self.buffers.slice(tag).ok_or(libc::EPROTO)?[at as usize..][..length as usize].fill(0);

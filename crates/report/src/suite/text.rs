@@ -187,7 +187,7 @@ fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
             match outcome {
                 None => {}
                 Some(SuiteOutcome::Failed(reason)) => {
-                    out.push((name, StoredSeverity::Distrust, format!("failed: {reason}")))
+                    out.push((name, StoredSeverity::Distrust, format!("failed: {reason}")));
                 }
                 Some(outcome) => {
                     let shown = |index: usize, weight| index == 0 || weight >= StoredSeverity::Warning;

@@ -9,12 +9,10 @@ use nbd::fuse::{Channel, MOST_BYTES, Node};
 use nbd::server::ExportMount;
 use rustix::process::{getegid, geteuid};
 
-use super::figures::ExportFacts;
-use super::places;
-use crate::exit::Exit;
-use crate::outputs;
-use crate::shutdown::{self, CleanUp};
-use crate::terminal::{tell, why};
+use crate::places::RuntimeDirectory;
+use crate::stats::ExportFacts;
+use engine::cleanup::{self, CleanUp};
+use engine::describe;
 
 /// What programs are told to be the best unit of I/O.
 const BLOCK_BYTES: u32 = 4096;
@@ -23,8 +21,11 @@ const BLOCK_BYTES: u32 = 4096;
 ///
 /// # Errors
 /// The system's refusal, with its remedy; then nothing is left of those that were prepared.
-pub(super) fn prepare(known: &[ExportFacts]) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), String> {
-    let directory = places::private_directory()?;
+pub(crate) fn prepare(
+    known: &[ExportFacts],
+    directory: &RuntimeDirectory,
+) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), String> {
+    let directory = directory.make()?;
     let (mut drafts, mut mounts) = (Vec::new(), Vec::new());
     for (export, known) in known.iter().enumerate() {
         let setup = DeviceSetup {
@@ -51,7 +52,7 @@ pub(super) fn prepare(known: &[ExportFacts]) -> Result<(Vec<DeviceDraft>, Vec<Ex
 fn mount(fuse: std::os::fd::OwnedFd, known: &ExportFacts, export: usize) -> Result<ExportMount, String> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
     let node = Node { size: known.size_bytes, block_bytes: BLOCK_BYTES, read_only: known.read_only, owner };
-    let channel = Channel::new(fuse).map_err(|error| why(&error))?;
+    let channel = Channel::new(fuse).map_err(|error| describe(&error))?;
     Ok(ExportMount { channel, node, export })
 }
 
@@ -59,7 +60,7 @@ fn mount(fuse: std::os::fd::OwnedFd, known: &ExportFacts, export: usize) -> Resu
 ///
 /// # Errors
 /// The system's refusal, with its remedy; then nothing is left of any.
-pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
+pub(crate) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
     let mut devices = Vec::new();
     let mut drafts = drafts.into_iter();
     while let Some(draft) = drafts.next() {
@@ -67,8 +68,9 @@ pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
             Ok(device) => devices.push(device),
             Err(error) => {
                 drafts.for_each(DeviceDraft::abandon);
-                tear_down(devices);
-                return Err(format!("--device: {error}"));
+                let left = tear_down(devices);
+                let left: String = left.iter().map(|left| format!("; {left}")).collect();
+                return Err(format!("--device: {error}{left}"));
             }
         }
     }
@@ -76,68 +78,65 @@ pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
 }
 
 /// Devices that are removed once, by the first thread that ends the process.
-#[derive(Default)]
-pub(super) struct HeldDevices {
+#[derive(Debug, Default)]
+pub struct HeldDevices {
     devices: Arc<Mutex<Vec<Device>>>,
     clean_up: Option<CleanUp>,
 }
 
 impl HeldDevices {
-    pub(super) fn new(devices: Vec<Device>) -> Self {
+    pub(crate) fn new(devices: Vec<Device>) -> Self {
         let devices = Arc::new(Mutex::new(devices));
         let ours = Arc::clone(&devices);
-        let clean_up = Some(shutdown::on_exit(move || {
+        let clean_up = Some(cleanup::on_exit(move || {
             let _ = take_away(&ours);
         }));
         Self { devices, clean_up }
     }
 
     /// The nodes of the devices.
-    pub(super) fn paths(&self) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         devices.iter().map(|device| device.path().to_owned()).collect()
     }
 
-    /// Takes them away while the server is still at work; says what stays.
-    pub(super) fn tear_down(mut self) -> Exit {
-        let exit = take_away(&self.devices);
+    /// Removes them while the server is still at work. Returns what could not be removed, and why.
+    #[must_use]
+    pub fn tear_down(mut self) -> Vec<String> {
+        let left = take_away(&self.devices);
         self.clean_up.take().into_iter().for_each(CleanUp::disarm);
-        exit
+        left
     }
 }
 
 /// Holds the lock meanwhile: a second caller waits until they are removed.
-fn take_away(devices: &Mutex<Vec<Device>>) -> Exit {
+fn take_away(devices: &Mutex<Vec<Device>>) -> Vec<String> {
     let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
     tear_down(std::mem::take(&mut *devices))
 }
 
-fn tear_down(devices: Vec<Device>) -> Exit {
-    let errors: Vec<Error> = devices.into_iter().filter_map(|device| device.tear_down().err()).flatten().collect();
-    errors.iter().for_each(|error| tell(&format!("fathom: {error}; `fathom serve --cleanup` takes it away later\n")));
-    if errors.is_empty() { Exit::Good } else { Exit::Environment }
+fn tear_down(devices: Vec<Device>) -> Vec<String> {
+    let errors = devices.into_iter().filter_map(|device| device.tear_down().err()).flatten();
+    errors.map(|error: Error| format!("{error}; `fathom serve --cleanup` removes it later")).collect()
 }
 
-/// Takes away what servers have left that ended without doing so themselves.
-pub(super) fn clean() -> Exit {
-    let (mut gone, mut errors) = (Vec::new(), Vec::new());
-    for directory in directories() {
-        let cleaned = clean_up(&directory);
-        gone.extend(cleaned.gone);
-        errors.extend(cleaned.errors);
-    }
-    let mut text: String = gone.iter().map(|what| format!("took away {what}\n")).collect();
-    if gone.is_empty() && errors.is_empty() {
-        text = "nothing is left of servers that have ended\n".to_owned();
-    }
-    let said = outputs::say(&text);
-    errors.iter().for_each(|error| tell(&format!("fathom: {error}\n")));
-    if errors.is_empty() { said } else { Exit::Environment }
+/// What was removed of servers that had ended, and what could not be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CleanedDevices {
+    /// What was removed.
+    pub removed: Vec<String>,
+    /// Errors of what remains.
+    pub errors: Vec<String>,
 }
 
-/// Where devices may have been prepared: they are not found again by a process that sets `XDG_RUNTIME_DIR` in between.
-fn directories() -> Vec<PathBuf> {
-    let mut directories: Vec<PathBuf> = places::private_directories().into();
-    directories.dedup();
-    directories
+/// Removes the devices of servers that ended without doing so themselves.
+#[must_use]
+pub fn clean(directory: &RuntimeDirectory) -> CleanedDevices {
+    let mut all = CleanedDevices::default();
+    for directory in directory.all() {
+        let cleaned = clean_up(directory);
+        all.removed.extend(cleaned.gone.iter().map(ToString::to_string));
+        all.errors.extend(cleaned.errors.iter().map(ToString::to_string));
+    }
+    all
 }

@@ -3,10 +3,10 @@
 use engine::files;
 use units::Bytes;
 
-use super::ask::{StoreWords, Wanted};
+use crate::wanted::{StoreWords, Wanted};
 
 /// What is wrong with the size of an export, if anything, and the remedy.
-pub(super) fn problem(wanted: &Wanted) -> Option<(String, String)> {
+pub(crate) fn problem(wanted: &Wanted) -> Option<(String, String)> {
     Some(match wanted.store.path() {
         Some(path) => {
             let seen = files::look(path).map(|seen| seen.map(|seen| seen.bytes));

@@ -9,12 +9,12 @@ use nbd::server::Listener;
 use nbd::wire::handshake::Tls;
 use nbd::wire::{Uri, uri};
 
-use crate::terminal::why;
+use engine::describe;
 use live::endpoint;
 
 /// A place to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ListenPlace {
+pub(crate) enum ListenPlace {
     /// A unix socket; without a path one that only this user finds.
     Unix(Option<PathBuf>),
     /// TCP.
@@ -23,7 +23,7 @@ pub(super) enum ListenPlace {
 
 /// Which clients an address admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Admits {
+pub(crate) enum Admits {
     /// Those with a certificate, or all of them because `--insecure` says so.
     Permitted,
     /// All, encrypted: the server proves who it is, its clients do not.
@@ -38,7 +38,7 @@ impl ListenPlace {
     ///
     /// # Errors
     /// What is wrong with it, and the remedy.
-    pub(super) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
+    pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
         let remedy = match option {
             "--listen" => {
                 "encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients, or add \
@@ -64,7 +64,7 @@ impl ListenPlace {
 
 /// Where a server listens by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum OpenPlace {
+pub(crate) enum OpenPlace {
     Unix(PathBuf),
     Tcp {
         address: SocketAddr,
@@ -78,12 +78,16 @@ impl OpenPlace {
     ///
     /// # Errors
     /// The system's refusal, with the place and the remedy.
-    pub(super) fn listen(place: &ListenPlace, encrypts: bool) -> Result<(Listener, Self), String> {
+    pub(crate) fn listen(
+        place: &ListenPlace,
+        encrypts: bool,
+        directory: &RuntimeDirectory,
+    ) -> Result<(Listener, Self), String> {
         match place {
             ListenPlace::Unix(path) => {
                 let path = match path {
                     Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
-                    None => private_directory()?.join(format!("serve-{}.sock", std::process::id())),
+                    None => directory.make()?.join(format!("serve-{}.sock", std::process::id())),
                 };
                 let listener = Listener::unix(&path).map_err(|error| refused_path("--socket", &path, &error))?;
                 let tls = if encrypts { Tls::Offered } else { Tls::Off };
@@ -100,7 +104,7 @@ impl OpenPlace {
     }
 
     /// The address of an export there.
-    pub(super) fn uri(&self, export: &str) -> Uri {
+    pub(crate) fn uri(&self, export: &str) -> Uri {
         use std::os::unix::ffi::OsStrExt;
         let server = match self {
             Self::Unix(path) => uri::UriServer::Unix(path.as_os_str().as_bytes().to_vec()),
@@ -113,16 +117,16 @@ impl OpenPlace {
     ///
     /// # Errors
     /// Where this user has no private directory.
-    pub(super) fn statistics(&self) -> Result<PathBuf, String> {
+    pub(crate) fn statistics(&self, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
         match self {
             Self::Unix(path) => Ok(statistics_of(path)),
-            Self::Tcp { address, .. } => Ok(private_directory()?.join(format!("tcp-{}.stats", address.port()))),
+            Self::Tcp { address, .. } => Ok(directory.make()?.join(format!("tcp-{}.stats", address.port()))),
         }
     }
 }
 
 /// Where the statistics of the server behind a unix socket are told.
-pub(super) fn statistics_of(path: &Path) -> PathBuf {
+pub(crate) fn statistics_of(path: &Path) -> PathBuf {
     let mut statistics = path.as_os_str().to_owned();
     statistics.push(".stats");
     statistics.into()
@@ -132,7 +136,7 @@ pub(super) fn statistics_of(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// Where the words are neither, with the remedy.
-pub(super) fn statistics_at(text: &str) -> Result<PathBuf, String> {
+pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
     if !text.contains("://") {
         let path = Path::new(text);
         return Ok(if text.ends_with(".stats") { path.to_owned() } else { statistics_of(path) });
@@ -141,7 +145,7 @@ pub(super) fn statistics_at(text: &str) -> Result<PathBuf, String> {
     let uri = Uri::parse(text).map_err(|error| format!("--stats {text}: {error}"))?;
     match uri.server {
         uri::UriServer::Unix(bytes) => Ok(statistics_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
-        uri::UriServer::Tcp { port, .. } => Ok(private_directory()?.join(format!("tcp-{port}.stats"))),
+        uri::UriServer::Tcp { port, .. } => Ok(directory.make()?.join(format!("tcp-{port}.stats"))),
     }
 }
 
@@ -154,42 +158,58 @@ fn reachable(address: IpAddr) -> String {
     }
 }
 
-/// A directory that only its owner can read.
-///
-/// # Errors
-/// Where it cannot be made, or belongs to another user.
-pub(super) fn private_directory() -> Result<PathBuf, String> {
-    let user = rustix::process::geteuid().as_raw();
-    let [directory, _] = private_directories();
-    let remedy = "name a place with --socket PATH, or set XDG_RUNTIME_DIR";
-    match std::fs::DirBuilder::new().mode(0o700).create(&directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(format!("cannot make {}: {error}; {remedy}", directory.display()));
-        }
-        _ => {}
-    }
-    // What is there may have been put there by another user, as a trap.
-    let facts = std::fs::symlink_metadata(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
-        return Err(format!("{} is not a directory of this user alone; {remedy}", directory.display()));
-    }
-    Ok(directory)
+/// The directory of sockets that only their user finds.
+#[derive(Clone, Debug)]
+pub struct RuntimeDirectory {
+    preferred: PathBuf,
+    fallback: PathBuf,
 }
 
-/// Where the private directory of this user is, and where it is without `XDG_RUNTIME_DIR`.
-pub(super) fn private_directories() -> [PathBuf; 2] {
-    let user = rustix::process::geteuid().as_raw();
-    let plain = std::env::temp_dir().join(format!("fathom-{user}"));
-    let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    let given = given.filter(|path| path.is_dir()).map(|given| given.join("fathom"));
-    [given.unwrap_or_else(|| plain.clone()), plain]
+impl RuntimeDirectory {
+    /// Below `given` (`XDG_RUNTIME_DIR`), where that is a directory, else below the directory for temporary files.
+    #[must_use]
+    pub fn new(given: Option<PathBuf>, temporary: &Path) -> Self {
+        let fallback = temporary.join(format!("fathom-{}", rustix::process::geteuid().as_raw()));
+        let given = given.filter(|path| path.is_absolute() && path.is_dir()).map(|given| given.join("fathom"));
+        Self { preferred: given.unwrap_or_else(|| fallback.clone()), fallback }
+    }
+
+    /// Makes the directory, if it is not there, so that only its owner can read it.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or belongs to another user.
+    pub(crate) fn make(&self) -> Result<PathBuf, String> {
+        let user = rustix::process::geteuid().as_raw();
+        let directory = &self.preferred;
+        let remedy = "name a socket with --socket PATH, or set XDG_RUNTIME_DIR";
+        match std::fs::DirBuilder::new().mode(0o700).create(directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(format!("cannot make {}: {error}; {remedy}", directory.display()));
+            }
+            _ => {}
+        }
+        // Another user may have made it, as a trap.
+        let facts =
+            std::fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
+            return Err(format!("{} is not a directory of this user alone; {remedy}", directory.display()));
+        }
+        Ok(directory.clone())
+    }
+
+    /// Both places: a process that sets `XDG_RUNTIME_DIR` in between does not find what another has left.
+    pub(crate) fn all(&self) -> Vec<&Path> {
+        let mut all = vec![self.preferred.as_path(), &self.fallback];
+        all.dedup();
+        all
+    }
 }
 
 /// The longest path of a socket: `unix(7)`, `sun_path` without its end.
 const PATH_MOST: usize = 107;
 
 /// Why there can be no socket at a path.
-pub(super) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
+pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::AddrInUse => {
@@ -198,6 +218,6 @@ pub(super) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Stri
         _ if path.as_os_str().len() > PATH_MOST => {
             format!("{option} {shown}: paths of sockets have at most {PATH_MOST} bytes: use a shorter one")
         }
-        _ => format!("{option} {shown}: {}", why(error)),
+        _ => format!("{option} {shown}: {}", describe(error)),
     }
 }

@@ -4,38 +4,37 @@ use std::collections::BTreeMap;
 
 use meter::Histogram;
 use nbd::server::{Done, ExportTally, Punctuality, Snapshot, TallyKind};
-use nbd::store::FaultKind;
+use nbd::store::{FaultKind, InjectedFaults};
 use report::serve::{
     ExportStats, PunctualityStats, RequestLatency, RequestStats, ServedExport, ServerStats, StageStats,
 };
 use units::Nanos;
 use volume::{Limit, ServiceStage, StageKind};
 
-use super::control::by_name;
-use super::recent::RecentRates;
+use crate::rates::RecentRates;
 
 /// What is known of an export before clients use it.
 #[derive(Clone, Debug)]
-pub(super) struct ExportFacts {
-    pub(super) name: String,
-    pub(super) uris: Vec<String>,
-    pub(super) volume: Option<String>,
-    pub(super) store: String,
-    pub(super) size_bytes: u64,
-    pub(super) read_only: bool,
+pub(crate) struct ExportFacts {
+    pub(crate) name: String,
+    pub(crate) uris: Vec<String>,
+    pub(crate) volume: Option<String>,
+    pub(crate) store: String,
+    pub(crate) size_bytes: u64,
+    pub(crate) read_only: bool,
     /// Its way into the model.
-    pub(super) route: Option<usize>,
+    pub(crate) route: Option<usize>,
     /// What is not known of its machine.
-    pub(super) unknown: Option<String>,
+    pub(crate) unknown: Option<String>,
     /// Its limits that merge sequential requests.
-    pub(super) merging: Vec<Limit>,
+    pub(crate) merging: Vec<Limit>,
     /// Whether faults may be injected.
-    pub(super) faulty: bool,
+    pub(crate) faulty: bool,
 }
 
 impl ExportFacts {
     /// Returns what is printed of it when the server begins.
-    pub(super) fn served(&self) -> ServedExport<'_> {
+    pub(crate) fn served(&self) -> ServedExport<'_> {
         ServedExport {
             name: &self.name,
             uris: &self.uris,
@@ -49,7 +48,7 @@ impl ExportFacts {
 }
 
 /// Returns the statistics of a snapshot. `recent` has the rates of each export and kind in the last second.
-pub(super) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
+pub(crate) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
     let exports = known.iter().zip(&snapshot.exports).enumerate();
     let exports = exports.map(|(index, (known, (_, tally)))| ExportStats {
         notes: notes(known, snapshot),
@@ -61,8 +60,14 @@ pub(super) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recen
 }
 
 /// Returns text for a terminal.
-pub(crate) fn text(stats: &ServerStats) -> String {
+#[must_use]
+pub fn text(stats: &ServerStats) -> String {
     stats.text(&FaultKind::ALL.map(FaultKind::name))
+}
+
+/// Counts of faults by name.
+pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
+    FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
 }
 
 fn export(known: &ExportFacts, tally: &ExportTally, recent: &RecentRates, index: usize) -> ExportStats {

@@ -8,7 +8,7 @@ use super::answer::CommandError;
 
 /// What a server is told.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ControlCommand {
+pub(crate) enum ControlCommand {
     Show,
     Faults(FaultRates),
     Limits {
@@ -22,7 +22,7 @@ pub(super) enum ControlCommand {
 
 /// What becomes of the keys of a volume.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Keys {
+pub(crate) enum Keys {
     /// They are as at the start.
     Reset,
     Set(Vec<Pair>),
@@ -30,12 +30,12 @@ pub(super) enum Keys {
 
 /// A key that is set, or set back to its default.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pair {
-    pub(super) key: String,
+pub(crate) struct Pair {
+    pub(crate) key: String,
     /// `None` for the default.
-    pub(super) value: Option<String>,
+    pub(crate) value: Option<String>,
     /// Where both are said.
-    pub(super) at: Range<usize>,
+    pub(crate) at: Range<usize>,
 }
 
 const NAMES: [&str; 3] = ["show", "faults", "limits"];
@@ -48,7 +48,7 @@ impl ControlCommand {
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub(super) fn parse(line: &str) -> Result<Self, Vec<CommandError>> {
+    pub(crate) fn parse(line: &str) -> Result<Self, Vec<CommandError>> {
         let words = trimmed(line, 0..line.len());
         let end = line[words.clone()].find(char::is_whitespace).map_or(words.end, |at| words.start + at);
         let (name, rest) = (words.start..end, trimmed(line, end..words.end));

@@ -5,32 +5,35 @@ use std::ffi::OsString;
 
 use engine::block::DeviceDraft;
 
-use super::child::RunningChild;
-use super::devices::{self, HeldDevices};
-use crate::terminal::{tell, why};
+use crate::child::RunningChild;
+use crate::devices::{self, HeldDevices};
+use engine::describe;
 
 /// All that is to be done then.
-pub(super) struct Opening {
-    pub(super) drafts: Vec<DeviceDraft>,
+#[derive(Debug)]
+pub struct Opening {
+    pub(crate) drafts: Vec<DeviceDraft>,
     /// The command of `--run`.
-    pub(super) command: Option<String>,
-    pub(super) hints: String,
-    pub(super) variables: Vec<(&'static str, OsString)>,
+    pub(crate) command: Option<String>,
+    pub(crate) hints: String,
+    pub(crate) variables: Vec<(&'static str, OsString)>,
 }
 
 /// An open server.
-#[derive(Default)]
-pub(super) struct OpenedServer {
-    pub(super) devices: HeldDevices,
-    pub(super) child: Option<RunningChild>,
+#[derive(Debug, Default)]
+pub struct OpenedServer {
+    /// Its block devices.
+    pub devices: HeldDevices,
+    /// The command that runs beside it.
+    pub child: Option<RunningChild>,
 }
 
 impl Opening {
-    /// Does it. Waits for the server, so another thread runs that.
+    /// Makes the devices and starts the command, or gives hints to `tell`. It waits for the server, which another thread runs.
     ///
     /// # Errors
     /// The system's refusal; then nothing is left of it.
-    pub(super) fn open(self) -> Result<OpenedServer, String> {
+    pub fn open(self, tell: &dyn Fn(&str)) -> Result<OpenedServer, String> {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
             tell(&self.hints);
@@ -44,8 +47,8 @@ impl Opening {
         match RunningChild::start(&command, variables) {
             Ok(child) => Ok(OpenedServer { devices, child: Some(child) }),
             Err(error) => {
-                devices.tear_down();
-                Err(format!("--run: cannot start sh: {}", why(&error)))
+                let left: String = devices.tear_down().iter().map(|left| format!("; {left}")).collect();
+                Err(format!("--run: cannot start sh: {}{left}", describe(&error)))
             }
         }
     }

@@ -8,14 +8,13 @@ use std::time::Duration;
 use nbd::server::Listener;
 use report::serve::ServerStats;
 
-use super::args::ServeFormat;
-use super::recent::RecentView;
-use super::{figures, places};
-use crate::terminal::why;
+use crate::places::{self, RuntimeDirectory};
+use crate::view::RecentView;
+use engine::describe;
 use live::endpoint::each;
 
 /// A socket at which statistics are told; its file goes with it.
-pub(super) struct Statistics {
+pub(crate) struct Statistics {
     path: PathBuf,
     listener: Listener,
 }
@@ -28,13 +27,13 @@ impl Statistics {
     ///
     /// # Errors
     /// The system's refusal.
-    pub(super) fn listen(path: PathBuf) -> Result<Self, String> {
+    pub(crate) fn listen(path: PathBuf) -> Result<Self, String> {
         let listener = Listener::unix(&path).map_err(|error| places::refused_path("--socket", &path, &error))?;
         Ok(Self { path, listener })
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -42,7 +41,7 @@ impl Statistics {
     ///
     /// # Errors
     /// Where the kernel gives no second descriptor.
-    pub(super) fn tell(&self, view: RecentView) -> std::io::Result<()> {
+    pub(crate) fn tell(&self, view: RecentView) -> std::io::Result<()> {
         let listener = UnixListener::from(self.listener.try_clone_file()?);
         listener.set_nonblocking(false)?;
         std::thread::Builder::new().name("statistics".into()).spawn(move || {
@@ -55,28 +54,19 @@ impl Statistics {
     }
 }
 
-/// What a running server tells of itself.
+/// Returns the statistics of a running server, by its socket or the address of an export.
 ///
 /// # Errors
 /// Where none is there, or it is no server of ours.
-pub(super) fn ask(address: &str) -> Result<ServerStats, String> {
-    let path = places::statistics_at(address)?;
+pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<ServerStats, String> {
+    let path = places::statistics_at(address, directory)?;
     let shown = path.display();
-    let refused = |error| format!("--stats {address}: no server tells its statistics at {shown}: {}", why(&error));
+    let refused = |error| format!("--stats {address}: no server tells its statistics at {shown}: {}", describe(&error));
     let mut client = UnixStream::connect(&path).map_err(refused)?;
     client.set_read_timeout(Some(PATIENCE)).map_err(refused)?;
     let mut text = String::new();
     client.read_to_string(&mut text).map_err(refused)?;
     ServerStats::parse(&text).ok_or_else(|| {
-        format!("--stats {address}: what is told at {shown} is not understood: ask with the fathom that serves")
+        format!("--stats {address}: unrecognized statistics at {shown}: use the Fathom of the server's version")
     })
-}
-
-/// Returns statistics in a format.
-pub(super) fn document(stats: &ServerStats, format: ServeFormat) -> String {
-    match format {
-        ServeFormat::Text => figures::text(stats),
-        ServeFormat::Json => stats.json(),
-        ServeFormat::Openmetrics => stats.open_metrics(),
-    }
 }

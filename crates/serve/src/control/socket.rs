@@ -3,11 +3,6 @@
 //! Each controller has a thread. Commands are carried out one after the other, and the server makes each change between
 //! two requests: what a controller does or leaves undone reaches neither clients nor other controllers.
 
-mod answer;
-mod client;
-mod command;
-mod live;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -16,21 +11,19 @@ use std::time::Duration;
 
 use nbd::server::Listener;
 
-use super::places;
-use ::live::endpoint::each;
-use answer::ControlReply;
-pub(super) use answer::by_name;
-pub(super) use client::command;
-pub(super) use live::Live;
+use super::answer::ControlReply;
+use super::live::Live;
+use crate::places;
+use live::endpoint::each;
 
 /// A socket for commands; its file is removed with it.
-pub(super) struct Control {
+pub(crate) struct Control {
     path: PathBuf,
     listener: Listener,
 }
 
 /// How long a controller may take to read an answer, and a server to send one.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest command, in bytes.
 const COMMAND_MOST: u64 = 16 << 10;
 /// Controllers at a time.
@@ -43,14 +36,14 @@ impl Control {
     ///
     /// # Errors
     /// The system's refusal.
-    pub(super) fn listen(path: &Path) -> Result<Self, String> {
+    pub(crate) fn listen(path: &Path) -> Result<Self, String> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let listener = Listener::unix(&path).map_err(|error| places::refused_path("--control", &path, &error))?;
         Ok(Self { path, listener })
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -58,7 +51,7 @@ impl Control {
     ///
     /// # Errors
     /// Where the kernel gives no second descriptor, or no thread.
-    pub(super) fn obey(&self, live: Live) -> std::io::Result<()> {
+    pub(crate) fn obey(&self, live: Live) -> std::io::Result<()> {
         let listener = UnixListener::from(self.listener.try_clone_file()?);
         listener.set_nonblocking(false)?;
         // One reference for each controller, and this one.

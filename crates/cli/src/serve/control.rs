@@ -5,19 +5,18 @@ use std::os::unix::net::UnixStream;
 
 use job::{Diagnostic, Place};
 
-use super::PATIENCE;
-use super::answer::{ControlReply, Located};
+use super::args::{ControlFormat, ControlOptions};
 use crate::exit::Exit;
 use crate::outputs;
 use crate::refusal::CommandRefusal;
-use crate::serve::args::{ControlFormat, ControlOptions};
-use crate::terminal::why;
+use engine::describe;
+use serve::{ControlReply, Located, PATIENCE};
 
 /// The longest answer that is read, in bytes.
 const ANSWER_MOST: u64 = 64 << 20;
 
 /// Sends a command to a server and prints its answer.
-pub(in crate::serve) fn command(options: &ControlOptions) -> Exit {
+pub(super) fn command(options: &ControlOptions) -> Exit {
     let line = if options.words.is_empty() { "show".to_owned() } else { options.words.join(" ") };
     if line.contains('\n') {
         return Exit::usage("serve control: a command is one line: write one command at a time");
@@ -26,7 +25,10 @@ pub(in crate::serve) fn command(options: &ControlOptions) -> Exit {
     let answered = match ask(options, &line) {
         Ok(answered) => answered,
         Err(error) => {
-            return Exit::environment(&format!("serve control: no server takes commands at {socket}: {}", why(&error)));
+            return Exit::environment(&format!(
+                "serve control: no server takes commands at {socket}: {}",
+                describe(&error)
+            ));
         }
     };
     let Ok(answer) = serde_json::from_str::<ControlReply>(&answered) else {

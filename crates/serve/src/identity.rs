@@ -4,22 +4,22 @@ use std::path::Path;
 
 use nbd::server::{IdentityError, Pem, TlsIdentity};
 
-use super::args::ServeOptions;
+use crate::request::{HostFiles, ServeRequest};
 
 /// What is wrong with an option: the option, its value, the reason, the remedy.
-pub(super) struct Unusable {
-    pub(super) option: &'static str,
-    pub(super) value: String,
-    pub(super) reason: String,
-    pub(super) remedy: &'static str,
+pub(crate) struct Unusable {
+    pub(crate) option: &'static str,
+    pub(crate) value: String,
+    pub(crate) reason: String,
+    pub(crate) remedy: &'static str,
 }
 
 /// Reads certificates and key; `None` where connections are not encrypted.
 ///
 /// # Errors
 /// All files that cannot be read, else all that is wrong with what they hold.
-pub(super) fn read(options: &ServeOptions) -> Result<Option<TlsIdentity>, Vec<Unusable>> {
-    let texts = [Pem::Certificate, Pem::Key, Pem::Authorities].map(|pem| text(options, pem).transpose());
+pub(crate) fn read(options: &ServeRequest, files: &HostFiles) -> Result<Option<TlsIdentity>, Vec<Unusable>> {
+    let texts = [Pem::Certificate, Pem::Key, Pem::Authorities].map(|pem| text(options, pem, files).transpose());
     let (chain, key, authorities) = match texts {
         [Ok(Some(chain)), Ok(Some(key)), Ok(authorities)] => (chain, key, authorities),
         texts => {
@@ -31,7 +31,7 @@ pub(super) fn read(options: &ServeOptions) -> Result<Option<TlsIdentity>, Vec<Un
     identity.map_err(|errors| errors.iter().map(|error| unusable(options, error)).collect())
 }
 
-fn option(options: &ServeOptions, pem: Pem) -> (&'static str, Option<&Path>) {
+fn option(options: &ServeRequest, pem: Pem) -> (&'static str, Option<&Path>) {
     let (option, path) = match pem {
         Pem::Certificate => ("--tls-certificate", &options.tls_certificate),
         Pem::Key => ("--tls-key", &options.tls_key),
@@ -40,10 +40,10 @@ fn option(options: &ServeOptions, pem: Pem) -> (&'static str, Option<&Path>) {
     (option, path.as_deref())
 }
 
-fn text(options: &ServeOptions, pem: Pem) -> Option<Result<Vec<u8>, Unusable>> {
+fn text(options: &ServeRequest, pem: Pem, files: &HostFiles) -> Option<Result<Vec<u8>, Unusable>> {
     let (option, path) = option(options, pem);
     path.map(|path| {
-        crate::input::read(path, crate::input::SMALL).map_err(|error| Unusable {
+        (files.read_certificate)(path).map_err(|error| Unusable {
             option,
             value: path.display().to_string(),
             reason: format!("it cannot be read: {error}"),
@@ -52,7 +52,7 @@ fn text(options: &ServeOptions, pem: Pem) -> Option<Result<Vec<u8>, Unusable>> {
     })
 }
 
-fn unusable(options: &ServeOptions, error: &IdentityError) -> Unusable {
+fn unusable(options: &ServeRequest, error: &IdentityError) -> Unusable {
     let (pem, remedy) = match error {
         IdentityError::Unreadable { text, .. } => {
             (*text, "give a file in PEM (-----BEGIN …), as openssl, certtool and cert-manager write them")

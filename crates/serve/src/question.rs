@@ -1,7 +1,5 @@
 //! What `fathom serve` is asked: its words made into exports, with everything that is wrong with them at once.
 
-use std::path::PathBuf;
-
 use job::Diagnostic;
 use nbd::server::TlsIdentity;
 use nbd::store::faults::FaultRates;
@@ -9,89 +7,26 @@ use units::Nanos;
 use volume::Attachment;
 use volume::catalogue::{self, QuantityKind, quantity};
 
-use super::args::ServeOptions;
-use super::identity::{self, Unusable};
-use super::places::{Admits, ListenPlace};
-use super::sizes;
-use super::stores::MEMORY_LEAST_BYTES;
-use crate::{diagnostics, runners};
+use crate::identity::{self, Unusable};
+use crate::places::{Admits, ListenPlace};
+use crate::request::{HostFiles, ServeRequest};
+use crate::sizes;
+use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
+use runner::problems;
 
 /// What is to be served, before anything is touched.
-pub(super) struct ServeQuestion {
-    pub(super) wanted: Vec<Wanted>,
-    pub(super) places: Vec<ListenPlace>,
-    pub(super) metrics: Option<ListenPlace>,
-    pub(super) faults: FaultRates,
-    pub(super) memory_limit: Option<u64>,
-    pub(super) seed: u64,
+#[derive(Debug)]
+pub struct ServeQuestion {
+    pub(crate) wanted: Vec<Wanted>,
+    pub(crate) places: Vec<ListenPlace>,
+    pub(crate) metrics: Option<ListenPlace>,
+    pub(crate) faults: FaultRates,
+    pub(crate) memory_limit: Option<u64>,
+    pub(crate) seed: u64,
     /// What is taken off for the way between client and server, where that is given.
-    pub(super) way: Option<Nanos>,
+    pub(crate) way: Option<Nanos>,
     /// What proves to clients who the server is.
-    pub(super) identity: Option<TlsIdentity>,
-}
-
-/// One export.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    /// What clients ask for.
-    pub(super) name: String,
-    /// Its model: as which volume it goes and on which machine.
-    pub(super) model: Option<Attachment>,
-    /// The words of its volume, with its size.
-    pub(super) volume: Option<String>,
-    pub(super) store: StoreWords,
-    /// How large it is, where that is said: by its volume or by `--size`.
-    pub(super) size: Option<u64>,
-}
-
-/// Where the bytes of an export are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StoreWords {
-    Memory,
-    Zero,
-    Pattern,
-    Random,
-    File(PathBuf),
-    /// Changes in memory over an image.
-    Copy(PathBuf),
-}
-
-impl StoreWords {
-    fn parse(text: &str) -> Option<Self> {
-        let path = |path: &str| (!path.is_empty()).then(|| PathBuf::from(path));
-        match text.split_once(':') {
-            Some(("file", file)) => path(file).map(Self::File),
-            Some(("copy", file)) => path(file).map(Self::Copy),
-            Some(_) => None,
-            None => match text {
-                "memory" => Some(Self::Memory),
-                "zero" => Some(Self::Zero),
-                "pattern" => Some(Self::Pattern),
-                "random" => Some(Self::Random),
-                _ => None,
-            },
-        }
-    }
-
-    /// The file behind it.
-    pub(super) fn path(&self) -> Option<&PathBuf> {
-        match self {
-            Self::File(path) | Self::Copy(path) => Some(path),
-            _ => None,
-        }
-    }
-
-    /// In the words of the command line.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Memory => "memory".to_owned(),
-            Self::Zero => "zero".to_owned(),
-            Self::Pattern => "pattern".to_owned(),
-            Self::Random => "random".to_owned(),
-            Self::File(path) => format!("file:{}", path.display()),
-            Self::Copy(path) => format!("copy:{}", path.display()),
-        }
-    }
+    pub(crate) identity: Option<TlsIdentity>,
 }
 
 /// The longest name that the protocol allows, in bytes.
@@ -102,8 +37,11 @@ const STORES: &str =
 
 impl ServeQuestion {
     /// Reads everything.
-    pub(super) fn read(options: &ServeOptions) -> Result<Self, Vec<Diagnostic>> {
-        let mut reader = ServeReader::default();
+    ///
+    /// # Errors
+    /// All that is wrong with the request, each with its place and remedy.
+    pub fn read(options: &ServeRequest, files: &HostFiles) -> Result<Self, Vec<Diagnostic>> {
+        let mut reader = ServeReader { files, problems: Vec::new() };
         let mut drafts = reader.exports(options);
         reader.stores(options, &mut drafts);
         reader.sizes(options, &mut drafts);
@@ -123,7 +61,7 @@ impl ServeQuestion {
             memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
             way: options.round_trip.as_deref().and_then(|text| reader.way(text)),
             identity: reader.identity(options),
-            seed: options.seed.unwrap_or_else(|| runners::seed_for_many(false)),
+            seed: options.seed,
         };
         if reader.problems.is_empty() { Ok(question) } else { Err(reader.problems) }
     }
@@ -137,19 +75,19 @@ struct ServeDraft {
     size: Option<u64>,
 }
 
-#[derive(Default)]
-struct ServeReader {
+struct ServeReader<'a> {
+    files: &'a HostFiles,
     problems: Vec<Diagnostic>,
 }
 
-impl ServeReader {
+impl ServeReader<'_> {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
-        let place = diagnostics::place_in_option(option, value, at);
+        let place = problems::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
     }
 
     /// The names and volumes; the volume that needs no name is the first, and so what clients get who name none.
-    fn exports(&mut self, options: &ServeOptions) -> Vec<ServeDraft> {
+    fn exports(&mut self, options: &ServeRequest) -> Vec<ServeDraft> {
         let draft = |name: &str, volume: Option<&str>| ServeDraft {
             name: name.to_owned(),
             volume: volume.map(str::to_owned),
@@ -179,7 +117,7 @@ impl ServeReader {
         drafts
     }
 
-    fn stores(&mut self, options: &ServeOptions, drafts: &mut [ServeDraft]) {
+    fn stores(&mut self, options: &ServeRequest, drafts: &mut [ServeDraft]) {
         for text in &options.backing {
             let (name, at) = if StoreWords::parse(text).is_some() { (None, 0) } else { named(text) };
             let Some(store) = StoreWords::parse(&text[at..]) else {
@@ -190,7 +128,7 @@ impl ServeReader {
         }
     }
 
-    fn sizes(&mut self, options: &ServeOptions, drafts: &mut [ServeDraft]) {
+    fn sizes(&mut self, options: &ServeRequest, drafts: &mut [ServeDraft]) {
         for text in &options.size {
             let (name, at) = named(text);
             let Some(size) = self.size("--size", text, at) else { continue };
@@ -253,13 +191,13 @@ impl ServeReader {
     }
 
     /// Looks the volumes up, together: some limits go by what else hangs on the machine.
-    fn resolve(&mut self, options: &ServeOptions, drafts: &[ServeDraft]) -> Vec<Wanted> {
+    fn resolve(&mut self, options: &ServeRequest, drafts: &[ServeDraft]) -> Vec<Wanted> {
         let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
         let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
-        let specs = match catalogue::resolve_all(&asked, &runners::read_volumes) {
+        let specs = match catalogue::resolve_all(&asked, &self.files.read_volume) {
             Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
             Err(problems) => {
-                let shown = |problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem));
+                let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
                 self.problems.extend(problems.iter().map(shown));
                 Vec::new()
             }
@@ -279,7 +217,7 @@ impl ServeReader {
     }
 
     /// The words of a volume, with the size that `--size` gives it.
-    fn words(&mut self, options: &ServeOptions, draft: &ServeDraft) -> Option<String> {
+    fn words(&mut self, options: &ServeRequest, draft: &ServeDraft) -> Option<String> {
         let volume = draft.volume.as_ref()?;
         let Some(size) = draft.size else { return Some(volume.clone()) };
         if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
@@ -293,7 +231,7 @@ impl ServeReader {
     }
 
     /// Two exports that write to one file would not know of each other.
-    fn files_that_meet(&mut self, options: &ServeOptions, wanted: &[Wanted]) {
+    fn files_that_meet(&mut self, options: &ServeRequest, wanted: &[Wanted]) {
         // By what is there, whatever name it has; files that are still to be made by where that will be.
         let real = |wanted: &Wanted| {
             let path = wanted.store.path()?;
@@ -325,20 +263,20 @@ impl ServeReader {
         }
     }
 
-    fn faults(&mut self, options: &ServeOptions) -> FaultRates {
+    fn faults(&mut self, options: &ServeRequest) -> FaultRates {
         match options.faults.as_deref().map(|text| FaultRates::parse("--faults", text)) {
             None => FaultRates::default(),
             Some(Ok(rates)) => rates,
             Some(Err(problems)) => {
-                let shown = |problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem));
+                let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
                 self.problems.extend(problems.iter().map(shown));
                 FaultRates::default()
             }
         }
     }
 
-    fn identity(&mut self, options: &ServeOptions) -> Option<TlsIdentity> {
-        identity::read(options).unwrap_or_else(|refused| {
+    fn identity(&mut self, options: &ServeRequest) -> Option<TlsIdentity> {
+        identity::read(options, self.files).unwrap_or_else(|refused| {
             for Unusable { option, value, reason, remedy } in refused {
                 self.refuse(option, &value, 0..value.len(), &reason, remedy);
             }
@@ -347,7 +285,7 @@ impl ServeReader {
     }
 
     /// Where to listen.
-    fn places(&mut self, options: &ServeOptions) -> Vec<ListenPlace> {
+    fn places(&mut self, options: &ServeRequest) -> Vec<ListenPlace> {
         let mut places = Vec::new();
         if options.socket.is_some() || options.listen.is_empty() {
             places.push(ListenPlace::Unix(options.socket.clone()));

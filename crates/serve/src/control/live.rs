@@ -7,18 +7,20 @@ use nbd::store::faults::FaultRates;
 use volume::catalogue::{self, Problem};
 use volume::{Attachment, Behaviour};
 
-use super::answer::{CommandError, ControlReply, ExportState, ServerState, by_name};
+use super::answer::{CommandError, ControlReply, ExportState, ServerState};
 use super::command::{ControlCommand, Keys, Pair};
-use crate::runners;
-use crate::serve::ask::ServeQuestion;
-use crate::serve::recent::RecentView;
+use crate::question::ServeQuestion;
+use crate::stats::by_name;
+use crate::view::RecentView;
+use crate::wanted::Wanted;
 
 /// A server that takes commands.
-pub(in crate::serve) struct Live {
+pub(crate) struct Live {
     controller: Controller,
     view: RecentView,
     faults: FaultRates,
     exports: Vec<ControlledExport>,
+    read_volume: fn(&str) -> Result<String, String>,
 }
 
 /// An export and what commands have made of its volume.
@@ -39,18 +41,24 @@ struct EditedVolume {
 }
 
 impl Live {
-    pub(in crate::serve) fn new(question: &ServeQuestion, controller: Controller, view: RecentView) -> Self {
-        let export = |wanted: &super::super::ask::Wanted| ControlledExport {
+    pub(crate) fn new(
+        question: &ServeQuestion,
+        controller: Controller,
+        view: RecentView,
+        read_volume: fn(&str) -> Result<String, String>,
+    ) -> Self {
+        let export = |wanted: &Wanted| ControlledExport {
             name: wanted.name.clone(),
             volume: wanted.volume.clone(),
             model: wanted.model.clone(),
             set: Vec::new(),
         };
-        Self { controller, view, faults: question.faults, exports: question.wanted.iter().map(export).collect() }
+        let exports = question.wanted.iter().map(export).collect();
+        Self { controller, view, faults: question.faults, exports, read_volume }
     }
 
     /// Carries out a command.
-    pub(super) fn obey(&mut self, line: &[u8]) -> ControlReply {
+    pub(crate) fn obey(&mut self, line: &[u8]) -> ControlReply {
         let line = match std::str::from_utf8(line) {
             Ok(line) => line.trim_end_matches(['\n', '\r']),
             Err(error) => {
@@ -96,7 +104,7 @@ impl Live {
             Keys::Reset => changed.set.clear(),
             Keys::Set(pairs) => pairs.iter().for_each(|pair| changed.set_key(pair)),
         }
-        resolve(&mut exports, index, keys, at)?;
+        resolve(&mut exports, index, keys, at, self.read_volume)?;
         changes_only_limits(&self.exports[index], &exports[index], at).map_err(|wrong| vec![wrong])?;
         let attachments = exports.iter().filter_map(|export| export.model.clone()).collect();
         let Some(snapshot) = self.carry_out(Some(ControlChange::Model(attachments))) else { return Ok(None) };
@@ -172,10 +180,11 @@ fn resolve(
     index: usize,
     keys: &Keys,
     at: &Range<usize>,
+    read_volume: fn(&str) -> Result<String, String>,
 ) -> Result<(), Vec<CommandError>> {
     let words: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::words).collect();
     let texts: Vec<&str> = words.iter().flatten().map(|words| words.text.as_str()).collect();
-    let resolved = catalogue::resolve_all(&texts, &runners::read_volumes).map_err(|problems| {
+    let resolved = catalogue::resolve_all(&texts, &read_volume).map_err(|problems| {
         let words = words[index].as_ref();
         problems.into_iter().map(|problem| located(problem, words, keys, at)).collect::<Vec<_>>()
     })?;

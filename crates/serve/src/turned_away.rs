@@ -4,19 +4,21 @@ use nbd::server::TurnedAway;
 
 /// Reports what has changed since the last report.
 #[derive(Debug)]
-pub(super) struct TurnedAwayLog {
+pub struct TurnedAwayLog {
     reported: TurnedAway,
     connections_most: u64,
 }
 
 impl TurnedAwayLog {
     /// Nothing was reported; the memory limit allows `connections_most`.
-    pub(super) fn new(connections_most: u64) -> Self {
+    #[must_use]
+    pub fn new(connections_most: u64) -> Self {
         Self { reported: TurnedAway::default(), connections_most }
     }
 
     /// Returns a line for each reason for which clients were turned away since the last call.
-    pub(super) fn news(&mut self, now: TurnedAway) -> Option<String> {
+    #[must_use]
+    pub fn news(&mut self, now: TurnedAway) -> Option<String> {
         let before = std::mem::replace(&mut self.reported, now);
         let memory = format!(
             "--memory-limit leaves memory for {} connections: raise it, or connect fewer clients",

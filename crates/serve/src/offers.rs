@@ -5,15 +5,15 @@ use nbd::store::{Abilities, Store};
 use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags as Flags};
 use volume::{Attachment, Behaviour, Limit};
 
-use super::ask::Wanted;
-use super::figures::ExportFacts;
-use super::places::OpenPlace;
+use crate::places::OpenPlace;
+use crate::stats::ExportFacts;
+use crate::wanted::Wanted;
 
 /// What stands behind an export, as descriptions have it: at most so many bytes (protocol document, "strings").
 const DESCRIPTION_MOST: usize = 4096;
 
 /// The exports, each with its own store, and the ways of those that have a model.
-pub(super) fn offers(wanted: &[Wanted], stores: &[Box<dyn Store>], read_only: bool) -> (Vec<Offer>, Vec<Attachment>) {
+pub(crate) fn offers(wanted: &[Wanted], stores: &[Box<dyn Store>], read_only: bool) -> (Vec<Offer>, Vec<Attachment>) {
     let mut attachments = Vec::new();
     let offers = wanted.iter().zip(stores).enumerate().map(|(store, (wanted, bytes))| {
         let route = wanted.model.as_ref().map(|model| {
@@ -61,7 +61,7 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
 }
 
 /// What is told of the exports to those who ask how they do.
-pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
+pub(crate) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
     let all = wanted.iter().zip(offers);
     all.map(|(wanted, offer)| ExportFacts {
         name: wanted.name.clone(),

@@ -9,14 +9,12 @@ use nbd::store::faults::{FaultRates, FaultyStore};
 use nbd::store::{Content, MemoryStore, Overlay, PatternStore, Pool, Store};
 use units::random::mix;
 
-use super::args::ServeOptions;
-use super::ask::{ServeQuestion, StoreWords, Wanted};
-
-/// The least `--memory-limit`: a few connections, each with requests of 256 KiB.
-pub(super) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
+use crate::question::ServeQuestion;
+use crate::request::ServeRequest;
+use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
 
 /// What is done with files, and how much memory may be taken.
-pub(super) struct StoreMode {
+pub(crate) struct StoreMode {
     direct: bool,
     read_only: bool,
     /// What stores may hold, and what clients may cause besides.
@@ -29,7 +27,7 @@ pub(super) struct StoreMode {
 }
 
 impl StoreMode {
-    pub(super) fn new(options: &ServeOptions, question: &ServeQuestion) -> Self {
+    pub(crate) fn new(options: &ServeRequest, question: &ServeQuestion) -> Self {
         let limit = question.memory_limit.unwrap_or_else(half_of_what_is_free).max(MEMORY_LEAST_BYTES);
         let holds = |wanted: &Wanted| matches!(wanted.store, StoreWords::Memory | StoreWords::Copy(_));
         let data = if question.wanted.iter().any(holds) { limit - limit / 4 } else { 0 };
@@ -45,7 +43,7 @@ impl StoreMode {
     }
 
     /// Memory that clients may cause to be taken, besides what stores hold.
-    pub(super) fn client_bytes(&self) -> u64 {
+    pub(crate) fn client_bytes(&self) -> u64 {
         self.client_bytes
     }
 
@@ -53,7 +51,7 @@ impl StoreMode {
     ///
     /// # Errors
     /// The system's refusal.
-    pub(super) fn open(&self, wanted: &Wanted, number: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
+    pub(crate) fn open(&self, wanted: &Wanted, number: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
         let store = self.plain(wanted, mix(self.seed, number), gate)?;
         let faulty = self.controlled || self.faults.in_store() != FaultRates::default();
         Ok(if faulty { Box::new(FaultyStore::new(store, self.faults, mix(self.seed, number))) } else { store })
@@ -82,7 +80,9 @@ impl StoreMode {
 }
 
 /// Devices and files that clients must not write to, a line each.
-pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &WriteGate) -> Vec<String> {
+#[must_use]
+pub fn dangers(options: &ServeRequest, question: &ServeQuestion, gate: &WriteGate) -> Vec<String> {
+    let wanted = &question.wanted;
     device::safety::note_inputs(wanted.iter().filter_map(|wanted| wanted.store.path()));
     let written = wanted.iter().filter_map(|wanted| match &wanted.store {
         StoreWords::File(path) if !options.read_only => Some(path),

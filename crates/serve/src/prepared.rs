@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::block::DeviceDraft;
 use engine::gate::WriteGate;
-use nbd::server::{RoundTripDeduction, Server, ServerConfig, measure_way};
+use nbd::server::{RoundTripDeduction, Server, ServerConfig, Snapshot, Stopper, measure_way};
 use nbd::store::faults::FaultRates;
 use nbd::wire::handshake::HandshakeSettings;
 use report::serve::{ServerAddress, ServerHints};
@@ -13,27 +13,28 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::Nanos;
 use volume::System;
 
-use super::args::ServeOptions;
-use super::ask::ServeQuestion;
-use super::control::{Control, Live};
-use super::figures::ExportFacts;
-use super::opening::Opening;
-use super::places::{ListenPlace, OpenPlace};
-use super::recent::RecentView;
-use super::statistics::Statistics;
-use super::stores::StoreMode;
-use super::{child, devices, offers};
-use crate::shutdown::{self, CleanUp};
-use crate::terminal::why;
+use crate::child::{self, ServerSockets};
+use crate::control::{Control, Live};
+use crate::opening::Opening;
+use crate::places::{ListenPlace, OpenPlace, RuntimeDirectory};
+use crate::question::ServeQuestion;
+use crate::request::{HostFiles, ServeRequest};
+use crate::stats::ExportFacts;
+use crate::stats_socket::Statistics;
+use crate::stores::StoreMode;
+use crate::view::RecentView;
+use crate::{devices, offers};
+use engine::cleanup::{self, CleanUp};
+use engine::describe;
 use live::endpoint;
 
 /// A server with all that listens.
-pub(super) struct PreparedServer {
-    pub(super) server: Server,
-    pub(super) statistics: Statistics,
-    pub(super) control: Option<Control>,
+pub struct PreparedServer {
+    server: Server,
+    statistics: Statistics,
+    control: Option<Control>,
     /// Removes the files of sockets where the process ends without closing them.
-    pub(super) sockets: CleanUp,
+    sockets: CleanUp,
     known: Vec<ExportFacts>,
     places: Vec<OpenPlace>,
     metrics: Option<TcpListener>,
@@ -46,17 +47,25 @@ impl PreparedServer {
     ///
     /// # Errors
     /// The system's refusal, with its place and the remedy.
-    pub(super) fn set(options: &ServeOptions, question: &ServeQuestion, gate: &WriteGate) -> Result<Self, String> {
+    pub fn set(
+        options: &ServeRequest,
+        question: &ServeQuestion,
+        gate: &WriteGate,
+        directory: &RuntimeDirectory,
+    ) -> Result<Self, String> {
         let manner = StoreMode::new(options, question);
         let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
         let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
         let clients_most = clients_most();
         let encrypts = question.identity.is_some();
-        let opened: Vec<_> =
-            question.places.iter().map(|place| OpenPlace::listen(place, encrypts)).collect::<Result<_, _>>()?;
+        let opened: Vec<_> = question
+            .places
+            .iter()
+            .map(|place| OpenPlace::listen(place, encrypts, directory))
+            .collect::<Result<_, _>>()?;
         let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
-        let statistics = Statistics::listen(places[0].statistics()?)?;
+        let statistics = Statistics::listen(places[0].statistics(directory)?)?;
         let control = options.control.as_deref().map(Control::listen).transpose()?;
         let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(Control::path));
         let metrics = match &question.metrics {
@@ -65,7 +74,7 @@ impl PreparedServer {
         };
         let faulty = control.is_some() || question.faults != FaultRates::default();
         let known = offers::known(&question.wanted, &exports, &places, faulty);
-        let (drafts, mounts) = if options.device { devices::prepare(&known)? } else { Default::default() };
+        let (drafts, mounts) = if options.device { devices::prepare(&known, directory)? } else { Default::default() };
         let faults = faulty.then_some((question.faults, question.seed));
         let config = ServerConfig {
             exports,
@@ -86,14 +95,14 @@ impl PreparedServer {
             Ok(server) => server,
             Err(error) => {
                 drafts.into_iter().for_each(DeviceDraft::abandon);
-                return Err(format!("cannot serve: {}", why(&error)));
+                return Err(format!("cannot serve: {}", describe(&error)));
             }
         };
         Ok(Self { server, statistics, control, sockets, known, places, metrics, seed: question.seed, drafts })
     }
 
     /// The server as others see it.
-    pub(super) fn view(&self) -> RecentView {
+    pub fn view(&self) -> RecentView {
         RecentView::new(self.known.clone(), self.seed, self.server.shown())
     }
 
@@ -101,7 +110,7 @@ impl PreparedServer {
     ///
     /// # Errors
     /// Where the kernel gives no thread.
-    pub(super) fn tell_others(&self, view: &RecentView) -> std::io::Result<()> {
+    pub fn tell_others(&self, view: &RecentView) -> std::io::Result<()> {
         self.statistics.tell(view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
             Some(listener) => {
@@ -116,16 +125,41 @@ impl PreparedServer {
     ///
     /// # Errors
     /// Where the kernel gives no thread.
-    pub(super) fn be_controlled(&self, question: &ServeQuestion, view: &RecentView) -> std::io::Result<()> {
+    pub fn be_controlled(&self, question: &ServeQuestion, view: &RecentView, files: &HostFiles) -> std::io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
-        control.obey(Live::new(question, self.server.controller(), view.clone()))
+        control.obey(Live::new(question, self.server.controller(), view.clone(), files.read_volume))
+    }
+
+    /// How many connections the memory limit allows.
+    #[must_use]
+    pub fn connections_most(&self) -> u64 {
+        self.server.connections_most()
+    }
+
+    /// Stops the server from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.server.stopper()
+    }
+
+    /// Serves until the server is stopped. Returns what it has done.
+    ///
+    /// # Errors
+    /// Where the kernel refuses what the server cannot do without.
+    pub fn run(self) -> std::io::Result<Snapshot> {
+        let Self { server, control, statistics, sockets, .. } = self;
+        let done = server.run();
+        // The files of the sockets go with their listeners.
+        drop((control, statistics));
+        sockets.disarm();
+        done
     }
 
     /// What is to be done once the server is at work.
-    pub(super) fn opening(&mut self, command: Option<String>) -> Opening {
+    pub fn opening(&mut self, command: Option<String>) -> Opening {
         let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
         let sockets =
-            BackgroundTasks { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
+            ServerSockets { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
         Opening {
             drafts: std::mem::take(&mut self.drafts),
             command,
@@ -135,7 +169,7 @@ impl PreparedServer {
     }
 
     /// The exports, and commands that use them.
-    fn hints(&self, sockets: &BackgroundTasks<'_>, metrics: Option<SocketAddr>) -> String {
+    fn hints(&self, sockets: &ServerSockets<'_>, metrics: Option<SocketAddr>) -> String {
         let address = self.places.first().map(|place| match place {
             OpenPlace::Unix(path) => ServerAddress::Unix(path.display().to_string()),
             OpenPlace::Tcp { address, tls } => {
@@ -154,19 +188,12 @@ impl PreparedServer {
     }
 }
 
-/// Sockets beside those of clients.
-#[derive(Clone, Copy)]
-pub(super) struct BackgroundTasks<'a> {
-    pub(super) statistics: &'a Path,
-    pub(super) control: Option<&'a Path>,
-}
-
 fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path>) -> CleanUp {
     let socket = |place: &OpenPlace| if let OpenPlace::Unix(path) = place { Some(path.clone()) } else { None };
     let paths: Vec<PathBuf> = places.iter().filter_map(socket).collect();
     let beside = [Some(statistics), control].into_iter().flatten().map(Path::to_owned);
     let paths: Vec<PathBuf> = paths.into_iter().chain(beside).collect();
-    shutdown::on_exit(move || {
+    cleanup::on_exit(move || {
         for path in paths {
             let _ = std::fs::remove_file(path);
         }

@@ -1,5 +1,7 @@
 //! What goes on beside the server: signals, the command of `--run`, progress.
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -8,13 +10,11 @@ use std::time::{Duration, Instant};
 use nbd::server::Stopper;
 use units::{Bytes, count, significant};
 
-use super::child::{self, RunningChild};
-use super::opening::{OpenedServer, Opening};
-use super::recent::RecentView;
-use super::turned_away::TurnedAwayLog;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::signals::Signals;
+use crate::terminal::tell;
+use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
 
 /// Waits for the reasons to stop a server, on a thread of its own.
 pub(super) struct ServerSupervisor {
@@ -25,7 +25,7 @@ pub(super) struct ServerSupervisor {
     pub(super) log: TurnedAwayLog,
 }
 
-/// A steward at work.
+/// A supervisor whose thread runs.
 pub(super) struct RunningSupervisor {
     thread: JoinHandle<Exit>,
     over: Arc<AtomicBool>,
@@ -44,19 +44,22 @@ impl ServerSupervisor {
     pub(super) fn begin(self, opening: Opening) -> std::io::Result<RunningSupervisor> {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
-        let thread = std::thread::Builder::new().name("steward".into()).spawn(move || self.attend(opening, &seen))?;
+        let thread =
+            std::thread::Builder::new().name("supervisor".into()).spawn(move || self.attend(opening, &seen))?;
         Ok(RunningSupervisor { thread, over })
     }
 
     /// Opens the server, watches, and closes it. Returns the code with which the program ends.
     fn attend(mut self, opening: Opening, over: &AtomicBool) -> Exit {
-        let exit = match opening.open() {
+        let exit = match opening.open(&tell) {
             Err(problem) => Exit::environment(&problem),
             Ok(OpenedServer { devices, mut child }) => {
                 let exit = self.watch(&mut child, over);
                 // What was written through them is written to the server now.
-                let gone = devices.tear_down();
-                if exit == Exit::Good || exit == Exit::Command(0) { gone } else { exit }
+                let left = devices.tear_down();
+                left.iter().for_each(|left| tell(&format!("fathom: {left}\n")));
+                let is_good = exit == Exit::Good || exit == Exit::Command(0);
+                if is_good && !left.is_empty() { Exit::Environment } else { exit }
             }
         };
         self.stopper.stop();
@@ -69,11 +72,11 @@ impl ServerSupervisor {
         let mut shown = Instant::now();
         loop {
             if let Some(status) = child.as_mut().and_then(RunningChild::ended) {
-                return child::exit(status);
+                return exit_of(status);
             }
             if self.signals.end().is_some() || over.load(Ordering::Acquire) {
                 let status = child.as_mut().and_then(|child| child.stop(&self.signals));
-                return status.map_or(Exit::Good, child::exit);
+                return status.map_or(Exit::Good, exit_of);
             }
             if shown.elapsed() >= SHOW_EVERY {
                 shown = Instant::now();
@@ -103,5 +106,13 @@ impl RunningSupervisor {
     pub(super) fn end(self) -> Exit {
         self.over.store(true, Ordering::Release);
         self.thread.join().unwrap_or(Exit::Environment)
+    }
+}
+
+/// The exit code of a program that ran a command: the command's, as shells have it.
+fn exit_of(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(u8::MAX)),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
     }
 }

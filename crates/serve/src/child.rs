@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -10,15 +10,13 @@ use std::time::{Duration, Instant};
 use runner::RunControl;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::figures::ExportFacts;
-use super::places::OpenPlace;
-use super::scene::BackgroundTasks;
-use crate::exit::Exit;
-use crate::shutdown::{self, CleanUp};
-use crate::signals::Signals;
+use crate::places::OpenPlace;
+use crate::stats::ExportFacts;
+use engine::cleanup::{self, CleanUp};
 
 /// A command at work.
-pub(super) struct RunningChild {
+#[derive(Debug)]
+pub struct RunningChild {
     child: Child,
     /// Whether it has a process group of its own, with all that it has started.
     own_group: bool,
@@ -34,7 +32,7 @@ impl RunningChild {
     ///
     /// # Errors
     /// Where there is no shell, or no process to be had.
-    pub(super) fn start(command: &str, variables: Vec<(&'static str, OsString)>) -> std::io::Result<Self> {
+    pub(crate) fn start(command: &str, variables: Vec<(&'static str, OsString)>) -> std::io::Result<Self> {
         // On a terminal only the group in front may read what is typed, and Ctrl-C reaches all of it.
         let own_group = !std::io::stdin().is_terminal();
         let mut shell = Command::new("sh");
@@ -44,12 +42,12 @@ impl RunningChild {
         }
         let child = shell.spawn()?;
         let pid = Pid::from_child(&child);
-        let clean_up = Some(shutdown::on_exit(move || send(pid, own_group, Signal::KILL)));
+        let clean_up = Some(cleanup::on_exit(move || send(pid, own_group, Signal::KILL)));
         Ok(Self { child, own_group, clean_up })
     }
 
     /// How it has ended, if it has.
-    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+    pub fn ended(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().ok().flatten()?;
         // From now on its number may be another's.
         self.clean_up.take().into_iter().for_each(CleanUp::disarm);
@@ -57,7 +55,7 @@ impl RunningChild {
     }
 
     /// Asks it to end, and ends it if it does not, or at once after a second signal.
-    pub(super) fn stop(&mut self, signals: &Signals) -> Option<ExitStatus> {
+    pub fn stop(&mut self, signals: &dyn RunControl) -> Option<ExitStatus> {
         self.signal(Signal::TERM);
         let asked = Instant::now();
         while asked.elapsed() < GRACE && !signals.is_urgent() {
@@ -83,10 +81,10 @@ fn send(pid: Pid, own_group: bool, signal: Signal) {
 }
 
 /// What the command is told, as `nbdkit --run` tells it: <https://libguestfs.org/nbdkit-captive.1.html>.
-pub(super) fn variables(
+pub(crate) fn variables(
     known: &[ExportFacts],
     places: &[OpenPlace],
-    sockets: &BackgroundTasks<'_>,
+    sockets: &ServerSockets<'_>,
 ) -> Vec<(&'static str, OsString)> {
     let first = known.first();
     let uri = first.and_then(|known| known.uris.first()).cloned().unwrap_or_default();
@@ -104,10 +102,9 @@ pub(super) fn variables(
     ]
 }
 
-/// The code with which a program ends that a command ran in: the command's, as shells have it.
-pub(super) fn exit(status: ExitStatus) -> Exit {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(u8::MAX)),
-        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
-    }
+/// Sockets beside those of clients.
+#[derive(Clone, Copy)]
+pub(crate) struct ServerSockets<'a> {
+    pub(crate) statistics: &'a Path,
+    pub(crate) control: Option<&'a Path>,
 }

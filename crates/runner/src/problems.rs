@@ -1,0 +1,31 @@
+//! Problems of volumes and options as diagnostics with a place.
+
+use job::{Diagnostic, Place};
+use volume::catalogue::Problem;
+
+/// A problem of the catalogue as one of jobs, at a place.
+#[must_use]
+pub fn of_volume(problem: &Problem, place: Place) -> Diagnostic {
+    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
+    match &problem.remedy {
+        Some(remedy) => diagnostic.remedy(remedy.clone()),
+        None => diagnostic,
+    }
+}
+
+/// Where a part of an option's value is on the command line; `at` counts the bytes of the value.
+#[must_use]
+pub fn place_in_option(option: &str, value: &str, at: std::ops::Range<usize>) -> Place {
+    let text = format!("{option}={value}");
+    let before = value.get(..at.start).map_or(0, |before| before.chars().count());
+    let length = value.get(at).map_or(1, |part| part.chars().count()).max(1);
+    let column = option.chars().count() + 2 + before;
+    Place { source: "command line".into(), line: 1, column, length, text: text.into() }
+}
+
+/// Where a problem of the catalogue is in its own text.
+#[must_use]
+pub fn place_in_volume(problem: &Problem) -> Place {
+    let (line, column, text) = problem.line();
+    Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() }
+}

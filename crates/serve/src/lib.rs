@@ -1,0 +1,42 @@
+//! A modelled volume as a disk that any program can use, over NBD.
+//!
+//! [`ServeQuestion`] checks what is asked for, [`PreparedServer`] opens the stores and everything that listens, and its
+//! server runs on the caller's thread. Other threads answer for statistics, take commands and serve metrics from what the
+//! server has published; none of them touches it.
+//!
+//! What this crate does *not* do: it reads no argument and no environment, prints nothing and handles no signal. The
+//! protocol, the event loop and the stores are those of `nbd`, the models those of `volume`.
+
+mod child;
+mod control;
+mod devices;
+mod identity;
+mod offers;
+mod opening;
+mod places;
+mod prepared;
+mod question;
+mod rates;
+mod request;
+mod sizes;
+mod stats;
+mod stats_socket;
+mod stores;
+mod turned_away;
+mod view;
+mod wanted;
+
+pub use child::RunningChild;
+pub use control::{ControlReply, ExportState, Located, PATIENCE, ServerState};
+pub use devices::{CleanedDevices, HeldDevices, clean};
+pub use opening::{OpenedServer, Opening};
+pub use places::RuntimeDirectory;
+pub use prepared::PreparedServer;
+pub use question::ServeQuestion;
+pub use rates::RecentRates;
+pub use request::{HostFiles, ServeRequest};
+pub use stats::text;
+pub use stats_socket::read_statistics;
+pub use stores::dangers;
+pub use turned_away::TurnedAwayLog;
+pub use view::RecentView;

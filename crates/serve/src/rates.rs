@@ -1,0 +1,39 @@
+//! Rates of the last second.
+
+use nbd::server::{Snapshot, TallyKind};
+
+/// Operations and bytes a second of each export and kind.
+#[derive(Clone, Debug, Default)]
+pub struct RecentRates(Vec<[(f64, f64); 5]>);
+
+impl RecentRates {
+    /// Of one kind of one export.
+    pub(crate) fn of(&self, export: usize, kind: TallyKind) -> (f64, f64) {
+        self.0.get(export).map_or((0.0, 0.0), |kinds| kinds[kind as usize])
+    }
+
+    /// All together.
+    #[must_use]
+    pub fn total(&self) -> (f64, f64) {
+        self.0.iter().flatten().fold((0.0, 0.0), |sum, rate| (sum.0 + rate.0, sum.1 + rate.1))
+    }
+
+    pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Self {
+        let secs = after.age.since(before.age).secs_f64();
+        if secs <= 0.0 {
+            return Self::default();
+        }
+        let exports = before.exports.iter().zip(&after.exports);
+        Self(
+            exports
+                .map(|((_, before), (_, after))| {
+                    std::array::from_fn(|kind| {
+                        let (before, after) = (&before.kinds[kind], &after.kinds[kind]);
+                        let grown = |before: u64, after: u64| after.saturating_sub(before) as f64 / secs;
+                        (grown(before.operations, after.operations), grown(before.bytes, after.bytes))
+                    })
+                })
+                .collect(),
+        )
+    }
+}
