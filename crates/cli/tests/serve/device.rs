@@ -135,7 +135,7 @@ fn a_device_that_is_still_mounted_is_told_of_and_found_again() {
     assert!(refused.stdout.is_empty() && refused.stderr.contains("it is in use; unmount it"), "{refused:?}");
     tool("umount", &[&at]);
     wait_for("the kernel to let go of it", || place.loops().is_empty());
-    assert!(place.cleanup().expect_clean().stdout.starts_with("took away the fuse.fathom mount at "));
+    assert!(place.cleanup().expect_clean().stdout.starts_with("removed the fuse.fathom mount at "));
     place.expect_nothing_left();
 }
 
@@ -152,7 +152,7 @@ fn what_a_killed_server_left_is_cleaned_up_once() {
     let (living, others) = place.serve_devices("custom,size=16MiB", 3);
     let cleaned = place.cleanup().expect_clean().stdout;
     for device in &devices {
-        assert!(cleaned.contains(&format!("took away {device}, the fuse.fathom mount at ")), "{cleaned}");
+        assert!(cleaned.contains(&format!("removed {device}, the fuse.fathom mount at ")), "{cleaned}");
     }
     assert_eq!(cleaned.lines().count(), 2, "{cleaned}");
     // What the living one has stays.

@@ -96,7 +96,7 @@ fn somebody_elses_directory_is_not_used() {
     std::fs::create_dir(place.path("fathom")).unwrap();
     std::fs::set_permissions(place.path("fathom"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let said = run(&mut place.command("custom,size=1MiB")).expect_code(3).stderr;
-    assert!(said.contains("is not a directory of this user alone; name a place with --socket"), "{said}");
+    assert!(said.contains("is not a directory of this user alone; name a socket with --socket"), "{said}");
 }
 
 #[test]
