@@ -2,15 +2,15 @@
 
 #![no_main]
 
-use analyse::gate::{Bench, Expectation};
+use analyse::gate::{Assertion, GateInputs};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    match Expectation::parse(text) {
+    match Assertion::parse(text) {
         Ok(expectation) => {
-            assert_eq!(Expectation::parse(&expectation.to_string()), Ok(expectation.clone()));
+            assert_eq!(Assertion::parse(&expectation.to_string()), Ok(expectation.clone()));
             let run = record::Run::default();
-            let _ = expectation.judge(&Bench { runs: &[(&run, &[])], baseline: &[&run], comparison: None });
+            let _ = expectation.judge(&GateInputs { runs: &[(&run, &[])], baseline: &[&run], comparison: None });
         }
         Err(fault) => {
             assert!(text.get(fault.at.clone()).is_some(), "{fault:?}");

@@ -4,8 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbd::fuse::{Ask, Node, Reply};
-use nbd::store::{Extent, Operation};
+use nbd::fuse::{Ask, FuseReply, Node};
+use nbd::store::Operation;
+use nbd::wire::Extent;
 
 const SIZE: u64 = 1 << 20;
 
@@ -34,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn whole(reply: &Reply) {
+fn whole(reply: &FuseReply) {
     let length = reply.bytes().len() as u32 + reply.payload_bytes();
     assert_eq!(reply.bytes()[..4], length.to_ne_bytes());
 }

@@ -4,17 +4,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbd::wire::handshake::{Handshake, OPTION_DATA_MOST, Settings, Step, Tls};
-use nbd::wire::{BlockSizes, Export, Style, TransmissionFlags};
+use nbd::wire::handshake::{Handshake, HandshakeSettings, HandshakeStep, OPTION_DATA_MOST, Tls};
+use nbd::wire::{Export, ExportBlockSizes, ReplyStyle, TransmissionFlags};
 
 /// What is said to begin with, so that luck is not needed for it.
 const CLIENT_FLAGS: [u8; 4] = [0, 0, 0, 3];
 
 fuzz_target!(|bytes: &[u8]| {
     let [choice, piece, said @ ..] = bytes else { return };
-    let settings = Settings {
+    let settings = HandshakeSettings {
         tls: [Tls::Off, Tls::Offered, Tls::Required][usize::from(choice % 3)],
-        style: [Style::Simple, Style::Structured, Style::Extended][usize::from(choice / 3 % 3)],
+        style: [ReplyStyle::Simple, ReplyStyle::Structured, ReplyStyle::Extended][usize::from(choice / 3 % 3)],
         insist_on_block_sizes: choice / 9 % 2 == 1,
     };
     let said = if choice / 18 % 2 == 1 { said.to_vec() } else { [&CLIENT_FLAGS, said].concat() };
@@ -22,13 +22,13 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(whole, answers(settings, &said, usize::from(*piece) + 1));
 });
 
-fn answers(settings: Settings, said: &[u8], piece: usize) -> (Vec<u8>, usize, Vec<Step>) {
+fn answers(settings: HandshakeSettings, said: &[u8], piece: usize) -> (Vec<u8>, usize, Vec<HandshakeStep>) {
     let exports = ["", "b"].map(|name| Export {
         name: name.into(),
         description: "a disk".into(),
         size: 1 << 30,
         flags: TransmissionFlags::SEND_DF,
-        block: BlockSizes { minimum: 512, ..BlockSizes::DEFAULT },
+        block: ExportBlockSizes { minimum: 512, ..ExportBlockSizes::DEFAULT },
     });
     let (mut server, mut out, mut steps) = (Handshake::new(settings), Vec::new(), Vec::new());
     let (mut begin, mut end) = (0, 0);
@@ -37,15 +37,17 @@ fn answers(settings: Settings, said: &[u8], piece: usize) -> (Vec<u8>, usize, Ve
         begin += consumed;
         assert!(begin <= end && out.len() < 1 << 20);
         match step {
-            Step::More => assert!(end - begin < OPTION_DATA_MOST + 16),
+            HandshakeStep::More => assert!(end - begin < OPTION_DATA_MOST + 16),
             // What was written is sent before more is said; when depends on how much arrives at once.
-            Step::Full => {}
+            HandshakeStep::Full => {}
             step => steps.push(step),
         }
-        if matches!(step, Step::Ready(_) | Step::Close) || (step == Step::More && end == said.len()) {
+        if matches!(step, HandshakeStep::Ready(_) | HandshakeStep::Close)
+            || (step == HandshakeStep::More && end == said.len())
+        {
             return (out, begin, steps);
         }
-        if step == Step::More {
+        if step == HandshakeStep::More {
             end = (end + piece).min(said.len());
         }
     }

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, REPLY_HEADER_MOST, Reply, Wishes};
+use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, REPLY_HEADER_MOST, ServerReply, Wishes};
 
 /// What is said to begin with, so that luck is not needed for it.
 const GREETING: [u8; 18] = *b"NBDMAGICIHAVEOPT\0\x03";
@@ -53,9 +53,9 @@ fn handshake(mut client: ClientHandshake, said: &[u8], piece: usize) -> Outcome 
 
 /// A stream of replies, as a client goes through it.
 fn replies(mut said: &[u8], structured: bool) {
-    while let Ok(Some((consumed, reply))) = Reply::decode(said, structured) {
+    while let Ok(Some((consumed, reply))) = ServerReply::decode(said, structured) {
         assert!((16..=REPLY_HEADER_MOST).contains(&consumed) && consumed <= said.len());
-        assert_eq!(Reply::decode(&said[..consumed - 1], structured), Ok(None));
+        assert_eq!(ServerReply::decode(&said[..consumed - 1], structured), Ok(None));
         if let Ok(place) = reply.part.place(1 << 20, 1 << 20) {
             assert!(place.start <= place.end && place.end <= 1 << 20);
         }

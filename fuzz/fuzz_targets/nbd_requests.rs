@@ -4,18 +4,18 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbd::wire::Request;
+use nbd::wire::NbdRequest;
 
 fuzz_target!(|bytes: &[u8]| {
     let [choice, said @ ..] = bytes else { return };
     let extended = choice % 2 == 1;
-    let header = Request::header_bytes(extended);
+    let header = NbdRequest::header_bytes(extended);
     let mut said = said;
-    while let Ok(Some(request)) = Request::decode(said, extended) {
+    while let Ok(Some(request)) = NbdRequest::decode(said, extended) {
         let mut written = Vec::new();
         request.encode(extended, &mut written);
         assert_eq!(written, said[..header]);
-        assert_eq!(Request::decode(&said[..header - 1], extended), Ok(None));
+        assert_eq!(NbdRequest::decode(&said[..header - 1], extended), Ok(None));
         let payload = usize::try_from(request.payload(extended)).unwrap_or(usize::MAX);
         assert!(payload as u64 <= request.length);
         said = said.get(header.saturating_add(payload)..).unwrap_or_default();

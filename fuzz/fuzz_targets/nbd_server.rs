@@ -6,10 +6,10 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 
 use libfuzzer_sys::fuzz_target;
-use nbd::server::{Config, Offer, Server, Way};
+use nbd::server::{Offer, RoundTripDeduction, Server, ServerConfig};
 use nbd::store::{Content, Memory, Overlay, Pattern, Store};
-use nbd::wire::handshake::Settings;
-use nbd::wire::{BlockSizes, Export, TransmissionFlags};
+use nbd::wire::handshake::HandshakeSettings;
+use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags};
 use units::Nanos;
 use volume::System;
 
@@ -41,9 +41,9 @@ fuzz_target!(|bytes: &[u8]| {
         description: String::new(),
         size: SIZE,
         flags: TransmissionFlags::HAS_FLAGS,
-        block: BlockSizes { maximum: 1 << 20, ..BlockSizes::DEFAULT },
+        block: ExportBlockSizes { maximum: 1 << 20, ..ExportBlockSizes::DEFAULT },
     };
-    let server = Server::new(Config {
+    let server = Server::new(ServerConfig {
         exports: vec![Offer { export, store: 0, route: None }],
         stores: vec![store],
         system: System::new(&[], 1),
@@ -51,9 +51,9 @@ fuzz_target!(|bytes: &[u8]| {
         mounts: Vec::new(),
         connected: vec![served.into()],
         faults: None,
-        settings: Settings::default(),
+        settings: HandshakeSettings::default(),
         identity: None,
-        way: Way::Fixed(Nanos::ZERO),
+        way: RoundTripDeduction::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1,
         memory_bytes,

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use analyse::Verdict;
-use report::html::{PageSubject, Shown};
+use report::Shown;
+use report::html::PageSubject;
 use report::{suite, sweep};
 
 use crate::args::ReportOptions;

@@ -187,6 +187,6 @@ fn invalidate(path: &str) {
 /// The share of a file that is in the page cache, from 0 to 1; `None` where it is unknown.
 fn cached_share(path: &Path) -> Option<f64> {
     let file = files::open(path, Access { read: true, ..Access::default() }).ok()?;
-    let resident = probe::resident_bytes(&file).ok()?;
+    let resident = files::resident_bytes(&file).ok()?;
     (file.bytes() > 0).then(|| (resident as f64 / file.bytes() as f64).min(1.0))
 }

@@ -30,6 +30,8 @@ pub mod files;
 pub mod gate;
 mod in_call;
 mod inline;
+mod look;
+mod loop_info;
 mod mmap;
 mod null;
 mod open;
@@ -38,6 +40,7 @@ mod queue;
 mod settle;
 mod setup;
 mod slots;
+mod space;
 pub mod thread;
 mod uring;
 

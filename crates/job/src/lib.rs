@@ -16,6 +16,7 @@
 
 mod apply;
 mod arguments;
+mod around;
 mod diagnostic;
 pub mod docs;
 mod draft;
@@ -37,11 +38,12 @@ pub mod table;
 mod warn;
 mod written;
 
+pub use around::Around;
 pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, OutputFormat};
 pub use model::*;
 pub use parse::{
-    Around, Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
+    Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
 };
 pub use raw::{RawFile, RawJob, RawOption};
 pub use showcmd::showcmd;

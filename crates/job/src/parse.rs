@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::Dialect;
 use crate::arguments::{self, Arguments};
+use crate::around::Around;
 use crate::diagnostic::{Diagnostic, Parsed, Place};
 use crate::file::{FileReader, IncludeBudget};
 use crate::host::HostOptions;
@@ -49,15 +50,6 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
     let paths: Vec<_> = paths.iter().map(|path| (path.as_str(), None)).collect();
     let files = read_files(&paths, dialect, source, &mut diagnostics);
     resolve(&RawFile::default(), &files, Resolver::new(dialect, sections, &Around::default()), diagnostics)
-}
-
-/// What every job is given beside what it says itself. Results do not repeat it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Around {
-    /// Options before all others, which a job may set anew: names and values.
-    pub before: Vec<(String, String)>,
-    /// Options after all others.
-    pub after: Vec<(String, String)>,
 }
 
 /// Reads job options and job files, as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::Dialect;
 use crate::apply::apply;
+use crate::around::Around;
 use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
 use crate::draft::JobDraft;
 use crate::limits;
 use crate::model::{Job, JobOrigin, Plan};
-use crate::parse::Around;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::settle::settle;

@@ -5,8 +5,8 @@ use std::iter::Peekable;
 use units::Nanos;
 
 use crate::histogram::{BUCKETS, bucket_of};
+use crate::latency::Latency;
 use crate::series::IntervalWidths;
-use crate::summary::Latency;
 
 /// The most blocks that are kept; beyond it neighbours are joined and blocks become twice as long.
 const BLOCKS_MAX: usize = 512;

@@ -13,17 +13,21 @@
 mod blocks;
 mod glance;
 mod histogram;
+mod latency;
 mod logs;
 mod meter;
 mod moments;
+mod sample;
 mod series;
 mod summary;
 
 pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
 pub use glance::Glance;
 pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
+pub use latency::Latency;
 pub use logs::{LogEntry, LogKind, LogOptions, Logs};
-pub use meter::{Meter, MeterOptions, Sample};
+pub use meter::{Meter, MeterOptions};
 pub use moments::{Moments, Samples};
+pub use sample::Sample;
 pub use series::{Interval, IntervalWidths, Series};
-pub use summary::{CpuUse, DepthMap, DirectionSummary, Latency, Summary, SummaryDirection};
+pub use summary::{CpuUse, DepthMap, DirectionSummary, Summary, SummaryDirection};

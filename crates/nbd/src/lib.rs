@@ -10,4 +10,5 @@
 pub mod fuse;
 pub mod server;
 pub mod store;
-pub mod wire;
+
+pub use nbd_wire as wire;

@@ -190,7 +190,7 @@ fn wait(cap: &Cap, spec: &Spec, rate: f64, readers: f64) -> CapWait {
 }
 
 /// A drive's heads as a cap: with a full queue where operations are random, on its inner tracks where they are not.
-fn drive_cap(drive: &volume::disk::HardDisk, load: &Load) -> Option<Cap> {
+fn drive_cap(drive: &volume::HardDisk, load: &Load) -> Option<Cap> {
     let pure = load.share.read == 1.0 || load.share.write == 1.0;
     let (name, iops) = if load.sequential {
         ("inner tracks", pure.then(|| drive.inner_bytes_per_sec as f64 / load.mean_bytes())?)

@@ -12,7 +12,6 @@ use std::fmt;
 use job::{Diagnostic, Place};
 
 use keys::{ClaimColumn, ClaimKey, NamedKey};
-pub(crate) use value::figure_units;
 
 /// Where figures were claimed, in diagnostics.
 const SOURCE: &str = "--claim";

@@ -106,12 +106,6 @@ impl FigureQuantity {
         }
     }
 
-    /// The units that its values are written in, without `/s`: name and factor to the unit of [`Figure::of`].
-    #[must_use]
-    pub fn units(self) -> Vec<(&'static str, f64)> {
-        crate::claim::figure_units(self).collect()
-    }
-
     /// The unit of [`Figure::of`], as it is written.
     #[must_use]
     pub const fn base_unit(self) -> &'static str {

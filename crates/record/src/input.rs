@@ -4,10 +4,12 @@
 //! Only what a program prints for each device at its very end may be missing, for nothing tells that it should be there.
 
 mod accounts;
+mod binary;
 mod command;
 mod foreign;
 mod iostat;
 mod json;
+mod json_error;
 mod normal;
 mod prefix;
 mod terse;
@@ -199,3 +201,7 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
         remedy: format!("choose one: `{name}#1` to `{name}#{count}`"),
     })
 }
+
+/// How to make something that can be read.
+const MAKE: &str =
+    "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";

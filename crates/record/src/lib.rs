@@ -25,6 +25,8 @@ mod environment;
 mod figure;
 pub mod fio;
 mod input;
+mod job_result;
+mod kind;
 mod latency;
 mod log;
 mod measured;
@@ -49,19 +51,18 @@ pub use input::{
     Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
     read_input, read_inputs,
 };
+pub use job_result::{JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
+pub use kind::Kind;
 pub use latency::LatencyStats;
 pub use log::LogLine;
-pub use measured::{CpuUse, DirectionResult, IntervalRecord, Kind, Measured, SampleRecord, SeriesRecord};
+pub use measured::{CpuUse, DirectionResult, IntervalRecord, Measured, SampleRecord, SeriesRecord};
 pub use model::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
     StageWait,
 };
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
-pub use run::{
-    DiskUse, GroupTotals, HostRecord, JobEvidence, JobResult, Note, ProbeRecord, Repeat, RequestedRun, Run, RunOutcome,
-    TargetFacts, TargetKind, Tool,
-};
+pub use run::{DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedRun, Run, RunOutcome, Tool};
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};
 pub use stuck::{StuckKind, StuckOperation};

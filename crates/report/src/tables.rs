@@ -5,9 +5,9 @@ use record::{DirectionResult, JobResult, Kind, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
 use crate::escape;
-use crate::html::Shown;
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use crate::openmetrics::{Metric, OpenMetrics, label};
+use crate::shown::Shown;
 use crate::words;
 
 /// One row: a result and the kind of operation.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::manifest::{Entry, FORMAT, seal, unseal};
+use crate::store::INDEX;
 use crate::{RunStore, disk};
 
-pub(crate) const INDEX: &str = "index.json";
 const ASIDE: &str = ".index.json";
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Reason, Result};
 use crate::lock::{PATIENCE, StoreLock};
 use crate::manifest::{FORMAT, seal, unseal};
-use crate::{RunKind, RunWriter, disk, sweep};
+use crate::{RunKind, disk, sweep};
 
 const LOCK: &str = "lock";
+/// The file of the index.
+pub(crate) const INDEX: &str = "index.json";
 const VERSION: &str = "store.json";
 const VERSION_ASIDE: &str = ".store.json";
 /// The text from which a run was imported.
@@ -57,17 +59,6 @@ impl RunStore {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// Begins to keep a run, which is in the store once [`RunWriter::finish`] has returned.
-    ///
-    /// # Errors
-    ///
-    /// Where the store is of a later version or cannot be written to.
-    pub fn begin(&self, kind: RunKind, name: &str) -> Result<RunWriter> {
-        let _lock = self.lock()?;
-        self.claim_version()?;
-        RunWriter::begin(self, kind, name)
     }
 
     /// Keeps what another program measured, with the text it comes from; `name` says where the text was, and `number` which
@@ -124,7 +115,7 @@ impl RunStore {
     }
 
     /// Marks a new store with the version of its layout. Under the lock.
-    fn claim_version(&self) -> Result<()> {
+    pub(crate) fn claim_version(&self) -> Result<()> {
         self.check_version()?;
         let path = self.root.join(VERSION);
         if path.exists() {
@@ -144,5 +135,5 @@ impl RunStore {
 
 /// Whether a name in the root is the store's own and no run's.
 pub(crate) fn is_own(name: &str) -> bool {
-    name.starts_with('.') || [LOCK, VERSION, crate::index::INDEX].contains(&name)
+    name.starts_with('.') || [LOCK, VERSION, INDEX].contains(&name)
 }

@@ -222,3 +222,16 @@ fn json(document: &impl Serialize) -> Vec<u8> {
     // Strings for keys, and numbers that serde_json prints as null where they are not finite: nothing can fail.
     serde_json::to_vec_pretty(document).unwrap_or_default()
 }
+
+impl RunStore {
+    /// Begins to keep a run, which is in the store once [`RunWriter::finish`] has returned.
+    ///
+    /// # Errors
+    ///
+    /// Where the store is of a later version or cannot be written to.
+    pub fn begin(&self, kind: RunKind, name: &str) -> Result<RunWriter> {
+        let _lock = self.lock()?;
+        self.claim_version()?;
+        RunWriter::begin(self, kind, name)
+    }
+}

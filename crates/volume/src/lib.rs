@@ -11,10 +11,13 @@
 
 mod agenda;
 mod ahead;
+mod burst_credits;
 pub mod catalogue;
 mod citation;
 pub mod closed;
 pub mod disk;
+mod events;
+mod hard_disk;
 mod law;
 mod limiter;
 pub mod pagecache;
@@ -27,11 +30,13 @@ mod tally;
 mod written;
 
 pub use ahead::Early;
+pub use burst_credits::BurstCredits;
 pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
+pub use hard_disk::HardDisk;
 pub use law::Law;
 pub use request::{Kind, PerKind, Request, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, CountedUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging, Scope,
     Spec, Station, Tolerance, names_machine,
 };
-pub use system::{Attachment, BurstCredits, Home, ServiceStage, StageKind, System};
+pub use system::{Attachment, Home, ServiceStage, StageKind, System};

@@ -5,9 +5,9 @@ use std::ops::{Add, Sub};
 use units::Nanos;
 
 use crate::ahead::Ahead;
+use crate::burst_credits::BurstCredits;
 use crate::request::{Kind, PerKind, Share};
 use crate::spec::{Burst, CountedUnit, Limit};
-use crate::system::BurstCredits;
 
 /// What a limiter has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

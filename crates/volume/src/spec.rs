@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos};
 
-use crate::disk::HardDisk;
+use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::{Kind, PerKind};
 

@@ -8,7 +8,9 @@ use units::{Bytes, Nanos, random::Random};
 
 use crate::agenda::Agenda;
 use crate::ahead::Early;
+use crate::burst_credits::BurstCredits;
 use crate::disk::Mechanics;
+use crate::events::{ADMITTED, DONE, EventQueue, ID_BITS};
 use crate::law::LawSampler;
 use crate::limiter::{Limiter, LimiterCounts, applying};
 use crate::request::{PerKind, Request, Share};
@@ -71,21 +73,6 @@ pub struct ServiceStage {
     pub unmerged: u64,
     /// The rule of the limit.
     pub rule: String,
-}
-
-/// What became of a bucket of credits, in units of its limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BurstCredits {
-    /// Whether they are bytes; otherwise operations.
-    pub bytes: bool,
-    /// What the bucket holds at most.
-    pub most: f64,
-    /// What is left; below zero after a request that was larger than that.
-    pub left: f64,
-    /// How much more was spent than earned in a second, on average from the start to now.
-    pub spent_per_sec: f64,
-    /// When it was first too empty for a request.
-    pub empty_at: Option<Nanos>,
 }
 
 /// The world of a run.
@@ -171,33 +158,6 @@ struct Chance {
     bytes_per_sec: Option<u64>,
     spells: Option<Calendar>,
     random: Random,
-}
-
-/// What an event of the agenda is: a request is done, a request is admitted to its drive, a drive has moved.
-const DONE: u32 = 0;
-const ADMITTED: u32 = 1;
-const MOVED: u32 = 2;
-/// Bits of an event below its kind.
-const ID_BITS: u32 = 22;
-
-/// Where a drive enters its events.
-pub(crate) struct EventQueue<'a> {
-    agenda: &'a mut Agenda,
-    volume: u32,
-}
-
-impl EventQueue<'_> {
-    /// A request is done.
-    #[inline]
-    pub(crate) fn done(&mut self, at: Nanos, id: u32) {
-        self.agenda.push(at, DONE << ID_BITS | id);
-    }
-
-    /// The drive wants to be asked again.
-    #[inline]
-    pub(crate) fn wake(&mut self, at: Nanos) {
-        self.agenda.push(at, MOVED << ID_BITS | self.volume);
-    }
 }
 
 impl System {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use units::{Bytes, Nanos, random::Random};
-use volume::disk::HardDisk;
+use volume::HardDisk;
 use volume::{Attachment, Behaviour, Kind, Request, Spec, System};
 
 const SIZE: u64 = 1_000_000_000_000;

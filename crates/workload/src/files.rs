@@ -9,7 +9,8 @@ use units::random::Random;
 
 use crate::decision::WorkerIndex;
 use crate::error::WorkloadError;
-use crate::verify::Writers;
+use crate::extent::FileExtent;
+use crate::writers::Writers;
 
 /// What is known of a file before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,15 +19,6 @@ pub struct FileFact {
     pub size: u64,
     /// It is a block device, which cannot grow.
     pub block_device: bool,
-}
-
-/// The region of one file within which operations fall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileExtent {
-    /// Where it begins, in bytes.
-    pub start: u64,
-    /// How long it is, in bytes.
-    pub length: u64,
 }
 
 /// Everything an [`Issuer`](crate::Issuer) has to know of files.

@@ -10,6 +10,7 @@
 
 mod decision;
 mod error;
+mod extent;
 mod files;
 mod issuer;
 mod limits;
@@ -23,10 +24,13 @@ mod sizes;
 mod syncs;
 mod think;
 mod verify;
+mod writers;
 
 pub use decision::{Decision, Next, OpKind, WorkerIndex};
 pub use error::WorkloadError;
-pub use files::{FileExtent, FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
+pub use extent::FileExtent;
+pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
-pub use verify::{Checked, HEADER_BYTES, Mismatch, Writers, WrongData, file_identity};
+pub use verify::{Checked, HEADER_BYTES, Mismatch, WrongData};
+pub use writers::{Writers, file_identity};

@@ -21,8 +21,12 @@ struct Module {
     imported: BTreeMap<String, Vec<String>>,
 }
 
-/// Returns the circles of each crate: groups of siblings that depend on each other, as `crate: a, b, c`.
-pub(super) fn find(sources: &[SourceFile]) -> Vec<String> {
+/// For each module the siblings that it depends on, and what it names there.
+type Edges = BTreeMap<ModulePath, BTreeMap<ModulePath, BTreeSet<String>>>;
+
+/// Returns the circles of each crate: groups of siblings that depend on each other, as `crate: a, b, c`, each with the
+/// names that tie it, as `a -> b::Name`.
+pub(super) fn find(sources: &[SourceFile]) -> Vec<(String, Vec<String>)> {
     let mut crates: BTreeMap<&str, BTreeMap<ModulePath, Module>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.is_test) {
         let Some((name, module)) = source.module() else { continue };
@@ -30,8 +34,13 @@ pub(super) fn find(sources: &[SourceFile]) -> Vec<String> {
         names.visit_file(&source.file);
         crates.entry(name).or_default().insert(module, names.found);
     }
-    let of_crate = |(name, modules): (&&str, &BTreeMap<ModulePath, Module>)| -> Vec<String> {
-        circles(&edges(modules)).into_iter().map(|circle| format!("{name}: {}", circle.join(", "))).collect()
+    let of_crate = |(name, modules): (&&str, &BTreeMap<ModulePath, Module>)| -> Vec<(String, Vec<String>)> {
+        let edges = edges(modules);
+        let text = |circle: Vec<ModulePath>| {
+            let modules: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
+            (format!("{name}: {}", modules.join(", ")), ties(&edges, &circle))
+        };
+        circles(&edges).into_iter().map(text).collect()
     };
     crates.iter().flat_map(of_crate).collect()
 }
@@ -118,15 +127,16 @@ impl<'ast> Visit<'ast> for Names {
 }
 
 /// Returns for each pair of siblings whether the first depends on the second.
-fn edges(modules: &BTreeMap<ModulePath, Module>) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
-    let mut edges: BTreeMap<ModulePath, BTreeSet<ModulePath>> = BTreeMap::new();
+fn edges(modules: &BTreeMap<ModulePath, Module>) -> Edges {
+    let mut edges = Edges::new();
     for (module, names) in modules {
         for named in &names.named {
             let Some(target) = resolve(modules, named, 0) else { continue };
             let common = module.iter().zip(&target).take_while(|(a, b)| a == b).count();
             // A module and its own parent or child are no siblings.
             if common < module.len() && common < target.len() {
-                edges.entry(module[..=common].to_vec()).or_default().insert(target[..=common].to_vec());
+                let from = edges.entry(module[..=common].to_vec()).or_default();
+                from.entry(target[..=common].to_vec()).or_default().insert(named.join("::"));
             }
         }
     }
@@ -149,12 +159,22 @@ fn resolve(modules: &BTreeMap<ModulePath, Module>, path: &[String], depth: usize
     }
 }
 
+/// Returns what the modules of a circle name of each other.
+fn ties(edges: &Edges, circle: &[ModulePath]) -> Vec<String> {
+    let mut ties = Vec::new();
+    for from in circle {
+        let within = edges.get(from).into_iter().flatten().filter(|(to, _)| circle.contains(to));
+        ties.extend(within.flat_map(|(_, names)| names).map(|name| format!("{} -> {name}", from.join("::"))));
+    }
+    ties
+}
+
 /// Returns the strongly connected components of more than one module.
-fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<String>> {
+fn circles(edges: &Edges) -> Vec<Vec<ModulePath>> {
     let reachable = |from: &ModulePath| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
         while let Some(module) = next.pop() {
-            for target in edges.get(module).into_iter().flatten() {
+            for target in edges.get(module).into_iter().flat_map(BTreeMap::keys) {
                 if seen.insert(target) {
                     next.push(target);
                 }
@@ -164,12 +184,12 @@ fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<String
     };
     let reached: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
         edges.keys().map(|module| (module, reachable(module))).collect();
-    let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
+    let mut circles: BTreeSet<Vec<ModulePath>> = BTreeSet::new();
     for (module, targets) in &reached {
-        let circle: Vec<String> = targets
+        let circle: Vec<ModulePath> = targets
             .iter()
             .filter(|target| reached.get(**target).is_some_and(|back| back.contains(*module)))
-            .map(|target| target.join("::"))
+            .map(|target| (*target).clone())
             .collect();
         if circle.len() > 1 {
             circles.insert(circle);
@@ -187,7 +207,7 @@ mod tests {
             .iter()
             .map(|(path, text)| SourceFile::parse(format!("crates/{path}").into(), text).unwrap())
             .collect();
-        find(&sources)
+        find(&sources).into_iter().map(|(circle, _)| circle).collect()
     }
 
     #[test]
@@ -195,6 +215,13 @@ mod tests {
         let a = ("x/src/a.rs", "use crate::b::B; pub struct A;");
         assert_eq!(found(&[("x/src/lib.rs", ""), a, ("x/src/b.rs", "pub struct B(super::a::A);")]), ["x: a, b"]);
         assert!(found(&[("x/src/lib.rs", ""), a, ("x/src/b.rs", "pub struct B;")]).is_empty());
+    }
+
+    #[test]
+    fn a_circle_comes_with_the_names_that_tie_it() {
+        let files = [("crates/x/src/a.rs", "use crate::b::B;"), ("crates/x/src/b.rs", "use crate::a::A;")];
+        let sources = files.map(|(path, text)| SourceFile::parse(path.into(), text).unwrap());
+        assert_eq!(find(&sources)[0].1, ["a -> b::B", "b -> a::A"]);
     }
 
     #[test]

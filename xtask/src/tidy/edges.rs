@@ -16,7 +16,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("target", &["units"]),
     ("drive", &["units", "workload", "meter", "target"]),
     ("volume", &["units"]),
-    ("nbd", &["units", "meter", "volume"]),
+    ("nbd-wire", &["units"]),
+    ("nbd", &["units", "meter", "volume", "nbd-wire"]),
     ("engine", &["units", "target", "nbd"]),
     ("record", &["units", "job", "meter"]),
     ("runner", &["units", "job", "workload", "meter", "target", "drive", "volume", "record"]),
@@ -41,7 +42,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// Crates without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
 const PURE: &[&str] = &[
     "units", "job", "workload", "meter", "target", "drive", "volume", "runner", "sim", "record", "analyse", "plan",
-    "report",
+    "report", "nbd-wire",
 ];
 
 /// Dependencies through which a pure crate would reach the outside world.

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use sources::SourceFile;
 
 /// Circles between sibling modules that are left. The number only goes down.
-const CIRCLES_MOST: usize = 26;
+const CIRCLES_MOST: usize = 4;
 /// Type definitions whose name is used more than once, in per cent. The number only goes down.
 const REPEATED_PERCENT_MOST: usize = 1;
 /// Uses of banned words, and of banned type names, that are left. The numbers only go down.
@@ -52,6 +52,8 @@ pub(crate) fn run() -> Result<()> {
     );
     complaints.extend(sizes.complaints);
     complaints.extend(unfinished(&sources));
+    let with_ties = |(circle, ties): &(String, Vec<String>)| format!("{circle}: {}", ties.join(", "));
+    let circles: Vec<String> = circles.iter().map(with_ties).collect();
     complaints.extend(beyond(CIRCLES_MOST, "circles of sibling modules", &circles));
     complaints.extend(beyond(BANNED_WORDS_MOST, "banned words", &words));
     complaints.extend(beyond(BANNED_NAMES_MOST, "banned type names", &banned));

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use analyse::{Verdict, analyse};
 use record::Run;
+use report::Shown;
 use report::compare::NamedRun;
-use report::html::{PageSubject, Shown};
+use report::html::PageSubject;
 
 use crate::recall::{Recalled, recall_all};
 

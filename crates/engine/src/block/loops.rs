@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind};
+use crate::loop_info::LoopInfo;
 use crate::probe::reading;
 
 const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
@@ -39,24 +40,6 @@ pub struct LoopDevice {
     pub backing: PathBuf,
     /// Whether its reads and writes pass by the page cache of the file.
     pub direct: bool,
-}
-
-/// `struct loop_info64`
-#[repr(C)]
-pub(crate) struct LoopInfo {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    pub(crate) rdevice: u64,
-    pub(crate) offset: u64,
-    pub(crate) size_limit: u64,
-    number: u32,
-    encrypt_type: u32,
-    encrypt_key_size: u32,
-    flags: u32,
-    file_name: [u8; 64],
-    crypt_name: [u8; 64],
-    encrypt_key: [u8; 32],
-    init: [u64; 2],
 }
 
 /// `struct loop_config`

@@ -17,7 +17,6 @@ use std::path::Path;
 pub use device::{Cleaned, Device, DeviceDraft, DeviceSetup, clean_up};
 pub use kernel_nbd::{KernelNbd, NbdSetup};
 pub use lease::{Lease, abandoned};
-pub(crate) use loops::LoopInfo;
 pub use loops::{LoopDevice, LoopSetup, attach_loop, detach_loop, loop_devices};
 pub use mount::{FILESYSTEM, MountSetup, mount_file, unmount};
 

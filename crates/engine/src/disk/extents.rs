@@ -2,8 +2,9 @@
 
 use std::os::fd::RawFd;
 
-use nbd::store::{Extent, Extents};
+use nbd::store::Extents;
 use nbd::wire::Errno;
+use nbd::wire::Extent;
 
 use crate::error::last_errno;
 use crate::files::{File, FileKind};

@@ -7,6 +7,7 @@
 //! A flush is `fdatasync` and a durable write has `RWF_DSYNC`: both end when the device has been told to keep the bytes.
 
 mod call;
+mod call_mode;
 mod extents;
 mod open;
 mod ring;
@@ -15,11 +16,13 @@ mod turns;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
-use nbd::store::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
+use nbd::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
 use nbd::wire::Errno;
+use nbd::wire::Extent;
 
 use crate::files::File;
-use call::{CallMode, DiskCall};
+use call::DiskCall;
+use call_mode::CallMode;
 pub use open::DiskOptions;
 use slot::{DiskSlot, SlotAction, StoreGeometry};
 use turns::Turns;

@@ -7,12 +7,12 @@ use nbd::store::Pool;
 use units::Bytes;
 
 use super::Disk;
-use super::call::CallMode;
+use super::call_mode::CallMode;
 use super::slot::StoreGeometry;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
-use crate::gate::{self, FileIdentity, OpenMode, Permit, WriteGate, remove_same};
+use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate, remove_same};
 use crate::probe;
 
 /// Which file, and how.
@@ -59,7 +59,7 @@ impl Disk {
             files::open_permitted(&permit, access)?
         } else {
             let file = files::open(path, access)?;
-            gate::share(&file)?;
+            files::share(&file)?;
             file
         };
         check_size(&file, options)?;

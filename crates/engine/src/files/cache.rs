@@ -2,31 +2,12 @@
 
 use std::io;
 
-use super::open::{File, FileKind};
+use super::open::File;
 use crate::error::Error;
+use crate::look::FileKind;
 
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
-
-/// In which order a file will be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheAdvice {
-    /// From front to back: the kernel reads far ahead.
-    Sequential,
-    /// Anywhere: the kernel reads what is asked for and nothing else.
-    Random,
-}
-
-/// Tells the page cache in which order a file or device will be read. A kernel that does not listen is no error.
-pub fn advise(file: &File, advice: CacheAdvice) {
-    file.keep_advice(advice);
-    let advice = match advice {
-        CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
-        CacheAdvice::Random => libc::POSIX_FADV_RANDOM,
-    };
-    // SAFETY: the call takes no memory.
-    unsafe { libc::posix_fadvise64(file.fd(), 0, 0, advice) };
-}
 
 /// Drops what the page cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that reads
 /// come from below it. Pages that are not yet written stay. Of a block device everything is dropped.

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use units::random::Random;
 
-use super::open::{FileKind, look};
-use super::space::check_space;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::gate::{OpenMode, WriteGate, remove_same};
+use crate::look::{FileKind, look};
+use crate::space::check_space;
 
 /// How much is written between two looks at the cancel flag, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;

@@ -1,13 +1,16 @@
 //! Files and devices: opening them, making them, and taking them out of the page cache.
 
+mod advice;
 mod cache;
 mod layout;
 mod open;
-pub(crate) mod space;
+mod residency;
 
-pub use cache::{CacheAdvice, advise, invalidate};
+pub use crate::look::{FileKind, Seen, look};
+pub use crate::space::check_space;
+pub use advice::CacheAdvice;
+pub use cache::invalidate;
 pub use layout::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
-pub use open::{Access, File, FileKind, Seen, SyncFlags, look, open, open_permitted, remove};
-pub(crate) use open::{device_bytes, make_parents, unusable};
-pub use space::check_space;
-pub(crate) use space::{existing_ancestor, free_bytes};
+pub(crate) use open::share;
+pub use open::{Access, File, SyncFlags, advise, open, open_permitted, remove};
+pub use residency::resident_bytes;

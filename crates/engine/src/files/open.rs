@@ -1,31 +1,19 @@
 //! Opening files and devices, and what is known of them.
 
 use std::cell::{Cell, RefCell};
-use std::fs::{Metadata, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::cache::{CacheAdvice, advise};
+use super::advice::CacheAdvice;
 use crate::error::{Error, ErrorKind};
-use crate::gate::{self, Objection, OpenMode, Permit};
+use crate::gate::{self, Denied, OpenMode, Permit, WriteGate, WriteRefusal};
+use crate::look::{FileKind, device_bytes, kind_of, look};
 
-/// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
-const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
 /// `BLKSSZGET` of `linux/fs.h`: `_IO(0x12, 104)`.
 const BLKSSZGET: libc::Ioctl = 0x1268;
-
-/// What operations go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A file in a filesystem.
-    Regular,
-    /// A block device.
-    Block,
-    /// A character device, such as `/dev/null`.
-    Character,
-}
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,11 +118,6 @@ impl File {
         self.grain_bytes
     }
 
-    /// Locks it for reading; what another program's lock says against that.
-    pub(crate) fn lock_for_reading(&self) -> Option<Objection> {
-        self.file.borrow().as_ref().and_then(gate::lock_for_reading)
-    }
-
     /// How it was opened.
     #[must_use]
     pub fn access(&self) -> Access {
@@ -191,37 +174,6 @@ impl File {
     pub(super) fn keep_advice(&self, advice: CacheAdvice) {
         self.advice.set(Some(advice));
     }
-}
-
-/// What is at a path, without opening it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// What it is.
-    pub kind: FileKind,
-    /// Its size in bytes; for a block device as `/sys` or the device says.
-    pub bytes: u64,
-    /// The bytes that it occupies in its filesystem; less than `bytes` for a file with holes.
-    pub allocated: u64,
-}
-
-/// Looks at what is at `path`; `None` where nothing is.
-///
-/// # Errors
-///
-/// When the path cannot be looked at, or names a directory, a socket or a pipe.
-pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::file("look at", path, &error)),
-    };
-    let kind = kind_of(&metadata, path)?;
-    let bytes = match kind {
-        FileKind::Regular => metadata.len(),
-        FileKind::Block => block_bytes(path, metadata.rdev())?,
-        FileKind::Character => 0,
-    };
-    Ok(Some(Seen { kind, bytes, allocated: metadata.blocks() * 512 }))
 }
 
 /// Opens a file or device for reading.
@@ -286,36 +238,6 @@ pub fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes the directories above `path`.
-pub(crate) fn make_parents(path: &Path) -> Result<(), Error> {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => {
-            std::fs::create_dir_all(parent).map_err(|error| Error::file("make directory", parent, &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn kind_of(metadata: &Metadata, path: &Path) -> Result<FileKind, Error> {
-    let kind = metadata.file_type();
-    if kind.is_file() {
-        Ok(FileKind::Regular)
-    } else if kind.is_block_device() {
-        Ok(FileKind::Block)
-    } else if kind.is_char_device() {
-        Ok(FileKind::Character)
-    } else {
-        Err(unusable(path))
-    }
-}
-
-/// Something that is neither a file nor a device.
-pub(crate) fn unusable(path: &Path) -> Error {
-    let reason = "it is neither a file nor a device";
-    Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
-        .with_remedy("name a file or a device, or use directory= for a directory")
-}
-
 fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
     let place = path.display().to_string();
     match error.raw_os_error() {
@@ -325,26 +247,6 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
             .with_remedy("raise the limit of open files (ulimit -n), or set openfiles to fewer than nrfiles"),
         _ => Error::file("open", path, error),
     }
-}
-
-/// The size of a block device, as `/sys` has it; where that is not mounted, the device is asked.
-fn block_bytes(path: &Path, device: u64) -> Result<u64, Error> {
-    let (major, minor) = (libc::major(device), libc::minor(device));
-    let told = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok();
-    if let Some(sectors) = told.and_then(|text| text.trim().parse::<u64>().ok()) {
-        return Ok(sectors.saturating_mul(512));
-    }
-    let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    opened.and_then(|file| device_bytes(&file)).map_err(|error| Error::file("find the size of", path, &error))
-}
-
-pub(crate) fn device_bytes(file: &std::fs::File) -> io::Result<u64> {
-    let mut bytes = 0u64;
-    // SAFETY: the call writes one 64-bit number to `bytes`, which outlives it.
-    if unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut bytes) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(bytes)
 }
 
 /// The multiple in which direct operations are possible, and 512 where the system does not tell.
@@ -373,4 +275,39 @@ fn direct_offset_bytes(file: &std::fs::File) -> Option<u32> {
         libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, &raw mut facts)
     };
     (status == 0 && facts.stx_mask & libc::STATX_DIOALIGN != 0).then_some(facts.stx_dio_offset_align)
+}
+
+/// Tells the page cache in which order a file or device will be read. A kernel that does not listen is no error.
+pub fn advise(file: &File, advice: CacheAdvice) {
+    file.keep_advice(advice);
+    let advice = match advice {
+        CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
+        CacheAdvice::Random => libc::POSIX_FADV_RANDOM,
+    };
+    // SAFETY: the call takes no memory.
+    unsafe { libc::posix_fadvise64(file.fd(), 0, 0, advice) };
+}
+
+impl WriteGate {
+    /// Opens a file or device for operations that may change it: as it was admitted, or made where nothing is.
+    ///
+    /// # Errors
+    ///
+    /// As for [`WriteGate::create`], and when the system refuses.
+    pub fn open(&self, path: &Path, access: Access) -> Result<File, Error> {
+        let (permit, _) = self.create(path)?;
+        open_permitted(&permit, Access { write: true, ..access })
+    }
+}
+
+/// Keeps writers that lock away from a file that is only read, for as long as it is open.
+///
+/// # Errors
+///
+/// Where one has locked it already, and where that cannot be found out.
+pub(crate) fn share(file: &File) -> Result<(), Denied> {
+    match file.file.borrow().as_ref().and_then(gate::lock_for_reading) {
+        Some(objection) => Err(Denied::Refused(WriteRefusal::of_reader(file.path(), objection))),
+        None => Ok(()),
+    }
 }

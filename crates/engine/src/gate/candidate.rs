@@ -13,7 +13,7 @@ use super::permit::HeldFile;
 use super::users::{self, Users, Uses};
 use super::{ROOT, WriteGate, locks, output};
 use crate::error::Error;
-use crate::files;
+use crate::look;
 use crate::probe::{self, Occupant};
 
 /// Something that asks to be written to.
@@ -66,7 +66,7 @@ impl WriteCandidate<'_> {
         }
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
-        let bytes = files::device_bytes(&file).map_err(self.failed("find the size of"))?;
+        let bytes = look::device_bytes(&file).map_err(self.failed("find the size of"))?;
         // By fio's rule it does not matter what it holds.
         let mut own = false;
         if !self.gate.permissions.any_content {

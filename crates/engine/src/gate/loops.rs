@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::identity::FileIdentity;
-use crate::block::LoopInfo;
+use crate::loop_info::LoopInfo;
 use crate::probe::{self, Number};
 
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.

@@ -42,7 +42,7 @@ pub use result_file::ResultFile;
 
 use crate::error::Error;
 use crate::exports;
-use crate::files;
+use crate::look;
 use crate::probe::{self, Examination, Occupant};
 use candidate::WriteCandidate;
 use ledger::GateLedger;
@@ -158,7 +158,7 @@ impl WriteGate {
             FileIdentity::Block(number) => candidate.block(number)?,
             FileIdentity::File { .. } => candidate.file()?,
             FileIdentity::Character(number) => candidate.character(number)?,
-            FileIdentity::Stream | FileIdentity::Other => return Err(files::unusable(path).into()),
+            FileIdentity::Stream | FileIdentity::Other => return Err(look::unusable(path).into()),
         };
         Ok(Some(self.keep(held)))
     }
@@ -178,7 +178,7 @@ impl WriteGate {
             return Ok((permit, false));
         }
         output::check_new(path)?;
-        files::make_parents(path)?;
+        look::make_parents(path)?;
         let Some(file) = output::make_new(path)? else {
             let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
             return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
@@ -190,16 +190,6 @@ impl WriteGate {
         let path = path.to_owned();
         let held = HeldFile { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
         Ok((self.keep(held), true))
-    }
-
-    /// Opens a file or device for operations that may change it: as it was admitted, or made where nothing is.
-    ///
-    /// # Errors
-    ///
-    /// As for [`WriteGate::create`], and when the system refuses.
-    pub fn open(&self, path: &Path, access: files::Access) -> Result<files::File, Error> {
-        let (permit, _) = self.create(path)?;
-        files::open_permitted(&permit, files::Access { write: true, ..access })
     }
 
     /// Asks for the permission to write to what is at `path`, or to make a file there.
@@ -374,7 +364,7 @@ impl WriteGate {
     }
 
     fn remember(&self, device: &File) {
-        let examined = files::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
+        let examined = look::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
         self.note(examined.ok());
     }
 
@@ -383,18 +373,6 @@ impl WriteGate {
         if let (Some(ledger), Some(found)) = (&self.ledger, found.filter(|found| found.first_data.is_some())) {
             let _ = ledger.add_content(found.fingerprint);
         }
-    }
-}
-
-/// Keeps writers that lock away from a file that is only read, for as long as it is open.
-///
-/// # Errors
-///
-/// Where one has locked it already, and where that cannot be found out.
-pub(crate) fn share(file: &files::File) -> Result<(), Denied> {
-    match file.lock_for_reading() {
-        Some(objection) => Err(Denied::Refused(WriteRefusal::of_reader(file.path(), objection))),
-        None => Ok(()),
     }
 }
 

@@ -146,7 +146,7 @@ impl WriteRefusal {
     }
 
     /// A refusal to read what another program writes.
-    pub(super) fn of_reader(path: &Path, objection: Objection) -> Self {
+    pub(crate) fn of_reader(path: &Path, objection: Objection) -> Self {
         Self { is_read: true, ..Self::new(path, vec![objection]) }
     }
 

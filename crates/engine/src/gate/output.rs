@@ -14,8 +14,8 @@ use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::users::Uses;
 use crate::error::{Error, ErrorKind};
-use crate::files::existing_ancestor;
 use crate::probe::Number;
+use crate::space::existing_ancestor;
 
 /// What is done with what a file for results holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

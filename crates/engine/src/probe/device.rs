@@ -4,7 +4,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Number, mounts, names, reading};
-use crate::files::existing_ancestor;
+use crate::space::existing_ancestor;
 
 /// A block device: a disk, a partition, or something stacked on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::reading::{Reading, names, text};
-use crate::files::space;
+use crate::space;
 
 /// The options in force of an ext4 filesystem, those that are defaults too. `device` is its name in `/dev`.
 pub fn ext4_options(root: &Path, device: &str) -> Reading<Vec<String>> {

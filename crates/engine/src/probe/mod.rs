@@ -13,7 +13,6 @@ mod occupants;
 mod permissions;
 mod queue;
 pub(crate) mod reading;
-mod residency;
 mod signature;
 mod stack;
 mod usage;
@@ -36,7 +35,6 @@ pub use queue::{
     loop_offset_bytes, mapping, node, queue, raid, read_ahead_kb,
 };
 pub use reading::{Reading, UnreadFile, UnreadReason};
-pub use residency::resident_bytes;
 pub use signature::{Examination, Signature, Sort, examine};
 pub(crate) use signature::{KIND_BYTES, file_kind};
 pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Number;
 use crate::error::Error;
-use crate::files::existing_ancestor;
+use crate::space::existing_ancestor;
 
 /// A mounted filesystem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
 /// When the system does not tell.
 pub fn free_bytes(path: &Path) -> Result<u64, Error> {
     let home = existing_ancestor(path);
-    crate::files::free_bytes(&home).map_err(|error| Error::file("look at", &home, &error))
+    crate::space::free_bytes(&home).map_err(|error| Error::file("look at", &home, &error))
 }
 
 /// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`

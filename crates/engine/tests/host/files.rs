@@ -238,9 +238,9 @@ fn an_invalidated_file_is_out_of_the_page_cache() {
     let path = scratch.path("data");
     lay(&layout(path.clone(), MIB, LayoutContent::Filled)).unwrap();
     let file = files::open(&path, READ).unwrap();
-    assert_eq!(probe::resident_bytes(&file).unwrap(), MIB);
+    assert_eq!(files::resident_bytes(&file).unwrap(), MIB);
     files::invalidate(&file, 0, 0).unwrap();
-    assert_eq!(probe::resident_bytes(&file).unwrap(), 0);
+    assert_eq!(files::resident_bytes(&file).unwrap(), 0);
     files::invalidate(&files::open("/dev/null".as_ref(), READ).unwrap(), 0, 0).unwrap();
 }
 
@@ -261,6 +261,6 @@ fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
         lay(&layout(path.clone(), 16 * MIB, LayoutContent::Filled)).unwrap();
         let open = || files::open(&path, READ).unwrap();
         with_target(&Setup::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Forget).unwrap();
-        assert_eq!(probe::resident_bytes(&open()).unwrap(), 12 * MIB, "{}", engine.name());
+        assert_eq!(files::resident_bytes(&open()).unwrap(), 12 * MIB, "{}", engine.name());
     }
 }

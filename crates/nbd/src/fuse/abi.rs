@@ -1,6 +1,6 @@
 //! Numbers of the kernel's interface, and the fields of its structures. All are in the byte order of the host.
 
-use crate::wire::bytes::ByteReader;
+use nbd_wire::bytes::ByteReader;
 
 pub(super) const MAJOR: u32 = 7;
 /// The newest minor version that is spoken here.

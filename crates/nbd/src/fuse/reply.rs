@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::abi;
-use crate::wire;
+use nbd_wire as wire;
 
 const HEADER_BYTES: usize = 16;
 /// The longest body is that of attributes.

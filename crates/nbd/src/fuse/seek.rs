@@ -3,8 +3,8 @@
 use rustix::io::Errno;
 
 use super::reply::{FuseReply, system};
-use crate::store::Extent;
-use crate::wire;
+use nbd_wire as wire;
+use nbd_wire::Extent;
 
 /// A search for the next byte that is allocated, or that is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Requests as the kernel writes them, byte by byte.
 
 use super::*;
-use crate::wire;
+use nbd_wire as wire;
 
 const NODE: Node = Node { size: 1 << 20, block_bytes: 4096, read_only: false, owner: (1, 2) };
 

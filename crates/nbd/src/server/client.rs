@@ -6,13 +6,10 @@ use units::Nanos;
 
 use super::budget::MemoryBudget;
 use super::connection::Connection;
-use super::desk::Dispatcher;
+use super::dispatcher::Dispatcher;
 use super::mounted::Mounted;
+use super::over::Over;
 use super::poll::Interest;
-
-/// A client is of no use any longer: it is gone, or says what no client says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Over;
 
 /// One client.
 pub(super) enum Client {

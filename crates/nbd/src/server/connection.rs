@@ -5,17 +5,16 @@ use std::os::fd::BorrowedFd;
 use units::Nanos;
 
 use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
-use super::client::Over;
-use super::desk::{DispatchResult, Dispatcher, ReplyMode};
+use super::dispatcher::{DispatchResult, Dispatcher, INPUT_BYTES, ReplyMode};
+use super::halt::Halt;
 use super::outbox::ReplyOutbox;
+use super::over::Over;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
-use super::socket::{ClientSocket, Halt};
-use crate::wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
-use crate::wire::{NbdCommand, NbdRequest, ReplyStyle};
+use super::socket::ClientSocket;
+use nbd_wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
+use nbd_wire::{NbdCommand, NbdRequest, ReplyStyle};
 
-/// How much is read at a time.
-pub(super) const INPUT_BYTES: usize = 256 << 10;
 /// How much is read at a time at least, and by a connection that has used up its memory.
 const INPUT_LEAST_BYTES: usize = 4 << 10;
 /// How much is read at a time before an export is chosen.

@@ -11,7 +11,7 @@ use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, socket_with};
 
-use crate::wire::handshake::Tls;
+use nbd_wire::handshake::Tls;
 
 /// Nothing here blocks, and no child inherits it.
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);

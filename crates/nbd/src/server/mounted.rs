@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use units::Nanos;
 
 use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
-use super::client::Over;
-use super::desk::{DispatchResult, Dispatcher, ReplyMode};
+use super::dispatcher::{DispatchResult, Dispatcher, ReplyMode};
+use super::over::Over;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
 use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, FuseReply, MOST_BYTES, Node, Received, SeekFilesystem};
 use crate::store::{Operation, Pieces};
-use crate::wire::{CommandFlags, NbdCommand, NbdRequest, ReplyStyle};
+use nbd_wire::{CommandFlags, NbdCommand, NbdRequest, ReplyStyle};
 
 /// As many requests are read before other clients have their turn.
 const TURN: usize = 64;

@@ -2,8 +2,8 @@
 
 use units::Nanos;
 
-use crate::store::Extent;
-use crate::wire::{Errno, NbdRequest};
+use nbd_wire::Extent;
+use nbd_wire::{Errno, NbdRequest};
 
 /// One connection of the many that have had the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl ServerSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{CommandFlags, NbdCommand};
+    use nbd_wire::{CommandFlags, NbdCommand};
 
     #[test]
     fn numbers_are_used_again_and_never_beyond_the_last() {

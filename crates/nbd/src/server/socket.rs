@@ -4,29 +4,13 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
-use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 
+use super::halt::Halt;
 use super::tls::{self, TlsIdentity, TlsSession};
 
 /// How much of that the kernel keeps at the other end of a TCP connection (`tcp_rmem`, its second value).
 const RECEIVE_BUFFER_BYTES: u64 = 128 << 10;
-
-/// How a call on a socket ended that took or brought nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Halt {
-    /// Nothing now; [`super::poll::Poll`] tells when.
-    Later,
-    /// The other side is gone.
-    Gone,
-}
-
-impl From<Errno> for Halt {
-    fn from(errno: Errno) -> Self {
-        // What else can happen to a socket in use means that it cannot be used any longer.
-        if errno == Errno::AGAIN || errno == Errno::INTR { Self::Later } else { Self::Gone }
-    }
-}
 
 /// A stream that never blocks, in clear or encrypted.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use volume::ServiceStage;
 
 use super::timeline::Punctuality;
 use crate::store::InjectedFaults;
-use crate::wire::NbdCommand;
+use nbd_wire::NbdCommand;
 
 /// What clients ask for, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

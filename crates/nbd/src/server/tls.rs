@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
-use super::socket::Halt;
+use super::halt::Halt;
 
 /// What a server shows to prove who it is, and whom it lets in.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Rows of extents.
 
-use super::Extent;
+use nbd_wire::Extent;
 
 /// Neighbouring extents while they are found; those of one kind become one.
 #[derive(Debug)]

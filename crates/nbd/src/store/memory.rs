@@ -3,8 +3,9 @@
 use super::blocks::BLOCK_BYTES;
 use super::parts::{parts, split};
 use super::sparse::{Sparse, SparseBlock};
-use super::{Abilities, Extent, Extents, Operation, Pieces, Pool, Store, StoreProgress};
-use crate::wire::Errno;
+use super::{Abilities, Extents, Operation, Pieces, Pool, Store, StoreProgress};
+use nbd_wire::Errno;
+use nbd_wire::Extent;
 
 /// Bytes in memory, of which only what was written takes any. Nothing of it survives the process.
 pub struct MemoryStore {

@@ -19,7 +19,7 @@ mod sparse;
 
 use std::os::fd::BorrowedFd;
 
-use crate::wire::Errno;
+use nbd_wire::{Errno, Extent};
 
 pub use extents::Extents;
 pub use faults::{Fault, FaultKind, Faults, FaultyStore, InjectedFaults};
@@ -97,17 +97,6 @@ pub struct StoreEnd {
     pub slot: u32,
     /// How it went.
     pub result: Result<(), Errno>,
-}
-
-/// Neighbouring bytes of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// How many bytes.
-    pub length: u64,
-    /// Whether nothing is allocated there.
-    pub hole: bool,
-    /// Whether they read as zeroes.
-    pub zero: bool,
 }
 
 /// What a store can do beyond reading.

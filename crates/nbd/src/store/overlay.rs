@@ -11,8 +11,9 @@ use super::blocks::BLOCK_BYTES;
 use super::parts::{Part, split};
 use super::scratch::ScratchBuffer;
 use super::sparse::{Sparse, SparseBlock};
-use super::{Abilities, Extent, Extents, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
-use crate::wire::Errno;
+use super::{Abilities, Extents, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
+use nbd_wire::Errno;
+use nbd_wire::Extent;
 
 /// Copy-on-write over another store, which is never written to. Nothing of the changes survives the process.
 pub struct Overlay {

@@ -3,8 +3,9 @@
 use units::random::{Random, mix};
 
 use super::scratch::ScratchBuffer;
-use super::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Store, StoreProgress};
-use crate::wire::Errno;
+use super::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreProgress};
+use nbd_wire::Errno;
+use nbd_wire::Extent;
 
 /// What there is to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::Pool;
 use super::blocks::{BLOCK_BYTES, BlockMap};
 use super::parts::parts;
 use super::slab::Slab;
-use crate::wire::Errno;
+use nbd_wire::Errno;
 
 const FAN_BITS: u32 = 10;
 const FAN: usize = 1 << FAN_BITS;

@@ -1,6 +1,6 @@
 //! Text as lines, and numbers as they were printed.
 
-use super::{InputError, foreign, prefix};
+use super::{InputError, MAKE, binary, prefix};
 
 /// A text without what terminals do with it: colours, and lines that were written over.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl InputText {
     /// Refuses what is no text, and what is empty.
     pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, InputError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        if let Some(error) = foreign::refuse_binary(name, bytes) {
+        if let Some(error) = binary::refuse_binary(name, bytes) {
             return Err(error);
         }
         let raw = String::from_utf8_lossy(bytes);
@@ -107,10 +107,6 @@ impl InputText {
 
 /// Characters of a line that an error carries.
 const SHOWN: usize = 240;
-
-/// How to make something that can be read.
-pub(super) const MAKE: &str =
-    "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";
 
 /// What a terminal would show of a line: no colours, and only the last of what was written over.
 fn shown(line: &str) -> String {

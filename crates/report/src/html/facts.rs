@@ -4,9 +4,9 @@ use record::{JobResult, ModelledVolume, Run, RunOutcome};
 use units::{Bytes, grouped};
 
 use super::Shown;
+use super::common::when_and_where;
 use super::findings::micro;
 use super::markup::Markup;
-use super::page::when_and_where;
 use super::table::HtmlTable;
 use crate::stuck::{LISTED_MOST, stuck_lines};
 
@@ -51,7 +51,7 @@ fn of_run(out: &mut Markup, shown: &Shown<'_>) {
 
 /// The command line with the seed that was drawn, so that it gives the same again.
 pub(super) fn command(run: &Run) -> String {
-    let mut words: Vec<String> = run.command_line.iter().map(|word| quoted(word)).collect();
+    let mut words: Vec<String> = run.command_line.iter().map(|word| crate::escape::shell(word)).collect();
     let seeded = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");
     if let Some(seed) =
@@ -60,16 +60,6 @@ pub(super) fn command(run: &Run) -> String {
         words.push(format!("--seed {seed}"));
     }
     words.join(" ")
-}
-
-/// A word as a shell reads it back.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=@%+".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// The options that were set, as a job file.

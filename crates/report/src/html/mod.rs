@@ -6,6 +6,7 @@
 //! pass through `markup`, which lets none of them become an element.
 
 mod charts;
+mod common;
 mod comparison;
 mod differences;
 mod document;
@@ -26,6 +27,7 @@ use analyse::Verdict;
 pub use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
 
+use crate::shown::Shown;
 use crate::{GridPoint, compare, suite as suites, sweep as sweeps};
 
 /// One thing that a page is about.
@@ -37,19 +39,6 @@ pub enum PageSubject<'a> {
     Sweep(&'a sweeps::SweepDocument),
     /// A published procedure.
     Suite(&'a suites::SuiteDocument),
-}
-
-/// A run and what is told of it beside its record.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// What it is called beside others.
-    pub name: &'a str,
-    /// The record.
-    pub run: &'a Run,
-    /// What was found in it.
-    pub verdicts: &'a [Verdict],
-    /// The job file as it was written, where it was kept.
-    pub written: Option<&'a str>,
 }
 
 impl<'a> PageSubject<'a> {

@@ -3,10 +3,10 @@
 use analyse::Severity;
 use units::count;
 
+use super::common::{SECTIONS, severity};
 use super::findings::{micro, split, tone};
 use super::headline::{rate, time};
 use super::markup::Markup;
-use super::page::{SECTIONS, severity};
 use super::part::{Member, SectionPart};
 use crate::chart::isolated;
 use crate::words;

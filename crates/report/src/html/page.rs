@@ -1,14 +1,12 @@
 //! The page around its sections: head, headline, ways to the sections, end.
 
 use analyse::Severity;
-use record::{ModelRecord, Run};
-use units::Nanos;
 
+use super::common::{SECTIONS, severity, when_and_where};
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
 use super::{PageSubject, Shown, comparison, differences, facts, headline, overview, run, suite, sweep};
-use crate::civil::Civil;
 use crate::words;
 use crate::{chart, compare};
 
@@ -19,9 +17,6 @@ const POLICY: &str =
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 15V8\
                     L15 15z' fill='none'/%3E%3Cpath d='M2 14 8 5h6' fill='none' stroke='%230067b0' stroke-width='2.5'/%3E\
                     %3C/svg%3E";
-/// Jobs beyond these have their row in the overview and no section, so that a page stays under a megabyte.
-pub(super) const SECTIONS: usize = 40;
-
 /// A section of the page.
 struct PageSection {
     id: String,
@@ -108,11 +103,6 @@ fn result_of(part: &SectionPart<'_>) -> String {
     }
 }
 
-/// Whether the headline of a page of this part alone is its verdict.
-pub(super) fn verdict_is_title(part: &SectionPart<'_>) -> bool {
-    part.members.iter().all(|member| headline::result(member).is_none())
-}
-
 fn verdict_of(member: &Member<'_>) -> String {
     let statement = member.verdict.map(|verdict| words::parts(&verdict.headline, member.job).statement);
     statement.map_or_else(|| format!("{} was measured", member.job.name), |text| split(&text).0.to_owned())
@@ -191,20 +181,6 @@ fn top(out: &mut Markup, subjects: &[PageSubject<'_>]) {
     });
 }
 
-/// `2026-11-21 10:38:56 on box`, `30.0 s simulated`.
-pub(super) fn when_and_where(run: &Run) -> String {
-    match &run.model {
-        Some(ModelRecord { virtual_time: true, elapsed_ns, .. }) => {
-            format!("{} of virtual time", micro(&Nanos::new(*elapsed_ns).to_string()))
-        }
-        _ if run.taken_unix_ms == 0 => run.tool.name.clone(),
-        _ => {
-            let when = Civil::at(run.taken_unix_ms, run.utc_offset_s).iso();
-            if run.host.hostname.is_empty() { when } else { format!("{when} on {}", run.host.hostname) }
-        }
-    }
-}
-
 /// What the headline is about.
 fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
     out.class("p", "sub", |out| match (subjects, parts) {
@@ -246,10 +222,4 @@ pub(super) fn foot(out: &mut Markup) {
              each is its table."
         ));
     });
-}
-
-/// The gravest finding of a part.
-pub(super) fn severity(part: &SectionPart<'_>) -> Severity {
-    let of = part.members.iter().filter_map(|member| member.verdict.map(|verdict| verdict.headline.severity));
-    of.max().unwrap_or(Severity::Info)
 }

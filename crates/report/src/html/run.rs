@@ -1,10 +1,10 @@
 //! The section of a job.
 
 use super::charts;
+use super::common::verdict_is_title;
 use super::findings;
 use super::headline;
 use super::markup::Markup;
-use super::page::verdict_is_title;
 use super::part::{Member, SectionPart};
 
 /// Verdict and findings, figures, charts. `alone` on its page its name stands above it already.

@@ -1,10 +1,10 @@
 //! The section of a published procedure.
 
 use super::charts::published;
-use super::facts::quoted;
 use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
+use crate::escape;
 use crate::suite::{self, NEAR, StoredSeverity, SuiteDocument};
 
 /// How many of its figures are near what was published.
@@ -64,7 +64,7 @@ pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     list(out, facts.iter().map(|(label, text)| (*label, text.as_str())));
     list(out, document.preconditions.iter().map(|text| ("before it began", text.as_str())));
     if !document.command_line.is_empty() {
-        let words: Vec<String> = document.command_line.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = document.command_line.iter().map(|word| escape::shell(word)).collect();
         out.leaf("pre", "", &words.join(" "));
     }
 }

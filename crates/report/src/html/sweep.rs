@@ -3,11 +3,11 @@
 use units::{count, percent};
 
 use super::charts::knee;
-use super::facts::quoted;
 use super::findings::{micro, split};
 use super::headline::time;
 use super::markup::Markup;
 use super::table::HtmlTable;
+use crate::escape;
 use crate::sweep::{Sweep, SweepAdvice, SweepDocument, caveats, facts, headline};
 
 /// The answer in a sentence.
@@ -45,7 +45,7 @@ pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     out.leaf("h3", "", "Every probe");
     out.class("div", "card sheet tall", |out| probes(&sweeps).write(out));
     if !document.command_line.is_empty() {
-        let words: Vec<String> = document.command_line.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = document.command_line.iter().map(|word| escape::shell(word)).collect();
         out.leaf("h3", "", "The command to repeat it");
         out.leaf("pre", "", &words.join(" "));
     }

@@ -5,7 +5,8 @@ use record::{
     Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats,
     Measured, Run, SCHEMA, SeriesRecord, Tool,
 };
-use report::html::{PageSubject, Shown, page};
+use report::Shown;
+use report::html::{PageSubject, page};
 
 /// A latency around 1.3 ms with a tail.
 pub(crate) fn latency(count: u64) -> LatencyStats {

@@ -12,7 +12,7 @@ use super::schema::{
     BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule, VolumeType, What,
 };
 use super::{FoundVolume, ask};
-use crate::disk::HardDisk;
+use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{

@@ -4,7 +4,7 @@ use units::{Bytes, Nanos};
 
 use super::build::whole;
 use super::rule::number;
-use crate::disk::HardDisk;
+use crate::hard_disk::HardDisk;
 
 /// What may be said of a drive.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ fn set(drive: &mut HardDisk, name: &str, value: f64) {
 #[cfg(test)]
 mod tests {
     use crate::catalogue::resolve;
-    use crate::disk::HardDisk;
+    use crate::hard_disk::HardDisk;
     use crate::spec::Behaviour;
 
     #[test]

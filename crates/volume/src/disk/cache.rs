@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use units::{Nanos, random::Random};
 
-use super::HardDisk;
 use super::geometry::Geometry;
 use super::queue::{CommandQueue, DiskCommand};
+use crate::hard_disk::HardDisk;
 
 /// The bytes of the writes that fill a cache at the start.
 const FILL_BYTES: u32 = 4096;

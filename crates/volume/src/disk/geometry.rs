@@ -18,7 +18,7 @@
 
 use units::Nanos;
 
-use super::HardDisk;
+use crate::hard_disk::HardDisk;
 
 /// Bits of a turn in ticks.
 const TURN_BITS: u32 = 24;

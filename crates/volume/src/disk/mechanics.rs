@@ -2,13 +2,13 @@
 
 use units::{Bytes, Nanos, random::Random};
 
-use super::HardDisk;
 use super::cache::Cache;
 use super::geometry::{Geometry, Spot};
 use super::queue::{CommandQueue, DiskCommand, Pick};
 use super::stream::DiskStream;
+use crate::events::EventQueue;
+use crate::hard_disk::HardDisk;
 use crate::request::{Kind, Request};
-use crate::system::EventQueue;
 
 /// A drive at work.
 #[derive(Clone, Debug)]

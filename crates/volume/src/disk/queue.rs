@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use units::Nanos;
 
-use super::HardDisk;
 use super::geometry::{Geometry, Spot};
+use crate::hard_disk::HardDisk;
 
 /// A read or a write on its way to the platters.
 #[derive(Clone, Copy, Debug, Default)]

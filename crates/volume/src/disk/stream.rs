@@ -99,7 +99,7 @@ impl DiskStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::HardDisk;
+    use crate::hard_disk::HardDisk;
 
     const KIB: u64 = 1024;
 

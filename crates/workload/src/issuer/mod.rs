@@ -15,7 +15,8 @@ use units::random::Random;
 
 use crate::decision::{Decision, Next, OpKind, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::files::{FileExtent, JobLayout};
+use crate::extent::FileExtent;
+use crate::files::JobLayout;
 use crate::limits::Limits;
 use crate::mix::Mix;
 use crate::offsets::{Cursor, OffsetRules};

@@ -11,7 +11,7 @@ use job::{Distribution, Generator, Job, PerKind};
 use units::random::{Random, mix};
 
 use crate::decision::OpKind;
-use crate::files::FileExtent;
+use crate::extent::FileExtent;
 use crate::sizes::Sizer;
 use coverage::Coverage;
 

@@ -18,7 +18,6 @@
 mod checksum;
 mod header;
 mod latest;
-mod writers;
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,11 +28,11 @@ use units::random::mix;
 use crate::decision::Decision;
 use crate::files::JobLayout;
 use crate::payload::{fill_random, repeat};
+use crate::writers::Writers;
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
 use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::Latest;
-pub use writers::{Writers, file_identity};
 
 /// How many expected and found bytes a [`Mismatch`] quotes at most.
 const QUOTED: usize = 16;

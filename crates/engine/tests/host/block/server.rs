@@ -6,8 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nbd::fuse::{Ask, BUFFER_BYTES, Channel, FuseReply, Node, Received, ReplyTicket};
-use nbd::store::{Extent, Operation};
+use nbd::store::Operation;
 use nbd::wire::Errno;
+use nbd::wire::Extent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const BLOCK: usize = 4096;

@@ -2,8 +2,9 @@
 
 use units::random::Random;
 
-use crate::store::{Abilities, Extent, Operation, Pieces, Store, StoreEnd, StoreProgress};
-use crate::wire::Errno;
+use crate::store::{Abilities, Operation, Pieces, Store, StoreEnd, StoreProgress};
+use nbd_wire::Errno;
+use nbd_wire::Extent;
 
 /// Holds operations back, and starts what is below at any time before they end.
 pub(crate) struct Later {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Operation, Pieces, Store, StoreEnd, StoreProgress};
-use crate::wire::Errno;
+use nbd_wire::Errno;
 
 #[cfg(test)]
 pub(crate) use later::Later;

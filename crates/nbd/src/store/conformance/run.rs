@@ -7,7 +7,7 @@ use units::random::Random;
 use super::work::{TestedWork, WorkKind};
 use super::{TestedStore, await_ends, lent};
 use crate::store::{Operation, Store, StoreEnd, StoreProgress};
-use crate::wire::Errno;
+use nbd_wire::Errno;
 
 /// An operation that has a slot.
 struct Active {

@@ -6,8 +6,9 @@ use std::os::fd::BorrowedFd;
 use volume::Kind;
 
 use super::{Fault, FaultKind, FaultRates, Faults, InjectedFaults, SECTOR_BYTES};
-use crate::store::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
-use crate::wire::Errno;
+use crate::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
+use nbd_wire::Errno;
+use nbd_wire::Extent;
 
 /// A store of which some reads, writes and flushes fail, some writes are torn or lost, and some reads are corrupted.
 pub struct FaultyStore {

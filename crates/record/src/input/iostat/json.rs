@@ -6,7 +6,7 @@ use serde_json::{Deserializer, Map, Value};
 
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, number, set_seconds, too_short};
 use crate::input::InputError;
-use crate::input::json::fault;
+use crate::input::json_error::fault;
 use crate::input::text::InputText;
 
 /// Reads the documents on some lines; all of them, where several follow one another.

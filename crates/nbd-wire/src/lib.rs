@@ -1,12 +1,16 @@
-//! The protocol, without sockets: <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>.
+//! The NBD protocol without sockets: <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>.
 //!
 //! Everything here takes bytes and gives bytes or decisions. The same types serve the server and the client.
+//!
+//! What this crate does *not* do: it opens nothing, keeps no data and knows no model; `nbd` has the server and its stores,
+//! `engine` the client.
 
-pub(crate) mod bytes;
+pub mod bytes;
 pub mod client;
 mod command;
 mod errno;
 mod export;
+mod extent;
 mod flags;
 pub mod handshake;
 mod number;
@@ -16,6 +20,7 @@ pub mod uri;
 pub use command::{CommandFlags, NbdCommand, NbdRequest, NotARequest};
 pub use errno::Errno;
 pub use export::{Export, ExportBlockSizes};
+pub use extent::Extent;
 pub use flags::TransmissionFlags;
 pub use reply::ReplyStyle;
 pub use uri::Uri;

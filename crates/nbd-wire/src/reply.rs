@@ -1,7 +1,7 @@
 //! Replies of the transmission phase, as a server writes them.
 
 use super::{Errno, NbdRequest};
-use crate::store::Extent;
+use crate::Extent;
 
 /// What the two sides have agreed replies to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

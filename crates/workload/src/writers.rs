@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::files::FileExtent;
+use crate::extent::FileExtent;
 
 /// The regions of files that workers write at the same time, for telling a block that another worker overwrote from one
 /// that does not belong where it stands.

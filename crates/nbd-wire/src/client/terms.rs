@@ -1,6 +1,6 @@
 //! What a client wants of a server, and what it gets.
 
-use crate::wire::{ExportBlockSizes, TransmissionFlags};
+use crate::{ExportBlockSizes, TransmissionFlags};
 
 /// What a client wants of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

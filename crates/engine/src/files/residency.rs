@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::RawFd;
 
+use super::open::File;
 use crate::error::Error;
-use crate::files::File;
 
 /// `cachestat`, which is newer than some C libraries (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;

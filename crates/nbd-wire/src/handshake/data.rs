@@ -1,7 +1,7 @@
 //! The data that options carry: protocol document, "Option types".
 
-use crate::wire::bytes::{ByteReader, string};
-use crate::wire::number::info;
+use crate::bytes::{ByteReader, string};
+use crate::number::info;
 
 /// What `NBD_OPT_INFO` and `NBD_OPT_GO` ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a client writes during the handshake: protocol document, "Option types".
 
 use super::terms::Wishes;
-use crate::wire::number::{self, ALLOCATION, info, opt};
+use crate::number::{self, ALLOCATION, info, opt};
 
 pub(super) fn client_flags(out: &mut Vec<u8>, flags: u16) {
     out.extend_from_slice(&u32::from(flags).to_be_bytes());

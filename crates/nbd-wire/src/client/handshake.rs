@@ -6,9 +6,9 @@
 use super::refusal::{ClientError, ServerRefusal};
 use super::sending;
 use super::terms::{ClientStep, ListedExport, Served, Wishes};
-use crate::wire::bytes::{ByteReader, string};
-use crate::wire::number::{self, ALLOCATION, err, info, opt, rep};
-use crate::wire::{ExportBlockSizes, TransmissionFlags};
+use crate::bytes::{ByteReader, string};
+use crate::number::{self, ALLOCATION, err, info, opt, rep};
+use crate::{ExportBlockSizes, TransmissionFlags};
 
 /// The longest reply to an option, in bytes: two strings of the longest kind and what stands around them.
 const REPLY_MOST: usize = 2 * number::STRING_MOST + 64;

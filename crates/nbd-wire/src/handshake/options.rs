@@ -3,9 +3,9 @@
 use super::answer::{self, OptionRefusal, acknowledge, refuse};
 use super::data::{Inquiry, Queries};
 use super::{ALLOCATION_CONTEXT, Agreed, Haggled, Handshake, HandshakePhase, HandshakeStep, Tls, Turn};
-use crate::wire::bytes::string;
-use crate::wire::number::{ALLOCATION, opt};
-use crate::wire::{Export, ReplyStyle, TransmissionFlags};
+use crate::bytes::string;
+use crate::number::{ALLOCATION, opt};
+use crate::{Export, ReplyStyle, TransmissionFlags};
 
 impl Handshake {
     /// Carries out one option and answers it.

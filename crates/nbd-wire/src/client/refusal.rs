@@ -1,6 +1,6 @@
 //! Why a handshake came to nothing.
 
-use crate::wire::number::{err, opt};
+use crate::number::{err, opt};
 
 /// Why a server said no to an option: protocol document, "Option reply types".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

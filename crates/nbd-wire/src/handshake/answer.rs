@@ -1,7 +1,7 @@
 //! What a server answers to options: protocol document, "Option reply types".
 
-use crate::wire::number::{self, err, info, rep};
-use crate::wire::{Export, TransmissionFlags};
+use crate::number::{self, err, info, rep};
+use crate::{Export, TransmissionFlags};
 
 /// Why an option is refused: its number on the wire, and words for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //!
 //! Only the head of a reply is looked at, in place; the bytes of a read follow it and are the caller's to move.
 
-use crate::wire::bytes::ByteReader;
-use crate::wire::number::STRING_MOST;
-use crate::wire::{Errno, reply};
+use crate::bytes::ByteReader;
+use crate::number::STRING_MOST;
+use crate::{Errno, reply};
 
 /// As many bytes as [`ServerReply::decode`] may want to see before it can tell what a reply is.
 pub const REPLY_HEADER_MOST: usize = HEADER + ERROR_MOST;

@@ -5,8 +5,8 @@ mod terms;
 mod tls;
 
 use super::*;
-use crate::wire::ExportBlockSizes;
-use crate::wire::number::{ALLOCATION, OPTION_REPLY, err, info, rep};
+use crate::ExportBlockSizes;
+use crate::number::{ALLOCATION, OPTION_REPLY, err, info, rep};
 
 const ACK: u32 = rep::ACK;
 

@@ -4,9 +4,9 @@ mod pieces;
 mod replies;
 
 use super::*;
-use crate::wire::handshake::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakeSettings, HandshakeStep, Tls};
-use crate::wire::number::{self, err, info, opt, rep};
-use crate::wire::{Export, ExportBlockSizes, ReplyStyle, TransmissionFlags};
+use crate::handshake::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakeSettings, HandshakeStep, Tls};
+use crate::number::{self, err, info, opt, rep};
+use crate::{Export, ExportBlockSizes, ReplyStyle, TransmissionFlags};
 
 fn exports() -> Vec<Export> {
     ["one", "two"].map(export).to_vec()

@@ -6,18 +6,21 @@ use volume::{Kind as Charged, Share, System};
 
 use super::Offer;
 use super::budget::{MemoryBudget, REQUEST_BYTES};
-use super::client::Over;
-use super::connection::INPUT_BYTES;
-use super::crowd::Connections;
+use super::connections::Connections;
 use super::outbox::Loan;
+use super::over::Over;
 use super::slots::{ConnectionTicket, Pending, ServerSlots, SlotError};
 use super::tallies::ExportTally;
 use super::timeline::Timeline;
 use super::tls::TlsIdentity;
 use crate::store::faults::FaultRates;
-use crate::store::{Abilities, Extent, Fault, Faults, Footprint, Operation, Store, StoreEnd, StoreProgress};
-use crate::wire::handshake::Agreed;
-use crate::wire::{CommandFlags, Errno, Export, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
+use crate::store::{Abilities, Fault, Faults, Footprint, Operation, Store, StoreEnd, StoreProgress};
+use nbd_wire::Extent;
+use nbd_wire::handshake::Agreed;
+use nbd_wire::{CommandFlags, Errno, Export, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
+
+/// How much is read at a time.
+pub(super) const INPUT_BYTES: usize = 256 << 10;
 
 /// What stands behind an export.
 #[derive(Clone, Debug)]

@@ -1,0 +1,105 @@
+//! How system calls on the file of a store are made.
+
+use std::os::fd::{BorrowedFd, RawFd};
+
+use target::Tag;
+
+use super::call::DiskCall;
+use super::ring::Ring;
+use super::slot::DiskSlot;
+use crate::blocking::{Call as Transfer, Preadv, Preadv2};
+use crate::inline;
+
+/// How calls are made.
+pub(super) enum CallMode {
+    Ring(Box<Ring>),
+    AtOnce,
+}
+
+impl CallMode {
+    /// The ring, where the host has one.
+    pub(super) fn new(ring: bool, fd: RawFd) -> Self {
+        let ring = if ring { Ring::new(fd).ok() } else { None };
+        ring.map_or(Self::AtOnce, |ring| Self::Ring(Box::new(ring)))
+    }
+
+    /// Makes a call; returns its result, a negated error number where it failed, or `None` when it is told later.
+    pub(super) fn issue(&mut self, slot: u32, call: DiskCall, fd: RawFd, job: &mut DiskSlot) -> Option<i32> {
+        let start = match call {
+            DiskCall::Read { skip, length, .. } | DiskCall::Write { skip, length, .. } => {
+                let start = job.buffer().and_then(|buffer| buffer.span(Tag(0), skip, length));
+                let Some(start) = start else { return Some(-libc::EFAULT) };
+                start
+            }
+            _ => std::ptr::null_mut(),
+        };
+        match self {
+            Self::Ring(ring) if !matches!(call, DiskCall::Discard { .. }) => {
+                // SAFETY: `start` and what follows lie in the buffer of the slot, which is neither touched nor given
+                // back before the result of this call has been told (`Slot::take`, `Slot::read`, `Disk::drop`).
+                unsafe { ring.push(slot, call, fd, start) };
+                None
+            }
+            // SAFETY: as above, and the call is over when it returns.
+            _ => Some(unsafe { at_once(fd, call, start) }),
+        }
+    }
+
+    pub(super) fn submit(&mut self) {
+        if let Self::Ring(ring) = self {
+            ring.submit();
+        }
+    }
+
+    pub(super) fn collect(&mut self, told: &mut Vec<(u32, i32)>) {
+        if let Self::Ring(ring) = self {
+            ring.collect(told);
+        }
+    }
+
+    /// Waits until the kernel is done with everything.
+    pub(super) fn settle(&mut self) {
+        if let Self::Ring(ring) = self {
+            ring.settle();
+        }
+    }
+
+    pub(super) fn signal(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Ring(ring) => Some(ring.signal()),
+            Self::AtOnce => None,
+        }
+    }
+}
+/// # Safety
+///
+/// What a read or write names behind `start` must be valid for it and not used elsewhere.
+unsafe fn at_once(fd: RawFd, call: DiskCall, start: *mut u8) -> i32 {
+    match call {
+        // SAFETY: the caller vouches for the memory.
+        DiskCall::Read { at, length, .. } => unsafe { transfer(&Preadv, fd, false, start, length, at) },
+        // SAFETY: the caller vouches for the memory.
+        DiskCall::Write { at, length, durable: false, .. } => unsafe { transfer(&Preadv, fd, true, start, length, at) },
+        // SAFETY: the caller vouches for the memory.
+        DiskCall::Write { at, length, .. } => unsafe { transfer(&Preadv2::durable(), fd, true, start, length, at) },
+        DiskCall::Allocate { mode, at, length } => {
+            // SAFETY: the call takes no memory.
+            inline::retried(0, || unsafe { libc::fallocate64(fd, mode, at as i64, length as i64) })
+        }
+        DiskCall::Discard { at, length } => inline::retried(0, || inline::discard(fd, at, length)),
+        // SAFETY: the call takes no memory.
+        DiskCall::DataSync => inline::retried(0, || unsafe { libc::fdatasync(fd) }),
+        // SAFETY: the call takes no memory. It returns an error number that is not negated.
+        DiskCall::Advise { at, length } => unsafe {
+            -libc::posix_fadvise64(fd, at as i64, i64::from(length), libc::POSIX_FADV_WILLNEED)
+        },
+    }
+}
+
+/// # Safety
+///
+/// `length` bytes from `start` must be valid for reads and writes and not used elsewhere.
+unsafe fn transfer(call: &impl Transfer, fd: RawFd, write: bool, start: *mut u8, length: u32, at: u64) -> i32 {
+    // SAFETY: the caller vouches for the memory.
+    inline::repeated(|| unsafe { call.transfer(fd, write, start, length as usize, at as i64) })
+}

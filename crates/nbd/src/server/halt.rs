@@ -1,0 +1,19 @@
+//! How calls on sockets end that transfer nothing.
+
+use rustix::io::Errno;
+
+/// How a call on a socket ended that took or brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// Nothing now; [`super::poll::Poll`] tells when.
+    Later,
+    /// The other side is gone.
+    Gone,
+}
+
+impl From<Errno> for Halt {
+    fn from(errno: Errno) -> Self {
+        // What else can happen to a socket in use means that it cannot be used any longer.
+        if errno == Errno::AGAIN || errno == Errno::INTR { Self::Later } else { Self::Gone }
+    }
+}

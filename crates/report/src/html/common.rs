@@ -1,0 +1,38 @@
+//! What several sections of a page need.
+
+use analyse::Severity;
+use record::{ModelRecord, Run};
+use units::Nanos;
+
+use super::findings::micro;
+use super::headline;
+use super::part::SectionPart;
+use crate::civil::Civil;
+
+/// Jobs beyond these have their row in the overview and no section, so that a page stays under a megabyte.
+pub(super) const SECTIONS: usize = 40;
+
+/// Whether the headline of a page of this part alone is its verdict.
+pub(super) fn verdict_is_title(part: &SectionPart<'_>) -> bool {
+    part.members.iter().all(|member| headline::result(member).is_none())
+}
+
+/// `2026-11-21 10:38:56 on box`, `30.0 s simulated`.
+pub(super) fn when_and_where(run: &Run) -> String {
+    match &run.model {
+        Some(ModelRecord { virtual_time: true, elapsed_ns, .. }) => {
+            format!("{} of virtual time", micro(&Nanos::new(*elapsed_ns).to_string()))
+        }
+        _ if run.taken_unix_ms == 0 => run.tool.name.clone(),
+        _ => {
+            let when = Civil::at(run.taken_unix_ms, run.utc_offset_s).iso();
+            if run.host.hostname.is_empty() { when } else { format!("{when} on {}", run.host.hostname) }
+        }
+    }
+}
+
+/// The gravest finding of a part.
+pub(super) fn severity(part: &SectionPart<'_>) -> Severity {
+    let of = part.members.iter().filter_map(|member| member.verdict.map(|verdict| verdict.headline.severity));
+    of.max().unwrap_or(Severity::Info)
+}
