@@ -2,13 +2,13 @@
 
 #![no_main]
 
-use job::{Dialect, Nowhere, Source, parse_file_text};
+use job::{Dialect, HostSource, Nowhere, parse_file_text};
 use libfuzzer_sys::fuzz_target;
 
 /// Every include is a short file, every variable is set, so that both are walked through.
 struct Anything;
 
-impl Source for Anything {
+impl HostSource for Anything {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         if path.len() % 2 == 0 { Ok(b"bs=4k\ninclude more\n".to_vec()) } else { Err("no such file".to_owned()) }
     }

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use libfuzzer_sys::fuzz_target;
 use nbd::server::{Offer, RoundTripDeduction, Server, ServerConfig};
-use nbd::store::{Content, Memory, Overlay, Pattern, Store};
+use nbd::store::{Content, MemoryStore, Overlay, PatternStore, Store};
 use nbd::wire::handshake::HandshakeSettings;
 use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags};
 use units::Nanos;
@@ -29,12 +29,12 @@ fuzz_target!(|bytes: &[u8]| {
     if how & 2 != 0 {
         drop(client);
     }
-    // Memory is short in one half of the cases: requests wait for it, and are announced to be shorter.
+    // MemoryStore is short in one half of the cases: requests wait for it, and are announced to be shorter.
     let memory_bytes = if how & 8 == 0 { 4 << 20 } else { 1 << 30 };
     let store: Box<dyn Store> = match how >> 4 & 3 {
-        0 | 1 => Box::new(Memory::new(SIZE, 1 << 20)),
-        2 => Box::new(Pattern::new(Content::Offsets, SIZE)),
-        _ => Box::new(Overlay::new(Box::new(Pattern::new(Content::Offsets, SIZE)), 1 << 20)),
+        0 | 1 => Box::new(MemoryStore::new(SIZE, 1 << 20)),
+        2 => Box::new(PatternStore::new(Content::Offsets, SIZE)),
+        _ => Box::new(Overlay::new(Box::new(PatternStore::new(Content::Offsets, SIZE)), 1 << 20)),
     };
     let export = Export {
         name: String::new(),

@@ -7,6 +7,7 @@ use units::{Bytes, Nanos};
 use super::about::{About, Regional, about};
 use super::fields::worked_out;
 use super::problem::Problem;
+use super::quantity::whole;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
     BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule, VolumeType, What,
@@ -477,11 +478,6 @@ fn paid_for(name: &str, volume: &VolumeType) -> Option<usize> {
         Some(_) => Some(3),
         None => name.starts_with("tier_").then_some(0),
     }
-}
-
-/// Rounded down to whole units; a hair below a whole number is taken for it.
-pub(super) fn whole(value: f64) -> u64 {
-    (value.max(0.0) * (1.0 + 1e-12) + 1e-9) as u64
 }
 
 /// The shape of latencies that was measured on Hyperdisk Balanced, with another mean.

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos};
 
-use super::build::whole;
+use super::quantity::whole;
 use super::rule::number;
 use crate::hard_disk::HardDisk;
 

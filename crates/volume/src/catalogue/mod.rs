@@ -9,11 +9,13 @@
 
 mod about;
 mod ask;
+mod bounds;
 mod build;
 mod builtin;
 mod check;
 mod drive;
 mod fields;
+mod latency_basis;
 mod problem;
 mod quantity;
 mod read;
@@ -29,10 +31,12 @@ use std::sync::Arc;
 
 use units::closest;
 
-pub use about::{About, Bounds, FigureOrigin, KeyAbout, LatencyBasis, Regional};
+pub use about::{About, KeyAbout, Regional};
 pub use ask::file;
+pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
+pub use latency_basis::LatencyBasis;
 pub use problem::{CatalogueText, Problem};
 pub use quantity::{QuantityKind, read as quantity};
 pub use values::COMMON_KEYS;

@@ -136,6 +136,11 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
     if base.is_finite() && base <= 1e19 { Ok(base) } else { Err(format!("`{text}` is too large")) }
 }
 
+/// Rounded down to whole units; a hair below a whole number is taken for it.
+pub(super) fn whole(value: f64) -> u64 {
+    (value.max(0.0) * (1.0 + 1e-12) + 1e-9) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
-use super::about::LatencyBasis;
 use super::check;
 use super::fields::{CatalogueErrors, CatalogueFields, kind, number, read_rule};
+use super::latency_basis::LatencyBasis;
 use super::problem::{CatalogueText, Problem};
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::schema::{

@@ -2,8 +2,8 @@
 
 use units::closest;
 
-use super::about::{Bounds, FigureOrigin};
 use super::ask::{RequestPart, VolumeRequest};
+use super::bounds::{Bounds, FigureOrigin};
 use super::fields::worked_out;
 use super::problem::Problem;
 use super::quantity::{self, QuantityKind, QuantityUnit};

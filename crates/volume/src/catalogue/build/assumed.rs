@@ -2,11 +2,12 @@
 
 use units::Nanos;
 
-use super::super::about::FigureOrigin;
+use super::super::bounds::FigureOrigin;
+use super::super::quantity::whole;
 use super::super::rule::{RuleValue, number};
 use super::super::schema::{JitterRule, LimitRule, MergingRule, What};
 use super::super::values::JITTER_MOST_NS;
-use super::{MOST, VolumeBuilder, whole};
+use super::{MOST, VolumeBuilder};
 use crate::spec::{CountedUnit, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
 
 /// A limit of the machine that the catalogue has no figure for.
