@@ -43,6 +43,11 @@ pub(crate) fn name_of(word: &OsStr) -> Option<(&str, bool)> {
     Some((name, end.is_some()))
 }
 
+/// The command line, as results repeat it.
+pub(crate) fn command_line(words: &[String]) -> Vec<String> {
+    std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

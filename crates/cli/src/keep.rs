@@ -13,7 +13,7 @@ use record::Run;
 use report::Event;
 use store::{Retention, RunKind, RunStore};
 
-use crate::run::command_line;
+use crate::argv::command_line;
 use crate::terminal;
 use crate::{environment, home, retention};
 

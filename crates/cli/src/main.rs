@@ -9,6 +9,7 @@ mod args;
 mod argv;
 mod block;
 mod catalog;
+mod commands;
 mod compare;
 mod completions;
 mod diagnostics;
@@ -24,6 +25,8 @@ mod gate;
 mod grid;
 mod home;
 mod input;
+mod input_file;
+mod job_words;
 mod keep;
 mod logs;
 mod man;
@@ -69,6 +72,6 @@ fn command() -> exit::Exit {
     match words.first() {
         _ if called_fio => fio::command(&words),
         Some(word) if word == "fio" => fio::command(&words[1..]),
-        _ => args::command(&program, &words),
+        _ => commands::command(&program, &words),
     }
 }

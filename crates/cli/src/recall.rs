@@ -5,8 +5,8 @@ use std::path::Path;
 use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
 use store::Loaded;
 
-use crate::explain::open;
 use crate::home;
+use crate::input_file;
 
 /// A run of before.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ const LAST: &str = "last";
 
 /// Whether a word means the bytes of a file or of standard input, and not a run that was kept.
 pub(crate) fn is_file(which: &str) -> bool {
-    let (path, _) = open::numbered(Path::new(which));
-    open::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))
+    let (path, _) = input_file::numbered(Path::new(which));
+    input_file::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))
 }
 
 /// All repeats of a series by its name or by a file with all of them, the first one first; of everything else the one run
@@ -64,9 +64,9 @@ pub(crate) fn recall_all(which: &str) -> Result<Vec<Recalled>, String> {
 
 /// The repeats of one series in a file, or its only run.
 fn all_of_bytes(path: &Path) -> Result<Vec<Recalled>, String> {
-    let (file, number) = open::numbered(path);
-    let name = open::name(file);
-    let bytes = open::bytes(file).map_err(|unopened| unopened.line(&open::name(path)))?;
+    let (file, number) = input_file::numbered(path);
+    let name = input_file::name(file);
+    let bytes = input_file::bytes(file).map_err(|unopened| unopened.line(&input_file::name(path)))?;
     if number.is_none()
         && let Ok(InputResults { parts, unreadable }) = read_inputs(&name, &bytes)
         && unreadable.is_empty()
@@ -109,15 +109,15 @@ fn from_store(which: &str) -> Result<Recalled, String> {
 }
 
 fn from_bytes(path: &Path) -> Result<Recalled, String> {
-    let (file, _) = open::numbered(path);
-    let bytes = open::bytes(file).map_err(|unopened| unopened.line(&open::name(path)))?;
+    let (file, _) = input_file::numbered(path);
+    let bytes = input_file::bytes(file).map_err(|unopened| unopened.line(&input_file::name(path)))?;
     of_bytes(path, &bytes)
 }
 
 fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Recalled, String> {
-    let (file, number) = open::numbered(path);
-    let name = open::name(path);
-    match read_input(&open::name(file), bytes, number).map_err(|error| error.to_string())? {
+    let (file, number) = input_file::numbered(path);
+    let name = input_file::name(path);
+    match read_input(&input_file::name(file), bytes, number).map_err(|error| error.to_string())? {
         Input::Run(run) => Ok(Recalled { name, run: *run, kept: None }),
         Input::Iostat(_) => Err(format!(
             "{name}: what iostat saw is not a run: give a record of Fathom's or what fio printed, or `fathom explain` it"

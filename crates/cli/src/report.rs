@@ -9,7 +9,7 @@ use report::{suite, sweep};
 
 use crate::args::ReportOptions;
 use crate::exit::Exit;
-use crate::explain::open;
+use crate::input_file;
 use crate::keep::{SUITE, SWEEP};
 use crate::outputs::{Output, deliver_and_say, of_a_report, report_text};
 use crate::recall::{Recalled, is_file, recall_all};
@@ -80,7 +80,7 @@ fn document(which: &str) -> Result<Option<RunSource>, String> {
     if !is_file(which) || which == "-" {
         return Ok(None);
     }
-    match open::bytes(Path::new(which)) {
+    match input_file::bytes(Path::new(which)) {
         Ok(bytes) => parse(which, &bytes),
         // `recall` says why.
         Err(_) => Ok(None),

@@ -9,6 +9,7 @@ use report::{Event, RepeatsDocument};
 use runner::{PreparedRun, RunOptions as Measuring, Silent};
 
 use crate::args::{Format, RunCommandOptions};
+use crate::argv::command_line;
 use crate::display::Display;
 use crate::events::EventLog;
 use crate::exit::Exit;
@@ -65,11 +66,6 @@ pub(crate) fn carry_out(
             Ok(broken.unwrap_or(exit))
         }
     }
-}
-
-/// The command line, as results repeat it.
-pub(crate) fn command_line(words: &[String]) -> Vec<String> {
-    std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
 }
 
 /// A run that can begin.

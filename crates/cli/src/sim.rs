@@ -1,21 +1,21 @@
 //! `fathom sim`: the same jobs on modelled volumes, in virtual time.
 
-use job::{Around, Diagnostic, Dialect, Job, Plan};
+use job::{Diagnostic, Plan};
 use record::Note;
 use report::GridPoint;
 use runner::{RunOptions as Measuring, Runner, Silent};
-use sim::model::with_key;
 use store::RunKind;
 
 use crate::args::SimOptions;
 use crate::exit::Exit;
 use crate::grid::{self, GridAxis, on_all_processors};
+use crate::job_words::{VariedJobs, around};
 use crate::keep::{self, Keepsake};
 use crate::runners;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::tell;
-use crate::{diagnostics, logs, outputs, preview, run, trial};
+use crate::{argv, diagnostics, outputs, preview, run, trial};
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -52,7 +52,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let began_unix_ms = device::unix_ms();
-    let measuring = Measuring { command_line: run::command_line(words), ..Measuring::default() };
+    let measuring = Measuring { command_line: argv::command_line(words), ..Measuring::default() };
     let simulated = on_all_processors(&points, |(settings, plan)| {
         // After a request to end, no empty rows.
         if signals.end().is_some() {
@@ -116,7 +116,7 @@ fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Ve
     let axes =
         axes.and_then(|axes| grid::check("--vary", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
     let (sections, around) = (options.run.of_jobs.section.as_slice(), around(options.run.on.as_deref()));
-    let words = JobWords { jobs, sections, around, outside };
+    let words = VariedJobs { jobs, sections, around, outside };
     let read = |settings: Vec<(String, String)>| {
         let plan = words.with(&settings).map_err(|problems| rejected(&settings, &problems))?;
         Ok((settings, plan))
@@ -128,57 +128,4 @@ fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Ve
 fn rejected(settings: &[(String, String)], problems: &[Diagnostic]) -> Exit {
     diagnostics::print(problems);
     Exit::usage(&format!("with {}", words_of(settings)))
-}
-
-/// The words that jobs are made of, once and again.
-pub(crate) struct JobWords<'a> {
-    pub(crate) jobs: &'a [String],
-    pub(crate) sections: &'a [String],
-    pub(crate) around: Around,
-    pub(crate) outside: &'a Outside,
-}
-
-impl JobWords<'_> {
-    /// The jobs with some settings set anew: options of theirs, or keys of their volumes.
-    pub(crate) fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
-        let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
-        let is_option = |key: &str| !job::table::find_all(key).is_empty();
-        let mut around = self.around.clone();
-        around.after.extend(settings.iter().filter(|(key, _)| is_option(key)).cloned());
-        let parsed = job::parse_job_arguments(self.jobs, self.sections, &around, Dialect::Strict, self.outside);
-        let (mut plan, _) = parsed.into_result()?;
-        for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
-            let key = of_volume(key).unwrap_or_else(|| key.clone());
-            for job in &mut plan.jobs {
-                let Some(words) = &mut job.engine.volume else { continue };
-                *words = with_key(words, &key, value);
-                job.echo.retain(|(name, _)| name != "volume");
-                job.echo.push(("volume".to_owned(), words.clone()));
-            }
-        }
-        match plan.jobs.iter().find(|job| logs::are_wanted(&job.stats)) {
-            Some(job) => Err(vec![unloggable(job)]),
-            None => Ok(plan),
-        }
-    }
-}
-
-fn unloggable(job: &Job) -> Diagnostic {
-    let message =
-        format!("job `{}` writes log files, and the points of a sweep would write over one another's", job.name);
-    let options = ["write_lat_log", "write_iops_log", "write_bw_log"];
-    let given = job.origin.options.iter().find(|(name, _)| options.contains(name));
-    Diagnostic::error("logs-of-sweep", message)
-        .at(given.map(|(_, place)| place.clone()))
-        .remedy("leave out `write_*_log`, or simulate one point")
-}
-
-/// What stands before the key of a volume where a job option has the same name.
-const ON: &str = "on.";
-
-/// What `--on` says of every job, as far as it says nothing else itself.
-pub(crate) fn around(volume: Option<&str>) -> Around {
-    let options =
-        |volume: &str| vec![("ioengine".to_owned(), "model".to_owned()), ("volume".to_owned(), volume.to_owned())];
-    Around { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
 }

@@ -12,9 +12,9 @@ use store::RunKind;
 use crate::args::RunCommandOptions;
 use crate::diagnostics;
 use crate::exit::Exit;
+use crate::job_words::around;
 use crate::refusal::CommandRefusal;
 use crate::runners::{self, RunPlace};
-use crate::sim::around;
 use crate::source::Outside;
 
 /// Jobs that are measured together.

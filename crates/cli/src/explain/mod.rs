@@ -2,7 +2,6 @@
 
 pub(crate) mod args;
 mod expected;
-pub(crate) mod open;
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +17,7 @@ use report::Explained;
 use crate::args::PageFormat;
 use crate::diagnostics;
 use crate::exit::Exit;
+use crate::input_file;
 use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
 use crate::recall::{is_file, recall_all};
 use crate::signals::Signals;
@@ -77,7 +77,7 @@ impl ExplainQuestion {
                     inputs.extend(read);
                     unreadable.extend(unread);
                 }
-                Err(open::Unopened { diagnostic, usage }) => {
+                Err(input_file::Unopened { diagnostic, usage }) => {
                     problems.push(*diagnostic);
                     exit = if usage { exit } else { Exit::Environment };
                 }
@@ -121,19 +121,19 @@ impl ExplainQuestion {
 type Named = (String, Input);
 
 /// All runs in a file, and what cannot be read beside them; or a run that was kept, of a series all of its runs.
-fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unopened> {
+fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), input_file::Unopened> {
     // Runs that are kept have names of plain text; everything else is a file.
     if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
-        let recalled = recall_all(which).map_err(|problem| open::Unopened::unknown(path, problem))?;
+        let recalled = recall_all(which).map_err(|problem| input_file::Unopened::unknown(path, problem))?;
         let runs = recalled.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run))));
         return Ok((runs.collect(), Vec::new()));
     }
-    let refused = |error: InputError| open::Unopened { diagnostic: Box::new(error.into()), usage: true };
-    let (file, number) = open::numbered(path);
-    let (name, bytes) = (open::name(file), open::bytes(file)?);
+    let refused = |error: InputError| input_file::Unopened { diagnostic: Box::new(error.into()), usage: true };
+    let (file, number) = input_file::numbered(path);
+    let (name, bytes) = (input_file::name(file), input_file::bytes(file)?);
     if number.is_some() {
         let input = record::read_input(&name, &bytes, number).map_err(refused)?;
-        return Ok((vec![(open::name(path), input)], Vec::new()));
+        return Ok((vec![(input_file::name(path), input)], Vec::new()));
     }
     let InputResults { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
     let is_alone = parts.len() == 1;

@@ -112,13 +112,13 @@ mod tests {
     use super::*;
 
     fn all() -> Vec<ManualPage> {
-        pages(crate::args::Cli::command())
+        pages(crate::commands::Cli::command())
     }
 
     #[test]
     fn every_command_has_a_page_with_every_section_that_readers_look_for() {
         let pages = all();
-        let program = crate::args::Cli::command();
+        let program = crate::commands::Cli::command();
         for command in program.get_subcommands() {
             let name = format!("fathom-{}", command.get_name());
             let page = pages.iter().find(|page| page.name == name && page.section == 1);

@@ -12,8 +12,8 @@ use volume::catalogue::{QuantityKind, quantity};
 
 use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
-use crate::explain::open;
-use crate::sim::{self, JobWords};
+use crate::input_file;
+use crate::job_words::{VariedJobs, around};
 use crate::source::Outside;
 use runner::problems;
 
@@ -333,7 +333,7 @@ fn unsold(name: &str, about: &volume::catalogue::About) -> Option<(String, Strin
 
 /// A need out of what was measured, or out of a job.
 fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
-    let (file, number) = open::numbered(path);
+    let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
     let bytes = crate::input::read(file, crate::input::RECORD).map_err(|error| {
         let place = Place {
@@ -385,8 +385,8 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
 
 fn of_job(name: &str) -> Result<Derived, Vec<Diagnostic>> {
     let words = [name.to_owned()];
-    let around = sim::around(Some("custom,size=1PiB"));
-    let plan = JobWords { jobs: &words, sections: &[], around, outside: &Outside::default() }.with(&[])?;
+    let around = around(Some("custom,size=1PiB"));
+    let plan = VariedJobs { jobs: &words, sections: &[], around, outside: &Outside::default() }.with(&[])?;
     let Some(job) = plan.jobs.first() else {
         return Err(vec![Diagnostic::error("plan", format!("{name} has no jobs"))]);
     };

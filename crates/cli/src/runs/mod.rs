@@ -10,7 +10,7 @@ use store::{Entry, Filter, Reason, Retention, RunStore};
 use units::Bytes;
 
 use crate::exit::Exit;
-use crate::explain::open;
+use crate::input_file;
 use crate::outputs::say;
 use crate::recall::recall_all;
 use crate::terminal::{Terminal, tell};
@@ -82,9 +82,9 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
     let store = RunStore::open(place).map_err(|error| failed(&error))?;
     let mut worst = Exit::Good;
     for path in &options.files {
-        let (file, number) = open::numbered(path);
-        let name = open::name(file);
-        let bytes = match open::bytes(file) {
+        let (file, number) = input_file::numbered(path);
+        let name = input_file::name(file);
+        let bytes = match input_file::bytes(file) {
             Ok(bytes) => bytes,
             Err(unopened) => {
                 worst = worst.max(unopened.told(&name));

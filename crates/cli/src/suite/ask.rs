@@ -12,9 +12,10 @@ use volume::catalogue;
 use super::args::SuiteRunOptions;
 use super::read::filled;
 use super::schema::{StepOption, StepSpec, Suite};
+use crate::job_words::around;
 use crate::refusal::CommandRefusal;
+use crate::runners;
 use crate::source::Outside;
-use crate::{runners, sim};
 
 /// Where a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl SuiteQuestion {
     pub(super) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
         let words = self.words(step, place);
         let volume = if place == SuitePlace::Model { self.on.as_deref() } else { None };
-        let mut around: Around = sim::around(volume);
+        let mut around: Around = around(volume);
         // One result for each step, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let args: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();

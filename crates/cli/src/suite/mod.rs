@@ -24,6 +24,7 @@ use runner::Seeds;
 use store::RunKind;
 
 use crate::args::PageFormat;
+use crate::argv;
 use crate::display::Display;
 use crate::events::EventLog;
 use crate::exit::Exit;
@@ -32,7 +33,6 @@ use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
 use crate::refusal::CommandRefusal;
-use crate::run;
 use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
@@ -98,7 +98,7 @@ fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> 
         parts: Vec::new(),
         begun: Instant::now(),
     };
-    session.display.tell(&Event::Start { unix_ms: began, command_line: run::command_line(words) });
+    session.display.tell(&Event::Start { unix_ms: began, command_line: argv::command_line(words) });
     if session.state.done() > 0 {
         session.display.say(&format!("going on: {} steps were done before", session.state.done()));
     }
@@ -374,7 +374,7 @@ fn document(question: &SuiteQuestion, state: &SuiteState, words: &[String], fini
         title: suite.title.clone(),
         source: suite.source.clone(),
         date: suite.date.clone(),
-        command_line: run::command_line(words),
+        command_line: argv::command_line(words),
         seed: state.seed,
         target: question.target.clone(),
         on: question.on.clone(),

@@ -6,12 +6,11 @@ use runner::Seeds;
 use sim::model::{Use, used};
 use units::Nanos;
 
-use super::bench::SweepBench;
 use crate::args::SweepOptions;
 use crate::grid::{self, GridAxis};
+use crate::job_words::{VariedJobs, around};
 use crate::refusal::CommandRefusal;
 use crate::runners;
-use crate::sim::{JobWords, around};
 use crate::source::Outside;
 use crate::trial;
 
@@ -107,7 +106,7 @@ impl SweepQuestion {
     /// Reads the jobs under some settings.
     pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
         let Self { jobs, sections, around, outside, .. } = self;
-        let words = JobWords { jobs, sections, around: around.clone(), outside };
+        let words = VariedJobs { jobs, sections, around: around.clone(), outside };
         words.with(settings)
     }
 
@@ -124,8 +123,7 @@ impl SweepQuestion {
     }
 
     /// What the search may do.
-    pub(crate) fn settings(&self, bench: &SweepBench) -> KneeSettings {
-        let virtual_time = bench.is_virtual();
+    pub(crate) fn settings(&self, plan: &Plan, virtual_time: bool) -> KneeSettings {
         let most = self.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
         let common = KneeSettings {
             step: 1,
@@ -138,7 +136,7 @@ impl SweepQuestion {
             operations: 40_000.0,
             operations_max: 4e6,
             warm_up_s: 0.03,
-            seed: self.seeds.printed(bench.plan()),
+            seed: self.seeds.printed(plan),
         };
         if virtual_time {
             return common;
@@ -158,8 +156,8 @@ impl SweepQuestion {
     }
 
     /// The seed with which `--seed` repeats it.
-    pub(crate) fn seed(&self, benches: &[SweepBench]) -> u64 {
-        benches.first().map_or(0, |bench| self.seeds.printed(bench.plan()))
+    pub(crate) fn seed(&self, plan: Option<&Plan>) -> u64 {
+        plan.map_or(0, |plan| self.seeds.printed(plan))
     }
 }
 

@@ -71,7 +71,7 @@ impl<'q> SweepBench<'q> {
 
     /// What its search is to keep to.
     pub(crate) fn settings(&self) -> KneeSettings {
-        self.question.settings(self)
+        self.question.settings(&self.plan, self.is_virtual())
     }
 
     pub(crate) fn is_virtual(&self) -> bool {

@@ -17,6 +17,7 @@ use report::sweep::{Sweep, SweepDocument};
 use store::RunKind;
 
 use crate::args::SweepOptions;
+use crate::argv;
 use crate::display::Display;
 use crate::events::EventLog;
 use crate::exit::Exit;
@@ -25,7 +26,6 @@ use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
 use crate::preview;
 use crate::refusal::CommandRefusal;
-use crate::run;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use ask::SweepQuestion;
@@ -48,13 +48,13 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let mut files = opened.map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
-    let (began, command_line) = (device::unix_ms(), run::command_line(words));
+    let (began, command_line) = (device::unix_ms(), argv::command_line(words));
     display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
     let sweeps = search_all(&mut benches, &signals, &mut display);
     display.close();
     signals.conclude();
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
-    let document = SweepDocument { command_line, seed: question.seed(&benches), sweeps };
+    let document = SweepDocument { command_line, seed: question.seed(benches.first().map(SweepBench::plan)), sweeps };
     let keeping = options.conduct.records().then(|| {
         let mut run = keep::of_parts(benches.iter().flat_map(SweepBench::parts).collect(), words, Some(document.seed));
         if signals.end().is_some() || device::stuck::is_stuck() {
