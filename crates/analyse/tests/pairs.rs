@@ -164,7 +164,7 @@ fn capped(kind: CapKind, iops: f64) -> Vec<Code> {
 
 type Pair = (Vec<Code>, Vec<Code>);
 
-/// What raises a finding, and the near miss. A match, so that nobody adds a finding without them.
+/// What raises a finding, and the near miss. A match, so that no finding is added without them.
 fn pair(code: Code) -> Pair {
     match code {
         Code::NothingMeasured | Code::ErrorsSeen | Code::PageCacheMeasured | Code::BufferedWritesUnsynced => {

@@ -149,7 +149,7 @@ fn equal_runs_are_the_same_and_one_bucket_is_known_no_better_than_its_width() {
     assert_eq!(row(&a, &a, NAMES[1]).judgement, Judgement::Same);
     let constant =
         |ns: f64| run(Course { noise: 0.0, mean_ns: ns, ..EVEN }, &[(1.0, 1.0, false)], &mut Random::new(1, 0));
-    // Two neighbouring buckets: what lies between their middles is no more than what nobody sees.
+    // Two neighbouring buckets: what lies between their middles is too small to matter.
     let found = row(&constant(1_015_800.0), &constant(1_015_810.0), NAMES[0]);
     assert!(!found.change.expect("it is known").is_real(), "{found:?}");
     let found = row(&constant(1_000_000.0), &constant(1_100_000.0), NAMES[0]);

@@ -212,7 +212,7 @@ fn a_store_that_another_holds_delays_nobody() {
     let place = Place::new();
     place.run(NULL);
     let held = std::fs::File::open(place.store().join("lock")).expect("there is one");
-    held.lock().expect("nobody else has it");
+    held.lock().expect("no other process holds it");
     let begun = Instant::now();
     let outcome = place.run(NULL);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

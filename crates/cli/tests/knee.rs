@@ -180,7 +180,7 @@ fn nothing_is_touched_before_every_check_has_passed() {
     refused(&format!("{file} -o a.prom"), ".json");
     refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
     refused("--filename=missing.bin", "missing.bin");
-    refused("--on nobody/nothing", "nobody");
+    refused("--on unknown/nothing", "unknown");
     let dry =
         run(fathom(words(&format!("sweep {file} --rw=randwrite --dry-run"))).current_dir(&scratch)).expect_clean();
     assert!(dry.stdout.contains("depths from 1 to 1024, 60.0 s at most"), "{}", dry.stdout);

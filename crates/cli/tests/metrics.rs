@@ -1,4 +1,4 @@
-//! `--metrics`: what is told while it runs, to whoever asks and however.
+//! `--metrics`: what a run reports while it goes on, to any client.
 
 mod common;
 
@@ -229,7 +229,7 @@ fn the_dashboard_asks_for_nothing_that_nobody_tells() {
         for name in parts.filter(|part| part.starts_with("fathom_")) {
             let bare =
                 ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
-            assert!(documented.contains(bare), "{query} asks for {name}, which nobody tells");
+            assert!(documented.contains(bare), "{query} asks for {name}, which is not exported");
             used.insert(bare.to_owned());
         }
     };

@@ -228,7 +228,7 @@ fn volumes_on_one_machine_share_its_limits() {
     let each: Vec<f64> = run.jobs.iter().map(|job| job.result.iops()).collect();
     assert_near("both together", each.iter().sum(), 15_000.0, 0.01);
     assert_near("the first", each[0], 7_500.0, 0.02);
-    // Without a limit of the machine the sizes add up: whoever asks may have all of it.
+    // Without a limit of the machine the sizes add up: one job may use all of it.
     let run = record_of_file("gcp/pd-ssd@2019,size=500GB,vcpus=32", jobs);
     assert_near("on 32 vCPUs", pace(&run).0, 30_000.0, 0.01);
 }

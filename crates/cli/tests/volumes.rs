@@ -82,7 +82,7 @@ fn a_limit_is_used_as_much_as_it_was_while_jobs_were_measured() {
     assert_near("use after the burst", stage(&run, "volume IOPS").utilisation, 1.0, 0.001);
 }
 
-/// The limit that held most back was named for every job, whoever it had held back.
+/// The limit that throttled most was named for every job, also for those that it had not throttled.
 #[test]
 fn a_verdict_names_no_limit_of_another_jobs_volume() {
     let scratch = Scratch::new();
@@ -104,7 +104,7 @@ fn a_verdict_names_no_limit_of_another_jobs_volume() {
     );
 }
 
-/// The second job ran on the volume of the first, and nobody was told.
+/// The second job ran on the volume of the first, without a note.
 #[test]
 fn jobs_that_name_different_volumes_are_on_different_volumes() {
     let text = "[global]\nioengine=model\nrw=randread\ntime_based\nruntime=5\niodepth=8\nsize=1g\n\
@@ -135,7 +135,7 @@ fn one_machine_has_one_memory() {
     let error = told(on, ",memory=2GiB").expect_code(2).stderr;
     assert!(error.contains("`memory` is `2GiB` here and `1GiB` for another volume"), "{error}");
     assert!(error.contains("jobs.fio:9:34") && error.contains("host="), "{error}");
-    // Said once, whoever says it, it is that of the machine; and what goes through it is told before.
+    // Named once, by any job, it is that of the machine; and what passes it is reported before.
     let line = |host: &str, memory: u32| {
         format!(
             "a: buffered, through the page cache of machine `{host}`, with {memory} GiB of memory\nb: past the page cache\nc: past"

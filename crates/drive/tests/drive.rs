@@ -101,7 +101,7 @@ fn the_rate_asked_for_is_the_rate_achieved() {
             let (summary, _) = run_job(&options);
             let read = summary.direction(SummaryDirection::Read);
             close(read.ios as f64 / seconds as f64, rate as f64, 0.005);
-            assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "in virtual time nobody is late");
+            assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "nothing is late in virtual time");
         }
     }
 }

@@ -55,8 +55,7 @@ pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
 /// How long no client is accepted after one could not be.
 const REST: Duration = Duration::from_millis(500);
 
-/// Sees to everybody who comes, one after the other. Where there is no descriptor for somebody, he comes again at once and
-/// is waited for.
+/// Handles clients one after the other. Where the process has no descriptor left for a client, it waits before it tries again.
 pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut see_to: impl FnMut(T)) {
     for client in incoming {
         match client {
@@ -70,8 +69,8 @@ pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut see_to: impl FnMut
 const PATIENCE: Duration = Duration::from_secs(2);
 /// No question is longer.
 const QUESTION_MOST: usize = 8 << 10;
-/// So many are seen to at a time. One more sends away the one that has been there longest: who says nothing keeps nobody
-/// waiting, and thousands cost no more than these.
+/// Clients that are served at a time. One more disconnects the oldest: a silent client keeps no other waiting, and
+/// thousands cost no more than these.
 const AT_ONCE: usize = 32;
 /// Enough for writing an answer.
 const STACK_BYTES: usize = 256 << 10;

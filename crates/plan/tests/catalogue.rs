@@ -108,7 +108,7 @@ fn machines_have_as_many_processors_as_were_asked_for() {
     assert!(!aws.is_empty() && aws.iter().all(|name| name.ends_with(".2xlarge")), "{aws:?}");
     let azure = of("azure/premium-ssd-v2", 10_000.0);
     assert!(!azure.is_empty() && azure.iter().all(|name| name.contains('8')), "{azure:?}");
-    // No machine of this size lets so much through, and one of which nobody says how large it is is not taken for one.
+    // No machine of this size admits as much, and a machine of unknown size is not taken for one.
     assert!(of("aws/io2", 200_000.0).is_empty());
 }
 

@@ -59,7 +59,7 @@ fn poisson_arrivals_wait_at_a_limit_as_in_m_d_1() {
         let latency = &outcome.summaries[0].directions[0].latency.moments;
         assert_near(&what("mean latency"), latency.mean_ns() - LATENCY.get() as f64, mean, 0.03);
         assert_near(&what("deviation"), latency.stddev_ns(), variance.sqrt(), 0.05);
-        assert_eq!(latency.min(), LATENCY, "nobody is admitted early, and many at once");
+        assert_eq!(latency.min(), LATENCY, "none is admitted early, and many at once");
     }
 }
 

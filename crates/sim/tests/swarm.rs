@@ -148,7 +148,7 @@ fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
         }
         judged += 1;
         assert!(error > -TOLERANCE, "{told}");
-        // Nothing is lost and nothing is counted twice: whoever counts all requests counts as many as the workers did.
+        // Nothing is lost and nothing is counted twice: all counters agree with those of the workers.
         for stage in &outcome.stages {
             assert!(stage.requests <= outcome.ios() && stage.decided <= stage.requests, "{told}: {stage:?}");
         }

@@ -7,7 +7,7 @@ use volume::catalogue::{ResolvedVolume, no_files, resolve_all};
 use volume::spec::{Burst, CountedUnit, Limit};
 use volume::{Kind, Spec};
 
-/// One cell that somebody printed.
+/// One published cell.
 struct Vector<'a> {
     id: &'a str,
     ask: &'a str,

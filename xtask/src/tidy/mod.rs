@@ -16,8 +16,8 @@ use sources::SourceFile;
 const CIRCLES_MOST: usize = 0;
 /// Type definitions whose name is used more than once, in per cent. The number only goes down.
 const REPEATED_PERCENT_MOST: usize = 1;
-/// Uses of banned words, and of banned type names, that are left. The numbers only go down.
-const BANNED_WORDS_MOST: usize = 73;
+/// Uses of banned words and of banned type names that are permitted.
+const BANNED_WORDS_MOST: usize = 0;
 const BANNED_NAMES_MOST: usize = 0;
 
 /// Checks every rule, prints figures, and reports all that is broken.
@@ -109,7 +109,7 @@ fn unfinished(sources: &[SourceFile]) -> Vec<String> {
 fn banned_words(root: &Path, sources: &[SourceFile]) -> Result<Vec<String>> {
     let mut found: Vec<String> =
         sources.iter().flat_map(|source| names::banned_in(&source.path.display().to_string(), &source.text)).collect();
-    let documents = ["docs", "man", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+    let documents = ["docs", "man", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
     for path in sources::files(root, &documents, &["md", "1", "5", "7", "html", "txt"])? {
         let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
         found.extend(names::banned_in(&path.display().to_string(), &text));

@@ -267,6 +267,6 @@ mod tests {
         let reads = expected("hdd/7200rpm", &seen(4096.0, 1.0));
         assert!(reads.caps.is_empty() && (100.0..300.0).contains(&reads.burst_iops), "{}", reads.burst_iops);
         let sequential = Observation { random: Some(false), ..seen(4096.0, 1.0) };
-        assert!(expected("hdd/7200rpm", &sequential).burst_iops.is_infinite(), "nobody can say");
+        assert!(expected("hdd/7200rpm", &sequential).burst_iops.is_infinite(), "unknown");
     }
 }

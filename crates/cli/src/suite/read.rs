@@ -278,7 +278,7 @@ mod tests {
     const SMALL: &str = r#"[suite]
 name = "mine"
 title = "a test"
-source = "nobody"
+source = "none"
 date = "2026"
 size = "1g"
 

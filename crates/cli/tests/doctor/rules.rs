@@ -107,7 +107,7 @@ fn interrupts_that_go_to_one_processor() {
     assert_eq!(to(["2", "2", "2", "2"]), [PROBLEM]);
     assert_eq!(to(["2", "2", "1", "1"]), [BETTER]);
     assert_eq!(to(["2", "2", "1", "0"]), ["good"]);
-    // The interrupt of the administrative queue counts for nobody.
+    // The interrupt of the administrative queue counts for no processor.
     tree.put(
         "proc/interrupts",
         " 40: 1 PCI nvme0q0\n 41: 1 PCI nvme0q1\n 42: 1 PCI virtio0-config\n 43: 1 PCI nvme0q3\n",

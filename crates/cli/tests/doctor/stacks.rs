@@ -95,7 +95,7 @@ fn loop_devices_are_followed_to_the_disk_of_their_file() {
     assert!(!alignment("1048576"));
 }
 
-/// The kernel keeps loop devices that nobody uses, and says that they turn.
+/// The kernel keeps unused loop devices, and reports them as rotational.
 #[test]
 fn a_loop_device_without_a_file_is_no_drive() {
     let tree = Tree::healthy();

@@ -83,7 +83,7 @@ impl Chromium {
         message
     }
 
-    /// Opens a file as somebody with such a screen sees it.
+    /// Opens a file on a screen of this size.
     pub(crate) fn open(&mut self, path: &Path, width: u32, theme: &str) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", &metrics);

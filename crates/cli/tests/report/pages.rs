@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::chromium::Chromium;
 use crate::common::{Scratch, fathom, require, run, words};
 
-/// Where pictures are left for whoever wants to see them.
+/// Where pictures are left for inspection.
 fn gallery() -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     std::fs::create_dir_all(&place).expect("the build directory is writable");

@@ -9,7 +9,7 @@ use super::common::{Outcome, Running, Scratch, require, run, words};
 use super::place::{Place, noise, stopped, wait_for};
 
 const FAST: &str = "custom,size=64MiB,iops=100000,latency=50us";
-const NOBODY: u32 = 65_534;
+const OTHER_USER: u32 = 65_534;
 
 /// Whether devices are made with the kernel's own driver of NBD, of which a killed server leaves nothing.
 fn by_driver() -> bool {
@@ -172,14 +172,14 @@ fn a_user_who_may_make_none_is_told_what_is_missing() {
     }
     let place = Place::new();
     let program = place.path("program");
-    // Where the build is, nobody may look.
+    // Other users may not read the directory of the build.
     std::fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).expect("there is room for it");
     let home = place.path("home");
     std::fs::create_dir(&home).unwrap();
     std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
-    std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    std::os::unix::fs::chown(&home, Some(OTHER_USER), Some(OTHER_USER)).unwrap();
     let mut command = Command::new("setpriv");
-    command.args(words(&format!("--reuid={NOBODY} --regid={NOBODY} --clear-groups"))).arg(program);
+    command.args(words(&format!("--reuid={OTHER_USER} --regid={OTHER_USER} --clear-groups"))).arg(program);
     command.args(words("serve custom,size=16MiB --device --run true")).env("XDG_RUNTIME_DIR", &home);
     let said = run(&mut command).expect_code(3).stderr;
     assert!(said.contains("--device: cannot "), "{said}");

@@ -1,4 +1,4 @@
-//! What was acknowledged and flushed is there, whoever is killed: 28 servers and 28 clients under load.
+//! What was acknowledged and flushed survives the death of servers and clients: 28 servers and 28 clients under load.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use super::place::Place;
 const KILLS: u32 = 7;
 const SIZE: u64 = 1 << 30;
 
-/// A server over a file, what its clients were promised, and when somebody is killed.
+/// A server over a file, what its clients were promised, and when which process is killed.
 struct Trial {
     place: Place,
     scratch: Scratch,
@@ -52,7 +52,7 @@ impl Trial {
         bytes
     }
 
-    /// A trial that nobody loads shows nothing.
+    /// A trial without load shows nothing.
     fn expect_load(&self) {
         let (writes, kept) = (self.ledger.writes(), self.ledger.blocks_kept());
         println!("{writes} writes, {kept} blocks flushed");

@@ -124,7 +124,7 @@ fn bytes_are_encrypted_on_tcp_and_at_the_socket() {
         tool("nbdcopy", &[&parallel[..], &[uri, &out]].concat());
         assert!(std::fs::read(&out).unwrap()[..data.len()] == data, "{uri} has other bytes");
     }
-    // At the socket nobody else can listen.
+    // No other user can listen at the socket.
     assert_eq!(Client::connect(&server.place.path("s"), "").read(0, 4096), data[..4096]);
     stopped(server.server).expect_code(0);
 }
@@ -174,7 +174,7 @@ fn clients_have_to_show_certificates_that_were_asked_for() {
     let server = Encrypted::serve(FAST, certificates, &options);
     assert_eq!(nbdinfo(&server.tcp("localhost", "with")).expect_code(0).stdout, "67108864\n");
     assert_ne!(nbdinfo(&server.tcp("localhost", "without")).code(), Some(0));
-    // A certificate of somebody else's authority, by a client that trusts this server.
+    // A certificate of another authority, by a client that trusts this server.
     let strangers = Certificates::new();
     std::fs::copy(server.certificates.0.path("ca-cert.pem"), strangers.0.path("with").join("ca-cert.pem")).unwrap();
     let uri = format!("nbds://localhost:{}/?tls-certificates={}", server.port, strangers.text("with"));

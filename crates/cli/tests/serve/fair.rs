@@ -83,7 +83,7 @@ fn holes_cost_what_is_read_of_them_and_nothing_when_they_are_skipped() {
             within(Duration::from_secs_f64(read), Duration::from_secs_f64(all_read * 2.0))
         });
         let server = serve();
-        // Whoever asks first where holes are, reads none of the 16 s that all of it is worth.
+        // A client that asks where the holes are first reads none of the 16 s that all of it is worth.
         let out = scratch.text("out");
         let skipped = seconds_of(|| drop(tool("qemu-img", &["convert", "-f", "raw", "-O", "raw", &uri, &out])));
         assert!(skipped < 5.0, "{store}: {skipped} s");

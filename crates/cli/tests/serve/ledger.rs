@@ -45,7 +45,7 @@ impl Ledger {
 
     pub(crate) fn new() -> Self {
         let zeroes = vec![0; Self::BYTES / BLOCK];
-        // Number 0 is what nobody has written.
+        // Number 0 stands for unwritten blocks.
         let nothing = Sent { first: 0, blocks: 0, answered: true };
         Self { writes: vec![nothing], answered: Vec::new(), done: zeroes.clone(), kept: zeroes }
     }

@@ -65,7 +65,7 @@ fn shake_hands(
         match step {
             ClientStep::More => receive(&socket, &mut input, until).map_err(ExportFailure::Lost)?,
             _ if input.is_empty() => return Ok((socket, step)),
-            _ => return Err(ExportFailure::Unwilling(ClientError::Broken("it sends what nobody has asked for"))),
+            _ => return Err(ExportFailure::Unwilling(ClientError::Broken("it sends replies without a request"))),
         }
     }
 }

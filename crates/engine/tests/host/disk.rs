@@ -239,7 +239,7 @@ fn flushes_and_durable_changes_reach_the_device() {
         let zero = |durable| Operation::Zero { offset: 0, length: 8192, durable, allocated: false, fast: false };
         let trim = |durable| Operation::Trim { offset: 0, length: 8192, durable };
         for operation in [write(false), zero(false), trim(false)] {
-            assert!(!flushed(operation), "{options:?}: nobody asked for {operation:?} to be durable");
+            assert!(!flushed(operation), "{options:?}: {operation:?} need not be durable");
         }
         for operation in [write(true), zero(true), trim(true), write(false), Operation::Flush] {
             let wanted = operation != write(false);

@@ -1,7 +1,7 @@
 //! `--live`: a full screen while a run goes on.
 //!
-//! One thread of its own looks at the [`RunView`] twice a second, draws, and reads keys. It asks workers nothing and keeps
-//! nobody: what it cannot see in time it sees the next time. `draw` is pure; only `tty` knows that there is a terminal.
+//! A thread of its own reads the [`RunView`] twice a second, draws, and reads keys. It never blocks workers: what
+//! it cannot read in time it reads the next time. `draw` is pure; only `tty` knows that there is a terminal.
 
 mod draw;
 mod history;

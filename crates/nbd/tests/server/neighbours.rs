@@ -1,4 +1,4 @@
-//! Clients that do harm to nobody but themselves.
+//! Clients that harm only themselves.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use nbd::store::faults::FaultRates;
 use crate::client::{Client, DISCONNECT, EIO, READ, WRITE, request};
 use crate::hosted::{Hosted, SIZE};
 
-/// Somebody else is served, soon.
+/// Another client is served, soon.
 fn others_are_served(server: &Hosted) {
     let began = Instant::now();
     let mut client = server.client();

@@ -139,7 +139,7 @@ fn usual(check: Check) -> &'static str {
              block than they should. Moving it takes a backup, and nothing mounted."
         }
         Check::DiscardSupport => {
-            "Without discards the device keeps copying blocks that nobody needs any more, and thin volumes never shrink."
+            "Without discards the device keeps copying blocks that are no longer in use, and thin volumes never shrink."
         }
         Check::IoStats => "With counting off iostat, fio and Fathom see a device that does nothing.",
         Check::Polling => {
@@ -258,10 +258,10 @@ fn of_case(check: Check, case: DoctorCase) -> Option<&'static str> {
         }
         (Check::DiscardSupport, DoctorCase::Virtual) => {
             "The device offers none; the hypervisor or provider decides. Thin volumes never shrink, and the SSD behind \
-             it copies what nobody needs."
+             it copies blocks that are no longer in use."
         }
         (Check::DiscardSupport, DoctorCase::Hardware) => {
-            "The device offers none, so it keeps copying blocks that nobody needs any more. Nothing here changes it."
+            "The device does not support discards, so it keeps copying blocks that are no longer in use. No setting changes that."
         }
         (Check::Polling, DoctorCase::Hardware) => "Of the drivers in use only NVMe has queues that can be polled.",
         (Check::SyncOption, DoctorCase::Low) => {

@@ -323,7 +323,7 @@ fn burst_words(burst: &SweepBurst, modelled: bool) -> String {
     let why = if modelled {
         "while credits last; all else on this page is without them"
     } else {
-        "and never again: credits were used up, or somebody else came; all else on this page is what lasts"
+        "and never again: credits were used up, or another workload interfered; the rest of this page shows sustained figures"
     };
     format!("{} IOPS{lasting}, {why}", count(burst.iops))
 }

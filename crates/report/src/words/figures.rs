@@ -137,8 +137,8 @@ pub(super) fn odd_block(figures: &SentenceFigures<'_>) -> String {
         );
     }
     format!(
-        "Blocks of {} bytes are no whole pages of 4 KiB: devices that store pages read and write more than was asked \
-         for, and nobody else's IOPS are of this size.",
+        "Blocks of {} bytes are not whole pages of 4 KiB: devices that store pages read and write more than was requested, \
+         and no published IOPS are stated for this size.",
         grouped(bytes)
     )
 }

@@ -131,7 +131,7 @@ fn trust(code: Code) -> PageEntry {
         Code::UnwrittenBlocks => of(
             "Reads were faster than the volume",
             "reads took less than half of the latency that the model of the expected volume has without any queueing",
-            "Blocks that nobody has written are answered from a map on most cloud volumes and SSDs, and caches answer \
+            "Unwritten blocks are answered from a map on most cloud volumes and SSDs, and caches answer \
              the rest. Fill the volume first, and read more than any cache holds.",
         ),
         Code::SmallRegion => of(

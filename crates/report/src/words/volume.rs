@@ -211,7 +211,7 @@ pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
 
 pub(super) fn unwritten(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Reads took {} where the volume needs {}: blocks that nobody has written, or a cache, answer without the medium.",
+        "Reads took {} where the volume needs {}: unwritten blocks, or a cache, are answered without the medium.",
         figures.time(Quantity::LatencyMean),
         figures.time(Quantity::ExpectedLatency)
     )

@@ -21,7 +21,7 @@ const HOSTILE: [&str; 12] = [
     "👩‍👩‍👧‍👦 e\u{301}\u{301}\u{301}",
 ];
 
-/// The page of a run in which everything that somebody chooses is this name.
+/// The page of a run in which everything that a user can name has this name.
 fn page_with(name: &str) -> String {
     let mut run = run(vec![job(name, 20), job("plain", 20)]);
     run.jobs[0].description = Some(name.to_owned());

@@ -45,7 +45,7 @@ fn what_was_asked_for_is_what_limits() {
     assert_eq!(rate(text, "volume IOPS"), Some(160_000));
     assert_eq!(rate(text, "volume throughput"), Some(2400 << 20));
     assert_eq!(rate(text, "machine Hyperdisk Balanced throughput"), Some(4800 << 20));
-    assert_eq!(rate(text, "machine Hyperdisk Balanced IOPS"), None, "nobody publishes it");
+    assert_eq!(rate(text, "machine Hyperdisk Balanced IOPS"), None, "it is not published");
     assert_eq!(rate("gcp/pd-ssd@2019,size=2048GB,vcpus=32", "pd-ssd IOPS"), Some(60_000));
     assert_eq!(rate("gcp/pd-ssd@2019,size=834GB,machine=c2-standard-16", "machine pd-ssd IOPS"), Some(8_000));
     assert_eq!(rate("custom,iops=5000,latency=1ms", "volume IOPS"), Some(5000));
@@ -330,7 +330,7 @@ fn a_volume_without_a_size_is_none() {
     assert!(problems[0].to_string().starts_with("a.toml:1:1: no `key.size`"), "{problems:?}");
 }
 
-/// Each mistake was told of after the one before it had been mended, and one in a volume that nobody had asked for
+/// Each mistake was told of after the one before it had been mended, and one in a volume that was not requested
 /// never was.
 #[test]
 fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {

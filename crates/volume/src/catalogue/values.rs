@@ -32,7 +32,7 @@ pub const COMMON_KEYS: [(&str, &str); 9] = [
     ("host", "the machine it hangs on, by any name; volumes on one machine share its limits"),
     ("latency", "this latency for every request instead of the law"),
     ("written", "how much of it is written at the start; what is not may be read at another latency"),
-    ("unwritten", "the latency of reads of blocks that nobody wrote"),
+    ("unwritten", "latency of reads of unwritten blocks"),
     ("credits", "how full buckets of credits are at the start"),
     ("jitter", "how far ahead of an even schedule limits admit operations, instead of what the catalogue assumes"),
     ("spells", "slow spells, EVERY/LASTING/FACTOR: 1h/2min/10"),

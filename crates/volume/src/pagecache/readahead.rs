@@ -1,7 +1,7 @@
 //! What is read ahead of a reader: windows that double while it goes from front to back.
 //!
 //! After the description in the kernel's `Documentation/core-api/mm-api.rst` ("Readahead Overview"). A window is a
-//! range of pages; its tail is the part that was not requested yet. The first page of the tail is marked: whoever
+//! range of pages; its tail is the part that was not requested yet. The first page of the tail is marked: the reader that
 //! reaches it has the next window read, so that the reader finds it there.
 
 /// What a job has told the kernel of the order of its reads (`posix_fadvise`).

@@ -140,21 +140,21 @@ fn io_uring(host: &HostFacts) -> DoctorFinding {
     let finding = DoctorFinding::new(Check::IoUring, "");
     if missing && since(RINGS_SINCE) {
         // The switch came with 6.6; before it all users may, where the kernel was built with it.
-        let finding = finding.found(word("everybody")).case(DoctorCase::Unrestricted);
+        let finding = finding.found(word("all users")).case(DoctorCase::Unrestricted);
         return if host.filtered { filtered(finding) } else { finding };
     }
     judge(Check::IoUring, "", &host.rings, |rings, finding| {
         let may = rings.disabled == 0 || (rings.disabled == 1 && rings.member);
         let who = match rings.disabled {
-            0 => "everybody",
+            0 => "all users",
             1 => "privileged processes and one group",
-            _ => "nobody",
+            _ => "no user",
         };
         let finding = finding.found(word(who));
         if may {
             return if host.filtered { filtered(finding) } else { finding };
         }
-        let finding = finding.iops(CheckState::Problem, Want::Is(word("everybody")));
+        let finding = finding.iops(CheckState::Problem, Want::Is(word("all users")));
         finding.change(SettingChange::Sysctl { key: "kernel.io_uring_disabled", value: 0 })
     })
 }

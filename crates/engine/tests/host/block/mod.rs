@@ -188,7 +188,7 @@ fn reads_and_writes_are_under_way_at_once_through_the_file_and_its_loop_device()
     for (through_loop, write) in [(false, false), (false, true), (true, false), (true, true)] {
         let Some(disk) = Disk::new(&scratch.path("run"), Duration::from_millis(100)) else { return };
         let Some(path) = (if through_loop { disk.attach() } else { Some(disk.lease.mount_point()) }) else { return };
-        // Before somebody asks for its size the kernel takes each write for one that extends the file.
+        // Before a program asks for its size the kernel takes each write for one that extends the file.
         assert_eq!(disk.file().metadata().unwrap().len(), SIZE as u64);
         std::thread::scope(|scope| {
             for number in 0..AT_ONCE as u64 {
@@ -241,7 +241,7 @@ fn what_a_killed_server_left_is_found_and_torn_down() {
     let user = File::open(&devices[0]).unwrap();
     let errors = lease.tear_down().unwrap_err();
     assert!(errors.len() == 1 && errors[0].to_string().contains("it is in use"), "{errors:?}");
-    assert!(lease.is_mounted() && lease.loop_devices() == devices, "nobody could find it again");
+    assert!(lease.is_mounted() && lease.loop_devices() == devices, "a later process could not find it");
     drop(user);
     lease.tear_down().unwrap();
     assert!(!lease.is_mounted() && lease.loop_devices().is_empty());

@@ -162,7 +162,7 @@ fn an_export_is_had_by_its_name() {
 
 #[test]
 fn a_wrong_name_without_a_way_to_say_so_closes() {
-    let names = [&b"nobody"[..], b"plain\0", b"\xff", &[b'x'; 4097]];
+    let names = [&b"absent"[..], b"plain\0", b"\xff", &[b'x'; 4097]];
     for name in names {
         let mut talk = Talk::new(HandshakeSettings::default());
         assert_eq!(talk.say(&option(opt::EXPORT_NAME, name)), (vec![], HandshakeStep::Close));
@@ -229,10 +229,10 @@ fn a_wrong_name_is_unknown() {
     let mut talk = Talk::new(HandshakeSettings { style: ReplyStyle::Structured, ..HandshakeSettings::default() });
     talk.gets(opt::STRUCTURED_REPLY, &[], ACK);
     for what in [opt::INFO, opt::GO] {
-        talk.gets(what, &inquiry("nobody", &[info::BLOCK_SIZE]), err::UNKNOWN);
+        talk.gets(what, &inquiry("absent", &[info::BLOCK_SIZE]), err::UNKNOWN);
     }
     for what in [opt::LIST_META_CONTEXT, opt::SET_META_CONTEXT] {
-        talk.gets(what, &queries("nobody", &[ALLOCATION]), err::UNKNOWN);
+        talk.gets(what, &queries("absent", &[ALLOCATION]), err::UNKNOWN);
     }
     assert_eq!(agreed(talk.ask(opt::GO, &inquiry("größe", &[])).1).export, 1);
 }

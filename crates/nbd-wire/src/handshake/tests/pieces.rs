@@ -8,7 +8,7 @@ use super::*;
 fn chatter(random: &mut Random) -> Vec<u8> {
     let mut bytes = 3u32.to_be_bytes().to_vec();
     for _ in 0..random.below(12) {
-        let names = ["plain", "größe", "", "nobody"];
+        let names = ["plain", "größe", "", "unknown"];
         let name = names[random.below(4) as usize];
         let asked = [ALLOCATION, "base:", "x:y", "nonsense"];
         let asked = &asked[random.below(4) as usize..];

@@ -81,7 +81,7 @@ fn the_last_selection_counts_and_only_for_its_export() {
     assert_eq!(selected(&[("größe", &[]), ("plain", &[ALLOCATION])]), Some(ALLOCATION_CONTEXT));
     assert_eq!(selected(&[]), None);
     assert_eq!(selected(&[("größe", &[ALLOCATION])]), None);
-    for last in [("plain", &[][..]), ("plain", &["base:"]), ("größe", &[ALLOCATION]), ("nobody", &[]), ("plain", &[""])]
+    for last in [("plain", &[][..]), ("plain", &["base:"]), ("größe", &[ALLOCATION]), ("absent", &[]), ("plain", &[""])]
     {
         assert_eq!(selected(&[("plain", &[ALLOCATION]), last]), None, "{last:?}");
     }

@@ -106,7 +106,7 @@ impl<'s> ConformanceRun<'s> {
             let mut candidates = works.iter().filter_map(|work| work.byte(at)).peekable();
             let lost = candidates.peek().is_none();
             let known = candidates.any(|candidate| candidate == byte) || (lost && self.model[at] == byte);
-            assert!(known, "seed {}: nobody wrote {byte} at {at}: {:?}", self.seed, spans(&works));
+            assert!(known, "seed {}: {byte} at {at} was never written: {:?}", self.seed, spans(&works));
             self.model[at] = byte;
         }
     }
