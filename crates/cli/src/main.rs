@@ -34,7 +34,6 @@ mod onlookers;
 mod options;
 mod outputs;
 mod plan;
-mod preview;
 mod probe;
 mod recall;
 mod refusal;

@@ -6,7 +6,7 @@ use analyse::{Verdict, analyse};
 use job::Plan;
 use record::{Repeat, Run, RunOutcome};
 use report::{Event, RepeatsDocument};
-use runner::{PreparedRun, RunOptions as Measuring, Silent};
+use runner::{FileGrowth, PreparedRun, Preview, RunOptions as Measuring, Silent};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::argv::command_line;
@@ -16,13 +16,15 @@ use crate::exit::Exit;
 use crate::keep::{self, Keeping, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_RUN, Output};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::runners::{failures, worst_exit};
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
 use crate::trial::RunTrial;
-use crate::{dump, preview, probe};
+use crate::{dump, probe};
 use engine::describe;
+use report::preview;
+use runner::Refusal;
 
 /// Measures.
 pub(crate) fn command(options: &RunCommandOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -37,8 +39,8 @@ pub(crate) fn carry_out(
     is_virtual: bool,
 ) -> Result<Exit, Exit> {
     let trials = RunTrial::all(options, jobs, is_virtual)?;
-    let ready: Result<Vec<Prepared<'_>>, CommandRefusal> = trials.iter().map(|trial| trial.ready(0)).collect();
-    let ready = ready.map_err(CommandRefusal::told)?;
+    let ready: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
+    let ready = ready.map_err(Refusal::told)?;
     if options.of_jobs.show_jobs {
         return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
     }
@@ -48,9 +50,9 @@ pub(crate) fn carry_out(
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
-        return Err(CommandRefusal::Words(dangers).told());
+        return Err(Refusal::Words(dangers).told());
     }
-    let opened = open_outputs(options).map_err(|problem| CommandRefusal::Words(vec![problem]).told());
+    let opened = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told());
     let (mut files, events, invited) = opened?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let display = Display::new(options.conduct.progress, events).shown_to(invited);
@@ -169,7 +171,7 @@ impl RunSession<'_> {
         let mut problems = dump::write(Path::new("."), workers, &measured.workers);
         problems.extend(failures(plan, workers, &measured));
         let exit = measured.signal.map(Exit::Signal).or_else(|| worst_exit(&measured, plan, workers));
-        let left = preview::files_left(&ready.preview());
+        let left = files_left(&ready.preview());
         Ok(TakenRun { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
     }
 
@@ -309,4 +311,29 @@ impl Results {
             Self::Many(series) => file.write_repeats(series),
         }
     }
+}
+
+/// Returns the files that a run created and that still exist, in a line, with the command that removes them.
+fn files_left(preview: &Preview<'_>) -> Option<String> {
+    /// So many are named.
+    const NAMED: usize = 3;
+    let Preview::Device { growths } = preview else { return None };
+    let made: Vec<&FileGrowth> =
+        growths.iter().filter(|growth| growth.from.is_none() && growth.path.is_file()).collect();
+    let bytes = units::Bytes::new(made.iter().map(|growth| growth.to).sum());
+    let names = |growths: &[&FileGrowth]| growths.iter().map(|growth| word(&growth.path)).collect::<Vec<_>>().join(" ");
+    match made.as_slice() {
+        [] => None,
+        few if few.len() <= NAMED => Some(format!("left behind: {bytes}; remove it with: rm {}", names(few))),
+        many => {
+            let (shown, more) = (names(&many[..NAMED]), many.len() - NAMED);
+            Some(format!("left behind: {bytes} in {shown} and {more} more files; remove them with rm"))
+        }
+    }
+}
+
+/// Returns a path as a word of a shell command: a leading dash is no option.
+fn word(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    report::escape::shell(&if path.starts_with('-') { format!("./{path}") } else { path.into_owned() })
 }

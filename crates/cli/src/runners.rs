@@ -7,25 +7,14 @@ use device::{DeviceRunner, capacity};
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
 use record::HostRecord;
-use runner::{CompletedRun, RunFacts, Runner, Seeds, WorkerFailure, WorkerPlan};
+use runner::{CompletedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure, WorkerPlan};
 use sim::model::ModelRunner;
 use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
 use crate::logs::LogFiles;
-use crate::{home, input, preview, shutdown};
-
-/// Where plans run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunPlace {
-    /// On the files and devices of this host.
-    Device,
-    /// On modelled volumes, in virtual time.
-    Virtual,
-    /// On modelled volumes, in real time.
-    Paced,
-}
+use crate::{home, input, shutdown};
 
 /// Creates the runner of a place. Only what `gate` admits is written to.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
@@ -141,9 +130,8 @@ pub(crate) fn failures(plan: &job::Plan, workers: &[WorkerPlan], completed: &Com
         let worker = &workers[one.number];
         let (name, engine) = (&plan.jobs[worker.job].name, plan.jobs[worker.job].engine.engine);
         lines.extend(one.error.as_ref().map(|error| format!("{name}: {}", error.text)));
-        lines.extend(
-            one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, worker, engine))),
-        );
+        lines
+            .extend(one.failures.iter().map(|failure| format!("{name}: {}", device::failure(failure, worker, engine))));
         let pending = runner::pending_operations(plan, workers, std::slice::from_ref(one));
         lines.extend(report::stuck_lines(&pending, PENDING_REPORTED));
         let unreported = one.summary.errors.saturating_sub(one.failures.len() as u64);

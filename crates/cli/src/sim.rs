@@ -15,7 +15,8 @@ use crate::runners;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::tell;
-use crate::{argv, diagnostics, outputs, preview, run, trial};
+use crate::{argv, diagnostics, outputs, run, trial};
+use report::preview;
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {

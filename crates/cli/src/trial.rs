@@ -13,9 +13,11 @@ use crate::args::RunCommandOptions;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::job_words::around;
-use crate::refusal::CommandRefusal;
-use crate::runners::{self, RunPlace};
+use crate::refusal::Refused;
+use crate::runners;
 use crate::source::Outside;
+use runner::Refusal;
+use runner::RunPlace;
 
 /// Jobs that are measured together.
 pub(crate) struct RunTrial {
@@ -61,7 +63,7 @@ impl RunTrial {
             (false, Use::Everywhere) => RunPlace::Paced,
             (false, Use::Mixed) => {
                 let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
-                return Err(CommandRefusal::Words(vec![problem.to_owned()]).told());
+                return Err(Refusal::Words(vec![problem.to_owned()]).told());
             }
         };
         let kind = if place == RunPlace::Virtual { RunKind::Sim } else { RunKind::Run };
@@ -72,16 +74,16 @@ impl RunTrial {
 
     /// Prepares the first round (0) or a later one, then from another seed: repeats in virtual time would be identical, and
     /// caches remember where reads went.
-    pub(crate) fn ready(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, CommandRefusal> {
+    pub(crate) fn ready(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
         let again = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
         let seeds = if round == 0 { self.seeds } else { again() };
-        self.runner.prepare(&self.plan, seeds).map_err(CommandRefusal::Jobs)
+        self.runner.prepare(&self.plan, seeds).map_err(Refusal::Jobs)
     }
 
     /// Prepares other jobs in the same places, from another seed.
-    pub(crate) fn ready_with(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, CommandRefusal> {
+    pub(crate) fn ready_with(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
         let seeds = Seeds::fixed(self.seeds.printed(plan).wrapping_add(1));
-        self.runner.prepare(plan, seeds).map_err(CommandRefusal::Jobs)
+        self.runner.prepare(plan, seeds).map_err(Refusal::Jobs)
     }
 }
 
@@ -103,7 +105,7 @@ fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
     if has_jobs {
         let problem = "--repeat: each of several files is repeated in its turn, and --name belongs to none: put that \
                        job into a file of its own";
-        return Err(CommandRefusal::Words(vec![problem.to_owned()]).told());
+        return Err(Refusal::Words(vec![problem.to_owned()]).told());
     }
     let lot = |kept: &usize| {
         let is_other = |index: &usize| files.contains(index) && index != kept;

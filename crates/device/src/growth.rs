@@ -4,7 +4,6 @@ use engine::files::FileLayout;
 use engine::gate::{Denied, WriteGate};
 use job::{Engine, Plan};
 use runner::{FileGrowth, WorkerPlan};
-use units::Bytes;
 
 /// What layouts would add to files.
 pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
@@ -16,19 +15,9 @@ pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
     layouts.iter().filter_map(growth).collect()
 }
 
-/// Describes what would be done to a file.
-#[must_use]
-pub fn description(growth: &FileGrowth) -> String {
-    let (path, to) = (growth.path.display(), Bytes::new(growth.to));
-    match growth.from {
-        None => format!("{path} would be made, with {to}"),
-        Some(from) => format!("{path} would grow from {} to {to}", Bytes::new(from)),
-    }
-}
-
 /// What `--readonly` forbids: every growth.
 pub fn against_readonly(growths: &[FileGrowth]) -> Vec<String> {
-    growths.iter().map(|growth| format!("{}, and --readonly forbids it", description(growth))).collect()
+    growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.description())).collect()
 }
 
 /// What `allow_file_create=0` forbids.
@@ -63,7 +52,7 @@ fn surprise(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
         Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
             "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
              --allow-overwrite={path}",
-            description(growth)
+            growth.description()
         )),
         // It is extended before the run, which is a write like any other.
         Some(_) if !growth.written => gate.admit(&growth.path).err().map(|denied| denied.to_string()),

@@ -11,6 +11,7 @@ pub mod capacity;
 pub mod device_state;
 mod environment;
 mod exports;
+mod failure;
 pub mod growth;
 mod host_stats;
 pub mod layout;
@@ -22,6 +23,7 @@ pub mod stuck;
 mod worker;
 
 pub use environment::HostEnvironment;
+pub use failure::failure;
 pub use host_stats::{host, unix_ms};
 pub use runner::DeviceRunner;
 

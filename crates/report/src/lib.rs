@@ -28,6 +28,7 @@ mod openmetrics;
 mod own;
 mod paint;
 pub mod plan;
+pub mod preview;
 pub mod progress;
 mod repeats;
 pub mod runs;

@@ -14,6 +14,7 @@ mod counters;
 pub mod policy;
 pub mod problems;
 mod progress;
+mod refusal;
 mod result;
 mod seam;
 mod seeds;
@@ -22,10 +23,11 @@ mod workers;
 pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations, requested};
 pub use counters::{RunCounters, Totals, WorkerCounters};
 pub use progress::{ProgressTracker, RunProgress};
+pub use refusal::Refusal;
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
     AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, Observer, PreparedRun, Preview, RunControl,
-    RunError, RunOptions, Runner, Silent, WorkerLog,
+    RunError, RunOptions, RunPlace, Runner, Silent, WorkerLog,
 };
 pub use seeds::Seeds;
 pub use workers::{Environment, Unrunnable, WorkerPlan, plan_workers};

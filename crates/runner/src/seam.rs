@@ -236,3 +236,26 @@ pub trait WorkerLog {
     /// The first failure.
     fn finish(self: Box<Self>) -> Result<(), String>;
 }
+
+impl FileGrowth {
+    /// Describes what would be done to the file.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let (path, to) = (self.path.display(), Bytes::new(self.to));
+        match self.from {
+            None => format!("{path} would be created, with {to}"),
+            Some(from) => format!("{path} would grow from {} to {to}", Bytes::new(from)),
+        }
+    }
+}
+
+/// Where plans run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunPlace {
+    /// On the files and devices of this host.
+    Device,
+    /// On modelled volumes, in virtual time.
+    Virtual,
+    /// On modelled volumes, in real time.
+    Paced,
+}

@@ -26,7 +26,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store", &["record"]),
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
-    ("report", &["units", "record", "analyse", "volume", "plan"]),
+    ("report", &["units", "job", "workload", "record", "runner", "analyse", "volume", "plan"]),
     ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
     ("serve", &["units", "job", "meter", "volume", "runner", "sim", "nbd", "engine", "device", "live", "report"]),
     (

@@ -9,16 +9,17 @@ use report::compare::{self as page, ComparisonDocument};
 use crate::args::PageFormat;
 use crate::exit::Exit;
 use crate::outputs::{OF_A_COMPARISON, Output, deliver_and_say};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::terminal::{Terminal, tell};
 use args::{CompareOptions, FailOn};
 use report::html::PageSubject;
+use runner::Refusal;
 use sides::{RunSet, RunShown, overwritten};
 
 /// Reads both sides, refuses what is not comparable, tells the change.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let CompareQuestion { baseline, candidate, settings } =
-        CompareQuestion::read(options).map_err(|problems| CommandRefusal::Words(problems).told())?;
+        CompareQuestion::read(options).map_err(|problems| Refusal::Words(problems).told())?;
     let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
         return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));

@@ -11,8 +11,9 @@ use report::Diagnosis;
 use crate::args::{DoctorOptions, PageFormat};
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::terminal::Terminal;
+use runner::Refusal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
 pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
@@ -26,7 +27,7 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     } else {
         options.things.clone()
     };
-    let stacks = ask::stacks(root, &things).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
+    let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let host = gather::host(root);
     let subjects: Vec<DoctorSubject> =

@@ -15,10 +15,11 @@ use crate::compare::sides::{RunSet, overwritten};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver_and_say};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::terminal::Terminal;
 use args::GateOptions;
 use ask::AssertionText;
+use runner::Refusal;
 
 /// Reads what is expected and the runs, judges, tells.
 pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
@@ -97,7 +98,7 @@ impl GateQuestion {
             problems.extend(runs.twice(baseline));
         }
         if !problems.is_empty() {
-            return Err(CommandRefusal::Words(problems).told());
+            return Err(Refusal::Words(problems).told());
         }
         match (expected, runs) {
             (Ok(expected), Some(runs)) => Ok(Self { expected, runs, baseline: baseline.flatten() }),

@@ -14,14 +14,15 @@ use report::plan::PlanReport;
 
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_PLAN, Output};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
+use runner::Refusal;
 
 /// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
-    let question = ask::read(options).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
+    let question = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let report = search(question, options, &signals);

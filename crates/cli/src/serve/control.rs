@@ -8,8 +8,9 @@ use job::{Diagnostic, Place};
 use super::args::{ControlFormat, ControlOptions};
 use crate::exit::Exit;
 use crate::outputs;
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use engine::describe;
+use runner::Refusal;
 use serve::{ControlReply, Located, PATIENCE};
 
 /// The longest answer that is read, in bytes.
@@ -53,7 +54,7 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
         }
         _ => {
             let problems = answer.errors.iter().map(|error| diagnostic(error, &line));
-            CommandRefusal::Jobs(problems.collect()).told()
+            Refusal::Jobs(problems.collect()).told()
         }
     }
 }

@@ -19,11 +19,12 @@ use crate::display::Display;
 use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_SERVER, Output, deliver_and_say};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::terminal::tell;
 use crate::{home, input, runners, shutdown};
 use args::{ServeCommand, ServeFormat, ServeOptions};
+use runner::Refusal;
 use supervisor::ServerSupervisor;
 
 /// Serves until it is stopped, or asks or changes a server that does.
@@ -52,14 +53,14 @@ const FILES: HostFiles =
 /// Reads, checks, serves, reports.
 fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exit> {
     let request = options.request(options.seed.unwrap_or_else(|| runners::seed_for_many(false)));
-    let question = ServeQuestion::read(&request, &FILES).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
+    let question = ServeQuestion::read(&request, &FILES).map_err(|problems| Refusal::Jobs(problems).told())?;
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
     let dangers = serve::dangers(&request, &question, &gate);
     if !dangers.is_empty() {
-        return Err(CommandRefusal::Words(dangers).told());
+        return Err(Refusal::Words(dangers).told());
     }
     let opened = Output::open(&options.output, OF_A_SERVER);
-    let mut files = opened.map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
+    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(GRACE);
     let mut prepared =
         PreparedServer::set(&request, &question, &gate, directory).map_err(|problem| Exit::environment(&problem))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use ::sim::model::{place_in_volume, volume_diagnostic};
 use job::{Around, Diagnostic, Dialect, Plan, Size};
 use report::suite::SuiteTargets;
-use runner::Runner;
+use runner::{RunPlace, Runner};
 use units::{Bytes, Nanos};
 use volume::catalogue;
 
@@ -13,9 +13,9 @@ use super::args::SuiteRunOptions;
 use super::read::filled;
 use super::schema::{StepOption, StepSpec, Suite};
 use crate::job_words::around;
-use crate::refusal::CommandRefusal;
 use crate::runners;
 use crate::source::Outside;
+use runner::Refusal;
 
 /// Where a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,21 +51,17 @@ const ALIGN: u64 = 4096;
 const MODEL_CPUS: &str = "0-11";
 
 impl SuiteQuestion {
-    pub(super) fn read(options: &SuiteRunOptions, suite: Suite) -> Result<Self, CommandRefusal> {
+    pub(super) fn read(options: &SuiteRunOptions, suite: Suite) -> Result<Self, Refusal> {
         let scale = share(&options.scale).ok_or_else(|| {
             let text = &options.scale;
-            CommandRefusal::Words(vec![format!(
-                "--scale {text}: write a share above 0 and up to 1, such as --scale 0.01"
-            )])
+            Refusal::Words(vec![format!("--scale {text}: write a share above 0 and up to 1, such as --scale 0.01")])
         })?;
         let published = bytes_of(&suite.size).map_err(|message| {
             let place = suite.text.place(&suite.size_at);
-            CommandRefusal::Jobs(vec![
-                Diagnostic::error("suite", message).at(place).remedy("write it as fio does: 100g"),
-            ])
+            Refusal::Jobs(vec![Diagnostic::error("suite", message).at(place).remedy("write it as fio does: 100g")])
         })?;
         let given = options.size.as_deref().map(bytes_of).transpose();
-        let given = given.map_err(|message| CommandRefusal::Words(vec![format!("--size: {message}")]))?;
+        let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
         let scaled = |bytes: u64| {
             let scaled = (bytes as f64 * scale) as u64;
             (scaled / SIZE_STEP * SIZE_STEP).max(SIZE_LEAST).min(bytes)
@@ -106,8 +102,8 @@ impl SuiteQuestion {
     /// Returns the runner of a place.
     pub(super) fn runner(&self, place: SuitePlace) -> Box<dyn Runner> {
         let place = match place {
-            SuitePlace::Host => runners::RunPlace::Device,
-            SuitePlace::Model => runners::RunPlace::Virtual,
+            SuitePlace::Host => RunPlace::Device,
+            SuitePlace::Model => RunPlace::Virtual,
         };
         runners::runner(place, &self.gate)
     }
@@ -224,7 +220,7 @@ pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
 }
 
 /// The size of a modelled volume.
-fn volume_size(words: &str) -> Result<u64, CommandRefusal> {
+fn volume_size(words: &str) -> Result<u64, Refusal> {
     match catalogue::resolve_all(&[words], &runners::read_volumes) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
         Err(problems) => {
@@ -233,7 +229,7 @@ fn volume_size(words: &str) -> Result<u64, CommandRefusal> {
                 let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
                 volume_diagnostic(problem, job::Place { source, ..there })
             };
-            Err(CommandRefusal::Jobs(problems.iter().map(told).collect()))
+            Err(Refusal::Jobs(problems.iter().map(told).collect()))
         }
     }
 }

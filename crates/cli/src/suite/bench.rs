@@ -10,10 +10,10 @@ use super::ask::{SuitePlace, SuiteQuestion};
 use super::schema::StepSpec;
 use super::state;
 use crate::display::Display;
-use crate::preview;
-use crate::refusal::CommandRefusal;
 use crate::runners::failures;
 use crate::signals::Signals;
+use report::preview;
+use runner::Refusal;
 
 /// One step of a suite, with the seeds that it is carried out with.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(super) struct SuiteBench<'a> {
 }
 
 /// Checks every step before anything is touched.
-pub(super) fn check_all(question: &SuiteQuestion, seeds: Seeds) -> Result<(), CommandRefusal> {
+pub(super) fn check_all(question: &SuiteQuestion, seeds: Seeds) -> Result<(), Refusal> {
     let mut dangers: Vec<String> = Vec::new();
     let mut written = false;
     for step in &question.suite.steps {
@@ -39,12 +39,12 @@ pub(super) fn check_all(question: &SuiteQuestion, seeds: Seeds) -> Result<(), Co
         }
         written |= step.writes();
     }
-    if dangers.is_empty() { Ok(()) } else { Err(CommandRefusal::Words(dangers)) }
+    if dangers.is_empty() { Ok(()) } else { Err(Refusal::Words(dangers)) }
 }
 
 impl SuiteBench<'_> {
     /// What would be touched.
-    pub(super) fn told(&self) -> Result<String, CommandRefusal> {
+    pub(super) fn told(&self) -> Result<String, Refusal> {
         let of_place = |place| {
             let runner = self.question.runner(place);
             Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
@@ -102,22 +102,22 @@ impl SuiteBench<'_> {
         runner: &'r dyn Runner,
         place: SuitePlace,
         later: bool,
-    ) -> Result<Box<dyn PreparedRun + 'r>, CommandRefusal> {
+    ) -> Result<Box<dyn PreparedRun + 'r>, Refusal> {
         let Self { question, step, seeds } = *self;
-        let plan = question.plan(step, place).map_err(CommandRefusal::Jobs)?;
+        let plan = question.plan(step, place).map_err(Refusal::Jobs)?;
         if place == SuitePlace::Host && used(&plan) != Use::Nowhere {
             let message =
                 format!("the step `{}` names a modelled volume, but is to be measured on a target", step.name);
             let problem = Diagnostic::error("suite", message).at(question.suite.text.place(&step.at));
             let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
-            return Err(CommandRefusal::Jobs(vec![problem.remedy(remedy)]));
+            return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
         prepared.map_err(|problems| self.located(place, problems))
     }
 
-    fn located(&self, place: SuitePlace, problems: Vec<Diagnostic>) -> CommandRefusal {
-        CommandRefusal::Jobs(self.question.located(self.step, place, problems))
+    fn located(&self, place: SuitePlace, problems: Vec<Diagnostic>) -> Refusal {
+        Refusal::Jobs(self.question.located(self.step, place, problems))
     }
 }
 

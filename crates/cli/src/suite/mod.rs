@@ -32,13 +32,14 @@ use crate::home;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
 use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
 use ask::{SuitePlace, SuiteQuestion};
 use bench::SuiteBench;
+use runner::Refusal;
 use schema::{StepSpec, Suite};
 use state::{SuiteLock, SuiteState, TakenStep};
 
@@ -47,7 +48,7 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
     match &options.command {
         SuiteCommand::List(options) => Ok(list(options.format)),
         SuiteCommand::Show(options) => {
-            let suite = builtin::find(&options.name).map_err(|problems| CommandRefusal::Jobs(problems).told())?;
+            let suite = builtin::find(&options.name).map_err(|problems| Refusal::Jobs(problems).told())?;
             Ok(show(&suite, options.format))
         }
         SuiteCommand::Run(options) => carry_out(options, words),
@@ -77,14 +78,14 @@ fn show(suite: &Suite, format: PageFormat) -> Exit {
 
 /// Checks everything, resumes an interrupted run, and reports the result.
 fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
-    let question = read(options).map_err(CommandRefusal::told)?;
+    let question = read(options).map_err(Refusal::told)?;
     let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(question.target.is_none()));
     let checked = bench::check_all(&question, Seeds::fixed(seed));
     if options.conduct.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
-    let OpenedSuite { path, kept, mut files, invited, _lock } = opened.map_err(CommandRefusal::told)?;
+    let OpenedSuite { path, kept, mut files, invited, _lock } = opened.map_err(Refusal::told)?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let state = kept.unwrap_or_else(|| SuiteState::new(&question, seed));
     let display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
@@ -132,8 +133,8 @@ fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> 
     }
 }
 
-fn read(options: &SuiteRunOptions) -> Result<SuiteQuestion, CommandRefusal> {
-    let suite = builtin::find(&options.name).map_err(CommandRefusal::Jobs)?;
+fn read(options: &SuiteRunOptions) -> Result<SuiteQuestion, Refusal> {
+    let suite = builtin::find(&options.name).map_err(Refusal::Jobs)?;
     SuiteQuestion::read(options, suite)
 }
 
@@ -147,9 +148,9 @@ struct OpenedSuite {
     _lock: SuiteLock,
 }
 
-fn open(options: &SuiteRunOptions, question: &SuiteQuestion) -> Result<OpenedSuite, CommandRefusal> {
-    let refused = |problem| CommandRefusal::Words(vec![problem]);
-    let usual = || state::usual_path(question).map_err(CommandRefusal::Host);
+fn open(options: &SuiteRunOptions, question: &SuiteQuestion) -> Result<OpenedSuite, Refusal> {
+    let refused = |problem| Refusal::Words(vec![problem]);
+    let usual = || state::usual_path(question).map_err(Refusal::Host);
     let path = options.state.clone().map_or_else(usual, Ok)?;
     let lock = SuiteLock::take(&path).map_err(refused)?;
     let kept = if options.restart {
@@ -166,8 +167,8 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion) -> Result<OpenedSui
 const TOUCHED: &str = "nothing was touched";
 
 /// What would be done.
-fn dry_run(question: &SuiteQuestion, seed: u64, checked: Result<(), CommandRefusal>) -> Exit {
-    if let Err(refusal @ CommandRefusal::Jobs(_)) = checked {
+fn dry_run(question: &SuiteQuestion, seed: u64, checked: Result<(), Refusal>) -> Exit {
+    if let Err(refusal @ Refusal::Jobs(_)) = checked {
         return refusal.told();
     }
     let mut text = question.suite.procedure().preview(&question.targets());

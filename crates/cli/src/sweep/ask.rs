@@ -9,10 +9,10 @@ use units::Nanos;
 use crate::args::SweepOptions;
 use crate::grid::{self, GridAxis};
 use crate::job_words::{VariedJobs, around};
-use crate::refusal::CommandRefusal;
 use crate::runners;
 use crate::source::Outside;
 use crate::trial;
+use runner::Refusal;
 
 /// The options of a sweep, understood.
 pub(crate) struct SweepQuestion {
@@ -41,7 +41,7 @@ const DEVICE_DEPTH_MAX: u32 = 1024;
 const BUDGET_S: f64 = 60.0;
 
 impl SweepQuestion {
-    pub(crate) fn read(options: &SweepOptions, jobs: &[String]) -> Result<Self, CommandRefusal> {
+    pub(crate) fn read(options: &SweepOptions, jobs: &[String]) -> Result<Self, Refusal> {
         let mut problems = Vec::new();
         let mut note = |problem: String| problems.push(problem);
         let precision = share(&options.precision).unwrap_or_else(|| {
@@ -64,7 +64,7 @@ impl SweepQuestion {
             note(problem);
         }
         if !problems.is_empty() {
-            return Err(CommandRefusal::Words(problems));
+            return Err(Refusal::Words(problems));
         }
         let mut around = around(options.on.as_deref());
         around.before.splice(0..0, DEFAULTS.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -162,7 +162,7 @@ impl SweepQuestion {
 }
 
 /// The one job of a plan, if it is one whose depth can be swept.
-pub(crate) fn only_job(plan: &Plan) -> Result<&Job, CommandRefusal> {
+pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     let [job] = plan.jobs.as_slice() else {
         let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
         let problem = format!(
@@ -170,7 +170,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, CommandRefusal> {
             names.len(),
             names.join(", ")
         );
-        return Err(CommandRefusal::Words(vec![problem]));
+        return Err(Refusal::Words(vec![problem]));
     };
     let (extent, pace) = (&job.extent, &job.pace);
     let paced =
@@ -196,7 +196,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, CommandRefusal> {
                 })
         })
         .collect();
-    if problems.is_empty() { Ok(job) } else { Err(CommandRefusal::Jobs(problems)) }
+    if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
 }
 
 /// Where the jobs are; a mixture is nowhere.

@@ -16,10 +16,11 @@ use super::advice;
 use super::ask::{self, SweepQuestion};
 use crate::display::Display;
 use crate::grid::on_all_processors;
-use crate::preview;
-use crate::refusal::CommandRefusal;
-use crate::runners::{self, RunPlace, failures};
+use crate::runners::{self, failures};
 use crate::signals::Signals;
+use report::preview;
+use runner::Refusal;
+use runner::RunPlace;
 
 /// One search: its jobs, and the runner of its probes.
 pub(crate) struct SweepBench<'a> {
@@ -39,8 +40,8 @@ const INTERVALS: f64 = 40.0;
 
 impl<'q> SweepBench<'q> {
     /// Checks everything that can be checked before anything is touched.
-    pub(crate) fn set(question: &'q SweepQuestion, settings: Vec<(String, String)>) -> Result<Self, CommandRefusal> {
-        let plan = question.plan(&settings).map_err(CommandRefusal::Jobs)?;
+    pub(crate) fn set(question: &'q SweepQuestion, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
+        let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
         ask::only_job(&plan)?;
         let place = match (ask::is_modelled(&plan), question.real_time) {
             (true, true) => RunPlace::Paced,
@@ -53,9 +54,9 @@ impl<'q> SweepBench<'q> {
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
         for depth in [bench.workers(), deepest.max(bench.workers())] {
             let prepared = bench.prepare(&bench.plan_of(&KneeProbe { depth, warm_up_s: 0.0, seconds: 1.0 }));
-            let prepared = prepared.map_err(CommandRefusal::Jobs)?;
+            let prepared = prepared.map_err(Refusal::Jobs)?;
             if !prepared.refusals().is_empty() {
-                return Err(CommandRefusal::Words(prepared.refusals().to_vec()));
+                return Err(Refusal::Words(prepared.refusals().to_vec()));
             }
         }
         Ok(bench)
@@ -163,7 +164,7 @@ impl<'q> SweepBench<'q> {
         signals: &Signals,
         observer: &mut dyn Observer,
     ) -> Result<Run, String> {
-        let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| CommandRefusal::Jobs(problems).line())?;
+        let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| Refusal::Jobs(problems).line())?;
         if let refusals @ [_, ..] = prepared.refusals() {
             return Err(refusals.join("\nfathom: "));
         }
@@ -251,7 +252,7 @@ impl<'q> SweepBench<'q> {
             _ => return Ok(None),
         };
         let probe = KneeProbe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
-        let prepared = self.prepare(&self.plan).map_err(|problems| CommandRefusal::Jobs(problems).line())?;
+        let prepared = self.prepare(&self.plan).map_err(|problems| Refusal::Jobs(problems).line())?;
         let Preview::Model { volumes, .. } = prepared.preview() else { return Ok(None) };
         if !volumes.iter().any(|volume| volume.has_credits) {
             return Ok(None);

@@ -24,17 +24,18 @@ use crate::exit::Exit;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
-use crate::preview;
-use crate::refusal::CommandRefusal;
+use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use ask::SweepQuestion;
 use bench::SweepBench;
+use report::preview;
+use runner::Refusal;
 
 /// Reads, checks, searches, tells.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let question = SweepQuestion::read(options, jobs).map_err(CommandRefusal::told)?;
-    let set = |settings| SweepBench::set(&question, settings).map_err(CommandRefusal::told);
+    let question = SweepQuestion::read(options, jobs).map_err(Refusal::told)?;
+    let set = |settings| SweepBench::set(&question, settings).map_err(Refusal::told);
     let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
     if options.of_jobs.show_jobs {
         return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
@@ -42,10 +43,9 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     if options.conduct.dry_run {
         return Ok(outputs::say(&benches.iter().map(SweepBench::told).collect::<String>()));
     }
-    let invited =
-        Invited::invite(&options.scrape, None).map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
+    let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let opened = Output::open(&options.output, OF_A_SWEEP);
-    let mut files = opened.map_err(|problem| CommandRefusal::Words(vec![problem]).told())?;
+    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
     let (began, command_line) = (device::unix_ms(), argv::command_line(words));

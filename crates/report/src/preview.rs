@@ -1,33 +1,16 @@
-//! Jobs as they are understood, and what a run would touch.
+//! Jobs as they are resolved, and what a run would touch.
 
 use std::fmt::Write;
-use std::path::Path;
 
-use device::{device_state, growth};
-use drive::{FailureCause, OperationFailure};
 use job::{BlockSizes, Direction, Engine, Job, Plan, Size};
-use report::escape;
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
-use workload::{OpKind, Operations};
-
-/// Error numbers of Linux.
-const EPERM: i32 = 1;
-const EIO: i32 = 5;
-const ENXIO: i32 = 6;
-const ENODEV: i32 = 19;
-const EINVAL: i32 = 22;
-const ENOTTY: i32 = 25;
-const EFBIG: i32 = 27;
-const ENOSPC: i32 = 28;
-const EPROTO: i32 = 71;
-const EOPNOTSUPP: i32 = 95;
-const ENOTCONN: i32 = 107;
-const ESHUTDOWN: i32 = 108;
+use workload::Operations;
 
 /// Every job with its values resolved, and for each value whether it was given or is the default.
-pub(crate) fn jobs(plan: &Plan) -> String {
+#[must_use]
+pub fn jobs(plan: &Plan) -> String {
     let mut text = String::new();
     for job in &plan.jobs {
         let _ = writeln!(text, "[{}]", job.name);
@@ -133,7 +116,8 @@ fn in_flight(job: &Job) -> String {
 }
 
 /// Describes what a prepared run would use.
-pub(crate) fn prepared(run: &dyn PreparedRun) -> String {
+#[must_use]
+pub fn prepared(run: &dyn PreparedRun) -> String {
     match run.preview() {
         Preview::Device { growths } => on_device(run.plan(), run.workers(), growths, run.refusals()),
         Preview::Model { volumes, page_caches } => on_model(run.plan(), &volumes, &page_caches),
@@ -144,7 +128,7 @@ pub(crate) fn prepared(run: &dyn PreparedRun) -> String {
 fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusals: &[String]) -> String {
     let mut text = String::new();
     for growth in growths {
-        let _ = writeln!(text, "before the run: {}", growth::description(growth));
+        let _ = writeln!(text, "before the run: {}", growth.description());
     }
     for worker in workers {
         let job = &plan.jobs[worker.job];
@@ -199,99 +183,10 @@ fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(Stri
     text
 }
 
-/// Returns the files that a run created and that still exist, in a line, with the command that removes them.
-pub(crate) fn files_left(preview: &Preview<'_>) -> Option<String> {
-    /// So many are named.
-    const NAMED: usize = 3;
-    let Preview::Device { growths } = preview else { return None };
-    let made: Vec<&FileGrowth> =
-        growths.iter().filter(|growth| growth.from.is_none() && growth.path.is_file()).collect();
-    let bytes = Bytes::new(made.iter().map(|growth| growth.to).sum());
-    let names = |growths: &[&FileGrowth]| growths.iter().map(|growth| word(&growth.path)).collect::<Vec<_>>().join(" ");
-    match made.as_slice() {
-        [] => None,
-        few if few.len() <= NAMED => Some(format!("left behind: {bytes}; remove it with: rm {}", names(few))),
-        many => {
-            let (shown, more) = (names(&many[..NAMED]), many.len() - NAMED);
-            Some(format!("left behind: {bytes} in {shown} and {more} more files; remove them with rm"))
-        }
-    }
-}
-
-/// Returns a path as a word of a shell command: a leading dash is no option.
-fn word(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    escape::shell(&if path.starts_with('-') { format!("./{path}") } else { path.into_owned() })
-}
-
 fn duration(job: &Job) -> String {
     match (longest(job), job.extent.time_based) {
         (None, _) => "until its size is done; how long that takes is for the device to say".to_owned(),
         (Some(whole), true) => format!("{whole}"),
         (Some(whole), false) => format!("until its size is done, {whole} at most"),
     }
-}
-
-/// What went wrong with an operation.
-pub(crate) fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) -> String {
-    let decision = &failure.decision;
-    let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
-    let what = match decision.kind {
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Trim => "trim",
-        OpKind::Sync => "fsync",
-        OpKind::DataSync => "fdatasync",
-    };
-    let place = match decision.length {
-        0 => format!("{what} of {path}"),
-        bytes => format!("{what} of {bytes} bytes at {} of {path}", decision.offset),
-    };
-    match &failure.cause {
-        FailureCause::Errno(errno) => {
-            let reason = std::io::Error::from_raw_os_error(*errno);
-            let known = match engine {
-                Engine::Nbd => remedy_of_export(*errno),
-                _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, *errno)),
-            };
-            let remedy = known.map(|remedy| format!("; {remedy}"));
-            format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
-        }
-        FailureCause::EndOfFile => {
-            let state = if engine == Engine::Nbd { None } else { device_state::remedy(path, decision.kind) };
-            let remedy = state.unwrap_or("use a smaller size or offset");
-            format!("{place} failed: it lies at or beyond the end; {remedy}")
-        }
-        FailureCause::Mismatch(mismatch) => format!("verification of {path} failed: {mismatch}"),
-    }
-}
-
-/// What can be done about an operation on an export that failed with this error number, where that is known.
-fn remedy_of_export(errno: i32) -> Option<&'static str> {
-    Some(match errno {
-        EIO | ENOSPC => "the server reported it: see its log",
-        ENOTCONN => "the connection was lost: see whether the server still runs, and its log",
-        ESHUTDOWN => "the server is shutting down: start it again",
-        EPROTO => "what the server sent makes no sense, and the connection was closed: use a newer or another server",
-        EPERM => "the export is read-only, or the server forbids it: see how it was started",
-        EOPNOTSUPP => "the server has not offered to do that",
-        EINVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
-        _ => return None,
-    })
-}
-
-/// What can be done about an operation that failed with this error number, where that is known.
-fn remedy(kind: OpKind, errno: i32) -> Option<&'static str> {
-    Some(match errno {
-        EIO => "the device reported it: see the kernel's log (dmesg)",
-        ENODEV | ENXIO => "the device has gone: see the kernel's log (dmesg)",
-        EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
-        ENOSPC => "use a smaller size, or a filesystem with more room",
-        EINVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",
-        ENOTTY | EOPNOTSUPP if kind == OpKind::Trim => {
-            "name a block device that can discard (see lsblk --discard); `fathom run` trims regular files too, by \
-             punching holes"
-        }
-        _ => return None,
-    })
 }
