@@ -44,7 +44,7 @@ fn with_volumes(command: Command) -> Command {
 }
 
 fn with_suites(command: Command) -> Command {
-    with_names(command, "name", &crate::suite::names())
+    with_names(command, "name", &procedure::suite::names())
 }
 
 /// Says what an argument may be, where a command has it.

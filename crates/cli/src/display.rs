@@ -15,6 +15,7 @@ use crate::args::ProgressStyle;
 use crate::events::EventLog;
 use crate::onlookers::{Invited, RunObservers};
 use crate::terminal::{Terminal, tell, tell_over};
+use procedure::ProcedureObserver;
 
 /// Shows a run while it goes on, to people and to the file of events.
 pub(crate) struct Display {
@@ -80,11 +81,6 @@ impl Display {
         self.show(text);
     }
 
-    /// Shows how files are made, and keeps quiet about what follows.
-    pub(crate) fn only_layout(&mut self) -> OnlyLayout<'_> {
-        OnlyLayout(self)
-    }
-
     fn show(&mut self, text: &str) {
         let text = &format!("{}{text}", self.lead);
         match self.manner {
@@ -129,6 +125,28 @@ impl Display {
     }
 }
 
+impl ProcedureObserver for Display {
+    fn lead(&mut self, text: &str) {
+        self.lead(text);
+    }
+
+    fn say(&mut self, text: &str) {
+        self.say(text);
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.warn(text);
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.tell(event);
+    }
+
+    fn layout_only(&mut self) -> Box<dyn Observer + '_> {
+        Box::new(OnlyLayout(self))
+    }
+}
+
 impl Observer for Display {
     fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
         self.view().into_iter().for_each(|view| view.begin(plan, workers, counters));
@@ -168,7 +186,7 @@ impl Observer for Display {
 }
 
 /// Shows the making of files alone: of a run that is one of many.
-pub(crate) struct OnlyLayout<'a>(&'a mut Display);
+struct OnlyLayout<'a>(&'a mut Display);
 
 impl Observer for OnlyLayout<'_> {
     fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {

@@ -134,7 +134,7 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
         out.complain(&problem);
     }
     if failed > 0 {
-        for line in failures(plan, workers, &measured) {
+        for line in failures(&*prepared, &measured) {
             out.complain(&line);
         }
     }

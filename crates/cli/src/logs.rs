@@ -24,11 +24,6 @@ struct OpenLogs {
     failure: Option<String>,
 }
 
-/// Returns whether a job asks for any.
-pub(crate) fn are_wanted(options: &StatOptions) -> bool {
-    !paths(options, 0).is_empty()
-}
-
 impl LogSink for LogFiles {
     fn create(&self, options: &StatOptions, number: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
         let mut files = BTreeMap::new();

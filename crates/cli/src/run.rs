@@ -11,6 +11,7 @@ use runner::{FileGrowth, PreparedRun, Preview, RunOptions as Measuring, Silent};
 use crate::args::{Format, RunCommandOptions};
 use crate::argv::command_line;
 use crate::display::Display;
+use crate::dump;
 use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::keep::{self, Keeping, Keepsake};
@@ -21,8 +22,8 @@ use crate::runners::{failures, worst_exit};
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
 use crate::trial::RunTrial;
-use crate::{dump, probe};
 use engine::describe;
+use procedure::depth_probe;
 use report::preview;
 use runner::Refusal;
 
@@ -169,7 +170,7 @@ impl RunSession<'_> {
         let keeping = self.keep(trial, &measured.run, &verdicts, began_unix_ms);
         let (plan, workers) = (ready.plan(), ready.workers());
         let mut problems = dump::write(Path::new("."), workers, &measured.workers);
-        problems.extend(failures(plan, workers, &measured));
+        problems.extend(failures(ready, &measured));
         let exit = measured.signal.map(Exit::Signal).or_else(|| worst_exit(&measured, plan, workers));
         let left = files_left(&ready.preview());
         Ok(TakenRun { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
@@ -181,8 +182,8 @@ impl RunSession<'_> {
         if self.signals.end().is_some() || device::stuck::is_stuck() {
             return false;
         }
-        let Some(plan) = probe::plan(ready.plan(), ready.workers(), run, verdicts) else { return false };
-        let again = probe::again(&plan, ready.plan());
+        let Some(plan) = depth_probe::plan(ready.plan(), ready.workers(), run, verdicts) else { return false };
+        let again = depth_probe::again(&plan, ready.plan());
         self.display.say("probing at twice the depth, and once more at the same");
         let both = self.moment(trial, &plan).and_then(|probed| match probed {
             Some(probed) => Ok(self.moment(trial, &again)?.map(|again| (probed, again))),
@@ -191,7 +192,7 @@ impl RunSession<'_> {
         self.display.clear();
         match both {
             Ok(Some((probed, again))) => {
-                probe::add(run, verdicts, &probed, &again);
+                depth_probe::add(run, verdicts, &probed, &again);
                 true
             }
             Ok(None) => false,

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use device::{DeviceRunner, capacity};
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
+use job::HostSource;
+use procedure::ProcedureHost;
 use record::HostRecord;
-use runner::{CompletedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure, WorkerPlan};
+use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure, WorkerPlan};
 use sim::model::ModelRunner;
 use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
 use crate::logs::LogFiles;
-use crate::{home, input, shutdown};
+use crate::{home, input, parallel, shutdown};
 
 /// Creates the runner of a place. Only what `gate` admits is written to.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
@@ -79,6 +81,35 @@ impl RunFacts for ThisHost {
     }
 }
 
+/// Returns what procedures need, with runs that write only what the caller's gate admits.
+pub(crate) fn procedure_host<'a>(
+    source: &'a (dyn HostSource + Sync),
+    runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
+) -> ProcedureHost<'a> {
+    ProcedureHost {
+        source,
+        runner,
+        failures,
+        parallel: parallel::for_each,
+        read_volume: read_volumes,
+        device_bytes,
+        last_processor: engine::probe::last_processor(),
+        default_engine: default_engine(),
+    }
+}
+
+/// The size of a block device in bytes.
+fn device_bytes(path: &str) -> Option<u64> {
+    let seen = engine::files::look(Path::new(path)).ok().flatten()?;
+    (seen.kind == engine::files::FileKind::Block).then_some(seen.bytes)
+}
+
+/// `io_uring`, unless the kernel's administrator has switched it off.
+fn default_engine() -> &'static str {
+    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    if disabled.is_ok_and(|text| text.trim() != "0") { "libaio" } else { "io_uring" }
+}
+
 /// Returns seeds derived from `given`, or from fio's default and the clock.
 pub(crate) fn seeds(given: Option<u64>) -> Seeds {
     given.map_or_else(|| Seeds::with_fresh(fresh_seed()), Seeds::fixed)
@@ -124,7 +155,8 @@ pub(crate) fn worst_exit(completed: &CompletedRun, plan: &job::Plan, workers: &[
 const PENDING_REPORTED: usize = 4;
 
 /// Describes what went wrong in a run, one line each.
-pub(crate) fn failures(plan: &job::Plan, workers: &[WorkerPlan], completed: &CompletedRun) -> Vec<String> {
+pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> Vec<String> {
+    let (plan, workers) = (prepared.plan(), prepared.workers());
     let mut lines = Vec::new();
     for one in &completed.workers {
         let worker = &workers[one.number];

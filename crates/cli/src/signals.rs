@@ -116,6 +116,10 @@ impl RunControl for Signals {
         self.status.swap(false, Ordering::Relaxed)
     }
 
+    fn is_stuck(&self) -> bool {
+        device::stuck::is_stuck()
+    }
+
     fn elapsed(&self) -> Duration {
         self.installed.elapsed()
     }

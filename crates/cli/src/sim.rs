@@ -8,14 +8,15 @@ use store::RunKind;
 
 use crate::args::SimOptions;
 use crate::exit::Exit;
-use crate::grid::{self, GridAxis, on_all_processors};
-use crate::job_words::{VariedJobs, around};
 use crate::keep::{self, Keepsake};
+use crate::parallel::on_all_processors;
 use crate::runners;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::tell;
 use crate::{argv, diagnostics, outputs, run, trial};
+use procedure::grid::{self, GridAxis};
+use procedure::jobs::{VariedJobs, around};
 use report::preview;
 
 /// Simulates.

@@ -12,10 +12,10 @@ use store::RunKind;
 use crate::args::RunCommandOptions;
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::job_words::around;
 use crate::refusal::Refused;
 use crate::runners;
 use crate::source::Outside;
+use procedure::jobs::around;
 use runner::Refusal;
 use runner::RunPlace;
 

@@ -176,6 +176,11 @@ pub trait RunControl: Sync {
     /// Returns whether results so far were requested since the last call.
     fn take_status_request(&self) -> bool;
 
+    /// Returns whether a target has not answered, so that no other run can begin.
+    fn is_stuck(&self) -> bool {
+        false
+    }
+
     /// Returns the time since some fixed instant, for pacing progress in real time.
     fn elapsed(&self) -> Duration;
 }

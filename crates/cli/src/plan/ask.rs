@@ -13,8 +13,8 @@ use volume::catalogue::{QuantityKind, quantity};
 use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
 use crate::input_file;
-use crate::job_words::{VariedJobs, around};
 use crate::source::Outside;
+use procedure::jobs::{VariedJobs, around};
 use runner::problems;
 
 /// Headroom where none is given.

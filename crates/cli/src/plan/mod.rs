@@ -181,7 +181,7 @@ mod tests {
         let signals = Signals::install().unwrap();
         let seeds: Vec<u64> = (0..500).collect();
         let halves: Vec<Vec<u64>> = seeds.chunks(50).map(<[u64]>::to_vec).collect();
-        crate::grid::on_all_processors(&halves, |seeds| {
+        crate::parallel::on_all_processors(&halves, |seeds| {
             let laws = &mut Laws::default();
             seeds.iter().for_each(|seed| hold(*seed, laws, &signals));
         });

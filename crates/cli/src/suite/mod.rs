@@ -3,24 +3,16 @@
 //! A procedure is data (`suites/*.toml`); each of its steps is a run or a simulation like any other.
 
 pub(crate) mod args;
-mod ask;
-mod bench;
-mod builtin;
-mod fields;
-mod read;
-mod schema;
-mod state;
-
-pub(crate) use builtin::names;
+mod state_file;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use analyse::knee::steady::SteadyWindow;
+use procedure::ProcedureHost;
+use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
 use record::{Note, Run};
 use report::Event;
-use report::suite::{SuiteDocument, SuiteOutcome, SuiteRow, suites_json, suites_markdown, suites_text};
-use runner::Seeds;
+use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
+use runner::{RunControl, Seeds};
 use store::RunKind;
 
 use crate::args::PageFormat;
@@ -35,20 +27,18 @@ use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
 use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
+use crate::source::Outside;
 use crate::terminal::{Terminal, tell};
 use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
-use ask::{SuitePlace, SuiteQuestion};
-use bench::SuiteBench;
 use runner::Refusal;
-use schema::{StepSpec, Suite};
-use state::{SuiteLock, SuiteState, TakenStep};
+use state_file::SuiteLock;
 
 /// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
     match &options.command {
         SuiteCommand::List(options) => Ok(list(options.format)),
         SuiteCommand::Show(options) => {
-            let suite = builtin::find(&options.name).map_err(|problems| Refusal::Jobs(problems).told())?;
+            let suite = suite::find(&options.name, read_suite).map_err(|problems| Refusal::Jobs(problems).told())?;
             Ok(show(&suite, options.format))
         }
         SuiteCommand::Run(options) => carry_out(options, words),
@@ -57,7 +47,7 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
 
 /// Lists all suites.
 fn list(format: PageFormat) -> Exit {
-    let suites = builtin::all();
+    let suites = suite::all();
     let procedures: Vec<_> = suites.iter().map(Suite::procedure).collect();
     outputs::say(&match format {
         PageFormat::Text => suites_text(&procedures),
@@ -78,9 +68,13 @@ fn show(suite: &Suite, format: PageFormat) -> Exit {
 
 /// Checks everything, resumes an interrupted run, and reports the result.
 fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
-    let question = read(options).map_err(Refusal::told)?;
-    let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(question.target.is_none()));
-    let checked = bench::check_all(&question, Seeds::fixed(seed));
+    let outside = Outside::default();
+    let gate = options.conduct.gate();
+    let runner = |place| runners::runner(place, &gate);
+    let host = runners::procedure_host(&outside, &runner);
+    let question = read(options, host).map_err(Refusal::told)?;
+    let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
+    let checked = suite::check_all(&question, Seeds::fixed(seed));
     if options.conduct.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
@@ -88,42 +82,42 @@ fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> 
     let OpenedSuite { path, kept, mut files, invited, _lock } = opened.map_err(Refusal::told)?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let state = kept.unwrap_or_else(|| SuiteState::new(&question, seed));
-    let display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
+    let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
     let began = device::unix_ms();
+    display.tell(&Event::Start { unix_ms: began, command_line: argv::command_line(words) });
+    if state.done() > 0 {
+        display.say(&format!("going on: {} steps were done before", state.done()));
+    }
     let mut session = SuiteSession {
         question: &question,
         state,
-        path,
-        signals: &signals,
-        display,
+        save: &|state| state_file::save(state, &path),
+        control: &signals,
+        observer: &mut display,
         parts: Vec::new(),
-        begun: Instant::now(),
+        begun: signals.elapsed(),
     };
-    session.display.tell(&Event::Start { unix_ms: began, command_line: argv::command_line(words) });
-    if session.state.done() > 0 {
-        session.display.say(&format!("going on: {} steps were done before", session.state.done()));
-    }
     let ended = session.all_steps();
-    let SuiteSession { mut state, path, mut display, parts, .. } = session;
+    let SuiteSession { mut state, parts, .. } = session;
     display.close();
     signals.conclude();
-    let document = document(&question, &state, words, ended.is_ok_and_finished());
+    let document = suite::document(&question, &state, argv::command_line(words), ended == SuiteEnd::Finished);
     let keeping = options.conduct.records().then(|| keepsake(&document, parts, &state, &mut display, (words, began)));
     let keeping = keeping.map(|keepsake| Keepsake { attached: attached(&question, &document), ..keepsake }.keep());
     let (exit, written) = conclude(options, &document, &mut files);
     state.kept = keep::tell(keeping).or(state.kept);
     match ended {
-        StepEnd::Unkept(problem) => {
+        SuiteEnd::Unkept(problem) => {
             tell(&format!("fathom: {problem}\n"));
             Ok(Exit::Environment)
         }
-        StepEnd::Signal | StepEnd::Stuck => {
+        SuiteEnd::Signal | SuiteEnd::Stuck => {
             // So that the record of the rest can be completed by that of the beginning.
-            let _ = state.save(&path);
+            let _ = state_file::save(&state, &path);
             tell(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
-        StepEnd::Finished => {
+        SuiteEnd::Finished => {
             // The next run of the same command is a new one. A file that stays is only in its way.
             if written {
                 let _ = std::fs::remove_file(&path);
@@ -133,9 +127,21 @@ fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> 
     }
 }
 
-fn read(options: &SuiteRunOptions) -> Result<SuiteQuestion, Refusal> {
-    let suite = builtin::find(&options.name).map_err(Refusal::Jobs)?;
-    SuiteQuestion::read(options, suite)
+/// Reads a suite file.
+fn read_suite(path: &str) -> Result<String, String> {
+    runners::read_text(path, "suite")
+}
+
+fn read<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQuestion<'a>, Refusal> {
+    let suite = suite::find(&options.name, read_suite).map_err(Refusal::Jobs)?;
+    let request = SuiteRequest {
+        target: options.target.clone(),
+        target_path: options.target.as_deref().map(state_file::absolute),
+        on: options.on.clone(),
+        size: options.size.clone(),
+        scale: options.scale.clone(),
+    };
+    SuiteQuestion::read(&request, suite, host)
 }
 
 /// What a run writes to, opened before it begins.
@@ -148,15 +154,15 @@ struct OpenedSuite {
     _lock: SuiteLock,
 }
 
-fn open(options: &SuiteRunOptions, question: &SuiteQuestion) -> Result<OpenedSuite, Refusal> {
+fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<OpenedSuite, Refusal> {
     let refused = |problem| Refusal::Words(vec![problem]);
-    let usual = || state::usual_path(question).map_err(Refusal::Host);
+    let usual = || state_file::usual_path(question).map_err(Refusal::Host);
     let path = options.state.clone().map_or_else(usual, Ok)?;
     let lock = SuiteLock::take(&path).map_err(refused)?;
     let kept = if options.restart {
         None
     } else {
-        SuiteState::load(&path, question, options.conduct.seed).map_err(refused)?
+        state_file::load(&path, question, options.conduct.seed).map_err(refused)?
     };
     let files = Output::open(&options.output, OF_A_SUITE).map_err(refused)?;
     let invited = Invited::invite(&options.scrape, None).map_err(refused)?;
@@ -167,126 +173,25 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion) -> Result<OpenedSui
 const TOUCHED: &str = "nothing was touched";
 
 /// What would be done.
-fn dry_run(question: &SuiteQuestion, seed: u64, checked: Result<(), Refusal>) -> Exit {
+fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>) -> Exit {
     if let Err(refusal @ Refusal::Jobs(_)) = checked {
         return refusal.told();
     }
-    let mut text = question.suite.procedure().preview(&question.targets());
-    for step in &question.suite.steps {
-        let bench = SuiteBench { question, step, seeds: Seeds::fixed(seed) };
-        match bench.told() {
-            Ok(told) => {
+    let mut text = question.suite().procedure().preview(&question.targets());
+    match suite::described(question, Seeds::fixed(seed)) {
+        Ok(steps) => {
+            for (name, told) in steps {
                 let told: String =
                     told.lines().filter(|line| *line != TOUCHED).map(|line| format!("  {line}\n")).collect();
-                text.push_str(&format!("\n{}\n{told}", step.name));
+                text.push_str(&format!("\n{name}\n{told}"));
             }
-            Err(refusal) => return refusal.told(),
         }
+        Err(refusal) => return refusal.told(),
     }
     text.push_str(&format!("\n{TOUCHED}\n"));
     match (outputs::say(&text), checked) {
         (_, Err(refusal)) => refusal.told(),
         (said, Ok(())) => said,
-    }
-}
-
-/// A suite that is carried out.
-struct SuiteSession<'a> {
-    question: &'a SuiteQuestion,
-    state: SuiteState,
-    path: PathBuf,
-    signals: &'a Signals,
-    display: Display,
-    /// The records of the steps that were carried out now, with their names.
-    parts: Vec<(String, Run)>,
-    begun: Instant,
-}
-
-/// How it ended.
-enum StepEnd {
-    Finished,
-    Signal,
-    /// A target has not answered.
-    Stuck,
-    /// What was done cannot be kept.
-    Unkept(String),
-}
-
-impl StepEnd {
-    fn is_ok_and_finished(&self) -> bool {
-        matches!(self, Self::Finished)
-    }
-}
-
-impl SuiteSession<'_> {
-    fn all_steps(&mut self) -> StepEnd {
-        let suite = &self.question.suite;
-        // Before the first step: a place that cannot be written to is known before an hour is spent.
-        if let Err(problem) = self.state.save(&self.path) {
-            return StepEnd::Unkept(problem);
-        }
-        let once = |step: &&StepSpec| step.once || suite.rounds.is_none();
-        for step in suite.steps.iter().filter(once) {
-            if let Some(ended) = self.one(step, 0) {
-                return ended;
-            }
-        }
-        for round in 1..=suite.rounds.as_ref().map_or(0, |rounds| rounds.most) {
-            if rounds_end(self.question, &self.state, round - 1) {
-                break;
-            }
-            for step in suite.steps.iter().filter(|step| !step.once) {
-                if let Some(ended) = self.one(step, round) {
-                    return ended;
-                }
-            }
-        }
-        StepEnd::Finished
-    }
-
-    /// One step of one round, unless it is done.
-    fn one(&mut self, step: &StepSpec, round: usize) -> Option<StepEnd> {
-        if self.state.of(&step.name, round).is_some() {
-            return None;
-        }
-        let seeds = Seeds::fixed(self.state.seed.wrapping_add(round as u64));
-        let steps = &self.question.suite.steps;
-        let number = steps.iter().position(|known| known.name == step.name).map_or(0, |at| at + 1);
-        let of_round = if round > 0 { format!("round {round}, ") } else { String::new() };
-        self.display.lead(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
-        self.display.say("begins");
-        let credits = self.state.credits();
-        let mut taken = TakenStep { step: step.name.clone(), round, measured: None, modelled: None, credits };
-        let bench = SuiteBench { question: self.question, step, seeds };
-        for place in self.question.places() {
-            let outcome = bench.carry_out(place, self.signals, &mut self.display, &mut taken.credits);
-            let Some((outcome, run)) = outcome else { return self.signals.end().map(|_| StepEnd::Signal) };
-            run.into_iter().for_each(|run| self.add_part(step, round, place, run));
-            if let (SuiteOutcome::Failed(reason), true) = (&outcome, device::stuck::is_stuck()) {
-                self.display.warn(&format!("fathom: {}: {reason}\n", step.name));
-                return Some(StepEnd::Stuck);
-            }
-            if let SuiteOutcome::Failed(reason) = &outcome {
-                self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));
-            }
-            match place {
-                SuitePlace::Host => taken.measured = Some(outcome),
-                SuitePlace::Model => taken.modelled = Some(outcome),
-            }
-        }
-        self.state.add(taken);
-        self.state.save(&self.path).err().map(StepEnd::Unkept)
-    }
-}
-
-impl SuiteSession<'_> {
-    fn add_part(&mut self, step: &StepSpec, round: usize, place: SuitePlace, run: Run) {
-        let of_round = if round > 0 { format!("@{round}") } else { String::new() };
-        let is_beside = place == SuitePlace::Model && self.question.target.is_some();
-        let name = format!("{}{of_round}{}", step.name, if is_beside { ":model" } else { "" });
-        let elapsed_s = self.begun.elapsed().as_secs_f64();
-        Event::parts(&name, &run, elapsed_s).for_each(|event| self.display.tell(&event));
-        self.parts.push((name, run));
     }
 }
 
@@ -323,102 +228,12 @@ fn keepsake(
     }
 }
 
-fn attached(question: &SuiteQuestion, document: &SuiteDocument) -> Vec<(&'static str, String)> {
+fn attached(question: &SuiteQuestion<'_>, document: &SuiteDocument) -> Vec<(&'static str, String)> {
     vec![
         (keep::SUITE, report::suite::json(document)),
         (keep::TEXT, report::suite::text(document, IN_FILES)),
-        ("suite.toml", question.suite.text.text.to_string()),
+        ("suite.toml", question.suite().toml().to_owned()),
     ]
-}
-
-/// The first figure of a step in each of the first `rounds` rounds; `None` where one failed.
-fn followed(question: &SuiteQuestion, state: &SuiteState, step: &str, rounds: usize) -> Option<Vec<f64>> {
-    let value = |round| {
-        let taken = state.of(step, round)?;
-        let outcome = if question.target.is_some() { &taken.measured } else { &taken.modelled };
-        outcome.as_ref()?.value(0)
-    };
-    (1..=rounds).map(value).collect()
-}
-
-fn is_steady(question: &SuiteQuestion, state: &SuiteState, rounds: usize) -> bool {
-    let steady = |step: &String| {
-        let values = followed(question, state, step, rounds).unwrap_or_default();
-        SteadyWindow::of(&values).is_some_and(|window| window.is_steady())
-    };
-    question.suite.rounds.as_ref().is_some_and(|of| of.follow.iter().all(steady))
-}
-
-/// Whether no more rounds are to be done after this many: they are steady, or that cannot be determined.
-fn rounds_end(question: &SuiteQuestion, state: &SuiteState, rounds: usize) -> bool {
-    let Some(of) = &question.suite.rounds else { return true };
-    let lost = of.follow.iter().any(|step| followed(question, state, step, rounds).is_none());
-    lost || is_steady(question, state, rounds)
-}
-
-/// Rounds whose mean is the result of a step.
-const WINDOW: usize = 5;
-
-/// What is done, in the order of the steps.
-fn document(question: &SuiteQuestion, state: &SuiteState, words: &[String], finished: bool) -> SuiteDocument {
-    let suite = &question.suite;
-    let steps = suite.steps.iter().filter_map(|step| result(step, state)).collect();
-    let rounds = suite.rounds.as_ref().map(|rounds| {
-        let complete = |round: &usize| {
-            suite.steps.iter().filter(|step| !step.once).all(|step| state.of(&step.name, *round).is_some())
-        };
-        let done = (1..=rounds.most).take_while(complete).count();
-        report::suite::SuiteRounds { done, most: rounds.most, steady: is_steady(question, state, done) }
-    });
-    SuiteDocument {
-        suite: suite.name.clone(),
-        title: suite.title.clone(),
-        source: suite.source.clone(),
-        date: suite.date.clone(),
-        command_line: argv::command_line(words),
-        seed: state.seed,
-        target: question.target.clone(),
-        on: question.on.clone(),
-        scale: question.scale,
-        target_bytes: question.target_bytes,
-        volume_bytes: question.volume_bytes,
-        drained: suite.drained,
-        preconditions: suite.preconditions.clone(),
-        rounds,
-        steps,
-        of_steps: suite.steps.len(),
-        finished,
-    }
-}
-
-/// What a step brought: of several rounds the means of the last five, and what was found in the last.
-fn result(step: &StepSpec, state: &SuiteState) -> Option<report::suite::SuiteStep> {
-    let rounds = (1..).take_while(|round| state.of(&step.name, *round).is_some()).count();
-    let window: Vec<&TakenStep> = match rounds {
-        0 => state.of(&step.name, 0).into_iter().collect(),
-        rounds => {
-            let first = rounds.saturating_sub(WINDOW) + 1;
-            (first..=rounds).filter_map(|round| state.of(&step.name, round)).collect()
-        }
-    };
-    let last = *window.last()?;
-    let mean = |of: fn(&TakenStep) -> &Option<SuiteOutcome>, index: usize| {
-        let values: Option<Vec<f64>> = window.iter().map(|taken| of(taken).as_ref()?.value(index)).collect();
-        values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let row = |(index, measured): (usize, &schema::MeasuredStep)| SuiteRow {
-        figure: measured.figure,
-        published: measured.published.clone(),
-        measured: mean(|taken| &taken.measured, index),
-        modelled: mean(|taken| &taken.modelled, index),
-    };
-    Some(report::suite::SuiteStep {
-        name: step.name.clone(),
-        title: step.title.clone(),
-        measured: last.measured.clone(),
-        modelled: last.modelled.clone(),
-        rows: step.figures.iter().enumerate().map(row).collect(),
-    })
 }
 
 fn outcomes(document: &SuiteDocument) -> impl Iterator<Item = &SuiteOutcome> {

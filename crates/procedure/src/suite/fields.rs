@@ -10,42 +10,42 @@ use units::closest;
 use super::schema::SuiteText;
 
 /// Everything that is wrong with a file, as it is found.
-pub(super) struct FieldErrors {
-    pub(super) text: SuiteText,
-    pub(super) problems: Vec<Diagnostic>,
+pub(crate) struct FieldErrors {
+    pub(crate) text: SuiteText,
+    pub(crate) problems: Vec<Diagnostic>,
 }
 
 impl FieldErrors {
-    pub(super) fn add(&mut self, at: &Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
+    pub(crate) fn add(&mut self, at: &Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
         let problem = Diagnostic::error("suite", message.into()).at(self.text.place(at));
         self.problems.push(problem.remedy(remedy.into()));
     }
 }
 
 /// One table, and which of its keys were asked for.
-pub(super) struct SuiteFields<'t> {
+pub(crate) struct SuiteFields<'t> {
     table: &'t DeTable<'t>,
-    pub(super) at: Range<usize>,
-    pub(super) name: String,
+    pub(crate) at: Range<usize>,
+    pub(crate) name: String,
     asked: Vec<&'static str>,
 }
 
 impl<'t> SuiteFields<'t> {
-    pub(super) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
+    pub(crate) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
         Self { table, at, name: name.into(), asked: Vec::new() }
     }
 
-    pub(super) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+    pub(crate) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(key);
         self.table.get(key)
     }
 
     /// The place of a key's value, or else that of the table.
-    pub(super) fn place(&self, key: &str) -> Range<usize> {
+    pub(crate) fn place(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
     }
 
-    pub(super) fn text(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<String> {
+    pub(crate) fn text(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<String> {
         let value = self.value(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
@@ -55,7 +55,7 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// A text that must be there.
-    pub(super) fn needed(&mut self, key: &'static str, faults: &mut FieldErrors) -> String {
+    pub(crate) fn needed(&mut self, key: &'static str, faults: &mut FieldErrors) -> String {
         if !self.table.contains_key(key) {
             faults.add(&self.at, format!("{} has no `{key}`", self.name), format!("write `{key} = \"...\"`"));
         }
@@ -63,7 +63,7 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// A list of texts, each with its place.
-    pub(super) fn texts(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<(String, Range<usize>)> {
+    pub(crate) fn texts(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<(String, Range<usize>)> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
             faults.add(&value.span(), format!("`{key}` is a list, not {}", kind(value)), "write it in brackets");
@@ -82,7 +82,7 @@ impl<'t> SuiteFields<'t> {
         texts
     }
 
-    pub(super) fn switch(&mut self, key: &'static str, faults: &mut FieldErrors) -> bool {
+    pub(crate) fn switch(&mut self, key: &'static str, faults: &mut FieldErrors) -> bool {
         let Some(value) = self.value(key) else { return false };
         value.get_ref().as_bool().unwrap_or_else(|| {
             faults.add(&value.span(), format!("`{key}` is a switch, not {}", kind(value)), "write true or false");
@@ -91,7 +91,7 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// A number above zero.
-    pub(super) fn number(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<f64> {
+    pub(crate) fn number(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<f64> {
         let value = self.value(key)?;
         let number = number(value.get_ref()).filter(|number| *number > 0.0);
         if number.is_none() {
@@ -102,7 +102,7 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// A whole number from 1 on.
-    pub(super) fn whole(&mut self, key: &'static str, most: u32, faults: &mut FieldErrors) -> Option<u32> {
+    pub(crate) fn whole(&mut self, key: &'static str, most: u32, faults: &mut FieldErrors) -> Option<u32> {
         let number = self.number(key, faults)?;
         let whole = (number.fract() == 0.0 && number <= f64::from(most)).then_some(number as u32);
         if whole.is_none() {
@@ -111,7 +111,7 @@ impl<'t> SuiteFields<'t> {
         whole
     }
 
-    pub(super) fn table(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<SuiteFields<'t>> {
+    pub(crate) fn table(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<SuiteFields<'t>> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
@@ -125,7 +125,7 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// A list of tables.
-    pub(super) fn tables(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<SuiteFields<'t>> {
+    pub(crate) fn tables(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<SuiteFields<'t>> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let list = value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let mut tables = Vec::new();
@@ -142,14 +142,14 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// All entries in the order in which they are written.
-    pub(super) fn entries(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+    pub(crate) fn entries(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut entries: Vec<_> = self.table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         entries.into_iter().map(|(key, value)| (key.get_ref().to_string(), value)).collect()
     }
 
     /// Reports unknown keys.
-    pub(super) fn finish(self, faults: &mut FieldErrors) {
+    pub(crate) fn finish(self, faults: &mut FieldErrors) {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
             if !self.asked.contains(&name) {
@@ -164,7 +164,7 @@ impl<'t> SuiteFields<'t> {
 }
 
 /// What a value is, in words.
-pub(super) fn kind(value: &Spanned<DeValue>) -> &'static str {
+pub(crate) fn kind(value: &Spanned<DeValue>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) | DeValue::Float(_) => "such a number",
@@ -185,7 +185,7 @@ fn number(value: &DeValue) -> Option<f64> {
 }
 
 /// A value of a job option, as fio writes it.
-pub(super) fn word(value: &Spanned<DeValue>) -> Option<String> {
+pub(crate) fn word(value: &Spanned<DeValue>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Boolean(switch) => Some(u8::from(*switch).to_string()),

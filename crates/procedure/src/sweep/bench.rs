@@ -8,29 +8,35 @@ use analyse::{Code, Finding, Severity};
 use job::{Diagnostic, Job, Plan};
 use meter::IntervalWidths;
 use record::{IntervalRecord, Run};
+use report::preview;
 use report::sweep::{Sweep, SweepBurst};
-use runner::{CreditPolicy, Observer, PreparedRun, Preview, RunOptions, Runner, Silent};
+use runner::{CreditPolicy, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner, Silent};
+use std::sync::{Mutex, PoisonError};
+
 use units::Nanos;
 
 use super::advice;
-use super::ask::{self, SweepQuestion};
-use crate::display::Display;
-use crate::grid::on_all_processors;
-use crate::runners::{self, failures};
-use crate::signals::Signals;
-use report::preview;
-use runner::Refusal;
-use runner::RunPlace;
+use super::question::{self, SweepQuestion};
+use crate::host::ProcedureObserver;
 
 /// One search: its jobs, and the runner of its probes.
-pub(crate) struct SweepBench<'a> {
-    question: &'a SweepQuestion,
+pub struct SweepBench<'a> {
+    question: &'a SweepQuestion<'a>,
     settings: Vec<(String, String)>,
     plan: Plan,
     place: RunPlace,
     runner: Box<dyn Runner>,
     /// Runs of its probes, each with its depth.
     taken: Vec<(u32, Run)>,
+}
+
+impl std::fmt::Debug for SweepBench<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SweepBench")
+            .field("settings", &self.settings)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How many simulations are asked for at once: a constant, so that the answer depends on no host.
@@ -40,15 +46,15 @@ const INTERVALS: f64 = 40.0;
 
 impl<'q> SweepBench<'q> {
     /// Checks everything that can be checked before anything is touched.
-    pub(crate) fn set(question: &'q SweepQuestion, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
+    pub fn set(question: &'q SweepQuestion<'q>, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
         let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
-        ask::only_job(&plan)?;
-        let place = match (ask::is_modelled(&plan), question.real_time) {
+        question::only_job(&plan)?;
+        let place = match (question::is_modelled(&plan), question.real_time) {
             (true, true) => RunPlace::Paced,
             (true, false) => RunPlace::Virtual,
             (false, _) => RunPlace::Device,
         };
-        let runner = runners::runner(place, &question.gate);
+        let runner = (question.host.runner)(place);
         let bench = Self { question, settings, plan, place, runner, taken: Vec::new() };
         let deepest = bench.settings().most / bench.workers() * bench.workers();
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
@@ -62,7 +68,9 @@ impl<'q> SweepBench<'q> {
         Ok(bench)
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
+    /// Returns its jobs.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
@@ -106,7 +114,7 @@ impl<'q> SweepBench<'q> {
     }
 
     /// What would be touched.
-    pub(crate) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         let settings: Vec<String> = self.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let with = if settings.is_empty() { String::new() } else { format!("with {}: ", settings.join(" ")) };
         let search = self.settings();
@@ -128,15 +136,20 @@ impl<'q> SweepBench<'q> {
     pub(crate) fn measure(
         &mut self,
         probes: &[KneeProbe],
-        signals: &Signals,
-        display: &mut Display,
+        control: &dyn RunControl,
+        observer: &mut dyn ProcedureObserver,
     ) -> Result<Vec<ProbeReading>, String> {
         let runs: Vec<Run> = if self.is_virtual() {
-            let simulate = |probe: &KneeProbe| self.run(probe, CreditPolicy::Spent, signals, &mut Silent);
-            on_all_processors(probes, simulate).into_iter().collect::<Result<_, _>>()?
+            let done: Vec<Mutex<Option<Result<Run, String>>>> = probes.iter().map(|_| Mutex::default()).collect();
+            (self.question.host.parallel)(probes.len(), &|number| {
+                let run = self.run(&probes[number], CreditPolicy::Spent, control, &mut Silent);
+                *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+            });
+            let of = |run: Mutex<Option<Result<Run, String>>>| run.into_inner().unwrap_or_else(PoisonError::into_inner);
+            done.into_iter().filter_map(of).collect::<Result<_, _>>()?
         } else {
             let mut one =
-                |probe: &KneeProbe| self.run(probe, CreditPolicy::AsDefined, signals, &mut display.only_layout());
+                |probe: &KneeProbe| self.run(probe, CreditPolicy::AsDefined, control, &mut *observer.layout_only());
             probes.iter().map(&mut one).collect::<Result<_, _>>()?
         };
         let readings = runs.iter().map(reading).collect();
@@ -152,7 +165,7 @@ impl<'q> SweepBench<'q> {
     }
 
     /// All probes with their names.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (String, Run)> {
+    pub fn parts(&self) -> impl Iterator<Item = (String, Run)> {
         self.latest(self.taken.len()).map(|(name, run)| (name, run.clone()))
     }
 
@@ -161,7 +174,7 @@ impl<'q> SweepBench<'q> {
         &self,
         probe: &KneeProbe,
         credits: CreditPolicy,
-        signals: &Signals,
+        control: &dyn RunControl,
         observer: &mut dyn Observer,
     ) -> Result<Run, String> {
         let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| Refusal::Jobs(problems).line())?;
@@ -170,16 +183,16 @@ impl<'q> SweepBench<'q> {
         }
         let intervals = interval(probe.seconds, self.is_virtual());
         let options = RunOptions { intervals, credits, ..RunOptions::default() };
-        let completed = prepared.run(&options, signals, observer).map_err(|error| error.to_string())?;
+        let completed = prepared.run(&options, control, observer).map_err(|error| error.to_string())?;
         if self.is_virtual() {
             return Ok(completed.run);
         }
-        let failures = failures(prepared.plan(), prepared.workers(), &completed);
+        let failures = (self.question.host.failures)(&*prepared, &completed);
         if !failures.is_empty() && self.place == RunPlace::Device {
             return Err(failures.join("\nfathom: "));
         }
         match completed.run.jobs.iter().find(|job| job.result.ios() == 0) {
-            Some(job) if signals.end().is_none() => {
+            Some(job) if control.end().is_none() => {
                 Err(format!("{}: no operation completed at depth {}", job.name, probe.depth))
             }
             _ => Ok(completed.run),
@@ -187,11 +200,11 @@ impl<'q> SweepBench<'q> {
     }
 
     /// What the search has found, and what follows from it.
-    pub(crate) fn conclude(&mut self, search: &KneeSearch, signals: &Signals) -> Result<Sweep, String> {
+    pub(crate) fn conclude(&mut self, search: &KneeSearch, control: &dyn RunControl) -> Result<Sweep, String> {
         let fit = search.fit();
         let job = self.job();
         let burst = match self.place {
-            RunPlace::Virtual if signals.end().is_none() => self.burst_of_model(search, &fit, signals)?,
+            RunPlace::Virtual if control.end().is_none() => self.burst_of_model(search, &fit, control)?,
             _ => burst_seen(search),
         };
         Ok(Sweep {
@@ -244,7 +257,12 @@ impl<'q> SweepBench<'q> {
     }
 
     /// What the volume gives while it has credits, and how long a full bucket lasts at that pace.
-    fn burst_of_model(&self, search: &KneeSearch, fit: &Fit, signals: &Signals) -> Result<Option<SweepBurst>, String> {
+    fn burst_of_model(
+        &self,
+        search: &KneeSearch,
+        fit: &Fit,
+        control: &dyn RunControl,
+    ) -> Result<Option<SweepBurst>, String> {
         let deepest = search.points().last().map_or(1, |point| point.depth);
         let lasting = match &fit.curve {
             Curve::Knee(knee) => knee.xmax.value,
@@ -259,7 +277,7 @@ impl<'q> SweepBench<'q> {
         }
         // Deep enough for the burst too, whose knee lies higher.
         let depth = deepest.max(self.workers() * 64);
-        let run = self.run(&KneeProbe { depth, ..probe }, CreditPolicy::AsDefined, signals, &mut Silent)?;
+        let run = self.run(&KneeProbe { depth, ..probe }, CreditPolicy::AsDefined, control, &mut Silent)?;
         let found = reading(&run);
         let credits = run.model.iter().flat_map(|model| &model.stages).filter_map(|stage| stage.credits);
         let lasts =

@@ -15,7 +15,8 @@ const RUNTIME: Nanos = Nanos::from_secs(1);
 /// The plan with the depths that answer what its run left open; `None` where it left nothing open.
 ///
 /// A job that verifies is not probed: it would write again what was checked.
-pub(crate) fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[Verdict]) -> Option<Plan> {
+#[must_use]
+pub fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[Verdict]) -> Option<Plan> {
     if plan.jobs.iter().any(|job| job.verify.method.is_some()) {
         return None;
     }
@@ -41,7 +42,8 @@ pub(crate) fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[V
 }
 
 /// The probe at the depths of the run.
-pub(crate) fn again(probe: &Plan, run: &Plan) -> Plan {
+#[must_use]
+pub fn again(probe: &Plan, run: &Plan) -> Plan {
     let mut again = probe.clone();
     again.jobs.iter_mut().zip(&run.jobs).for_each(|(job, own)| job.pace.iodepth = own.pace.iodepth);
     again
@@ -59,7 +61,7 @@ fn deeper(verdict: &Verdict) -> Option<u32> {
 }
 
 /// Adds to each result that left the question open what its job did at the other depth, and at its own again.
-pub(crate) fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run, again: &Run) {
+pub fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run, again: &Run) {
     let of = |probes: &Run, number| probes.jobs.iter().find(|other| other.number == number).and_then(measured);
     for verdict in verdicts.iter().filter(|verdict| deeper(verdict).is_some()) {
         let Some(job) = run.jobs.get_mut(verdict.job) else { continue };

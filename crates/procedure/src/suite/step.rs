@@ -2,33 +2,35 @@
 
 use job::Diagnostic;
 use record::{Figure, Run, RunOutcome as Ending};
+use report::preview;
 use report::suite::SuiteOutcome;
-use runner::{CreditPolicy, PreparedRun, RunOptions, Runner, Seeds};
+use runner::{CreditPolicy, PreparedRun, RunControl, RunOptions, Runner, Seeds};
 use sim::model::{Use, used};
 
-use super::ask::{SuitePlace, SuiteQuestion};
+use super::question::{SuitePlace, SuiteQuestion};
 use super::schema::StepSpec;
-use super::state;
-use crate::display::Display;
-use crate::runners::failures;
-use crate::signals::Signals;
-use report::preview;
+use super::state::StepCredits;
+use crate::host::ProcedureObserver;
 use runner::Refusal;
 
 /// One step of a suite, with the seeds that it is carried out with.
 #[derive(Clone, Copy)]
-pub(super) struct SuiteBench<'a> {
-    pub(super) question: &'a SuiteQuestion,
-    pub(super) step: &'a StepSpec,
-    pub(super) seeds: Seeds,
+pub(crate) struct StepRunner<'a> {
+    pub(crate) question: &'a SuiteQuestion<'a>,
+    pub(crate) step: &'a StepSpec,
+    pub(crate) seeds: Seeds,
 }
 
 /// Checks every step before anything is touched.
-pub(super) fn check_all(question: &SuiteQuestion, seeds: Seeds) -> Result<(), Refusal> {
+///
+/// # Errors
+///
+/// All that is wrong with the first step that is wrong, or all that would be overwritten.
+pub fn check_all(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<(), Refusal> {
     let mut dangers: Vec<String> = Vec::new();
     let mut written = false;
     for step in &question.suite.steps {
-        let bench = SuiteBench { question, step, seeds };
+        let bench = StepRunner { question, step, seeds };
         for place in question.places() {
             let runner = question.runner(place);
             // What an earlier step writes is there by then.
@@ -42,9 +44,19 @@ pub(super) fn check_all(question: &SuiteQuestion, seeds: Seeds) -> Result<(), Re
     if dangers.is_empty() { Ok(()) } else { Err(Refusal::Words(dangers)) }
 }
 
-impl SuiteBench<'_> {
+/// Describes what each step would touch: its name and a text.
+///
+/// # Errors
+///
+/// All that is wrong with the first step that is wrong.
+pub fn described(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<Vec<(String, String)>, Refusal> {
+    let of_step = |step: &StepSpec| Ok((step.name.clone(), StepRunner { question, step, seeds }.told()?));
+    question.suite.steps.iter().map(of_step).collect()
+}
+
+impl StepRunner<'_> {
     /// What would be touched.
-    pub(super) fn told(&self) -> Result<String, Refusal> {
+    pub(crate) fn told(&self) -> Result<String, Refusal> {
         let of_place = |place| {
             let runner = self.question.runner(place);
             Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
@@ -54,15 +66,15 @@ impl SuiteBench<'_> {
 
     /// Carries the step out, on a model with the credits that are left there: what it brought, and the record of it;
     /// `None` where it was interrupted.
-    pub(super) fn carry_out(
+    pub(crate) fn carry_out(
         &self,
         place: SuitePlace,
-        signals: &Signals,
-        display: &mut Display,
-        credits: &mut state::Credits,
+        control: &dyn RunControl,
+        observer: &mut dyn ProcedureObserver,
+        credits: &mut StepCredits,
     ) -> Option<(SuiteOutcome, Option<Run>)> {
-        let ran = self.run(place, signals, display, credits);
-        if signals.end().is_some() {
+        let ran = self.run(place, control, observer, credits);
+        if control.end().is_some() {
             return None;
         }
         let figures: Vec<Figure> = self.step.figures.iter().map(|measured| measured.figure).collect();
@@ -75,9 +87,9 @@ impl SuiteBench<'_> {
     fn run(
         &self,
         place: SuitePlace,
-        signals: &Signals,
-        display: &mut Display,
-        credits: &mut state::Credits,
+        control: &dyn RunControl,
+        observer: &mut dyn ProcedureObserver,
+        credits: &mut StepCredits,
     ) -> Result<Run, String> {
         let runner = self.question.runner(place);
         let prepared = self.prepare(&*runner, place, false).map_err(|refusal| refusal.line())?;
@@ -86,8 +98,8 @@ impl SuiteBench<'_> {
         }
         let start = if self.question.suite.drained { CreditPolicy::Spent } else { CreditPolicy::Left(credits.clone()) };
         let options = RunOptions { credits: start, ..RunOptions::default() };
-        let completed = prepared.run(&options, signals, display).map_err(|error| error.to_string())?;
-        let failures = failures(prepared.plan(), prepared.workers(), &completed);
+        let completed = prepared.run(&options, control, observer).map_err(|error| error.to_string())?;
+        let failures = (self.question.host().failures)(&*prepared, &completed);
         // What a model could not start is in its record.
         if !failures.is_empty() && place == SuitePlace::Host {
             return Err(failures.join("; "));

@@ -1,16 +1,12 @@
-//! Settings that go through many values: how they are written, their combinations, and work on all processors.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+//! Settings that go through many values: how they are written, and their combinations.
 
 /// One setting and the values it goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GridAxis {
+pub struct GridAxis {
     /// A job option, or a key of the volume behind `on.`.
-    pub(crate) key: String,
+    pub key: String,
     /// As they are written.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
 }
 
 /// More points than this are a slip.
@@ -22,7 +18,7 @@ impl GridAxis {
     /// # Errors
     ///
     /// What is wrong with it, and how it is written.
-    pub(crate) fn parse(option: &str, text: &str) -> Result<Self, String> {
+    pub fn parse(option: &str, text: &str) -> Result<Self, String> {
         let usage = |what: &str| {
             format!("{option} {text}: {what}: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
         };
@@ -119,7 +115,7 @@ impl<'a> GridNumber<'a> {
 /// # Errors
 ///
 /// There are too many, or two of one key.
-pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
+pub fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {
@@ -133,7 +129,7 @@ pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
 }
 
 /// All combinations of the values of all axes, the last one changing fastest.
-pub(crate) fn combinations(axes: &[GridAxis]) -> Vec<Vec<(String, String)>> {
+pub fn combinations(axes: &[GridAxis]) -> Vec<Vec<(String, String)>> {
     axes.iter().fold(vec![Vec::new()], |points, axis| {
         let with = |point: &Vec<(String, String)>, value: &String| {
             let mut point = point.clone();
@@ -142,28 +138,6 @@ pub(crate) fn combinations(axes: &[GridAxis]) -> Vec<Vec<(String, String)>> {
         };
         points.iter().flat_map(|point| axis.values.iter().map(move |value| with(point, value))).collect()
     })
-}
-
-/// Does `work` for each item, on all processors, and keeps the order.
-pub(crate) fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(items.len()));
-    let processors = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    thread::scope(|scope| {
-        for _ in 0..processors {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    let result = work(item);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]
@@ -207,11 +181,5 @@ mod tests {
         let axes = [GridAxis::parse("--vary", "a=1,2").unwrap(), GridAxis::parse("--vary", "b=x,y").unwrap()];
         let values = |point: &Vec<(String, String)>| format!("{}{}", point[0].1, point[1].1);
         assert_eq!(combinations(&axes).iter().map(values).collect::<Vec<_>>(), ["1x", "1y", "2x", "2y"]);
-    }
-
-    #[test]
-    fn results_keep_the_order_of_their_items() {
-        let items: Vec<u64> = (0..100).collect();
-        assert_eq!(on_all_processors(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
     }
 }

@@ -1,25 +1,36 @@
 //! What is asked of a suite: on what, how much of it, and how much shorter than it was published.
 
-use std::path::Path;
-
-use ::sim::model::{place_in_volume, volume_diagnostic};
 use job::{Around, Diagnostic, Dialect, Plan, Size};
 use report::suite::SuiteTargets;
+use runner::problems::{of_volume as volume_diagnostic, place_in_volume};
 use runner::{RunPlace, Runner};
 use units::{Bytes, Nanos};
 use volume::catalogue;
 
-use super::args::SuiteRunOptions;
 use super::read::filled;
 use super::schema::{StepOption, StepSpec, Suite};
-use crate::job_words::around;
-use crate::runners;
-use crate::source::Outside;
+use crate::host::ProcedureHost;
+use crate::jobs::around;
 use runner::Refusal;
+
+/// What is asked of a suite, as the caller wrote it.
+#[derive(Clone, Debug, Default)]
+pub struct SuiteRequest {
+    /// File or device to measure.
+    pub target: Option<String>,
+    /// Modelled volume, beside the target or instead of it.
+    pub on: Option<String>,
+    /// Absolute path of the target, by which a saved state knows it again.
+    pub target_path: Option<String>,
+    /// How much of the target to use.
+    pub size: Option<String>,
+    /// Factor for times and sizes.
+    pub scale: String,
+}
 
 /// Where a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SuitePlace {
+pub(crate) enum SuitePlace {
     /// On the files and devices of this host.
     Host,
     /// On a modelled volume, in virtual time.
@@ -27,16 +38,18 @@ pub(super) enum SuitePlace {
 }
 
 /// The options of a run, understood.
-pub(super) struct SuiteQuestion {
-    pub(super) suite: Suite,
-    pub(super) target: Option<String>,
-    pub(super) on: Option<String>,
-    pub(super) scale: f64,
+#[derive(Debug)]
+pub struct SuiteQuestion<'a> {
+    pub(crate) suite: Suite,
+    pub(crate) target: Option<String>,
+    pub(crate) target_path: Option<String>,
+    pub(crate) on: Option<String>,
+    pub(crate) scale: f64,
     /// Bytes of the target that are used.
-    pub(super) target_bytes: Option<u64>,
+    pub(crate) target_bytes: Option<u64>,
     /// Bytes of the volume that are used.
-    pub(super) volume_bytes: Option<u64>,
-    pub(super) gate: std::sync::Arc<engine::gate::WriteGate>,
+    pub(crate) volume_bytes: Option<u64>,
+    host: ProcedureHost<'a>,
 }
 
 /// What a modelled volume is called in the jobs of steps.
@@ -50,8 +63,13 @@ const ALIGN: u64 = 4096;
 /// The processors of a machine in the way of a model.
 const MODEL_CPUS: &str = "0-11";
 
-impl SuiteQuestion {
-    pub(super) fn read(options: &SuiteRunOptions, suite: Suite) -> Result<Self, Refusal> {
+impl<'a> SuiteQuestion<'a> {
+    /// Reads the request.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(options: &SuiteRequest, suite: Suite, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
         let scale = share(&options.scale).ok_or_else(|| {
             let text = &options.scale;
             Refusal::Words(vec![format!("--scale {text}: write a share above 0 and up to 1, such as --scale 0.01")])
@@ -71,15 +89,16 @@ impl SuiteQuestion {
             all => scaled(published).min(all.unwrap_or(u64::MAX)),
         };
         let of_volume = |all: u64| given.map_or_else(|| used(suite.whole, Some(all)), |given| given.min(all));
-        let volume_bytes = options.on.as_deref().map(|words| volume_size(words).map(of_volume));
+        let volume_bytes = options.on.as_deref().map(|words| volume_size(words, host.read_volume).map(of_volume));
         let volume_bytes = volume_bytes.transpose()?;
         let mut question = Self {
             target: options.target.clone(),
+            target_path: options.target_path.clone(),
             on: options.on.clone(),
             scale,
             target_bytes: None,
             volume_bytes,
-            gate: options.conduct.gate(),
+            host,
             suite,
         };
         let device = question.device_bytes();
@@ -89,41 +108,63 @@ impl SuiteQuestion {
         Ok(question)
     }
 
+    /// Returns the procedure.
+    #[must_use]
+    pub fn suite(&self) -> &Suite {
+        &self.suite
+    }
+
+    /// Returns the absolute path of the target.
+    #[must_use]
+    pub fn target_path(&self) -> Option<&str> {
+        self.target_path.as_deref()
+    }
+
+    /// Returns the modelled volume, as it was written.
+    #[must_use]
+    pub fn volume(&self) -> Option<&str> {
+        self.on.as_deref()
+    }
+
+    /// The program around the procedure.
+    pub(crate) fn host(&self) -> &ProcedureHost<'a> {
+        &self.host
+    }
+
     /// The size of the target, where it is a device.
     fn device_bytes(&self) -> Option<u64> {
         let target = self.target.as_ref()?;
         let names = self.suite.steps.first().and_then(|step| step.jobs.first());
         let name = names.into_iter().flatten().rev().find(|setting| setting.key == "filename");
         let path = name.map_or_else(|| target.clone(), |name| name.value.replace("{target}", target));
-        let seen = engine::files::look(Path::new(&path)).ok().flatten()?;
-        (seen.kind == engine::files::FileKind::Block).then_some(seen.bytes)
+        (self.host.device_bytes)(&path)
     }
 
     /// Returns the runner of a place.
-    pub(super) fn runner(&self, place: SuitePlace) -> Box<dyn Runner> {
+    pub(crate) fn runner(&self, place: SuitePlace) -> Box<dyn Runner> {
         let place = match place {
             SuitePlace::Host => RunPlace::Device,
             SuitePlace::Model => RunPlace::Virtual,
         };
-        runners::runner(place, &self.gate)
+        (self.host.runner)(place)
     }
 
     /// Where each step is carried out.
-    pub(super) fn places(&self) -> impl Iterator<Item = SuitePlace> + use<> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = SuitePlace> + use<> {
         let places =
             [self.target.is_some().then_some(SuitePlace::Host), self.on.is_some().then_some(SuitePlace::Model)];
         places.into_iter().flatten()
     }
 
     /// The jobs of a step, with times and sizes as they are asked for.
-    pub(super) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
+    pub(crate) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
         let words = self.words(step, place);
         let volume = if place == SuitePlace::Model { self.on.as_deref() } else { None };
         let mut around: Around = around(volume);
         // One result for each step, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let args: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
-        let parsed = job::parse_job_arguments(&args, &[], &around, Dialect::Strict, &Outside::default());
+        let parsed = job::parse_job_arguments(&args, &[], &around, Dialect::Strict, self.host.source);
         let (mut plan, _) = parsed.into_result().map_err(|problems| self.located(step, place, problems))?;
         for job in &mut plan.jobs {
             job.extent.runtime = self.scaled_time(job.extent.runtime);
@@ -141,12 +182,12 @@ impl SuiteQuestion {
     }
 
     /// The step as words of a command line, each with the setting that it is made of.
-    fn words<'a>(&self, step: &'a StepSpec, place: SuitePlace) -> Vec<(String, Option<&'a StepOption>)> {
+    fn words<'s>(&self, step: &'s StepSpec, place: SuitePlace) -> Vec<(String, Option<&'s StepOption>)> {
         let (target, bytes) = match place {
             SuitePlace::Host => (self.target.clone(), self.target_bytes),
             SuitePlace::Model => (Some(VOLUME.to_owned()), self.volume_bytes),
         };
-        let cpus = match (place, engine::probe::last_processor()) {
+        let cpus = match (place, self.host.last_processor) {
             (SuitePlace::Model, _) => MODEL_CPUS.to_owned(),
             (SuitePlace::Host, last) => format!("0-{last}"),
         };
@@ -164,14 +205,14 @@ impl SuiteQuestion {
         for (index, job) in step.jobs.iter().enumerate() {
             let number = if several { format!("-{}", index + 1) } else { String::new() };
             words.push((format!("--name={}{number}", step.name), None));
-            let word = |one: &'a StepOption| (format!("--{}={}", one.key, filled(&one.value, &names)), Some(one));
+            let word = |one: &'s StepOption| (format!("--{}={}", one.key, filled(&one.value, &names)), Some(one));
             words.extend(job.iter().map(word));
         }
         words
     }
 
     /// Problems with the words of a step, at the settings that they are made of.
-    pub(super) fn located(&self, step: &StepSpec, place: SuitePlace, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub(crate) fn located(&self, step: &StepSpec, place: SuitePlace, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let words = self.words(step, place);
         let setting = |column: usize| {
             let mut begin = 1;
@@ -195,7 +236,8 @@ impl SuiteQuestion {
     }
 
     /// Where the suite is to run, for the preview.
-    pub(super) fn targets(&self) -> SuiteTargets<'_> {
+    #[must_use]
+    pub fn targets(&self) -> SuiteTargets<'_> {
         SuiteTargets {
             target: self.target.as_deref().map(|target| (target, self.target_bytes)),
             volume: self.on.as_deref().map(|volume| (volume, self.volume_bytes)),
@@ -205,9 +247,9 @@ impl SuiteQuestion {
 }
 
 /// Bytes of a size as fio writes it.
-pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
+fn bytes_of(text: &str) -> Result<u64, String> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
-    let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &Outside::default());
+    let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &job::Nowhere);
     let remedy = "write it as fio does: 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
         let said = problems.first().map_or(String::new(), |problem| problem.message.clone());
@@ -220,8 +262,8 @@ pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
 }
 
 /// The size of a modelled volume.
-fn volume_size(words: &str) -> Result<u64, Refusal> {
-    match catalogue::resolve_all(&[words], &runners::read_volumes) {
+fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> Result<u64, Refusal> {
+    match catalogue::resolve_all(&[words], &read_volume) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
         Err(problems) => {
             let told = |problem| {

@@ -2,26 +2,48 @@
 
 use analyse::knee::search::KneeSettings;
 use job::{Around, Diagnostic, Job, Plan};
-use runner::Seeds;
+use runner::{Refusal, Seeds};
 use sim::model::{Use, used};
 use units::Nanos;
 
-use crate::args::SweepOptions;
 use crate::grid::{self, GridAxis};
-use crate::job_words::{VariedJobs, around};
-use crate::runners;
-use crate::source::Outside;
-use crate::trial;
-use runner::Refusal;
+use crate::host::ProcedureHost;
+use crate::jobs::{VariedJobs, around};
+
+/// What is asked of a sweep, as the caller wrote it.
+#[derive(Clone, Debug)]
+pub struct SweepRequest {
+    /// Job files and job options.
+    pub jobs: Vec<String>,
+    /// Sections of the job files; all where it is empty.
+    pub sections: Vec<String>,
+    /// Modelled volume.
+    pub on: Option<String>,
+    /// Settings whose combinations are swept one after the other: `KEY=A..B`.
+    pub vary: Vec<String>,
+    /// Target precision of the knee.
+    pub precision: String,
+    /// Time limit of all probes.
+    pub time_limit: Option<String>,
+    /// Highest depth.
+    pub depth_max: Option<u32>,
+    /// Whether models answer in real time.
+    pub real_time: bool,
+    /// Seeds of all probes.
+    pub seeds: Seeds,
+}
+
+/// The name of a job that has none.
+pub const UNNAMED: &str = "sweep";
 
 /// The options of a sweep, understood.
-pub(crate) struct SweepQuestion {
-    outside: Outside,
+#[derive(Debug)]
+pub struct SweepQuestion<'a> {
+    pub(crate) host: ProcedureHost<'a>,
     jobs: Vec<String>,
     sections: Vec<String>,
     around: Around,
     axes: Vec<GridAxis>,
-    pub(crate) gate: std::sync::Arc<engine::gate::WriteGate>,
     pub(crate) seeds: Seeds,
     depth_max: Option<u32>,
     precision: f64,
@@ -31,8 +53,6 @@ pub(crate) struct SweepQuestion {
 
 /// The default load of a sweep: the load that providers state their IOPS for.
 const DEFAULTS: [(&str, &str); 3] = [("rw", "randread"), ("bs", "4k"), ("direct", "1")];
-/// The name of a job that has none.
-const UNNAMED: &str = "sweep";
 /// The default highest depth.
 const DEPTH_MAX: u32 = 4096;
 /// The same on devices: blk-mq queues are seldom deeper.
@@ -40,8 +60,13 @@ const DEVICE_DEPTH_MAX: u32 = 1024;
 /// The default time limit of all probes on a device, in seconds.
 const BUDGET_S: f64 = 60.0;
 
-impl SweepQuestion {
-    pub(crate) fn read(options: &SweepOptions, jobs: &[String]) -> Result<Self, Refusal> {
+impl<'a> SweepQuestion<'a> {
+    /// Reads the request.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with its options.
+    pub fn read(options: &SweepRequest, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
         let mut problems = Vec::new();
         let mut note = |problem: String| problems.push(problem);
         let precision = share(&options.precision).unwrap_or_else(|| {
@@ -69,18 +94,17 @@ impl SweepQuestion {
         let mut around = around(options.on.as_deref());
         around.before.splice(0..0, DEFAULTS.map(|(name, value)| (name.to_owned(), value.to_owned())));
         if options.on.is_none() {
-            around.before.push(("ioengine".to_owned(), default_engine().to_owned()));
+            around.before.push(("ioengine".to_owned(), host.default_engine.to_owned()));
         }
         // One result for each probe, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let mut question = Self {
-            outside: Outside::default(),
-            jobs: jobs.to_vec(),
-            sections: options.of_jobs.section.clone(),
+            host,
+            jobs: options.jobs.clone(),
+            sections: options.sections.clone(),
             around,
             axes,
-            gate: options.conduct.gate(),
-            seeds: runners::seeds(options.conduct.seed),
+            seeds: options.seeds,
             depth_max: options.depth_max,
             precision,
             budget_s,
@@ -99,27 +123,22 @@ impl SweepQuestion {
     }
 
     /// All settings that the depth is swept for.
-    pub(crate) fn combinations(&self) -> Vec<Vec<(String, String)>> {
+    #[must_use]
+    pub fn combinations(&self) -> Vec<Vec<(String, String)>> {
         grid::combinations(&self.axes)
     }
 
     /// Reads the jobs under some settings.
     pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
-        let Self { jobs, sections, around, outside, .. } = self;
-        let words = VariedJobs { jobs, sections, around: around.clone(), outside };
+        let Self { jobs, sections, around, host, .. } = self;
+        let words = VariedJobs { jobs, sections, around: around.clone(), outside: host.source };
         words.with(settings)
     }
 
-    /// What it is about: its file, its job or, where it has no name, what it is measured on.
-    pub(crate) fn name(&self, plan: &Plan) -> String {
-        let name = trial::name_of(&self.jobs, plan);
-        let is_unnamed = name == UNNAMED;
-        plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
-    }
-
-    /// The job as it was written.
-    pub(crate) fn written(&self) -> String {
-        self.outside.written(&self.jobs)
+    /// The words of its jobs, with a name where they had none.
+    #[must_use]
+    pub fn jobs(&self) -> &[String] {
+        &self.jobs
     }
 
     /// What the search may do.
@@ -156,7 +175,8 @@ impl SweepQuestion {
     }
 
     /// The seed with which `--seed` repeats it.
-    pub(crate) fn seed(&self, plan: Option<&Plan>) -> u64 {
+    #[must_use]
+    pub fn seed(&self, plan: Option<&Plan>) -> u64 {
         plan.map_or(0, |plan| self.seeds.printed(plan))
     }
 }
@@ -202,12 +222,6 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
 /// Where the jobs are; a mixture is nowhere.
 pub(crate) fn is_modelled(plan: &Plan) -> bool {
     used(plan) == Use::Everywhere
-}
-
-/// `io_uring`, unless the kernel's administrator has switched it off.
-fn default_engine() -> &'static str {
-    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
-    if disabled.is_ok_and(|text| text.trim() != "0") { "libaio" } else { "io_uring" }
 }
 
 /// `5%` or `0.05`.

@@ -9,18 +9,18 @@ use report::suite::{ProcedureStep, Published, SuiteProcedure};
 
 /// A text and what it is called.
 #[derive(Clone, Debug)]
-pub(super) struct SuiteText {
-    pub(super) name: Arc<str>,
-    pub(super) text: Arc<str>,
+pub(crate) struct SuiteText {
+    pub(crate) name: Arc<str>,
+    pub(crate) text: Arc<str>,
 }
 
 impl SuiteText {
-    pub(super) fn new(name: &str, text: &str) -> Self {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
         Self { name: name.into(), text: text.into() }
     }
 
     /// The place of some bytes: of what is longer than a line, its part of the first.
-    pub(super) fn place(&self, at: &Range<usize>) -> Place {
+    pub(crate) fn place(&self, at: &Range<usize>) -> Place {
         let text = &*self.text;
         let start = (0..=at.start.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -39,31 +39,44 @@ impl SuiteText {
 
 /// A procedure.
 #[derive(Clone, Debug)]
-pub(super) struct Suite {
-    pub(super) name: String,
-    pub(super) title: String,
+pub struct Suite {
+    pub(crate) name: String,
+    pub(crate) title: String,
     /// The document that it and its figures are from.
-    pub(super) source: String,
-    pub(super) date: String,
+    pub(crate) source: String,
+    pub(crate) date: String,
     /// The volume that the figures are of.
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
     /// How much is used, as fio writes sizes.
-    pub(super) size: String,
-    pub(super) size_at: Range<usize>,
+    pub(crate) size: String,
+    pub(crate) size_at: Range<usize>,
     /// Devices and volumes are used as a whole, and only of files as much as `size`.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
     /// The figures are those of volumes without burst credit.
-    pub(super) drained: bool,
-    pub(super) preconditions: Vec<String>,
-    pub(super) rounds: Option<RoundsSpec>,
-    pub(super) steps: Vec<StepSpec>,
+    pub(crate) drained: bool,
+    pub(crate) preconditions: Vec<String>,
+    pub(crate) rounds: Option<RoundsSpec>,
+    pub(crate) steps: Vec<StepSpec>,
     /// Where it is written.
-    pub(super) text: SuiteText,
+    pub(crate) text: SuiteText,
 }
 
 impl Suite {
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns its text.
+    #[must_use]
+    pub fn toml(&self) -> &str {
+        &self.text.text
+    }
+
     /// Returns it as `report` prints it.
-    pub(super) fn procedure(&self) -> SuiteProcedure<'_> {
+    #[must_use]
+    pub fn procedure(&self) -> SuiteProcedure<'_> {
         SuiteProcedure {
             name: &self.name,
             title: &self.title,
@@ -82,27 +95,27 @@ impl Suite {
 
 /// Steps are repeated until what they give is steady.
 #[derive(Clone, Debug)]
-pub(super) struct RoundsSpec {
+pub(crate) struct RoundsSpec {
     /// The steps whose first figure is looked at.
-    pub(super) follow: Vec<String>,
-    pub(super) most: usize,
+    pub(crate) follow: Vec<String>,
+    pub(crate) most: usize,
 }
 
 /// A step.
 #[derive(Clone, Debug)]
-pub(super) struct StepSpec {
-    pub(super) name: String,
+pub(crate) struct StepSpec {
+    pub(crate) name: String,
     /// Where its name is written.
-    pub(super) at: Range<usize>,
+    pub(crate) at: Range<usize>,
     /// What it measures.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// What its result means.
-    pub(super) means: String,
-    pub(super) figures: Vec<MeasuredStep>,
+    pub(crate) means: String,
+    pub(crate) figures: Vec<MeasuredStep>,
     /// It comes before the rounds.
-    pub(super) once: bool,
+    pub(crate) once: bool,
     /// Its jobs, which run at the same time.
-    pub(super) jobs: Vec<Vec<StepOption>>,
+    pub(crate) jobs: Vec<Vec<StepOption>>,
 }
 
 impl StepSpec {
@@ -119,7 +132,7 @@ impl StepSpec {
     }
 
     /// Whether it changes what its target holds.
-    pub(super) fn writes(&self) -> bool {
+    pub(crate) fn writes(&self) -> bool {
         self.jobs.iter().any(|job| {
             let rw = job.iter().rev().find(|setting| setting.key == "rw");
             rw.is_some_and(|rw| !matches!(rw.value.as_str(), "read" | "randread"))
@@ -129,17 +142,17 @@ impl StepSpec {
 
 /// A figure of a step, and what was published of it.
 #[derive(Clone, Debug)]
-pub(super) struct MeasuredStep {
-    pub(super) figure: Figure,
-    pub(super) published: Option<Published>,
+pub(crate) struct MeasuredStep {
+    pub(crate) figure: Figure,
+    pub(crate) published: Option<Published>,
 }
 
 /// A job option and its value, with `{target}`, `{size}` and `{cpus}` still to be filled in.
 #[derive(Clone, Debug)]
-pub(super) struct StepOption {
-    pub(super) key: String,
-    pub(super) value: String,
-    pub(super) at: Range<usize>,
+pub(crate) struct StepOption {
+    pub(crate) key: String,
+    pub(crate) value: String,
+    pub(crate) at: Range<usize>,
 }
 
 impl StepOption {

@@ -17,7 +17,7 @@ const ROUNDS: usize = 25;
 const STEPS: usize = 4096;
 
 /// Reads a procedure, or tells everything that is wrong with its words.
-pub(super) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
+pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
     let (root, errors) = DeTable::parse_recoverable(&text.text);
     let mut faults = FieldErrors { text: text.clone(), problems: Vec::new() };
     for error in &errors {
@@ -140,7 +140,7 @@ fn settings(fields: &SuiteFields, faults: &mut FieldErrors) -> Vec<StepOption> {
 type Names = Vec<(String, String)>;
 
 /// A text with its names in braces filled in; others stay.
-pub(super) fn filled(text: &str, names: &[(String, String)]) -> String {
+pub(crate) fn filled(text: &str, names: &[(String, String)]) -> String {
     names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 

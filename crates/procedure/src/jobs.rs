@@ -1,22 +1,27 @@
 //! Job files and job options, read once and again.
 
-use job::{Around, Diagnostic, Dialect, Job, Plan};
+use job::{Around, Diagnostic, Dialect, HostSource, Job, Plan, StatOptions};
 use sim::model::with_key;
 
-use crate::logs;
-use crate::source::Outside;
-
 /// The words that jobs are made of, once and again.
-pub(crate) struct VariedJobs<'a> {
-    pub(crate) jobs: &'a [String],
-    pub(crate) sections: &'a [String],
-    pub(crate) around: Around,
-    pub(crate) outside: &'a Outside,
+pub struct VariedJobs<'a> {
+    /// Job files and job options.
+    pub jobs: &'a [String],
+    /// Sections of the job files; all where it is empty.
+    pub sections: &'a [String],
+    /// Options around those of all jobs.
+    pub around: Around,
+    /// Where job files are read.
+    pub outside: &'a dyn HostSource,
 }
 
 impl VariedJobs<'_> {
-    /// The jobs with some settings set anew: options of theirs, or keys of their volumes.
-    pub(crate) fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
+    /// Returns the jobs with some settings changed: options of theirs, or keys of their volumes.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the jobs, and log files that several runs would overwrite.
+    pub fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
         let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
         let is_option = |key: &str| !job::table::find_all(key).is_empty();
         let mut around = self.around.clone();
@@ -32,7 +37,7 @@ impl VariedJobs<'_> {
                 job.echo.push(("volume".to_owned(), words.clone()));
             }
         }
-        match plan.jobs.iter().find(|job| logs::are_wanted(&job.stats)) {
+        match plan.jobs.iter().find(|job| writes_logs(&job.stats)) {
             Some(job) => Err(vec![unloggable(job)]),
             None => Ok(plan),
         }
@@ -53,8 +58,13 @@ fn unloggable(job: &Job) -> Diagnostic {
 const ON: &str = "on.";
 
 /// What `--on` says of every job, as far as it says nothing else itself.
-pub(crate) fn around(volume: Option<&str>) -> Around {
+pub fn around(volume: Option<&str>) -> Around {
     let options =
         |volume: &str| vec![("ioengine".to_owned(), "model".to_owned()), ("volume".to_owned(), volume.to_owned())];
     Around { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
+}
+
+/// Returns whether a job writes log files.
+fn writes_logs(stats: &StatOptions) -> bool {
+    [&stats.write_lat_log, &stats.write_bw_log, &stats.write_iops_log].into_iter().any(Option::is_some)
 }

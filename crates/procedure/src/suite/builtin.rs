@@ -5,12 +5,11 @@ use units::closest;
 
 use super::read::read;
 use super::schema::{Suite, SuiteText};
-use crate::runners;
 
 macro_rules! suites {
     ($($name:literal),* $(,)?) => {
         /// Names and texts of the procedures there are.
-        pub(super) const TEXTS: &[(&str, &str)] =
+        pub(crate) const TEXTS: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../../suites/", $name, ".toml")))),*];
     };
 }
@@ -18,19 +17,21 @@ macro_rules! suites {
 suites!["gcp-pd", "gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "snia-iops", "ai-training", "ai-inference",];
 
 /// All procedures. A test reads them: none has a problem.
-pub(super) fn all() -> Vec<Suite> {
+#[must_use]
+pub fn all() -> Vec<Suite> {
     TEXTS.iter().filter_map(|(name, text)| read(&SuiteText::new(&format!("suites/{name}.toml"), text)).ok()).collect()
 }
 
 /// Their names.
-pub(crate) fn names() -> Vec<&'static str> {
+#[must_use]
+pub fn names() -> Vec<&'static str> {
     TEXTS.iter().map(|(name, _)| *name).collect()
 }
 
 /// The procedure of this name, or the file.
-pub(super) fn find(name: &str) -> Result<Suite, Vec<Diagnostic>> {
+pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Result<Suite, Vec<Diagnostic>> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = runners::read_text(name, "suite").map_err(|why| vec![Diagnostic::error("suite", why)])?;
+        let text = read_suite(name).map_err(|why| vec![Diagnostic::error("suite", why)])?;
         return read(&SuiteText::new(name, &text));
     }
     match TEXTS.iter().find(|(known, _)| *known == name) {

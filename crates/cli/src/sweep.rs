@@ -2,15 +2,10 @@
 //!
 //! The search itself is `analyse::knee::search`; each of its probes is a run or a simulation like any other.
 
-mod advice;
-mod ask;
-mod bench;
-
-use std::time::Instant;
-
 use analyse::Severity;
 use analyse::knee::Curve;
-use analyse::knee::search::{KneeSearch, KneeSettings};
+use job::{Job, Plan};
+use procedure::sweep::{SweepBench, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use record::RunOutcome;
 use report::Event;
 use report::sweep::{Sweep, SweepDocument};
@@ -26,15 +21,30 @@ use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
 use crate::refusal::Refused;
 use crate::signals::Signals;
+use crate::source::Outside;
 use crate::terminal::Terminal;
-use ask::SweepQuestion;
-use bench::SweepBench;
+use crate::{runners, trial};
 use report::preview;
 use runner::Refusal;
 
 /// Reads, checks, searches, tells.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let question = SweepQuestion::read(options, jobs).map_err(Refusal::told)?;
+    let outside = Outside::default();
+    let gate = options.conduct.gate();
+    let runner = |place| runners::runner(place, &gate);
+    let request = SweepRequest {
+        jobs: jobs.to_vec(),
+        sections: options.of_jobs.section.clone(),
+        on: options.on.clone(),
+        vary: options.vary.clone(),
+        precision: options.precision.clone(),
+        time_limit: options.time_limit.clone(),
+        depth_max: options.depth_max,
+        real_time: options.real_time,
+        seeds: runners::seeds(options.conduct.seed),
+    };
+    let host = runners::procedure_host(&outside, &runner);
+    let question = SweepQuestion::read(&request, host).map_err(Refusal::told)?;
     let set = |settings| SweepBench::set(&question, settings).map_err(Refusal::told);
     let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
     if options.of_jobs.show_jobs {
@@ -61,9 +71,9 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
             run.outcome = RunOutcome::Interrupted;
         }
         display.tell(&Event::end(&run));
-        let name = benches.first().map(|bench| question.name(bench.plan())).unwrap_or_default();
+        let name = benches.first().map(|bench| name_of(question.jobs(), bench.plan())).unwrap_or_default();
         Keepsake {
-            job: question.written(),
+            job: outside.written(question.jobs()),
             events: display.take_events(),
             verdict: verdict(&document.sweeps),
             attached: vec![
@@ -79,6 +89,13 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     Ok(exit)
 }
 
+/// What a sweep is about: its file, its job or, where it has no name, what it is measured on.
+fn name_of(jobs: &[String], plan: &Plan) -> String {
+    let name = trial::name_of(jobs, plan);
+    let is_unnamed = name == UNNAMED;
+    plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
+}
+
 /// What was found, in a word: why it is not to be trusted, or the knee of the first curve.
 fn verdict(sweeps: &[Sweep]) -> Option<String> {
     let gravest = sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
@@ -88,58 +105,6 @@ fn verdict(sweeps: &[Sweep]) -> Option<String> {
         Curve::Unsaturated { .. } | Curve::PowerLaw { .. } => Some("no knee".to_owned()),
         Curve::Unknown => None,
     })
-}
-
-/// One search after the other, as many as were begun before it was interrupted.
-fn search_all(benches: &mut [SweepBench<'_>], signals: &Signals, display: &mut Display) -> Result<Vec<Sweep>, String> {
-    let mut sweeps = Vec::new();
-    for bench in benches {
-        sweeps.push(search(bench, signals, display)?);
-        if signals.end().is_some() || device::stuck::is_stuck() {
-            break;
-        }
-    }
-    Ok(sweeps)
-}
-
-/// Asks the search for probes and makes them, until it has seen enough.
-fn search(bench: &mut SweepBench<'_>, signals: &Signals, display: &mut Display) -> Result<Sweep, String> {
-    let settings = bench.settings();
-    let budget_s = settings.budget_s;
-    let mut search = KneeSearch::new(KneeSettings { step: bench.workers(), ..settings });
-    let begun = Instant::now();
-    loop {
-        let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(bench.side_by_side()).collect();
-        if probes.is_empty() {
-            break;
-        }
-        display.say(&progress(&search, &probes, budget_s));
-        let readings = match bench.measure(&probes, signals, display) {
-            // What was found before stands.
-            Err(problem) if (signals.end().is_some() || device::stuck::is_stuck()) && !search.taken().is_empty() => {
-                display.warn(&format!("fathom: {problem}\n"));
-                break;
-            }
-            readings => readings?,
-        };
-        for (name, run) in bench.latest(probes.len()) {
-            Event::parts(&name, run, begun.elapsed().as_secs_f64()).for_each(|event| display.tell(&event));
-        }
-        if signals.end().is_some() {
-            break;
-        }
-        for (probe, reading) in probes.iter().zip(readings) {
-            search.tell(probe, reading);
-        }
-    }
-    bench.conclude(&search, signals)
-}
-
-fn progress(search: &KneeSearch, probes: &[analyse::knee::search::KneeProbe], budget_s: f64) -> String {
-    let depths: Vec<String> = probes.iter().map(|probe| probe.depth.to_string()).collect();
-    let share = if budget_s.is_finite() { format!(" of at most {budget_s:.0} s") } else { String::new() };
-    let known = report::sweep::so_far(&search.fit());
-    format!("{:.0} s{share}, at depth {}{known}", search.spent_s(), depths.join(", "))
 }
 
 fn is_distrusted(sweep: &Sweep) -> bool {

@@ -1,0 +1,122 @@
+//! The file in which a suite saves what is done.
+
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use engine::describe;
+use engine::gate::{Existing, create_output};
+use procedure::suite::{SuiteQuestion, SuiteState, hash};
+
+/// Returns what is saved at a path, if anything is.
+///
+/// # Errors
+///
+/// What cannot be read, or is of another run.
+pub(super) fn load(path: &Path, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Option<SuiteState>, String> {
+    match crate::input::read_text(path, crate::input::STATE) {
+        Ok(text) => SuiteState::parse(&path.display().to_string(), &text, question, seed).map(Some),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!(
+            "the state {} cannot be read: {}; give another file with --state, or begin anew with --restart",
+            path.display(),
+            describe(&error)
+        )),
+    }
+}
+
+/// Replaces what was kept, all at once: a reader sees the whole of one or the other.
+///
+/// # Errors
+///
+/// The system's refusal.
+pub(super) fn save(state: &SuiteState, path: &Path) -> Result<(), String> {
+    let beside = beside(path, "new");
+    let text = state.to_json();
+    let write = || {
+        let mut file = create_output(&beside, Existing::Replace)?;
+        file.write_all(text.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write().map_err(|error| {
+        format!("the state {} cannot be written: {}; give another file with --state", path.display(), describe(&error))
+    })
+}
+
+/// Keeps others from the same state for as long as this lives.
+pub(super) struct SuiteLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl SuiteLock {
+    /// Takes the state at a path.
+    ///
+    /// # Errors
+    ///
+    /// Another process has it, or the system refuses.
+    pub(super) fn take(state: &Path) -> Result<Self, String> {
+        let path = beside(state, "lock");
+        let cannot = |error: &std::io::Error| {
+            format!(
+                "the state {} cannot be locked: {}; give another file with --state",
+                state.display(),
+                describe(error)
+            )
+        };
+        let file = create_output(&path, Existing::Replace);
+        let file = file.map_err(|denied| cannot(&denied.into()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path, _file: file }),
+            Err(TryLockError::WouldBlock) => Err(format!(
+                "another fathom is carrying out this suite and keeps what is done in {}: wait for it, or give another \
+                 file with --state",
+                state.display()
+            )),
+            Err(TryLockError::Error(error)) => Err(cannot(&error)),
+        }
+    }
+}
+
+impl Drop for SuiteLock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A hidden file beside a state.
+fn beside(state: &Path, ending: &str) -> PathBuf {
+    let name = state.file_name().map_or_else(|| "state".into(), |name| name.to_string_lossy().into_owned());
+    state.with_file_name(format!(".{name}.{ending}"))
+}
+
+/// The default place of the state of a run: one file for each suite, target and volume.
+///
+/// # Errors
+///
+/// Where there is no home for it.
+pub(super) fn usual_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, String> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // As the XDG base directory specification says, what is not absolute counts for nothing.
+    let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
+    let base = base.or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    let Some(base) = base else {
+        return Err(
+            "there is no place for the state, as neither XDG_STATE_HOME nor HOME is set: give --state FILE".to_owned()
+        );
+    };
+    let directory = base.join("fathom").join("suites");
+    std::fs::create_dir_all(&directory).map_err(|error| {
+        format!("the directory {} cannot be made: {}; give --state FILE", directory.display(), describe(&error))
+    })?;
+    let target = question.target_path().unwrap_or_default();
+    let of = hash(&format!("{target}\n{}", question.volume().unwrap_or_default()));
+    Ok(directory.join(format!("{}-{:08x}.json", question.suite().name(), of as u32)))
+}
+
+/// Returns a path from the root on.
+pub(super) fn absolute(path: &str) -> String {
+    std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
+}

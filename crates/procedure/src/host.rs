@@ -1,0 +1,50 @@
+//! What procedures need from the program.
+
+use job::HostSource;
+use report::Event;
+use runner::{CompletedRun, Observer, PreparedRun, RunPlace, Runner};
+
+/// What a procedure needs from the host and the program around it.
+#[derive(Clone, Copy)]
+pub struct ProcedureHost<'a> {
+    /// Job files, variables and properties of the host.
+    pub source: &'a (dyn HostSource + Sync),
+    /// Creates the runner of a place.
+    pub runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
+    /// Describes what went wrong in a run, one line each.
+    pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
+    /// Calls a function with each number below a count, on all processors.
+    pub parallel: fn(usize, &(dyn Fn(usize) + Sync)),
+    /// Reads a file of volumes.
+    pub read_volume: fn(&str) -> Result<String, String>,
+    /// Returns the size in bytes of a block device; `None` for everything else.
+    pub device_bytes: fn(&str) -> Option<u64>,
+    /// The number of the last processor.
+    pub last_processor: u32,
+    /// The engine for jobs that name none.
+    pub default_engine: &'static str,
+}
+
+impl std::fmt::Debug for ProcedureHost<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProcedureHost").field("default_engine", &self.default_engine).finish_non_exhaustive()
+    }
+}
+
+/// Observes a procedure and its runs.
+pub trait ProcedureObserver: Observer {
+    /// Sets the text before everything that is shown from now on.
+    fn lead(&mut self, text: &str);
+
+    /// Shows how far the procedure is.
+    fn say(&mut self, text: &str);
+
+    /// Prints what cannot wait for the results.
+    fn warn(&mut self, text: &str);
+
+    /// Receives an event for programs.
+    fn event(&mut self, event: &Event);
+
+    /// Returns an observer of the next run that shows only how its files are laid out.
+    fn layout_only(&mut self) -> Box<dyn Observer + '_>;
+}
