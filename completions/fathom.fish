@@ -26,23 +26,23 @@ end
 
 complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "compare" -d 'By how much two runs differ, and whether that is more than chance'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "gate" -d 'A run held against what is expected of it: exit code 1 where that fails'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result from any source, and what to change'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Which volume for this load, at what price'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "runs" -d 'What was measured before'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "report" -d 'What was measured before, as one page with charts, or as tables and text'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "compare" -d 'Compare two runs, with confidence intervals'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "gate" -d 'Check a run against expectations, for CI'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Find host settings that limit a device'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "runs" -d 'List, show, import and remove saved runs'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe all job options, or one'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Run published benchmark procedures'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "man" -d 'Show the manual: program, commands, job options'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand compare" -l baseline -d 'Baseline runs, separated by commas (repeatable)' -r
@@ -77,7 +77,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Report passed checks too'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5; (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5 (repeatable)' -r
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print the settings of this database that determine its queue depth' -r -f -a "postgresql\t''
 mysql\t''
 rocksdb\t''
@@ -174,12 +174,12 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'For
 json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "list" -d 'The runs that are kept, the latest last'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "show" -d 'What a run printed, where it took place, its job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "list" -d 'List saved runs, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "rm" -d 'Remove runs'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "keep" -d 'Exempt runs from retention'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "prune" -d 'Remove what is old or too much'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "prune" -d 'Remove runs by age or total size'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l kind -d 'Only those of this kind' -r -f -a "run\t'A measurement'
 sim\t'A simulation'
@@ -205,12 +205,12 @@ complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l larger-than -d 'Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Say what would be removed, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'The runs that are kept, the latest last'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'What a run printed, where it took place, its job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'List saved runs, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "rm" -d 'Remove runs'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Exempt runs from retention'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove what is old or too much'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove runs by age or total size'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l export -d 'Serve VOLUME as the export NAME (repeatable)' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l backing -d 'Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]' -r
@@ -229,9 +229,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l round-trip -d 'Subtract this round-trip time from modelled latencies [default: as measured for each client]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l seed -d 'Seed for all random choices' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'Format of the final statistics [default: text; with --run on standard error]' -r -f -a "text\t'For people'
-json\t'One document'
-openmetrics\t'For Prometheus and its kind'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'Format of the final statistics [default: text; with --run on standard error]' -r -f -a "text\t'Text'
+json\t'JSON'
+openmetrics\t'OpenMetrics, for Prometheus'"
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s o -l output -d 'Write additional output to FILE: .json .txt .prom (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
 plain\t'A line every 10 s'
@@ -244,8 +244,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l spin -d 'Spin shortly before replies are due, so that they are less late'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'Format of standard output' -r -f -a "text\t'For people'
-json\t'One line, as the server answers'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'The server\'s answer, one line of JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
@@ -297,7 +297,7 @@ split\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l description -d 'A remark that is repeated in the results.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l direct -d 'Go past the page cache (O_DIRECT).' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
@@ -647,7 +647,7 @@ split\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l description -d 'A remark that is repeated in the results.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l direct -d 'Go past the page cache (O_DIRECT).' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
@@ -994,7 +994,7 @@ split\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l description -d 'A remark that is repeated in the results.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l direct -d 'Go past the page cache (O_DIRECT).' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
@@ -1297,9 +1297,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Prin
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'The suites there are'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'List all suites'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output; md describes all suites' -r -f -a "text\t'Text'
 json\t'JSON'
@@ -1377,40 +1377,40 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l no-record -d 'Do not save this run'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'List all suites'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "compare" -d 'By how much two runs differ, and whether that is more than chance'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "gate" -d 'A run held against what is expected of it: exit code 1 where that fails'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "explain" -d 'What limited a result from any source, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "plan" -d 'Which volume for this load, at what price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "runs" -d 'What was measured before'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "report" -d 'What was measured before, as one page with charts, or as tables and text'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "gate" -d 'Check a run against expectations, for CI'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "doctor" -d 'Find host settings that limit a device'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "runs" -d 'List, show, import and remove saved runs'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "completions" -d 'Print completions for a shell'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "options" -d 'Describe all job options, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "suite" -d 'Run published benchmark procedures'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "man" -d 'Show the manual: program, commands, job options'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'The runs that are kept, the latest last'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'What a run printed, where it took place, its job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'List saved runs, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "rm" -d 'Remove runs'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "keep" -d 'Exempt runs from retention'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "prune" -d 'Remove what is old or too much'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "prune" -d 'Remove runs by age or total size'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from serve" -f -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh"

@@ -114,7 +114,7 @@ pub struct Observation {
     pub seconds: Option<f64>,
     /// Bytes of the region in use.
     pub region_bytes: Option<u64>,
-    /// Whether operations go past the page cache.
+    /// Whether operations bypass the page cache.
     pub direct: Option<bool>,
     /// Whether the figures are of a real or modelled device, not of the page cache or of no device.
     pub device: bool,

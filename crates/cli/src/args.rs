@@ -16,25 +16,25 @@ pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Conduct {
     /// Print what would be touched, how much and for how long, and do nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Safety")]
     pub(crate) dry_run: bool,
     /// Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)
-    #[arg(long, value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET", help_heading = "Safety")]
     pub(crate) allow_destroy: Vec<PathBuf>,
     /// Permit writes to this existing file that Fathom did not create (repeatable)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Safety")]
     pub(crate) allow_overwrite: Vec<PathBuf>,
     /// Seed for all random choices
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Measurement")]
     pub(crate) seed: Option<u64>,
     /// Show progress on standard error
-    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto)]
+    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
     pub(crate) progress: ProgressStyle,
     /// Wait this long for operations in flight after the runtime or a signal
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration, help_heading = "Measurement")]
     pub(crate) grace: Duration,
     /// Do not save this run
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) no_record: bool,
 }
 
@@ -54,10 +54,10 @@ impl Conduct {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Scrape {
     /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub(crate) metrics: Option<String>,
     /// Permit a --metrics address that other hosts can reach
-    #[arg(long, requires = "metrics")]
+    #[arg(long, requires = "metrics", help_heading = "Output")]
     pub(crate) insecure: bool,
 }
 
@@ -65,10 +65,10 @@ pub(crate) struct Scrape {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OfJobs {
     /// Run only this section of the job files (repeatable)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Workload")]
     pub(crate) section: Vec<String>,
     /// Print the resolved jobs, and do nothing
-    #[arg(long, alias = "explain")]
+    #[arg(long, alias = "explain", help_heading = "Workload")]
     pub(crate) show_jobs: bool,
 }
 
@@ -76,27 +76,27 @@ pub(crate) struct OfJobs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunCommandOptions {
     /// Use this modelled volume instead of the jobs' files
-    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Workload")]
     pub(crate) on: Option<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(crate) format: Format,
     /// Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
     /// Write progress to FILE as JSON lines
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
     /// Show live graphs instead of progress (press ? for keys)
-    #[arg(long, conflicts_with = "progress")]
+    #[arg(long, conflicts_with = "progress", help_heading = "Output")]
     pub(crate) live: bool,
     #[command(flatten)]
     pub(crate) scrape: Scrape,
     /// Run N times, interleaving job files, and report the variation
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Measurement")]
     pub(crate) repeat: Option<u32>,
     /// Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth
-    #[arg(long, conflicts_with = "repeat")]
+    #[arg(long, conflicts_with = "repeat", help_heading = "Measurement")]
     pub(crate) probe: bool,
     #[command(flatten)]
     pub(crate) of_jobs: OfJobs,
@@ -110,7 +110,7 @@ pub(crate) struct SimOptions {
     #[command(flatten)]
     pub(crate) run: RunCommandOptions,
     /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
-    #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE")]
+    #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,
 }
 
@@ -123,25 +123,25 @@ pub(crate) struct SimOptions {
 )]
 pub(crate) struct SweepOptions {
     /// Use this modelled volume instead of the job's files
-    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Workload")]
     pub(crate) on: Option<String>,
     /// Highest queue depth [default: 1024, in virtual time 4096]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Search")]
     pub(crate) depth_max: Option<u32>,
     /// Target precision of the knee (half-width of its interval)
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    #[arg(long, value_name = "SHARE", default_value = "5%", help_heading = "Search")]
     pub(crate) precision: String,
     /// Time limit of all probes of one search [default: 60s; none in virtual time]
-    #[arg(long, alias = "budget", value_name = "TIME")]
+    #[arg(long, alias = "budget", value_name = "TIME", help_heading = "Search")]
     pub(crate) time_limit: Option<String>,
     /// Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)
-    #[arg(long, aliases = ["over", "sweep"], value_name = "KEY=LIST")]
+    #[arg(long, aliases = ["over", "sweep"], value_name = "KEY=LIST", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
     format: TextOrJson,
     /// Write additional output to FILE: .json .html .svg .csv .txt (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) scrape: Scrape,
@@ -150,7 +150,7 @@ pub(crate) struct SweepOptions {
     #[command(flatten)]
     pub(crate) conduct: Conduct,
     /// Run a model in real time, as if it were a device
-    #[arg(long)]
+    #[arg(long, help_heading = "Search")]
     pub(crate) real_time: bool,
 }
 
@@ -179,7 +179,7 @@ pub(crate) struct ReportOptions {
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
     /// Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
 }
 
@@ -189,16 +189,16 @@ pub(crate) struct CatalogOptions {
     /// Volume to describe: PROVIDER/TYPE[@EDITION][,key=value]...
     pub(crate) volume: Option<String>,
     /// Block size
-    #[arg(long, value_name = "SIZE", default_value = "4k")]
+    #[arg(long, value_name = "SIZE", default_value = "4k", help_heading = "Workload")]
     pub(crate) bs: String,
     /// I/O pattern: read, write, randread, randwrite, rw, randrw
-    #[arg(long, value_name = "KIND", default_value = "randread")]
+    #[arg(long, value_name = "KIND", default_value = "randread", help_heading = "Workload")]
     pub(crate) rw: String,
     /// Percentage of reads in a mix
-    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Workload")]
     pub(crate) rwmixread: u8,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
     format: TextOrJson,
 }
 
@@ -225,22 +225,22 @@ pub(crate) struct DoctorOptions {
     #[arg(value_name = "PATH|DEVICE")]
     pub(crate) things: Vec<String>,
     /// Check for this purpose only [default: both]
-    #[arg(long = "for", value_enum, value_name = "PURPOSE")]
+    #[arg(long = "for", value_enum, value_name = "PURPOSE", help_heading = "Checks")]
     purpose: Option<TuningGoal>,
     /// Report passed checks too
-    #[arg(short = 'v', long, visible_alias = "verbose")]
+    #[arg(short = 'v', long, visible_alias = "verbose", help_heading = "Checks")]
     pub(crate) all: bool,
     /// Read /sys, /proc and /dev below this directory, and nothing outside of it
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub(crate) root: Option<PathBuf>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    #[arg(long, value_enum, default_value_t = PageFormat::Text, help_heading = "Output")]
     pub(crate) format: PageFormat,
     /// Write additional output to FILE: .json .md .txt (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
     /// Describe all checks in Markdown
-    #[arg(long)]
+    #[arg(long, help_heading = "Checks")]
     pub(crate) checks: bool,
 }
 

@@ -11,8 +11,12 @@ use crate::argv;
 use crate::exit::Exit;
 
 #[derive(Debug, Parser)]
-#[command(name = "fathom", version, about = "What can this volume do, why am I not getting it, what should I change?")]
-#[command(max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "fathom",
+    version,
+    about = "Find out what a volume can do, why you do not get it, and what to change or buy"
+)]
+#[command(max_term_width = 100, subcommand_required = true, arg_required_else_help = true, after_help = TOP_HELP)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -23,163 +27,183 @@ enum Command {
     /// Measure real devices and files
     #[command(override_usage = "fathom run [OPTIONS] [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = RUN_HELP)]
     Run(RunCommandOptions),
-    /// The same jobs on a modelled volume, in virtual time
-    #[command(override_usage = "fathom sim [OPTIONS] --on VOLUME [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = SIM_HELP)]
+    /// Run the same jobs on a modelled volume, in virtual time
+    #[command(override_usage = "fathom sim --on VOLUME [OPTIONS] [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = SIM_HELP)]
     Sim(SimOptions),
-    /// Latency and IOPS against queue depth: the knee
+    /// Measure latency and IOPS against queue depth, and find the knee
     #[command(
-        override_usage = "fathom sweep [OPTIONS] [--on VOLUME | --filename=PATH] [JOBFILE] [--JOBOPTION=VALUE]...",
+        override_usage = "fathom sweep [--on VOLUME] [OPTIONS] [JOBFILE] [--JOBOPTION=VALUE]...",
         after_help = SWEEP_HELP
     )]
     Sweep(SweepOptions),
-    /// fio's own command line, output and exit codes
+    /// Accept fio's own command line, with fio's output and exit codes
     #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
     Fio,
-    /// By how much two runs differ, and whether that is more than chance
+    /// Compare two runs, with confidence intervals
     #[command(
         override_usage = "fathom compare [OPTIONS] BASELINE CANDIDATE",
         after_help = crate::compare::args::HELP
     )]
     Compare(crate::compare::args::CompareOptions),
-    /// A run held against what is expected of it: exit code 1 where that fails
+    /// Check a run against expectations, for CI
     #[command(
         override_usage = "fathom gate [OPTIONS] RUN --assert EXPECTATION...",
         after_help = crate::gate::args::HELP
     )]
     Gate(crate::gate::args::GateOptions),
-    /// Settings of the host that hold a device back
+    /// Find host settings that limit a device
     #[command(override_usage = "fathom doctor [OPTIONS] [PATH|DEVICE]...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
-    /// What limited a result from any source, and what to change
+    /// Explain what limited a result from any source, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
     Explain(crate::explain::args::ExplainOptions),
-    /// Which volume for this load, at what price
+    /// Find the volume, size and machine for a load, by price
     #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::args::HELP)]
     Plan(Box<crate::plan::args::PlanOptions>),
-    /// Modelled volumes: limits, prices, sources, dates
+    /// List modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
     Catalog(CatalogOptions),
-    /// Published benchmark procedures, ready to run
+    /// Run published benchmark procedures
     #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::args::HELP)]
     Suite(crate::suite::args::SuiteOptions),
-    /// What was measured before
-    #[command(override_usage = "fathom runs [list | show RUN | rm RUN... | import FILE... | keep RUN... | prune] [OPTIONS]", after_help = crate::runs::args::HELP)]
+    /// List, show, import and remove saved runs
+    #[command(override_usage = "fathom runs [COMMAND] [OPTIONS]", after_help = crate::runs::args::HELP)]
     Runs(Box<crate::runs::args::RunsOptions>),
-    /// A modelled volume as a disk, over NBD
-    #[command(override_usage = "fathom serve [OPTIONS] [VOLUME] [--export NAME=VOLUME]...", after_help = crate::serve::args::HELP)]
+    /// Serve a modelled volume as a disk, over NBD
+    #[command(override_usage = "fathom serve [VOLUME] [--export NAME=VOLUME]... [OPTIONS]", after_help = crate::serve::args::HELP)]
     Serve(Box<crate::serve::args::ServeOptions>),
-    /// What was measured before, as one page with charts, or as tables and text
+    /// Write saved runs as a page with charts, or as tables and text
     #[command(override_usage = "fathom report RUN... [-o FILE]...", after_help = REPORT_HELP)]
     Report(ReportOptions),
-    /// Describe job options: all of them, or one
+    /// Describe all job options, or one
+    #[command(after_help = OPTIONS_HELP)]
     Options(OptionsOptions),
-    /// Print the completions of a shell
+    /// Print completions for a shell
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsOptions),
-    /// The manual: the page of the program, of a command, or of job options
+    /// Show the manual: program, commands, job options
     #[command(override_usage = "fathom man [PAGE] | --into DIR", after_help = crate::man::args::HELP)]
     Man(crate::man::args::ManOptions),
 }
 
+const TOP_HELP: &str = "\
+Examples:
+  fathom run --probe examples/first-try.fio
+  fathom explain fio.json --volume gcp/pd-ssd,size=1TiB
+  fathom plan --iops 15k --capacity 1TiB --latency 2ms";
+
 const RUN_HELP: &str = "\
-Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, …
-(beside a job file they apply to all its jobs).
-`fathom options` lists them all, `fathom options rw` describes one. What fio would read in a way
-its writer cannot have meant is refused, with the place and what to write instead; `fathom fio`
-reads exactly as fio reads.
+Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, … Beside a job \
+file they apply to all of its jobs. `fathom options` lists them all. Fathom refuses what fio would accept \
+but read in a way its writer cannot have meant, and says what to write instead. `fathom fio` reads \
+everything exactly as fio does.
 
 Examples:
   fathom run --probe examples/first-try.fio
-  fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --direct=1 --ioengine=io_uring
-  fathom run job.fio --format json -o result.md --dry-run
-  fathom run job.fio --live --metrics 127.0.0.1:9184
+  fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --direct=1
+  fathom run job.fio --live --format json -o result.html
 
 Exit codes:
-  0 good                                   1 a verification failed
-  2 usage or job error, nothing touched    3 I/O or environment error
-  4 measured, but not to be trusted        128+n ended by signal n, with the results so far";
+  0 good
+  1 a verification failed
+  2 usage or job error, nothing touched
+  3 I/O or environment error
+  4 measured, but not to be trusted
+  128+n ended by signal n, with the results so far";
 
 const SIM_HELP: &str = "\
-A volume is named PROVIDER/TYPE[@EDITION][,key=value]...; `fathom catalog` lists them. Job options
-are those of `fathom run`. Nothing is touched: paths under /dev are volumes of their own, other
-files lie on one volume, and a job that names neither file nor size uses the volume itself.
+A volume is named PROVIDER/TYPE[@EDITION][,key=value]...; `fathom catalog` lists all volumes. Job options \
+are those of `fathom run`. A simulation touches nothing: each path under /dev is a volume of its own, all \
+other files lie on one volume, and a job without file and size uses the whole volume.
 
 Examples:
-  fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 examples/first-try.fio
-  fathom sim --on hdd/7200rpm --name=reads --rw=randread --iodepth=10 --runtime=600
-  fathom sim --on gcp/hyperdisk-balanced,size=1TiB --vary iodepth=1..1024 examples/first-try.fio
-  fathom sim --on vultr/nvme-block --name=burst --rw=randwrite --iodepth=32 --runtime=900";
+  fathom sim --on aws/gp3,size=1TiB,iops=16000 examples/first-try.fio
+  fathom sim --on hdd/7200rpm --name=a --rw=randread --iodepth=9 --runtime=600
+  fathom sim --on gcp/pd-ssd --vary iodepth=1..1024 examples/first-try.fio";
 
 const SWEEP_HELP: &str = "\
-Finds how many operations in flight a device or a modelled volume needs: a few short probes, then
-longer ones where the curve bends, until the knee is known to --precision or --time-limit is used up.
-It sets iodepth (numjobs for engines that do one thing at a time) and time; everything else is the
-job's. Without a job it reads 4 KiB at random places past the page cache. Files are written only if
-the job writes, under the rules of `fathom run`; a model is measured without its burst credits.
+A sweep finds the queue depth that a device or a modelled volume needs: short probes first, then longer ones \
+near the knee, until the knee is known to --precision or --time-limit has passed. It sets iodepth (numjobs \
+for synchronous engines) and runtime; the job sets everything else. Without a job it reads 4 KiB blocks at \
+random offsets with direct I/O. Only a job that writes changes files, under the rules of `fathom run`. \
+Models are measured without burst credits.
 
 Examples:
   fathom sweep --filename=/dev/nvme0n1
-  fathom sweep --on gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s
-  fathom sweep --on aws/gp3 --vary bs=4k,16k,64k,256k
-  fathom sweep --filename=test.bin --size=1g --rw=randrw --time-limit 30s -o knee.svg -o knee.json";
+  fathom sweep --on gcp/hyperdisk-balanced,size=1TiB,iops=160000
+  fathom sweep --filename=test.bin --size=1g --time-limit 30s -o knee.html";
 
 const EXPLAIN_HELP: &str = "\
-INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or that of
-`iostat -x` (text or -o JSON); `-` is standard input. A claim is a set of figures from any source:
-iops, lat (or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time; beside an INPUT it adds what
-the input lacks. With --volume the figures are compared with a modelled volume: the limits are
-named, and what another depth would give is computed. docs/findings.md describes every finding.
+INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or the output of `iostat \
+-x` (text or -o JSON). A claim is a set of figures from any source: iops, lat (or p50, p99, ...), qd, jobs, \
+bs, bw, read, rw, vcpus, time. Beside an INPUT it adds what the input lacks. With --volume, the figures are \
+compared with a modelled volume: the answer names the limits and computes what another queue depth would \
+give. docs/findings.md describes every finding.
 
 Examples:
-  fathom explain fio.json --volume gcp/hyperdisk-balanced,size=1TiB,iops=160000
+  fathom explain fio.json --volume gcp/pd-ssd,size=1TiB,vcpus=32
   fathom explain --claim iops=10000,lat=3ms,qd=4,jobs=4,bs=4k
   iostat -xy -o JSON 1 30 | fathom explain - --claim qd=32,bs=4k
-  fathom explain fio.txt --claim iops=160000
 
-Exit codes: 0 explained, 2 something could not be read, 3 I/O error";
+Exit codes: 0 explained, 2 unreadable input, 3 I/O error";
 
 const CATALOG_HELP: &str = "\
-Without VOLUME it lists them all. With one it shows the limits in force for its size, its machine
-and operations of one size, each with its rule, its numbers and where they are from, and which of
-them binds. VOLUME may also be a file of your own: ./mydisk.toml
+Without VOLUME, all volumes are listed. With VOLUME, the limits for its size, its machine and operations of \
+one size are shown: each with its rule, its numbers and their sources, and which limit binds. VOLUME may \
+also be a file of your own: ./mydisk.toml
 
 Examples:
   fathom catalog
   fathom catalog gcp/pd-ssd,size=1TiB,machine=n2-standard-8
-  fathom catalog aws/gp2,size=100GiB --bs 256k --rw read
-  fathom catalog azure/p20 --rw randrw --rwmixread 70 --format json";
+  fathom catalog aws/gp2,size=100GiB --bs 256k --rw read";
 
 const REPORT_HELP: &str = "\
-RUN is the id of a run that was kept, its beginning, `last`, the folder of a run, or a file: a record
-of Fathom's (--format json), the JSON of `fathom sweep` and `fathom suite run`, or what fio printed.
-The page is one file that loads nothing and runs no script: verdict and findings, figures, charts with
-their tables, the job, the machine, the command. Several runs are laid over each other. Without -o the
-text goes to standard output.
+RUN is the ID of a saved run or its beginning, `last`, the directory of a run, or a file: a record of \
+Fathom's (--format json), the JSON of `fathom sweep` or `fathom suite run`, or fio's output. The page is a \
+single file without scripts that loads nothing: verdict, findings, figures, charts with their tables, job, \
+machine and command. Several runs share each chart. Without -o, text is printed.
 
 Examples:
   fathom report last -o run.html
   fathom report before.json after.json -o both.html -o both.csv
-  fathom report knee.json -o knee.html
   fathom report fio.json -o fio.html
 
-Exit codes: 0 reported, 2 something could not be read: nothing was written, 3 I/O error";
+Exit codes: 0 reported, 2 unreadable input: nothing was written, 3 I/O error";
 
 const DOCTOR_HELP: &str = "\
-Looks at the disks under a file, a directory or a device, at the filesystem, and at the host: what
-is set, what would be better for IOPS and for throughput, why, and the command that changes it. It
-only reads: nothing is changed, no device is opened.
+Checks the disks under a file, a directory or a device, the filesystem and the host: the current setting, \
+the better one for IOPS and for throughput, the reason, and the command that changes it. It only reads: it \
+changes no setting and opens no device.
 
 Examples:
   fathom doctor
-  fathom doctor /var/lib/postgresql
-  fathom doctor nvme0n1 sdb --for iops
+  fathom doctor /var/lib/postgresql --for iops
   fathom doctor /dev/mapper/data --format json -o doctor.md
-  fathom doctor --root ./copied-host sda
 
 Exit codes:
-  0 looked at, whatever was found          2 usage, or a name that stands for nothing
+  0 checked, whatever was found
+  2 usage, or an unknown path or device
   3 the host cannot be read";
 
-const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.";
+const FIO_HELP: &str = "\
+Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.
+
+Examples:
+  fathom fio job.fio
+  fathom fio --name=reads --filename=data.bin --size=1g --rw=randread --bs=4k
+  fathom fio --output-format=json --output=result.json job.fio";
+
+const OPTIONS_HELP: &str = "\
+Examples:
+  fathom options
+  fathom options rw
+  fathom options iodepth";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  fathom completions bash > /etc/bash_completion.d/fathom
+  fathom completions zsh > ~/.zfunc/_fathom
+  fathom completions fish > ~/.config/fish/completions/fathom.fish";
 
 #[derive(Clone, Debug, Args)]
 struct OptionsOptions {
@@ -287,6 +311,49 @@ mod tests {
     #[test]
     fn the_words_of_the_program_are_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    /// The commands, and those below them, each with its help at a width.
+    fn pages(width: usize) -> Vec<(String, Option<String>, String)> {
+        let mut program = Cli::command().term_width(width);
+        program.build();
+        let mut pages = Vec::new();
+        let mut rest = vec![program];
+        while let Some(command) = rest.pop() {
+            rest.extend(command.get_subcommands().filter(|command| command.get_name() != "help").cloned());
+            let after = command.get_after_help().map(ToString::to_string);
+            let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+            let text = command.term_width(width).render_long_help().to_string();
+            pages.push((name, after, text));
+        }
+        pages
+    }
+
+    #[test]
+    fn help_fits_80_and_100_columns_and_breaks_no_example() {
+        for width in [80, 100] {
+            for (name, after, text) in pages(width) {
+                let wide = text.lines().find(|line| line.chars().count() > width);
+                assert_eq!(wide, None, "{name} at {width} columns");
+                for line in after.iter().flat_map(|after| after.lines()).filter(|line| line.starts_with("  ")) {
+                    assert!(text.lines().any(|shown| shown == line), "{name} at {width} columns breaks: {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_three_examples() {
+        for (name, after, _) in pages(100) {
+            let depth = name.split_whitespace().count();
+            let Some(after) = after else {
+                assert!(depth > 2, "{name} has no examples");
+                continue;
+            };
+            let examples = after.split("Examples:\n").nth(1).unwrap_or_default();
+            let count = examples.lines().take_while(|line| line.starts_with("  ")).count();
+            assert_eq!(count, 3, "{name}");
+        }
     }
 
     #[test]

@@ -392,7 +392,7 @@ fn lists_pages_and_dry_runs_touch_nothing() {
     }
     let line = format!("run gcp-pd --target data.bin --size 16m --on {PD} --dry-run");
     let told = run(&mut suite(&scratch, &line)).expect_clean();
-    for part in ["measured on data.bin, 16 MiB of it", "data.bin would be made", "fill", "sequential-write"] {
+    for part in ["measured on data.bin, 16 MiB of it", "data.bin would be created", "fill", "sequential-write"] {
         assert!(told.stdout.contains(part), "`{part}` is missing from {}", told.stdout);
     }
     assert!(scratch.names().is_empty());

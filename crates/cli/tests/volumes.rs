@@ -138,7 +138,7 @@ fn one_machine_has_one_memory() {
     // Named once, by any job, it is that of the machine; and what passes it is reported before.
     let line = |host: &str, memory: u32| {
         format!(
-            "a: buffered, through the page cache of machine `{host}`, with {memory} GiB of memory\nb: past the page cache\nc: past"
+            "a: buffered, through the page cache of machine `{host}`, with {memory} GiB of memory\nb: bypasses the page cache\nc: bypasses"
         )
     };
     for (on, second, wanted) in [

@@ -275,7 +275,7 @@ impl Declared {
         self.block_sizes.of(kind)
     }
 
-    /// Whether operations go past the page cache; `None` where the source does not say.
+    /// Whether operations bypass the page cache; `None` where the source does not say.
     #[must_use]
     pub fn known_direct(&self) -> Option<bool> {
         (!self.header_only || self.direct_told).then_some(self.direct)

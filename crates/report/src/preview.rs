@@ -138,7 +138,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
                 Some(_) if job.engine.engine == Engine::Nbd => "NBD export",
                 Some(fact) if fact.block_device => "block device",
                 Some(_) => "file",
-                None => "file to be made",
+                None => "new file",
             };
             let end = extent.start.saturating_add(extent.length);
             let what = if Operations::of(job).changes_data() { "WRITES" } else { "reads" };
@@ -176,7 +176,7 @@ fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(Stri
                 "{}: buffered, through the page cache of machine `{host}`, with {memory} of memory",
                 job.name
             ),
-            None => writeln!(text, "{}: past the page cache", job.name),
+            None => writeln!(text, "{}: bypasses the page cache", job.name),
         };
     }
     text.push_str("a simulation touches nothing\n");
@@ -185,8 +185,8 @@ fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(Stri
 
 fn duration(job: &Job) -> String {
     match (longest(job), job.extent.time_based) {
-        (None, _) => "until its size is done; how long that takes is for the device to say".to_owned(),
+        (None, _) => "until all of its size is done; the duration depends on the device".to_owned(),
         (Some(whole), true) => format!("{whole}"),
-        (Some(whole), false) => format!("until its size is done, {whole} at most"),
+        (Some(whole), false) => format!("until all of its size is done, {whole} at most"),
     }
 }

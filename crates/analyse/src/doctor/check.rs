@@ -70,7 +70,7 @@ checks! {
     Raid "raid" "kernel: admin-guide/md.rst"
         "Missing disks of a RAID.";
     LoopDirect "loop-direct" "man 8 losetup"
-        "Whether a loop device goes past the page cache.";
+        "Whether a loop device bypasses the page cache.";
     ReadAhead "read-ahead" "Google: Optimizing persistent disk and local SSD performance (readahead cache)"
         "How far the kernel reads ahead.";
     DiscardOption "discard" "Google: Optimizing persistent disk and local SSD performance (DISCARD commands)"

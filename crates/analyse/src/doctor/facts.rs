@@ -130,7 +130,7 @@ pub enum FactLayerKind {
     Loop {
         /// The file.
         file: String,
-        /// Whether it goes past the page cache.
+        /// Whether it bypasses the page cache.
         direct: Known<bool>,
         /// Where the data begin in the file, in bytes.
         offset_bytes: Known<u64>,

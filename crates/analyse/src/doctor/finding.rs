@@ -207,7 +207,7 @@ pub enum SettingChange {
         /// The keys of version 2; none of a file of version 1.
         keys: Vec<String>,
     },
-    /// Make a loop device go past the page cache.
+    /// Make a loop device bypass the page cache.
     LoopDirect {
         /// The device.
         device: String,

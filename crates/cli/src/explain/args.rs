@@ -13,23 +13,23 @@ pub(crate) struct ExplainOptions {
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
     /// Describe all findings in Markdown
-    #[arg(long)]
+    #[arg(long, help_heading = "Advice")]
     pub(super) findings: bool,
-    /// Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat's columns: r/s=3500,r_await=1.00,aqu-sz=3.5;
+    /// Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat's columns: r/s=3500,r_await=1.00,aqu-sz=3.5
     /// (repeatable)
-    #[arg(long, value_name = "FIGURES")]
+    #[arg(long, value_name = "FIGURES", help_heading = "Evidence")]
     pub(super) claim: Vec<String>,
     /// Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
-    #[arg(long, alias = "expect", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, alias = "expect", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Evidence")]
     pub(super) volume: Option<String>,
     /// Print the settings of this database that determine its queue depth
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Advice")]
     pub(super) database: Option<DatabaseName>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    #[arg(long, value_enum, default_value_t = PageFormat::Text, help_heading = "Output")]
     pub(super) format: PageFormat,
     /// Write additional output to FILE: .json .md .txt (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,
 }
 

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 
 pub(crate) const HELP: &str = "\
-On a terminal man shows the page; elsewhere it is printed as it is. What packages install are the
-same pages: `man fathom`, `man fathom-run`, `man fathom-options`.
+On a terminal, man shows the page; elsewhere its source is printed. Packages install the same pages: \
+`man fathom`, `man fathom-run`, `man fathom-options`.
 
 Examples:
   fathom man run
   fathom man options.5
   fathom man --into /usr/local/share/man
 
-Exit codes: 0 shown or written, 2 there is no such page, 3 it cannot be shown or written";
+Exit codes: 0 shown or written, 2 no such page, 3 the page cannot be shown or written";
 
 /// Options of `fathom man`.
 #[derive(Clone, Debug, Args)]

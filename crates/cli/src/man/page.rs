@@ -133,7 +133,19 @@ fn options(page: &mut Roff, command: &Command) {
         return;
     }
     page.section("OPTIONS");
-    arguments(command).for_each(|argument| page.tagged(&tag(argument), &meaning(argument)));
+    let mut headings: Vec<Option<&str>> = arguments(command).map(Arg::get_help_heading).collect();
+    // Those without a heading first, the others in the order of the help.
+    headings.sort_by_key(|heading| heading.is_some());
+    let mut done: Vec<Option<&str>> = Vec::new();
+    for heading in headings {
+        if done.contains(&heading) {
+            continue;
+        }
+        done.push(heading);
+        heading.into_iter().for_each(|heading| page.subsection(heading));
+        let under = arguments(command).filter(|argument| argument.get_help_heading() == heading);
+        under.for_each(|argument| page.tagged(&tag(argument), &meaning(argument)));
+    }
     for (option, argument, doc) in fio {
         let value = if argument.is_empty() { String::new() } else { format!("={}", italic(argument)) };
         page.tagged(&format!("{}{value}", bold(&format!("--{option}"))), doc);

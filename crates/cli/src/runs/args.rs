@@ -5,18 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 pub(crate) const HELP: &str = "\
-Every run, sim, sweep and suite is kept in $FATHOM_HOME/runs or, where that is not set, in
-$XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the id of one, the beginning or the
-last four digits of an id, `last`, the name of a series of repeats, or the path of a run's folder.
-Patterns are whole names with * and ?. WHEN is a date, a date and a time, or an age: 2026-11-21,
-2026-11-21T20:53, 12h, 7d. docs/runs.md says what is kept, and for how long.
+Every run, sim, sweep and suite is saved in $FATHOM_HOME/runs or, where that is not set, in \
+$XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the ID of a run, its beginning or its last \
+four digits, `last`, the name of a series of repeats, or the directory of a run. Patterns match whole names \
+and may contain * and ?. WHEN is a date, a date and time, or an age: 2026-11-21, 2026-11-21T20:53, 12h, 7d. \
+docs/runs.md says what is saved, and for how long.
 
 Examples:
-  fathom runs
   fathom runs list --kind sweep --target 'nvme*' --since 7d
   fathom runs show last
-  fathom runs import nightly.json
-  fathom runs keep 3f2a
   fathom runs prune --older-than 90d --larger-than 1GiB --dry-run
 
 Exit codes: 0 done, 2 usage, or no such run: nothing was changed, 3 I/O or environment error";
@@ -30,17 +27,17 @@ pub(crate) struct RunsOptions {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum RunsCommand {
-    /// The runs that are kept, the latest last
+    /// List saved runs, the latest last
     List(RunsListOptions),
-    /// What a run printed, where it took place, its job, and the command that repeats it
+    /// Show a run: its output, host, job, and the command that repeats it
     Show(RunsShowOptions),
     /// Remove runs
     Rm(NamedRuns),
-    /// Keep what fio printed, or records from elsewhere
+    /// Save fio's output, or records from other hosts
     Import(ImportOptions),
     /// Exempt runs from retention
     Keep(KeepOptions),
-    /// Remove what is old or too much
+    /// Remove runs by age or total size
     Prune(PruneOptions),
 }
 
@@ -49,28 +46,28 @@ pub(super) struct RunsListOptions {
     /// Only those with this text in a name, a target or the command
     pub(super) text: Option<String>,
     /// Only those of this kind
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Filters")]
     pub(super) kind: Option<OfKind>,
     /// Only those whose name, id or job is such
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) name: Option<String>,
     /// Only those on such a file, device or volume
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) target: Option<String>,
     /// Only those of such a host
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) host: Option<String>,
     /// Only those that such a program measured: fathom, fio-3.*
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) tool: Option<String>,
     /// Only those begun then or later
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", help_heading = "Filters")]
     pub(super) since: Option<String>,
     /// Only those begun before
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", help_heading = "Filters")]
     pub(super) until: Option<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, value_enum, default_value_t = Form::Text, help_heading = "Output")]
     pub(super) format: Form,
 }
 

@@ -7,60 +7,52 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::args::ProgressStyle;
 
 pub(crate) const HELP: &str = "\
-Without VOLUME there is no model: requests are answered as fast as the store does them. A volume
-is named as for `fathom sim --on`. Volumes on one machine share its caps; host=NAME puts them on
-others.
+Without VOLUME there is no model: the server answers as fast as its backing. Volumes are named as for \
+`fathom sim --on`. Volumes on one machine share its limits; host=NAME puts them on different machines.
 
-Stores: memory (only what is written takes any), zero, pattern and random (read-only content),
-file:PATH (made where it is not there), copy:PATH (changes in memory over an image that is never
-written).
+Backings: memory (only written blocks take memory), zero, pattern and random (read-only content), file:PATH \
+(created where it does not exist), copy:PATH (changes in memory over an image that is never written).
 
-Faults by --seed, CHANCE of an operation, from 0 to 1 or as a percentage:
+Faults are drawn with --seed. CHANCE is a probability per operation, from 0 to 1 or as a percentage:
   eio=CHANCE                reads and writes fail with EIO
   flush_eio=CHANCE          flushes fail with EIO
   enospc=CHANCE             writes fail with ENOSPC
-  torn=CHANCE               writes stop in their middle and fail with EIO
-  lost=CHANCE               writes succeed and change nothing
-  corrupt=CHANCE            reads return one flipped bit; the store is unchanged
-  stall=CHANCE:TIME         replies of any operation come late
-  flush_stall=CHANCE:TIME   replies to flushes come late
+  torn=CHANCE               writes stop in the middle and fail with EIO
+  lost=CHANCE               writes succeed but change nothing
+  corrupt=CHANCE            reads return one flipped bit; stored data stays
+  stall=CHANCE:TIME         replies to any operation are late
+  flush_stall=CHANCE:TIME   replies to flushes are late
   disconnect=CHANCE         connections break
 
---run gives its command the variables uri, unixsocket, exportname, port, statistics, control and
-device, and ends with its exit code.
+--run sets the variables uri, unixsocket, exportname, port, statistics, control and device for its command, \
+and ends with the command's exit code.
 
 Examples:
-  fathom serve gcp/hyperdisk-balanced,size=1TiB,iops=16000
   fathom serve aws/gp3,size=100GiB --run 'nbdinfo \"$uri\"'
-  fathom serve --export a=gcp/pd-ssd,size=1TiB --export b=gcp/pd-ssd,size=2TiB --socket /run/disks
-  fathom serve hdd/7200rpm --backing file:disk.img --listen 127.0.0.1:10809 --metrics 127.0.0.1:9100
-  fathom serve --size 1GiB --run 'fio --name=r --ioengine=nbd --uri=\"$uri\" --rw=randread --size=1g'
   fathom serve aws/gp3,size=100GiB --device --run 'mkfs.ext4 -q $device'
-  fathom serve --stats /run/disks
-  fathom serve aws/gp3,size=100GiB --socket /run/disk --control /run/disk.control
-  fathom serve control /run/disk.control limits iops=500
-  fathom serve control /run/disk.control faults flush_eio=100%,corrupt=0.1%
+  fathom serve hdd/7200rpm --backing file:disk.img --listen 127.0.0.1:10809
 
 Exit codes:
-  0 served until it was stopped            2 usage, nothing was touched
-  3 I/O or environment error               with --run: that of the command";
+  0 served until it was stopped
+  2 usage, nothing was touched
+  3 I/O or environment error
+  with --run: that of the command";
 
 const CONTROL_HELP: &str = "\
 Commands:
-  show                         volumes, faults, and how many faults were injected
-  faults FAULTS                inject these faults and no others, in the words of --faults
+  show                         print volumes, faults and fault counts
+  faults FAULTS                inject these faults and no others (see --faults)
   faults none                  inject none
-  limits [EXPORT] KEY=VALUE,.. set keys of the volume, as `fathom catalog VOLUME` lists them;
-                               none gives a key its default back
-  limits [EXPORT] reset        the volume as it was at the start
+  limits [EXPORT] KEY=VALUE,.. set keys of the volume (see `fathom catalog`);
+                               the value `none` restores the default
+  limits [EXPORT] reset        restore the volume as it was at the start
 
-A command holds for all requests that the server reads after it; requests in flight keep their times
-and outcomes. A command that is refused changes nothing.
+A command applies to all requests that the server reads after it. Requests in flight keep their times and \
+results. A refused command changes nothing.
 
 Examples:
   fathom serve control /run/disk.control
   fathom serve control /run/disk.control limits iops=500,throughput=20MiB/s
-  fathom serve control /run/disk.control limits data latency=20ms
   fathom serve control /run/disk.control faults eio=1%,flush_stall=100%:2s
 
 Exit codes: 0 done, 2 refused: nothing was changed, 3 no server answers";
@@ -75,82 +67,82 @@ pub(crate) struct ServeOptions {
     #[arg(value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) volume: Option<String>,
     /// Serve VOLUME as the export NAME (repeatable)
-    #[arg(long, value_name = "NAME=[VOLUME]")]
+    #[arg(long, value_name = "NAME=[VOLUME]", help_heading = "Exports")]
     pub(super) export: Vec<String>,
     /// Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
-    #[arg(long, alias = "store", value_name = "[NAME=]BACKING")]
+    #[arg(long, alias = "store", value_name = "[NAME=]BACKING", help_heading = "Exports")]
     pub(super) backing: Vec<String>,
     /// Size of exports whose volume has none
-    #[arg(long, alias = "capacity", value_name = "[NAME=]SIZE")]
+    #[arg(long, alias = "capacity", value_name = "[NAME=]SIZE", help_heading = "Exports")]
     pub(super) size: Vec<String>,
     /// Bypass the page cache for files
-    #[arg(long)]
+    #[arg(long, help_heading = "Exports")]
     pub(super) direct: bool,
     /// Memory limit of all exports and clients together [default: half of the free memory]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Exports")]
     pub(super) memory_limit: Option<String>,
     /// Refuse writes
-    #[arg(long)]
+    #[arg(long, help_heading = "Exports")]
     pub(super) read_only: bool,
     /// Permit writes of clients to this device or file even if it holds data or is in use (repeatable)
-    #[arg(long, value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET", help_heading = "Safety")]
     pub(super) allow_destroy: Vec<PathBuf>,
     /// Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s
-    #[arg(long, value_name = "FAULTS")]
+    #[arg(long, value_name = "FAULTS", help_heading = "Model")]
     pub(super) faults: Option<String>,
     /// Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)
-    #[arg(long, value_name = "SOCKET")]
+    #[arg(long, value_name = "SOCKET", help_heading = "Control")]
     pub(super) control: Option<PathBuf>,
     /// Listen on this unix socket [default: a private one, unless --listen is given]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = "Connections")]
     pub(super) socket: Option<PathBuf>,
     /// Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Connections")]
     pub(super) listen: Vec<String>,
     /// Permit addresses that other hosts can reach without client certificates
-    #[arg(long)]
+    #[arg(long, help_heading = "Connections")]
     pub(super) insecure: bool,
     /// Encrypt connections: certificate chain of the server, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Connections")]
     pub(super) tls_certificate: Option<PathBuf>,
     /// Private key of the certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
     pub(super) tls_key: Option<PathBuf>,
     /// Accept only clients with a certificate from one of these authorities, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
     pub(super) tls_clients: Option<PathBuf>,
     /// Create a block device for each export, with the nbd driver or with FUSE and a loop device
-    #[arg(long)]
+    #[arg(long, help_heading = "Exports")]
     pub(super) device: bool,
     /// Remove block devices that killed servers have left, and do nothing else
-    #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"])]
+    #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"], help_heading = "Control")]
     pub(super) cleanup: bool,
     /// Run CMD with sh, and stop when it ends
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", help_heading = "Control")]
     pub(super) run: Option<String>,
     /// Print the statistics of the running server at this socket or address
-    #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "control"])]
+    #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "control"], help_heading = "Output")]
     pub(super) stats: Option<String>,
     /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub(super) metrics: Option<String>,
     /// Spin shortly before replies are due, so that they are less late
-    #[arg(long)]
+    #[arg(long, help_heading = "Model")]
     pub(super) spin: bool,
     /// Subtract this round-trip time from modelled latencies [default: as measured for each client]
-    #[arg(long, alias = "way", value_name = "TIME")]
+    #[arg(long, alias = "way", value_name = "TIME", help_heading = "Model")]
     pub(super) round_trip: Option<String>,
     /// Seed for all random choices
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Model")]
     pub(super) seed: Option<u64>,
     /// Format of the final statistics [default: text; with --run on standard error]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Output")]
     pub(super) format: Option<ServeFormat>,
     /// Write additional output to FILE: .json .txt .prom (repeatable)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,
     /// Show progress on standard error
-    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto)]
+    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
     pub(super) progress: ProgressStyle,
 }
 
@@ -205,19 +197,19 @@ pub(super) struct ControlOptions {
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ControlFormat {
-    /// For people
+    /// Text
     Text,
-    /// One line, as the server answers
+    /// The server's answer, one line of JSON
     Json,
 }
 
 /// How it is told what was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ServeFormat {
-    /// For people
+    /// Text
     Text,
-    /// One document
+    /// JSON
     Json,
-    /// For Prometheus and its kind
+    /// OpenMetrics, for Prometheus
     Openmetrics,
 }

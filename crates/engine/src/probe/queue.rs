@@ -122,7 +122,7 @@ pub fn first_sector(root: &Path, name: &str) -> Reading<u64> {
     number(root, &format!("{}/start", of(name)))
 }
 
-/// Whether a loop device goes past the page cache to its file.
+/// Whether a loop device bypasses the page cache to its file.
 pub fn loop_direct(root: &Path, name: &str) -> Reading<bool> {
     number::<u64>(root, &format!("{}/loop/dio", of(name))).map(|value| value != 0)
 }

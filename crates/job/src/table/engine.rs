@@ -15,7 +15,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             "Which engine carries out operations.",
         )
         .default("psync"),
-        switch("direct", "0", "Go past the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
+        switch("direct", "0", "Bypass the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
         switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| {
             d.job.engine.direct = !on;
         }),

@@ -53,7 +53,7 @@ struct CommandJob {
 }
 
 impl CommandOptions {
-    /// Whether a job goes past the page cache. That it does not is fio's default, which holds only for a job that is there.
+    /// Whether a job bypasses the page cache. That it does not is fio's default, which holds only for a job that is there.
     fn direct(&self, name: &str) -> Option<bool> {
         let default = || (!self.partial).then_some(false);
         if let Some(job) = self.jobs.iter().find(|job| job.name == name) {

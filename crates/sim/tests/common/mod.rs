@@ -117,7 +117,7 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
     Spec { limits: vec![limit], ..constant(latency) }
 }
 
-/// `ioengine=model` and `direct=1` go past the page cache.
+/// `ioengine=model` and `direct=1` bypass the page cache.
 fn buffered(job: &Job) -> Option<Buffered> {
     let past = job.engine.direct || job.engine.engine == job::Engine::Model;
     (!past).then(|| Buffered {
