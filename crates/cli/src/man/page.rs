@@ -135,7 +135,7 @@ fn options(page: &mut Roff, command: &Command) {
     page.section("OPTIONS");
     let mut headings: Vec<Option<&str>> = arguments(command).map(Arg::get_help_heading).collect();
     // Those without a heading first, the others in the order of the help.
-    headings.sort_by_key(|heading| heading.is_some());
+    headings.sort_by_key(Option::is_some);
     let mut done: Vec<Option<&str>> = Vec::new();
     for heading in headings {
         if done.contains(&heading) {

@@ -15,7 +15,7 @@ pub use text::text;
 pub use words::refusal;
 pub(crate) use words::{caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
 
-use crate::civil::Civil;
+use crate::civil;
 use crate::text::asked;
 
 /// Which form of the document this is.
@@ -46,7 +46,7 @@ impl NamedRun {
         };
         let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
         let dated = !virtual_time && run.started_unix_ms > 0;
-        let began = dated.then(|| Civil::at(run.started_unix_ms, run.utc_offset_s).iso());
+        let began = dated.then(|| civil::iso(civil::local(run.started_unix_ms, run.utc_offset_s)));
         Self { name: name.to_owned(), load, began }
     }
 }

@@ -4,7 +4,7 @@ use record::{DirectionResult, DiskUse, GroupTotals, JobResult, Kind, LatencyShar
 
 use super::writer::FioWriter;
 use super::{FioOptions, FioVersion};
-use crate::civil::Civil;
+use crate::civil;
 
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
@@ -19,12 +19,12 @@ struct FioJsonContext<'a> {
 
 pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: FioOptions) {
     let context = FioJsonContext { run, bins, version: options.version };
-    let taken = Civil::at(run.taken_unix_ms, run.utc_offset_s);
+    let taken = civil::ctime(civil::local(run.taken_unix_ms, run.utc_offset_s));
     FioWriter::new(out).root(|w| {
         w.text("fio version", options.version.name());
         w.int("timestamp", run.taken_unix_ms / 1000);
         w.int("timestamp_ms", run.taken_unix_ms);
-        w.text("time", &taken.ctime());
+        w.text("time", &taken);
         echo(w, "global options", &run.globals, context);
         w.array("jobs", |w| run.jobs.iter().for_each(|job| w.element(|w| entry(w, job, context))));
         if !run.disks.is_empty() {

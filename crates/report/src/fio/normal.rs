@@ -5,7 +5,7 @@ use record::{DiskUse, JobResult, Kind, LatencyShares, LatencyStats, RequestedRun
 use super::json::note_text;
 use super::number::{SizeStyle, count, error_text, long_count};
 use super::{FioOptions, FioVersion};
-use crate::civil::Civil;
+use crate::civil;
 
 /// What fio prints before a run: the jobs, its version, and how many workers start.
 pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOptions) {
@@ -143,7 +143,7 @@ impl NormalJob<'_> {
             0 => String::new(),
             error => format!(" (func=io_u error, error={})", error_text(error)),
         };
-        let taken = Civil::at(self.run.taken_unix_ms, self.run.utc_offset_s).ctime();
+        let taken = civil::ctime(civil::local(self.run.taken_unix_ms, self.run.utc_offset_s));
         out.push_str(&format!(
             "{}: (groupid={}, jobs={}): err={:2}{error}: pid={}: {taken}\n",
             job.name, job.group, job.workers, job.error, job.pid

@@ -7,7 +7,7 @@ use units::Nanos;
 use super::findings::micro;
 use super::headline;
 use super::part::SectionPart;
-use crate::civil::Civil;
+use crate::civil;
 
 /// Jobs beyond these have their row in the overview and no section, so that a page stays under a megabyte.
 pub(super) const SECTIONS: usize = 40;
@@ -25,7 +25,7 @@ pub(super) fn when_and_where(run: &Run) -> String {
         }
         _ if run.taken_unix_ms == 0 => run.tool.name.clone(),
         _ => {
-            let when = Civil::at(run.taken_unix_ms, run.utc_offset_s).iso();
+            let when = civil::iso(civil::local(run.taken_unix_ms, run.utc_offset_s));
             if run.host.hostname.is_empty() { when } else { format!("{when} on {}", run.host.hostname) }
         }
     }

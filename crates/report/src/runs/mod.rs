@@ -10,7 +10,7 @@ use record::{Repeat, RunOutcome};
 use serde::Serialize;
 pub use show::{RunDetails, run_details_json, run_details_text};
 
-use crate::civil::Civil;
+use crate::civil;
 
 /// A saved run. `M` is its manifest, which JSON documents contain as it is.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl<'a, M> SavedRun<'a, M> {
     /// Local date and time of its beginning, to the minute.
     fn begun(&self, with_year: bool) -> String {
         let Some(offset) = self.utc_offset_s else { return "-".to_owned() };
-        let full = Civil::at(self.started_unix_ms, offset).iso();
+        let full = civil::iso(civil::local(self.started_unix_ms, offset));
         let range = if with_year { 0..16 } else { 5..16 };
         full.get(range).unwrap_or(&full).to_owned()
     }

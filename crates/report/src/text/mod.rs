@@ -7,7 +7,7 @@ use analyse::{Finding, Severity, Verdict};
 use record::{DeclaredSizes, DiskUse, HostRecord, JobResult, Kind, Mixed, Run, RunOutcome};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
-use crate::civil::Civil;
+use crate::civil;
 use crate::paint::{Tone, wrap};
 use crate::sheet::{Sheet, SheetStyle};
 use crate::stuck::{LISTED_MOST, stuck_lines};
@@ -43,7 +43,7 @@ impl RunPage {
         let tool = format!("{} {}", run.tool.name, run.tool.version);
         let when = match &run.model {
             Some(model) if model.virtual_time => format!("{} simulated", Nanos::new(model.elapsed_ns)),
-            _ => Civil::at(run.taken_unix_ms, run.utc_offset_s).iso(),
+            _ => civil::iso(civil::local(run.taken_unix_ms, run.utc_offset_s)),
         };
         let mut text = format!("{tool}  {when}");
         let HostRecord { hostname, kernel, cpus } = &run.host;
