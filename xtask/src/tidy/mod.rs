@@ -2,6 +2,7 @@
 
 mod circles;
 mod edges;
+mod licences;
 mod names;
 mod sizes;
 mod sources;
@@ -25,6 +26,7 @@ pub(crate) fn run() -> Result<()> {
     let root = root()?;
     let sources = sources::read(&root)?;
     let mut complaints = edges::check(&root)?;
+    complaints.extend(licences::check(&root)?);
     let sizes = sizes::check(&sources);
     let circles = circles::find(&sources);
     let (types, repeated) = names::repeated(&sources);
