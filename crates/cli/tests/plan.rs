@@ -94,7 +94,7 @@ fn processors_choose_among_the_machines() {
     let text = planned(line, "100");
     assert!(text.contains(".2xlarge") && text.contains("let it through"), "{text}");
     let text = planned("plan --iops 60k --vcpus 2 --provider aws/gp3 --no-simulation", "100");
-    assert!(text.contains("none with 2 vCPUs is known to let it through"), "{text}");
+    assert!(text.contains("none with 2 vCPUs is known to sustain it"), "{text}");
 }
 
 #[test]

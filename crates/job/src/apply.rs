@@ -107,7 +107,7 @@ fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) 
     }
     if text.contains('%') {
         findings
-            .quirk(0..text.len(), "percent", "this option is not a share of anything")
+            .quirk(0..text.len(), "percent", "this option is no percentage")
             .fio("fio reads a share as an enormous number here")
             .write("write the number itself");
     } else {

@@ -86,7 +86,7 @@ impl ExplainPage {
 const fn nothing_found(one: &Explained) -> &'static str {
     match one.expected {
         Some(_) => "Nothing to find fault with.",
-        None => "Nothing to find fault with; --volume VOLUME tells what the limit is.",
+        None => "No finding; --volume VOLUME names the limit.",
     }
 }
 

@@ -75,7 +75,7 @@ Note: Burst credits ran out in the baseline alone: its mean is of two speeds.
 Note: Only one side has repeats: how much runs differ among themselves is not allowed for.
 
 candidate is 6.1% ± 1.2% faster on reads (IOPS); latency p99 worse (+8.3% ± 4.2%); latency p99.9
-undecided: 20 min more would tell
+undecided: 20 min more would decide it
 ";
     assert_eq!(compare::text(&document(), SheetStyle { width: 100, colour: false }), expected);
 }
@@ -124,7 +124,7 @@ baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:
 
 ✓ read.iops>=150k       162k       7.73% to spare
 ✗ read.lat.p99<=1ms  1.30 ms       30.0% off
-~ write.iops>=99%        970  990  within noise (change -3.0% ± 4.0%): 120 s more would tell
+~ write.iops>=99%        970  990  within noise (change -3.0% ± 4.0%): 120 s more would decide it
 ? trim.iops>=1             ?       the run does not have this figure
 
 2 of 4 expectations do not hold, the first: read.lat.p99<=1ms: it is 1.30 ms, 30.0% off

@@ -61,7 +61,7 @@ impl Statistics {
 pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<ServerStats, String> {
     let path = places::statistics_at(address, directory)?;
     let shown = path.display();
-    let refused = |error| format!("--stats {address}: no server tells its statistics at {shown}: {}", describe(&error));
+    let refused = |error| format!("--stats {address}: no server answers at {shown}: {}", describe(&error));
     let mut client = UnixStream::connect(&path).map_err(refused)?;
     client.set_read_timeout(Some(PATIENCE)).map_err(refused)?;
     let mut text = String::new();

@@ -27,7 +27,7 @@ impl StoreLock {
                 return Ok(lock);
             }
             if begun.elapsed() > patience {
-                let remedy = "look for a fathom that was stopped, and let it go on or end it";
+                let remedy = "look for a stopped fathom process, and continue or end it";
                 return Err(Error::new(path, Reason::Busy(patience.as_secs()), remedy));
             }
             std::thread::sleep(PAUSE);

@@ -74,7 +74,7 @@ checks! {
     ReadAhead "read-ahead" "Google: Optimizing persistent disk and local SSD performance (readahead cache)"
         "How far the kernel reads ahead.";
     DiscardOption "discard" "Google: Optimizing persistent disk and local SSD performance (DISCARD commands)"
-        "Whether the filesystem tells the device what is free.";
+        "Whether the filesystem discards free blocks.";
     LazyInit "lazy-init" "Google: Optimizing persistent disk and local SSD performance (lazy initialization); kernel: admin-guide/ext4.rst"
         "Whether a lazily made filesystem is still being made.";
     Barrier "barriers" "Google: Optimizing persistent disk and local SSD performance (cache flushing); kernel: admin-guide/ext4.rst"

@@ -161,9 +161,11 @@ impl<'a> AssertionParser<'a> {
         match unit {
             "" => Ok(number),
             "%" => Ok(number / 100.0),
-            _ => {
-                Err(self.fault(start, format!("a share of the baseline has no unit `{unit}`"), "write `0.98*baseline`"))
-            }
+            _ => Err(self.fault(
+                start,
+                format!("a fraction of the baseline has no unit `{unit}`"),
+                "write `0.98*baseline`",
+            )),
         }
     }
 

@@ -103,7 +103,7 @@ pub enum Curve {
         /// The depth from which on it rises no more; `None` where it does up to the deepest point.
         flat_from: Option<u32>,
     },
-    /// Too few points to tell.
+    /// Too few points for a curve.
     Unknown,
 }
 

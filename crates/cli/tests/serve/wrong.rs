@@ -103,7 +103,7 @@ fn somebody_elses_directory_is_not_used() {
 fn whoever_asks_nobody_is_told_so() {
     let place = Place::new();
     let said = run(&mut fathom(["serve", "--stats", &place.text("s")])).expect_code(3).stderr;
-    assert!(said.contains("no server tells its statistics at"), "{said}");
+    assert!(said.contains("no server answers at"), "{said}");
     let said = run(&mut fathom(["serve", "--stats", "nbd+unix:///"])).expect_code(3).stderr;
     assert!(said.contains("add ?socket=PATH"), "{said}");
 }

@@ -45,7 +45,7 @@ fn unreachable(place: String, error: &io::Error) -> Error {
         Some(libc::ENOENT | libc::ECONNREFUSED) => "start the server, or correct the address",
         Some(libc::EACCES | libc::EPERM) => "run as a user who may use the socket (see ls -l)",
         Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH) => {
-            "see whether the server runs and lets more clients in, and whether a firewall is between"
+            "check that the server runs and accepts more clients, and that no firewall blocks it"
         }
         _ => "correct the address, or see whether the server runs",
     };

@@ -56,13 +56,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("recover_zbd_write_error", OptionKind::Bool, "Go on after a write to a zone has failed."),
         later("write_zone_remainder", OptionKind::Bool, "Fill the short ends of zones instead of finishing them."),
         later("fdp", OptionKind::Bool, "Tell the device where data belongs (FDP).").default("0"),
-        later(
-            "dataplacement",
-            OptionKind::Word(&["none", "fdp", "streams"]),
-            "How the device is told where data belongs.",
-        )
-        .alias(&["data_placement"])
-        .default("none"),
+        later("dataplacement", OptionKind::Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
+            .alias(&["data_placement"])
+            .default("none"),
         later("plid_select", OptionKind::Word(&["random", "roundrobin", "scheme"]), "Which placement comes next.")
             .alias(&["fdp_pli_select"])
             .default("roundrobin"),

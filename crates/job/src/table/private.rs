@@ -232,9 +232,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("http_object_mode", OptionKind::Word(&["block", "range"]), "An object for each block, or ranges of one.")
             .default("block")
             .engines(&["http"]),
-        later("http_verbose", OptionKind::Int(0, ANY), "How much is told about each request.")
-            .default("0")
-            .engines(&["http"]),
+        later("http_verbose", OptionKind::Int(0, ANY), "Verbosity per request.").default("0").engines(&["http"]),
         later("gpu_dev_ids", OptionKind::Text, "Graphics processors that are used.")
             .engines(&["libcufile", "libhipfile"]),
         later("cuda_io", OptionKind::Word(&["cufile", "posix"]), "How data gets to the graphics processor.")

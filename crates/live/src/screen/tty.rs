@@ -75,7 +75,7 @@ impl Tty {
     /// # Errors
     /// Why it cannot, with the remedy.
     pub(super) fn open(features: TerminalFeatures) -> Result<Self, String> {
-        let remedy = "leave --live out: progress is told in lines there";
+        let remedy = "leave out --live: progress is printed as lines there";
         if !io::stderr().is_terminal() {
             return Err(format!(
                 "--live: standard error is no terminal, and the full screen would be drawn there; {remedy}"

@@ -31,7 +31,7 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     Some(if starts(&["<!doctype", "<html", "<?xml", "<head", "<body"]) {
         ("this is a web page or XML", "save the output itself as text, not the page around it")
     } else if starts(&["procs ---", "procs  ---"]) || has(&["r", "b", "swpd", "free", "buff", "cache"]) {
-        ("this is from `vmstat`, which does not tell devices apart", IOSTAT_REMEDY)
+        ("this is from `vmstat`, which does not distinguish devices", IOSTAT_REMEDY)
     } else if starts(&["3;fio-", "4;fio-", "5;fio-", "2;"]) || has(&[";fio-"]) {
         ("this is fio's terse output of version 2, which has no IOPS, or its fields were changed", JSON_REMEDY)
     } else if has(&["iops=", "bw="]) || starts(&["lat (usec)", "lat (msec)", "clat (", "read: iops", "write: iops"]) {
@@ -42,7 +42,7 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     } else if has(&["tps", "_read/s"]) || has(&["device", "tps"]) {
         ("this is from `iostat` without `-x`, which leaves out latencies and queues", IOSTAT_REMEDY)
     } else if has(&["%usr", "%idle"]) {
-        ("this is from `mpstat` or `sar`, which do not tell devices apart", IOSTAT_REMEDY)
+        ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {
         ("`iostat` was asked for processors alone", IOSTAT_REMEDY)
     } else if has(&["bytes", "copied"]) && has(&["/s"]) {

@@ -65,7 +65,7 @@ fn of_load(told: &LoadAnswer<'_>, threshold_percent: f64) -> String {
 /// `, 120 s more would tell`.
 fn remedy(row: &FigureComparison) -> String {
     match row.judgement {
-        Judgement::Undecided { more: Some(more) } => format!(", {} would tell", more_words(more)),
+        Judgement::Undecided { more: Some(more) } => format!(", {} would decide it", more_words(more)),
         Judgement::Undecided { more: None } => ", too noisy to call".to_owned(),
         _ => String::new(),
     }

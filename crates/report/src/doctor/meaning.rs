@@ -295,7 +295,7 @@ pub(super) fn unread(unread: &UnreadFact) -> String {
         UnreadCause::Foreign(text) => format!("{path} says \"{text}\""),
         UnreadCause::Outside => format!("{path} leads out of --root"),
         UnreadCause::Failed(error) => format!("{path}: {error}"),
-        UnreadCause::Copy => "only the running host can tell, and --root is a copy".to_owned(),
+        UnreadCause::Copy => "known only on the running host; --root is a copy".to_owned(),
     }
 }
 

@@ -159,7 +159,7 @@ fn told(expectation: &Assertion, judged: &JudgedAssertion) -> String {
     match judged.outcome {
         GateOutcome::Unknown(reason) => unknown_words(reason, expectation),
         GateOutcome::WithinNoise => {
-            let more = judged.more.map_or_else(String::new, |more| format!(": {} would tell", more_words(more)));
+            let more = judged.more.map_or_else(String::new, |more| format!(": {} would decide it", more_words(more)));
             format!("within noise{change}{more}")
         }
         GateOutcome::Passed | GateOutcome::Failed => {
@@ -191,7 +191,7 @@ fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
 fn answer(checks: &[GateCheck], distrust: &[String]) -> String {
     let failed: Vec<&GateCheck> = checks.iter().filter(|check| !check.passed).collect();
     let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == GateOutcome::WithinNoise).count();
-    let noise = if noise == 0 { String::new() } else { format!(", {noise} of them as far as noise lets tell") };
+    let noise = if noise == 0 { String::new() } else { format!(", {noise} of them within noise") };
     let first = match (checks.len(), &failed[..]) {
         (0, _) => "nothing was expected".to_owned(),
         (1, []) => format!("the expectation holds{noise}"),

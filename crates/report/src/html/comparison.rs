@@ -45,7 +45,7 @@ fn cells(kind: &str, row: &FigureComparison) -> Vec<String> {
         format!("{kind}, {}", figure_words(row.figure.quantity)),
         value(row.baseline),
         value(row.candidate),
-        row.change.as_ref().map_or_else(|| "only repeats tell".to_owned(), change_words),
+        row.change.as_ref().map_or_else(|| "needs repeats".to_owned(), change_words),
         if hint.is_empty() { word.to_owned() } else { format!("{word}: {}", micro(&hint)) },
     ]
 }

@@ -191,10 +191,10 @@ impl PlanText {
                 }
             }
             _ if !machines.is_empty() => {
-                self.labelled("  machine", &format!("{} or a larger one let it through", machines.join(", ")));
+                self.labelled("  machine", &format!("{} or a larger one sustains it", machines.join(", ")));
             }
             Some(vcpus) if depends_on_machine(candidate) && need.machine.is_none() => {
-                self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to let it through"));
+                self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to sustain it"));
             }
             _ => {}
         }

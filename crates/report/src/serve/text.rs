@@ -110,7 +110,7 @@ fn stages(stages: &[StageStats]) -> String {
     let width = used.iter().map(|stage| title(stage).chars().count()).max().unwrap_or(0);
     let mut page = format!(
         "\n  {:<width$}{:>9}{:>13}{:>10}{:>12}\n",
-        "limits of the model", "used", "requests", "decided", "held back"
+        "limits of the model", "used", "requests", "decided", "delay"
     );
     for stage in used {
         let share = percent(stage.decided as f64 / stage.requests as f64);
@@ -131,7 +131,7 @@ fn punctuality(seen: &PunctualityStats) -> String {
     let manner = if seen.mean_ns < 0.0 { "early" } else { "late" };
     let way = match seen.way_ns {
         0 => String::new(),
-        way_ns => format!(",\n  {} of which were taken off for the way to the client and back", time(way_ns as f64)),
+        way_ns => format!(",\n  {} of which were subtracted for the round trip to the client", time(way_ns as f64)),
     };
     format!(
         "\n  replies left {} {manner} on average (p50 {}, p99 {}) of the {} that the model asks for{way}\n",
@@ -181,6 +181,6 @@ mod tests {
             way_ns: 30_000,
         };
         let text = punctuality(&seen);
-        assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which were taken off"), "{text}");
+        assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which were subtracted"), "{text}");
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
                 significant(4_f64.powf(1.0 - exponent.value), 3),
             )
         }
-        Curve::Unknown => "Too few points to tell.".to_owned(),
+        Curve::Unknown => "Too few points for a curve.".to_owned(),
     };
     match &sweep.fit.retrograde {
         Some(fall) => format!(

@@ -48,7 +48,7 @@ fn range(figures: &SentenceFigures<'_>) -> String {
             many => whole_number(many.round()),
         };
         let (low, high) = (end(Quantity::InFlightImpliedLow), end(Quantity::InFlightImpliedHigh));
-        return format!("{implied} ({low} to {high}, as exactly as they are told)");
+        return format!("{implied} ({low} to {high}, within rounding)");
     }
     implied
 }
@@ -103,7 +103,7 @@ pub(super) fn disagree(finding: &Finding, figures: &SentenceFigures<'_>) -> Stri
         );
     }
     format!(
-        "The figures contradict each other: IOPS x block size make {}/s, but {}/s are told.",
+        "The figures contradict each other: IOPS x block size make {}/s, but {}/s are stated.",
         figures.bytes(Quantity::BytesPerSecondMade),
         figures.bytes(Quantity::BytesPerSecondTold)
     )

@@ -239,7 +239,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RaiseDepth { iodepth } => format!("Set iodepth={iodepth}."),
         Remedy::CompareDepth { iodepth } => {
             format!(
-                "Run again with iodepth={iodepth} to tell: if IOPS double, depth was the limit; if latency does, the device."
+                "Run again with iodepth={iodepth}: if IOPS double, the depth was the limit; if latency doubles, the device was."
             )
         }
         Remedy::AddWorkers { numjobs } => format!("Spread the load with numjobs={numjobs}."),

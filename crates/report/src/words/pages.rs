@@ -20,7 +20,7 @@ pub fn findings_markdown() -> String {
     let mut text = String::from(
         "# Findings\n\nWhat `fathom run`, `fathom sim` and `fathom explain` can find. Each carries the figures it rests \
          on and where they were read; in JSON its `code` is the name given here. Severity is one of `info` (good to \
-         know), `advice` (another setting would tell or give more), `warning` (not what was asked for) and `distrust` \
+         know), `advice` (another setting would decide the question or give more), `warning` (not what was asked for) and `distrust` \
          (the numbers do not mean what they seem to; `run` and `sim` end with exit code 4).\n\nThis page is made from \
          the code by `cargo xtask generate`.\n",
     );
@@ -265,7 +265,7 @@ fn volume(code: Code) -> PageEntry {
             "Writes to replicated volumes pass the network several times. Take a machine with more network.",
         ),
         Code::StationCap => of(
-            "A queue on the way",
+            "A queue before the volume",
             "a queue of the host or of the storage system (processors, controllers) is full",
             "Give it more servers, or load it less.",
         ),
@@ -382,12 +382,12 @@ fn load(code: Code) -> PageEntry {
         Code::DeviceFlat => of(
             "Flat, with the queue full",
             "operations took the same time (10 %) at a steady pace (5 %)",
-            "The mark of a limiter, or of a very even device. A run at twice the depth tells which.",
+            "Typical of a limiter, or of a device with constant latency. A run at twice the depth decides which.",
         ),
         Code::QueueFull => of(
             "The queue was full",
             "80 % of the depth or more was in flight",
-            "One run cannot tell whether the device or the depth was the limit. A run at twice the depth does.",
+            "One run cannot decide whether the device or the depth was the limit. A run at twice the depth can.",
         ),
         Code::DepthBound => of(
             "The depth was the limit",

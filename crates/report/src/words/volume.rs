@@ -11,7 +11,7 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
         Code::VolumeThroughputCap => "the volume's limit on bytes",
         Code::MachineCap => "the machine's limit, and the volume could do more",
         Code::EgressCap => "what the machine may write over its network",
-        _ => "what a queue on the way lets through",
+        _ => "what a queue in front of the volume admits",
     };
     let depth = if figures.has(Quantity::InFlightAchieved) && figures.has(Quantity::KneeInFlight) {
         format!(
