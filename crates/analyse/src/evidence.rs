@@ -1,4 +1,4 @@
-//! The figures that findings rest on.
+//! The figures that support a finding.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a volume can do for a load, from its model.
+//! What a modelled volume can sustain for a load.
 
 /// What caps a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

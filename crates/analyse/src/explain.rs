@@ -1,4 +1,4 @@
-//! Everything that can be said of figures, by themselves and against the volume they are expected of.
+//! Explains figures by themselves and against a modelled volume.
 
 use record::Run;
 use serde::Serialize;

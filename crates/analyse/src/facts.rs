@@ -1,4 +1,4 @@
-//! What rules look at.
+//! The input of the rules.
 
 use crate::Observation;
 use record::{Declared, JobResult, Kind, Measured, Run, TargetKind};

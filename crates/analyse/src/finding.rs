@@ -1,4 +1,4 @@
-//! What can be found.
+//! The findings.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is known of a load and of what came of it, from any source: a run, device counters, a claim.
+//! A load and its result, from any source: a run, device counters, a claim.
 
 use record::{
     Claim, Claimed, ClaimedKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Kind, Measured, Run,

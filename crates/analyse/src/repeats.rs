@@ -1,4 +1,4 @@
-//! Several runs of the same jobs: how much their figures differ by themselves.
+//! Variation between runs of the same jobs.
 
 use record::{Figure, FigureQuantity, JobResult, Run, RunOutcome};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! fio's `--bandwidth-log`: what all jobs together transfer, half a second at a time.
+//! fio's `--bandwidth-log`: the bandwidth of all jobs, every half second.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

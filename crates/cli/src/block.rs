@@ -1,4 +1,4 @@
-//! Block sizes in words of Fathom's own.
+//! Parsing of block sizes in Fathom's own options.
 
 /// A block size as jobs have it: `4k`, `128k`, `1m`, `4096`.
 pub(crate) fn block_bytes(text: &str) -> Option<u32> {

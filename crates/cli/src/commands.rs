@@ -1,4 +1,4 @@
-//! The commands, and how Fathom's own words are told from options of jobs.
+//! All commands, and the separation of Fathom's own options from job options.
 
 use std::ffi::{OsStr, OsString};
 

@@ -1,4 +1,4 @@
-//! Completions for shells: Fathom's own words, the job options of the table, and the names that values may have.
+//! Shell completions: Fathom's options, job options and their values.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint};

@@ -1,4 +1,4 @@
-//! Problems of job files and command lines, drawn with their place.
+//! Prints problems of job files and command lines with their place.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, DiagnosticLevel, Place};

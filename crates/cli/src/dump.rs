@@ -1,4 +1,4 @@
-//! `verify_dump`: damaged blocks beside what they should have been.
+//! `verify_dump`: writes damaged blocks and their expected content.
 
 use std::io::Write;
 use std::path::Path;

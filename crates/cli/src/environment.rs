@@ -1,4 +1,4 @@
-//! Where something took place: this host, and what its files and devices stand on.
+//! The environment of a run: host, files and devices.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! JSON lines about a run while it goes on: to a file with `--events`, and to where the run is kept.
+//! Events of a run as JSON lines: for `--events` and for the saved run.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Reads files that others control: never more than a limit, and never waiting for a pipe that has no writer.
+//! Reads files up to a size limit, without waiting for a pipe that has no writer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};

@@ -1,4 +1,4 @@
-//! The bytes of what is to be explained.
+//! Reads the inputs of `explain`, `report` and `compare`.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,4 +1,4 @@
-//! The step between a record and its print: what was carried out is kept in the store.
+//! Saves runs in the store.
 //!
 //! It is done beside the printing, on a thread of its own, which delays the exit by at most [`PATIENCE`]: the store may
 //! be locked by a stopped process, or its disk be slow. What cannot be kept is one warning and fails nothing.

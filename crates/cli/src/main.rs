@@ -1,4 +1,4 @@
-//! The `fathom` binary: words in, results out, an exit code at the end.
+//! The `fathom` binary.
 //!
 //! This crate puts the others together. It alone reads arguments, the environment and job files, prints, handles signals
 //! and exits. Each command is a module whose first function reads as its table of contents; the runners that commands use

@@ -1,4 +1,4 @@
-//! Those who look on while a command measures: a full screen, and programs that scrape.
+//! Live observers of a run: full screen and metrics endpoint.
 
 use std::net::{SocketAddr, TcpListener};
 

@@ -1,4 +1,4 @@
-//! `fathom options`: what job options mean.
+//! `fathom options`: describes job options.
 
 use crate::exit::Exit;
 use crate::outputs::say;

@@ -1,4 +1,4 @@
-//! Results as bytes, to standard output and to files.
+//! Writes results to standard output and files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a RUN on the command line stands for: a run that was kept, a folder, a file, or standard input.
+//! Resolves a RUN of the command line: a saved run, a directory, a file or standard input.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `fathom report`: what was measured before, as a page, a table or text.
+//! `fathom report`: saved runs as a page, tables or text.
 
 use std::path::Path;
 

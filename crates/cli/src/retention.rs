@@ -1,4 +1,4 @@
-//! How long runs are kept, and how much of them: ages and sizes as people write them.
+//! Retention of saved runs: limits on age and size.
 
 use store::Retention;
 

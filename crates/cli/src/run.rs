@@ -1,4 +1,4 @@
-//! `fathom run`: measure real devices and files; and the way from words to an exit code that `sim` has too.
+//! `fathom run`: measures devices and files. `fathom sim` takes the same steps.
 
 use std::path::Path;
 

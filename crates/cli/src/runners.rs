@@ -1,4 +1,4 @@
-//! The runners that commands use, put together from the host: write gate, capacity, log files, clocks, files of volumes.
+//! Creates the runners of commands: write gate, capacity, log files, clocks, volume files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Signals: who asked the process to end, and how urgently.
+//! Signal handling.
 //!
 //! The first SIGINT, SIGTERM or SIGHUP ends the command in good order: no new operations, up to the grace period for those
 //! in flight, then results. The second one skips the grace period. The third one cleans up and exits.

@@ -1,4 +1,4 @@
-//! What the job language needs from the outside.
+//! Job files, variables and host properties for the job language.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

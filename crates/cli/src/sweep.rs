@@ -1,4 +1,4 @@
-//! `fathom sweep`: how many operations in flight a device or a modelled volume needs, and what more of them cost.
+//! `fathom sweep`: latency and IOPS against queue depth.
 //!
 //! The search itself is `analyse::knee::search`; each of its probes is a run or a simulation like any other.
 

@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! Properties of the terminal, and output on standard error.
 
 use std::io::{IsTerminal, Write};
 

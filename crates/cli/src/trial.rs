@@ -1,4 +1,4 @@
-//! Jobs that `run` and `sim` measure together, on this host or on modelled volumes, once or several times.
+//! Jobs that `run` and `sim` measure together, once or repeatedly.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the host has for the workers of a run, as [`job::limits`] compares it with what jobs need.
+//! Capacity of the host for the workers of a run, for [`job::limits`].
 
 use std::fs::File;
 use std::io::Read;

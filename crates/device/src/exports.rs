@@ -1,4 +1,4 @@
-//! Exports of NBD servers that jobs are on: what the servers say of them, and what jobs want that they do not have.
+//! NBD exports of jobs: their properties, and requirements that they do not meet.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What went wrong with an operation, and what can be done about it.
+//! Describes failed operations, with remedies.
 
 use drive::{FailureCause, OperationFailure};
 use job::Engine;

@@ -1,4 +1,4 @@
-//! Files that a run would make or extend, and what stands against that.
+//! Files that a run would create or extend.
 
 use engine::files::FileLayout;
 use engine::gate::{Denied, WriteGate};

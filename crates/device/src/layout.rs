@@ -1,4 +1,4 @@
-//! Files as they have to be before the first operation.
+//! Lays out files before the first operation.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

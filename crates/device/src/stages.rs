@@ -1,4 +1,4 @@
-//! All workers of a run, stage after stage, each on its own thread.
+//! Runs all workers, stage after stage, each on its own thread.
 //!
 //! Threads own what they use and are never joined: one that a target does not answer must not keep the others' results.
 

@@ -1,4 +1,4 @@
-//! Whether what workers wait for is still at work: their own operations, and the devices below their files.
+//! Detects progress of workers and of the devices below their files.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Targets that do not answer: work that may hang in one runs on a thread of its own, and is given up.
+//! Runs calls that may never return on threads of their own.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -1,4 +1,4 @@
-//! One worker's thread: from its files to its results.
+//! The thread of one worker.
 
 use std::path::Path;
 use std::sync::Arc;

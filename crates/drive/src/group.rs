@@ -1,4 +1,4 @@
-//! How many operations go to the target at a time.
+//! How many operations are submitted at a time.
 
 /// Decides the size of groups.
 ///

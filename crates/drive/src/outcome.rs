@@ -1,4 +1,4 @@
-//! What became of a worker: why it ended, what failed, what was verified.
+//! The outcome of a worker: why it ended, failures, verification.
 
 use units::Nanos;
 use workload::{Decision, Mismatch};

@@ -1,4 +1,4 @@
-//! How a worker keeps its queue filled, and when it ends.
+//! When a worker refills its queue, and when it ends.
 
 use units::Nanos;
 

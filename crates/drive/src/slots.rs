@@ -1,4 +1,4 @@
-//! The places in which a worker's operations are in flight.
+//! The tags of operations in flight.
 
 use target::Tag;
 use units::Nanos;

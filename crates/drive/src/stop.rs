@@ -1,4 +1,4 @@
-//! Ending a run from outside.
+//! Stops a run from outside.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,4 +1,4 @@
-//! Looking at meters while they run.
+//! Observes meters during a run.
 
 use meter::Meter;
 use units::Nanos;

@@ -1,4 +1,4 @@
-//! One worker: an issuer, a meter, and what is in flight between them.
+//! One worker: issuer, meter and operations in flight.
 
 mod retry;
 

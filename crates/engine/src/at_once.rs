@@ -1,4 +1,4 @@
-//! Engines that are done with an operation when they have begun it: what the blocking calls and `mmap` have in common.
+//! Synchronous engines: what blocking calls and `mmap` have in common.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Engines whose calls return when the operation is done: `psync`, `sync`, `vsync`, `pvsync`, `pvsync2`.
+//! Engines with blocking calls: `psync`, `sync`, `vsync`, `pvsync`, `pvsync2`.
 
 use std::os::fd::RawFd;
 

@@ -1,4 +1,4 @@
-//! One piece of memory with a buffer for each tag.
+//! Buffers of all tags in one allocation.
 
 use std::io;
 use std::ptr::NonNull;

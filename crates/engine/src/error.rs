@@ -1,4 +1,4 @@
-//! What goes wrong before the first operation, with its place, its reason and its remedy.
+//! Errors before the first operation, each with place, reason and remedy.
 
 use std::fmt;
 use std::io;

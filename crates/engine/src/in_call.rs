@@ -1,4 +1,4 @@
-//! What a thread is asking of the kernel, visible to other threads while the call blocks.
+//! The system call in which a thread blocks, visible to other threads.
 //!
 //! A thread that is blocked in a system call cannot report anything. It therefore records each call that may block before
 //! it makes it, in a few relaxed stores: about a nanosecond beside a system call.

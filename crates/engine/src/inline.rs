@@ -1,4 +1,4 @@
-//! Operations that no queue takes: they are carried out at once and complete through the same door.
+//! Operations that no queue supports, carried out synchronously.
 
 use std::os::fd::RawFd;
 

@@ -1,4 +1,4 @@
-//! What is at a path, without opening it.
+//! File kinds and sizes at a path, without opening it.
 
 use std::fs::{Metadata, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! What the kernel says of a loop device (`linux/loop.h`).
+//! The kernel's description of a loop device (`linux/loop.h`).
 
 /// `struct loop_info64`
 #[repr(C)]

@@ -1,4 +1,4 @@
-//! Files mapped into memory: reads copy from the mapping, writes copy into it.
+//! Memory-mapped files.
 
 use std::io;
 use std::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! No device at all: what an operation costs when the device is infinitely fast.
+//! A target without a device, for the cost of the generator itself.
 
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;

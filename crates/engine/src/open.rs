@@ -1,4 +1,4 @@
-//! From a setup to a target, with its concrete type.
+//! Opens the target of a setup with its concrete type.
 
 use target::Target;
 

@@ -1,4 +1,4 @@
-//! Waiting on a queue of the kernel: what `io_uring` and `libaio` have in common.
+//! Waiting for completions: what `io_uring` and `libaio` have in common.
 
 use target::Completion;
 use units::Nanos;

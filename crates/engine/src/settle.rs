@@ -1,4 +1,4 @@
-//! Writing files back and dropping their caches, so that verification reads what is stored.
+//! Writes files back and drops their caches before verification.
 
 use std::os::fd::RawFd;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a target is made of.
+//! Settings of a target.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is in flight: for each tag, whether it is taken and when it was handed to the kernel.
+//! Tags in flight, with their submission times.
 
 use target::Tag;
 use units::Nanos;

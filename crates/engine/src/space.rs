@@ -1,4 +1,4 @@
-//! Never more bytes into a filesystem than are free.
+//! Free space of filesystems.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;

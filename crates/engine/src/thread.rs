@@ -1,4 +1,4 @@
-//! Settings of worker threads and of the process they are in.
+//! Settings of worker threads and the process.
 
 use std::io;
 use std::sync::Once;

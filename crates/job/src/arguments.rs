@@ -1,4 +1,4 @@
-//! The command line: host options, job options and job files, told apart as `getopt_long_only` does.
+//! Separates host options, job options and job files, as `getopt_long_only` does.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Problems as data: what is wrong, where, what fio would do with it, and what to write instead.
+//! Problems as data: message, place, fio's behaviour, remedy.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A job in the making: options are applied to it one after the other, then it is settled.
+//! A job under construction.
 
 use units::{Bytes, Nanos};
 

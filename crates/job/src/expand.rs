@@ -1,4 +1,4 @@
-//! Variables: `${NAME}` from the environment, `$pagesize`, `$mb_memory` and `$ncpus` from the host.
+//! Expansion of variables: `${NAME}`, `$pagesize`, `$mb_memory`, `$ncpus`.
 
 use crate::limits::EXPANDED_BYTES_MAX;
 use crate::source::HostSource;

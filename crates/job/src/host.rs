@@ -1,4 +1,4 @@
-//! Options of the program itself, as opposed to options of jobs.
+//! Options of the program, as opposed to options of jobs.
 
 use units::Nanos;
 

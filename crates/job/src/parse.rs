@@ -1,4 +1,4 @@
-//! The ways into the crate.
+//! The public parsing functions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The first stage: keys, values and their places, without any meaning.
+//! First stage: keys, values and their places.
 
 use std::sync::Arc;
 

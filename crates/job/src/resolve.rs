@@ -1,4 +1,4 @@
-//! The second stage: from keys and values to jobs.
+//! Second stage: jobs from keys and values.
 
 use std::collections::BTreeSet;
 

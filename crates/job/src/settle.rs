@@ -1,4 +1,4 @@
-//! Brings the settings of a draft into agreement, once all of them are known.
+//! Reconciles the settings of a job that depend on each other.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! What the job language needs from the outside, so that this crate touches no file and no environment.
+//! Access to files and the environment, injected by the caller.
 
 /// Files, variables and properties of the host, as the caller wants them seen.
 pub trait HostSource {

@@ -1,4 +1,4 @@
-//! What fio warns of and runs all the same, unless `--warnings-fatal` forbids it.
+//! Warnings of fio, fatal with `--warnings-fatal`.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! The words of jobs, told apart but not understood.
+//! Separates the job files and options of a command line.
 
 use std::fmt::Write;
 

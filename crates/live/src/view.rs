@@ -1,4 +1,4 @@
-//! A run as the screen and the metrics endpoint read it while it goes on.
+//! The state of a run, as the screen and the metrics endpoint read it.
 //!
 //! They read what workers have published, from threads of their own, and never block a worker.
 

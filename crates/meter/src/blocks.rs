@@ -1,4 +1,4 @@
-//! Latencies of each stretch of time, in bounded memory.
+//! Latency histograms over time, in bounded memory.
 
 use std::iter::Peekable;
 

@@ -1,4 +1,4 @@
-//! What those want to know who look on while it is counted.
+//! A copy of counters for observers of a run.
 
 use units::Nanos;
 

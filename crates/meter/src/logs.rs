@@ -1,4 +1,4 @@
-//! Entries of fio's log files: one for each operation, or averages over a window.
+//! Entries of fio's log files: per operation, or averages over a window.
 
 use units::Nanos;
 

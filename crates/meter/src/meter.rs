@@ -1,4 +1,4 @@
-//! The recorder that a worker's loop feeds.
+//! The meter of one worker.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! Minimum, maximum, mean and deviation, exactly and in one pass.
+//! Minimum, maximum, mean and standard deviation in one pass.
 
 use units::Nanos;
 

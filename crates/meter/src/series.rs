@@ -1,4 +1,4 @@
-//! What happened in each interval of time, in bounded memory.
+//! Counts per interval of time, in bounded memory.
 
 use units::Nanos;
 

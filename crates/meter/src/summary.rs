@@ -1,4 +1,4 @@
-//! What a worker, a job, a host or a fleet has measured: one type, one merge.
+//! Results of a worker, a job or a host: one type with one merge.
 
 use units::Nanos;
 

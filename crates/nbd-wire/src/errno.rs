@@ -1,4 +1,4 @@
-//! The errors that the protocol knows.
+//! Error numbers of the protocol.
 
 /// Why a request failed, as the wire says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! What a server has to offer under a name.
+//! Properties of an export.
 
 use super::TransmissionFlags;
 

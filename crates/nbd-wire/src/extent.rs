@@ -1,4 +1,4 @@
-//! What is allocated in a part of an export.
+//! Extents of an export.
 
 /// Neighbouring bytes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The numbers of the wire: protocol document, "Protocol phases" and "Values".
+//! Constants: protocol document, "Protocol phases" and "Values".
 
 /// What a server says first (`NBDMAGIC`).
 pub(crate) const GREETING: u64 = 0x4e42_444d_4147_4943;

@@ -1,4 +1,4 @@
-//! Whether one volume, with its numbers, does what is wanted.
+//! Checks a volume against a need by the closed form.
 
 use units::Nanos;
 use volume::closed::{Bucket, Cap, CapPart, CapWait, Load, Prediction, caps};

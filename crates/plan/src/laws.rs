@@ -1,4 +1,4 @@
-//! Latency without queueing: means and percentiles of laws, worked out once each.
+//! Means and percentiles of latency laws, cached.
 
 use volume::closed::{Load, transit_secs};
 use volume::{Behaviour, Kind, Law, Spec};

@@ -1,4 +1,4 @@
-//! What is wanted of a volume.
+//! The need: load, latency, capacity, budget.
 
 use units::Nanos;
 use volume::closed::Load;

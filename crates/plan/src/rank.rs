@@ -1,4 +1,4 @@
-//! What is worth buying among what there is.
+//! Ranks candidates by price and latency.
 
 use volume::catalogue::LatencyBasis;
 

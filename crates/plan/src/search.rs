@@ -1,4 +1,4 @@
-//! The least of each volume that meets a need: bisection of size and provisioned values over the closed form.
+//! Finds the smallest size of each volume that meets a need: bisection over the closed form.
 
 use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
 

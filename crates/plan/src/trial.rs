@@ -1,4 +1,4 @@
-//! What the closed form promises, put to the test.
+//! Simulations that confirm the closed form.
 
 use units::Nanos;
 use volume::catalogue::BuiltinVolume;

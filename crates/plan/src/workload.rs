@@ -1,4 +1,4 @@
-//! Applications, as far as a volume can tell: a few words made into a need, with the arithmetic.
+//! Named workloads: a few words become a need, with the arithmetic.
 
 use std::ops::Range;
 

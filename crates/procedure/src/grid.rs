@@ -1,4 +1,4 @@
-//! Settings that go through many values: how they are written, and their combinations.
+//! Settings with many values, and their combinations.
 
 /// One setting and the values it goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]

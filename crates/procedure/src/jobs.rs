@@ -1,4 +1,4 @@
-//! Job files and job options, read once and again.
+//! Job files and job options, read with varying settings.
 
 use job::{Around, Diagnostic, Dialect, HostSource, Job, Plan, StatOptions};
 use sim::model::with_key;

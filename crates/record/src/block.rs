@@ -1,4 +1,4 @@
-//! Latencies of each stretch of time.
+//! Latency histograms of intervals.
 
 use std::fmt::Write;
 

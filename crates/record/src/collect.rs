@@ -1,4 +1,4 @@
-//! From what workers measured to results.
+//! Collects results from workers.
 
 use job::Job;
 

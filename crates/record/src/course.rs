@@ -1,4 +1,4 @@
-//! The course of a run: its series in stretches of a length that suits a reader.
+//! The series of a run, resampled for readers.
 
 use crate::{IntervalRecord, Kind, Measured};
 

@@ -1,4 +1,4 @@
-//! What a job asked for.
+//! Settings of a job as requested.
 
 use job::{Direction, Engine, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! One kind of latency.
+//! Latency statistics of one kind.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What was measured.
+//! Measured results of a job.
 
 use std::borrow::Cow;
 

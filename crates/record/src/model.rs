@@ -1,4 +1,4 @@
-//! What modelled volumes have to say of a run that real ones keep to themselves.
+//! Results that only modelled volumes have.
 
 use serde::{Deserialize, Serialize};
 

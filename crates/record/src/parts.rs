@@ -1,4 +1,4 @@
-//! Several runs as one: the probes of a sweep, the points of a grid, the steps of a procedure.
+//! Merges several runs into one: probes of a sweep, points of a grid, steps of a suite.
 
 use crate::{JobResult, ModelRecord, ModelledVolume, Note, RequestedRun, Run, RunOutcome};
 

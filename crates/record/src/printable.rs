@@ -1,4 +1,4 @@
-//! Records as they can be shown, whatever the strings are that others put into them.
+//! Makes strings of a record safe to print.
 
 use serde_json::Value;
 use units::is_hidden;

@@ -1,4 +1,4 @@
-//! Figures as another program printed them, with their resolution: what sums can be checked against.
+//! Figures as another program printed them, with their resolution.
 
 use serde::{Deserialize, Serialize};
 

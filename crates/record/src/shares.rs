@@ -1,4 +1,4 @@
-//! How counts divide over classes.
+//! Percentages of counts over classes.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A run as JSON.
+//! The JSON form of a run.
 
 use serde::Deserialize;
 

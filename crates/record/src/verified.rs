@@ -1,4 +1,4 @@
-//! What became of the verification of what a job wrote.
+//! Results of verification.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Explanations: what was found in figures from wherever, for people and programs.
+//! Explanations: findings about figures from any source.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Many runs that differ in a few settings: a row for each.
+//! Runs that differ in a few settings: a row per run.
 
 use analyse::{Code, Verdict};
 use record::{JobResult, Kind, Run};

@@ -1,4 +1,4 @@
-//! Fathom's own document.
+//! Fathom's JSON.
 
 use analyse::Verdict;
 use record::Run;

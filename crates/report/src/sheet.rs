@@ -1,4 +1,4 @@
-//! A page of text as it comes about: lines, paragraphs, and fields whose values begin below one another.
+//! Text layout: lines, paragraphs and aligned fields.
 
 use crate::paint::{Paint, Tone, wrap};
 

@@ -1,4 +1,4 @@
-//! Operations that never completed, in words.
+//! Describes operations that never completed.
 
 use record::{StuckKind, StuckOperation};
 use units::Nanos;

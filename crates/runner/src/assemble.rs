@@ -1,4 +1,4 @@
-//! The record of a run, from what its workers left.
+//! Assembles the record of a run.
 
 use drive::{Ending, Verification};
 use job::{Direction, Engine, Job, Plan, VerifyMethod};

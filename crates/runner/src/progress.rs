@@ -1,4 +1,4 @@
-//! How far a run is, and when it will end.
+//! Progress of a run, and its end.
 
 use job::{Job, Plan};
 use units::Nanos;

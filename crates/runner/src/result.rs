@@ -1,4 +1,4 @@
-//! What one worker leaves at its end.
+//! The result of one worker.
 
 use drive::{Abandoned, Ending, OperationFailure, Verification};
 use job::Job;

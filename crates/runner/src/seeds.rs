@@ -1,4 +1,4 @@
-//! Which seed a job gets.
+//! Seeds of jobs.
 
 use job::{Job, Plan};
 

@@ -1,4 +1,4 @@
-//! The command that `--run` runs beside the server.
+//! The command of `--run`.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

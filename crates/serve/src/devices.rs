@@ -1,4 +1,4 @@
-//! `--device`: exports as block devices of this host, and what is left of those whose server has ended badly.
+//! Block devices of exports (`--device`), and removal of those that crashed servers left.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What the server shows to prove who it is: `--tls-certificate` and its company.
+//! Certificates and keys of the server.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What clients are told of the exports.
+//! The exports that clients see.
 
 use nbd::server::Offer;
 use nbd::store::{Abilities, Store};

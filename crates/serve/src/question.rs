@@ -1,4 +1,4 @@
-//! What `fathom serve` is asked: its words made into exports, with everything that is wrong with them at once.
+//! Checks a request: exports, sizes, addresses and faults, with all problems at once.
 
 use job::Diagnostic;
 use nbd::server::TlsIdentity;

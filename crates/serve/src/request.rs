@@ -1,4 +1,4 @@
-//! What a server is asked to serve, as the caller wrote it, and the files that it may read.
+//! The request for a server, as the caller wrote it.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How large exports are.
+//! Sizes of exports.
 
 use engine::files;
 use units::Bytes;

@@ -1,4 +1,4 @@
-//! Live statistics: told at a socket beside the server's own, by a thread of its own.
+//! The statistics socket.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

@@ -1,4 +1,4 @@
-//! Where the bytes of exports are.
+//! Opens the stores of exports.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The exports that a server is asked for.
+//! Requested exports.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The workers of a world: their files, and how they use page caches.
+//! Workers of a world, and their use of page caches.
 
 use volume::pagecache::AccessAdvice;
 

@@ -1,4 +1,4 @@
-//! Clocks that a world can live by.
+//! Clocks of a world.
 
 use units::Nanos;
 

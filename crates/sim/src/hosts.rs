@@ -1,4 +1,4 @@
-//! The machines between jobs and volumes: page caches and the threads that copy from and to them.
+//! Machines between jobs and volumes: page caches and copy threads.
 //!
 //! A read or write of a buffered client goes through its machine's [`PageCache`]. What is there is copied, at the speed
 //! of one processor for each client; what is missing becomes requests to volumes; what is dirty is written back.

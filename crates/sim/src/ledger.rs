@@ -1,4 +1,4 @@
-//! How full buckets of credits were in the course of time.
+//! Burst credits over time.
 
 use units::Nanos;
 use volume::System;

@@ -1,4 +1,4 @@
-//! All volumes of a run behind the seam.
+//! All volumes of a run, as one target.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Files that are there for good once a function returns.
+//! Durable file operations.
 
 use std::fs::{DirBuilder, File};
 use std::io::Write;

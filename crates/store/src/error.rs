@@ -1,4 +1,4 @@
-//! What can go wrong, where, and what to do.
+//! Errors of the store.
 
 use std::io;
 use std::path::{Path, PathBuf};

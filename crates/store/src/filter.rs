@@ -1,4 +1,4 @@
-//! Which of many runs are meant.
+//! Filters of runs.
 
 use crate::RunKind;
 use crate::manifest::Entry;

@@ -1,4 +1,4 @@
-//! The folder of one run.
+//! The directory of one run.
 
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Names of runs: sorted by time, and such as one can say.
+//! IDs of runs: sorted by time, and pronounceable.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What lists need to know of each folder, so that they need not read them all.
+//! The index: cached manifests of all runs.
 //!
 //! It is a cache: listing brings it up to date, and it can be removed at any time. A row counts only as long as no
 //! file in its folder was touched.

@@ -1,4 +1,4 @@
-//! Which runs there are.
+//! Lists runs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! One run, read back.
+//! Loads a run.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a folder says of itself.
+//! The manifest of a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;

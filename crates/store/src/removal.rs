@@ -1,4 +1,4 @@
-//! How runs leave the store.
+//! Removes runs.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The store as a whole.
+//! The store.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

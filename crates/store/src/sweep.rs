@@ -1,4 +1,4 @@
-//! What crashed processes left.
+//! Removes what crashed processes left.
 
 use std::path::Path;
 

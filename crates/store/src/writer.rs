@@ -1,4 +1,4 @@
-//! A run on its way into the store.
+//! Writes a run into the store.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};

@@ -1,4 +1,4 @@
-//! What every target must do: one suite, run against each implementation.
+//! The conformance suite of targets.
 //!
 //! A case that fails panics with what it saw, so that a test needs no more than a call of [`check`].
 

@@ -1,4 +1,4 @@
-//! "Did you mean": the nearest of some words.
+//! Nearest word, for "did you mean".
 
 /// The word nearest to `text`, if any is near enough to be a slip of the fingers.
 #[must_use]

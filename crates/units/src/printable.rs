@@ -1,4 +1,4 @@
-//! Text that others chose, as it can be shown.
+//! Makes text safe to print.
 
 use std::borrow::Cow;
 use std::fmt::Write;

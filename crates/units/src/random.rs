@@ -1,4 +1,4 @@
-//! Seeded randomness behind one door.
+//! Seeded randomness.
 //!
 //! Every random decision in Fathom comes from a [`Random`] made of a seed and a stream number. Streams are
 //! independent: a job may draw its offsets and its directions from two streams, and a change in how many it

@@ -1,4 +1,4 @@
-//! Frequencies, and schedules that keep them without drift.
+//! Rates, and schedules without drift.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formatting of numbers.
 
 /// `value` with `figures` significant figures and no exponent: `1.31`, `24.1`, `137`.
 #[must_use]

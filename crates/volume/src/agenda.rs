@@ -1,4 +1,4 @@
-//! What happens when: a queue of events ordered by time, then by the order in which they were entered.
+//! The event queue: ordered by time, then by insertion.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! How far ahead of an even schedule a limit admitted requests: what its jitter spared them.
+//! How far ahead of an even schedule a limit admitted requests because of its jitter.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! Sources and assumptions of figures, in one line each.
+//! Citations of sources and assumptions.
 
 use crate::{Jitter, JitterBasis, LimitSource, Merging};
 

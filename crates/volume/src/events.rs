@@ -1,4 +1,4 @@
-//! Events of a simulation, and how drives enter theirs.
+//! Event kinds, and how drives schedule theirs.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! How long things take, by chance.
+//! Latency distributions.
 
 use units::{Nanos, random::Random};
 

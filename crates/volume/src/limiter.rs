@@ -1,4 +1,4 @@
-//! A limit at work: the generic cell rate algorithm (ITU-T I.371, virtual scheduling) in whole nanoseconds.
+//! A rate limit: the generic cell rate algorithm (ITU-T I.371, virtual scheduling) in whole nanoseconds.
 
 use std::ops::{Add, Sub};
 

@@ -1,4 +1,4 @@
-//! What is asked of a volume.
+//! Requests to volumes.
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! What a volume is, with every number and where it is from.
+//! The specification of a volume, with sources.
 
 use units::{Bytes, Nanos};
 

@@ -1,4 +1,4 @@
-//! When slow spells come and go.
+//! Slow periods of a volume.
 
 use units::{Nanos, random::Random};
 

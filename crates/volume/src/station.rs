@@ -1,4 +1,4 @@
-//! A station at work: servers that each take one request at a time, and one queue before them.
+//! A queueing station: several servers with one queue.
 
 use units::Nanos;
 

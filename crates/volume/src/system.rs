@@ -1,4 +1,4 @@
-//! The volumes of a run, the machines they hang on, and everything that is under way between them.
+//! Volumes and machines of a run, and their requests in flight.
 
 mod change;
 

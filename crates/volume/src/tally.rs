@@ -1,4 +1,4 @@
-//! What a stage did while that was measured.
+//! Counters of a stage.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! Which blocks of a volume have ever been written.
+//! Written blocks of a volume.
 
 use std::collections::BTreeMap;
 

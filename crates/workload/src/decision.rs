@@ -1,4 +1,4 @@
-//! The words in which decisions are told.
+//! Types of decisions.
 
 use units::Nanos;
 

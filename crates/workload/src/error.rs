@@ -1,4 +1,4 @@
-//! What can be wrong with a job once sizes are known.
+//! Errors of jobs once sizes are known.
 
 use std::fmt;
 

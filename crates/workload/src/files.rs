@@ -1,4 +1,4 @@
-//! From sizes as a job gives them to the files and regions that one worker uses.
+//! Resolves sizes into the files and regions of a worker.
 
 use std::path::Path;
 use std::sync::Arc;

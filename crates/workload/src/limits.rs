@@ -1,4 +1,4 @@
-//! How much is done before a loop of the job ends.
+//! Amount of work per loop of a job.
 
 use job::Job;
 

@@ -1,4 +1,4 @@
-//! Which kind of operation comes next.
+//! Choice of the kind of the next operation.
 
 use job::{Direction, Job, Pattern};
 use units::random::Random;

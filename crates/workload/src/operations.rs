@@ -1,4 +1,4 @@
-//! Which kinds of operation a job can issue: the one answer to "can it write?".
+//! The kinds of operation that a job can issue.
 
 use job::{Direction, Job};
 

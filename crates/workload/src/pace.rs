@@ -1,4 +1,4 @@
-//! When operations are meant to begin: at once, or by a schedule that no completion can delay.
+//! Intended start times: at once, or by an open-loop schedule.
 //!
 //! Under a rate each kind of operation has a schedule of its own, fixed before the first operation is issued. An
 //! operation that comes late keeps the instant at which it was due, and what is overdue is issued back to back:

@@ -1,4 +1,4 @@
-//! What is written.
+//! Content of writes.
 
 use job::Job;
 use units::random::mix;

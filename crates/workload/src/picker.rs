@@ -1,4 +1,4 @@
-//! Which file comes next.
+//! Choice of the next file.
 
 use job::{Distribution, FileOrder, FileService};
 use units::random::Random;

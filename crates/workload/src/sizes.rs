@@ -1,4 +1,4 @@
-//! How long operations are.
+//! Block sizes of operations.
 
 use job::BlockSizes;
 use units::random::Random;

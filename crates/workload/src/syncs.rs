@@ -1,4 +1,4 @@
-//! Syncing after every so many writes.
+//! fsync after every N writes.
 //!
 //! As in fio, a sync is due before every operation that follows a multiple of so many writes: reads between such a
 //! write and the next have one each. fio also leaves some out while it first fills a deep queue, and has more of them

@@ -1,4 +1,4 @@
-//! Idle time between operations, as an application spends it on what it has read.
+//! Think time between operations.
 
 use job::{Job, ThinktimeBlocks};
 use units::Nanos;

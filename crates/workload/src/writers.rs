@@ -1,4 +1,4 @@
-//! Which workers write which parts of which files.
+//! Regions of files by writer.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What to keep in mind beside a comparison.
+//! Reservations about a comparison.
 
 use record::Figure;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! By how much a figure changed, how sure that is, and what it comes to.
+//! The change of a figure, its uncertainty and its verdict.
 
 use record::FigureQuantity;
 use serde::Serialize;

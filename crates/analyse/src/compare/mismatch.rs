@@ -1,4 +1,4 @@
-//! Whether runs may be compared: what was done differently, besides what is to be compared.
+//! Whether runs are comparable: differences in conditions.
 
 use record::{DeclaredSizes, JobResult, Kind, Run, RunOutcome, TargetKind};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The course of one figure of one job in time.
+//! One figure of one job over time.
 
 use record::{Figure, FigureQuantity, IntervalRecord, JobResult, Kind};
 

@@ -1,4 +1,4 @@
-//! All checks, with the document that each is from.
+//! All checks, each with its source document.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What is known of a host and of what is under a name: the input of the rules.
+//! Facts about a host and a storage stack: the input of the rules.
 
 use serde::Serialize;
 

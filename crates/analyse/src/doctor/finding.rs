@@ -1,4 +1,4 @@
-//! What a check found, what it wants, and what to change, as data.
+//! The result of a check, the wanted setting and the change, as data.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Settings of a host that hold a device back.
+//! Host settings that limit a device.
 //!
 //! `cli` reads the host and hands over [`HostFacts`] and one [`DoctorSubject`] for each name; the rules are pure. A figure that is
 //! not known makes a finding that says so, never a guess. What a finding means in words is `report`'s.

@@ -1,4 +1,4 @@
-//! A run held against an expectation.
+//! Judges a run by an assertion.
 
 use record::{Figure, JobResult, Run};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Text to expectation.
+//! Parses assertions.
 
 use record::Figure;
 use units::closest;

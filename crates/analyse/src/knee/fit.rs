@@ -1,4 +1,4 @@
-//! From points to the knee.
+//! Fits a curve to points and finds its knee.
 
 use serde::{Deserialize, Serialize};
 use units::random::Random;

@@ -1,4 +1,4 @@
-//! The knee: how many operations in flight a device needs, and what more of them cost.
+//! The knee: the queue depth that a device needs, and the cost of more.
 //!
 //! With `N` operations in flight a device gives at first `N / R0` of them a second: each takes `R0`, whatever the others
 //! do. In the end it gives `Xmax`, and more of them only wait. The two lines meet at `N* = R0 × Xmax`, the knee. [`fit`]

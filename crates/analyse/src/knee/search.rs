@@ -1,4 +1,4 @@
-//! At which depth to measure next, and for how long: a state machine that knows no target and no clock.
+//! Decides which depth is probed next, and for how long: a state machine without target and clock.
 //!
 //! A few short probes first, each four times as deep as the one before, until more depth gives no more. Then longer ones
 //! around the estimated knee, half and twice of it, wherever the least time has been spent so far, until the interval of

@@ -1,4 +1,4 @@
-//! Whether a series is steady, and what its mean is worth.
+//! Decides whether a series is steady, and how precise its mean is.
 //!
 //! Neighbouring intervals of a measurement are alike, so that sixty of them say less than sixty independent ones would:
 //! all errors here go by the effective number of them.

@@ -1,4 +1,4 @@
-//! The rules, each a function from facts to a finding.
+//! The rules: functions from facts to findings.
 
 mod figures;
 mod limit;

@@ -1,4 +1,4 @@
-//! What limited a run on modelled volumes, which tell all they did.
+//! What limited a run on modelled volumes.
 
 use record::{ModelCredits, ModelRecord, ModelStage};
 

@@ -1,4 +1,4 @@
-//! Runs under a rate.
+//! Findings about runs with a rate.
 
 use record::Kind;
 

@@ -1,4 +1,4 @@
-//! Sums that were printed with their parts.
+//! Printed sums that do not equal the sum of their parts.
 //!
 //! fio counts the parts at different moments: bytes at completion and operations at submission, submission latencies before
 //! service latencies. So they differ by what was in flight at the start and the end, and by rounding. None of the published

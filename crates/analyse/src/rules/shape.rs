@@ -1,4 +1,4 @@
-//! What the shape of latencies and of throughput over time says.
+//! Findings from the distribution of latencies and the course of throughput.
 
 use record::LatencyStats;
 

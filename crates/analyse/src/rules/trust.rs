@@ -1,4 +1,4 @@
-//! Whether the numbers mean what they seem to.
+//! Whether the numbers are to be trusted.
 
 use record::{DiskUse, ModelPageCache, RunOutcome, TargetFacts, TargetKind};
 

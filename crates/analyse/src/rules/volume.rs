@@ -1,4 +1,4 @@
-//! What figures say of the volume they are expected of.
+//! Figures against a modelled volume.
 
 use crate::expectation::{CapKind, ExpectedCap, REACHED};
 use crate::rules::figures::whole;

@@ -1,4 +1,4 @@
-//! `fathom catalog`: the modelled volumes, and what one of them sustains.
+//! `fathom catalog`: modelled volumes and their limits.
 
 mod question;
 

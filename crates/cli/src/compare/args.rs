@@ -1,4 +1,4 @@
-//! The words of `fathom compare`.
+//! Options of `fathom compare`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `fathom compare`: by how much two runs differ, and whether that is more than chance.
+//! `fathom compare`: the differences of two runs, with confidence intervals.
 
 pub(crate) mod args;
 pub(crate) mod sides;

@@ -1,4 +1,4 @@
-//! Which devices and files are meant.
+//! Resolves the devices and files to check.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! From what the host tells to the input of the rules.
+//! Converts facts of the host into the input of the rules.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `fathom doctor`: settings of the host that hold a device back.
+//! `fathom doctor`: host settings that limit a device.
 
 mod ask;
 mod gather;

@@ -1,4 +1,4 @@
-//! The words of `fathom explain`.
+//! Options of `fathom explain`.
 
 use std::path::PathBuf;
 

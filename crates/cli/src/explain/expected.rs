@@ -1,4 +1,4 @@
-//! The volume that figures are expected of, as `analyse` wants to know it.
+//! The volume that figures are compared with, simulated for `analyse`.
 
 use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observation};
 use job::{BlockSizes, Direction, Engine, Job, PerKind, Plan};

@@ -1,4 +1,4 @@
-//! The words of `fathom gate`.
+//! Options of `fathom gate`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is expected, from the command line and from files.
+//! Assertions from the command line and from files.
 
 use std::path::Path;
 

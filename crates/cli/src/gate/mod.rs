@@ -1,4 +1,4 @@
-//! `fathom gate`: a run held against what is expected of it.
+//! `fathom gate`: checks a run against assertions.
 
 pub(crate) mod args;
 mod ask;

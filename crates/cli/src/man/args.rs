@@ -1,4 +1,4 @@
-//! The words of `fathom man`.
+//! Options of `fathom man`.
 
 use std::path::PathBuf;
 

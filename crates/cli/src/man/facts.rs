@@ -1,4 +1,4 @@
-//! What no option says: variables that are read, files that are kept, what exit codes mean everywhere.
+//! Texts of manual pages beside the help: environment, files, exit codes.
 
 /// Something that matters to some commands.
 pub(super) struct Fact {

@@ -1,4 +1,4 @@
-//! The text under a command's options, taken apart: what it says, its examples, its exit codes.
+//! Splits the text after the options into description, examples and exit codes.
 
 /// What stands under the options of a command's help.
 #[derive(Debug, Default, PartialEq, Eq)]

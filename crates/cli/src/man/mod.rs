@@ -1,4 +1,4 @@
-//! `fathom man`: the pages of the manual, made from the words of the program and from the option table.
+//! `fathom man`: manual pages from clap's commands and the option table.
 //!
 //! Help, completions and these pages have one source, so that they cannot differ.
 

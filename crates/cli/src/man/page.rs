@@ -1,4 +1,4 @@
-//! The page of a command, from its words.
+//! The manual page of a command.
 
 use clap::{Arg, Command};
 

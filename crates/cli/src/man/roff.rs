@@ -1,4 +1,4 @@
-//! The language of manual pages, as much of it as pages need: `man(7)` of groff and of mandoc.
+//! Writer of the manual page language, `man(7)` of groff and mandoc.
 
 /// A page under way.
 #[derive(Debug)]

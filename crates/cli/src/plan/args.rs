@@ -1,4 +1,4 @@
-//! The words of `fathom plan`.
+//! Options of `fathom plan`.
 
 use std::path::PathBuf;
 

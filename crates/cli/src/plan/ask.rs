@@ -1,4 +1,4 @@
-//! What `fathom plan` is asked: its options, a run, a job or a named workload made into one need.
+//! Reads the need of `fathom plan`: options, a run, a job or a named workload.
 
 use std::path::Path;
 

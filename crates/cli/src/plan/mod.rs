@@ -1,4 +1,4 @@
-//! `fathom plan`: which volume for this load, at what price.
+//! `fathom plan`: the volume for a load, by price.
 //!
 //! `plan` searches and `report::plan` renders; this module reads the need and simulates the candidates.
 

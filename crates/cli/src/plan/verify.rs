@@ -1,4 +1,4 @@
-//! Simulations that check what the closed form promises.
+//! Simulates planned volumes.
 
 use job::{Arrivals, BlockSizes, Direction, Engine, Job, PerKind, Plan};
 use plan::{PlanTrial, TrialOutcome};

@@ -1,4 +1,4 @@
-//! The words of `fathom runs`.
+//! Options of `fathom runs`.
 
 use std::path::PathBuf;
 

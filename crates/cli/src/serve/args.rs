@@ -1,4 +1,4 @@
-//! The words of `fathom serve`.
+//! Options of `fathom serve`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `fathom serve control`: a command from the shell.
+//! `fathom serve control`: sends a command to a running server.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;

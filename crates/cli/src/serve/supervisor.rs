@@ -1,4 +1,4 @@
-//! What goes on beside the server: signals, the command of `--run`, progress.
+//! The thread beside the server: signals, the command of `--run`, progress.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;

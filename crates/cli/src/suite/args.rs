@@ -1,4 +1,4 @@
-//! The words of `fathom suite`.
+//! Options of `fathom suite`.
 
 use std::path::PathBuf;
 

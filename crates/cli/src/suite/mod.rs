@@ -1,4 +1,4 @@
-//! `fathom suite`: published benchmark procedures, step by step, beside the figures that were published of them.
+//! `fathom suite`: published benchmark procedures.
 //!
 //! A procedure is data (`suites/*.toml`); each of its steps is a run or a simulation like any other.
 

@@ -1,4 +1,4 @@
-//! Operations that did not go as they should: those that fail, and those that are made again.
+//! Failed operations, and operations that are repeated.
 
 use target::{Completion, Target};
 use units::Nanos;

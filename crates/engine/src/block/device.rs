@@ -1,4 +1,4 @@
-//! From an export to a block device, by whichever way this host has.
+//! Creates a block device for an export.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};

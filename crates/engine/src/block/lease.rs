@@ -1,4 +1,4 @@
-//! What is left of a device when its process has died, and how it is cleared away.
+//! Traces of devices whose process has died, and their removal.
 //!
 //! A device has two files in one directory: a mount point and, beside it, a record, which its process keeps locked. The
 //! kernel takes the lock away when the process ends, however it ends, so that neither a reused process number nor another

@@ -1,4 +1,4 @@
-//! What of this host turns a server of bytes into a block device.
+//! Block devices backed by a server: kernel NBD, or FUSE and a loop device.
 //!
 //! The kernel's own network block device where it has one ([`KernelNbd`]); else a file of a FUSE mount ([`mount_file`]) and
 //! a loop device over it ([`attach_loop`]). A [`Lease`] is the place in the file system of the second, and remembers it

@@ -1,4 +1,4 @@
-//! FUSE mounts over a file: by ourselves, or through `fusermount3` where this user may not.
+//! FUSE mounts over a file: directly, or through `fusermount3` without privileges.
 
 use std::ffi::CString;
 use std::io;

@@ -1,4 +1,4 @@
-//! System calls that carry out operations.
+//! System calls on the file of a store.
 
 /// A system call on the file of a store. Places in the buffer of its slot are called `skip`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

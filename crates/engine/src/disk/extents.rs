@@ -1,4 +1,4 @@
-//! Where a file has data.
+//! Allocated extents of a file.
 
 use std::os::fd::RawFd;
 

@@ -1,4 +1,4 @@
-//! A file or a device as the store of an export.
+//! A file or device as the store of an export.
 //!
 //! Each slot has a [`slot::DiskSlot`]: a small machine that says which system call comes next and is told its result. The calls
 //! go through `io_uring` or, where that is not to be had, are made at once. [`turns::Turns`] keeps changes of the same

@@ -1,4 +1,4 @@
-//! The ring of a store: calls are gathered and handed over together.
+//! The io_uring of a store.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};

@@ -1,4 +1,4 @@
-//! One operation at a time: which system call comes next, and what its result means.
+//! One operation of a store: its next system call, and what each result means.
 
 mod ranges;
 

@@ -1,4 +1,4 @@
-//! Which changes may be under way at the same time.
+//! Serializes overlapping changes.
 //!
 //! A change that covers parts of sectors reads them first, and what another change writes there between the read and the
 //! write would be lost. So such a change is alone on its sectors.

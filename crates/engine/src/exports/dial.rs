@@ -1,4 +1,4 @@
-//! From an address to an export that can be used: connecting, and the handshake.
+//! Connects to an export: address, socket, handshake.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};

@@ -1,4 +1,4 @@
-//! Why an export cannot be had, in words.
+//! Describes why an export cannot be used.
 
 use std::io;
 

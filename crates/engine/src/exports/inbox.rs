@@ -1,4 +1,4 @@
-//! What has come from the server and has not been looked at.
+//! Received bytes that are not parsed yet.
 
 /// As many bytes as are received at a time beside a payload that goes straight to its place: many replies to small reads,
 /// and few enough to stay in the processor's cache.

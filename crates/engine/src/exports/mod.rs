@@ -1,4 +1,4 @@
-//! Exports of NBD servers: what they are, and a target on one.
+//! NBD exports: their properties, and a target on one.
 //!
 //! Each target has a connection of its own. What the two sides say to each other is `nbd::wire`; here are the sockets.
 

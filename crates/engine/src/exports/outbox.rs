@@ -1,4 +1,4 @@
-//! What is to be sent: the heads of requests, and the payloads of writes straight from their buffers.
+//! Bytes to send: headers, and payloads of writes from their buffers.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What has been asked and is not answered, and what answers say about it.
+//! Requests in flight, and the replies to them.
 
 use nbd::wire::client::{Malformed, ReplyPart, ServerReply};
 use nbd::wire::{NbdCommand, NbdRequest};

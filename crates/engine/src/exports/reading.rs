@@ -1,4 +1,4 @@
-//! What an export holds, found by reading it.
+//! Reads an export to recognize its content.
 
 use std::io::{self, Read, Seek, SeekFrom};
 

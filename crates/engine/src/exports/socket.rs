@@ -1,4 +1,4 @@
-//! A connected socket, and the four calls that are made on it.
+//! A connected socket.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! What the page cache is told of the order of reads.
+//! Access pattern hints for the page cache.
 
 /// In which order a file will be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

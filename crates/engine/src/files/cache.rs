@@ -1,4 +1,4 @@
-//! Taking files out of the page cache.
+//! Drops files from the page cache.
 
 use std::io;
 

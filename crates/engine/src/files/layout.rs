@@ -1,4 +1,4 @@
-//! Making files before a run: space reserved, and filled where reads are to find data.
+//! Creates and fills files before a run.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;

@@ -1,4 +1,4 @@
-//! Files and devices: opening them, making them, and taking them out of the page cache.
+//! Opens, creates and lays out files and devices, and drops their page cache.
 
 mod advice;
 mod cache;

@@ -1,4 +1,4 @@
-//! Opening files and devices, and what is known of them.
+//! Opens files and devices.
 
 use std::cell::{Cell, RefCell};
 use std::fs::OpenOptions;

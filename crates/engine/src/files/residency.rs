@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache.
+//! Bytes of a file in the page cache.
 
 use std::io;
 use std::os::fd::RawFd;

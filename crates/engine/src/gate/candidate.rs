@@ -1,4 +1,4 @@
-//! One file or device that asks to be written to: every objection to it, and the descriptor that holds it.
+//! One file or device to be written: objections to it, and the descriptor that holds it.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! The kind of filesystem that a file is in (`statfs(2)`).
+//! Types of filesystems (`statfs(2)`).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;

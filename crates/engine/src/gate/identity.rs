@@ -1,4 +1,4 @@
-//! What a descriptor is open on, whatever name it was reached by.
+//! The identity of a file or device, independent of its name.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -1,4 +1,4 @@
-//! The mark by which Fathom knows files that it made: an extended attribute with the time of its last write.
+//! The mark of files that Fathom created: an extended attribute with the time of the last write.
 //!
 //! The time tells whether another program has written to the file since. While a run goes on the mark says so, with the
 //! time before the first write: a run that is killed leaves no other, and what was written after it may be of any program.

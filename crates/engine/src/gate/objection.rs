@@ -1,4 +1,4 @@
-//! Why something must not be written to, as data and in words.
+//! Reasons against writing to a file or device.
 
 use std::fmt;
 use std::io;

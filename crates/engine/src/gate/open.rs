@@ -1,4 +1,4 @@
-//! Descriptors that are opened again on what was looked at, never on what a name has come to mean since.
+//! Reopens descriptors on the inode that was checked, whatever its name means by now.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! What was admitted, held open.
+//! Permission to write to an open file or device.
 
 use std::fs::File;
 use std::io;

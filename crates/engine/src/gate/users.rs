@@ -1,4 +1,4 @@
-//! What uses a device or file, found by number and inode.
+//! Users of a device or file, by device number and inode.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Processors: which there are, which this process may use, how busy they are, how fast they are let run.
+//! Processors: which exist, which this process may use, their load and frequency.
 
 use std::path::Path;
 

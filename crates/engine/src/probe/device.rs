@@ -1,4 +1,4 @@
-//! What a block device is.
+//! Properties of block devices.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the disks themselves count.
+//! Counters of disks.
 
 use std::path::Path;
 

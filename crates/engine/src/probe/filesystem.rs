@@ -1,4 +1,4 @@
-//! What a filesystem does beside holding files.
+//! Properties of filesystems.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the host is.
+//! Properties of the host.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Memory that stands between programs and disks: dirty pages and swap.
+//! Dirty memory limits and swap.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Looking at the host and its devices, and never changing them.
+//! Read-only inspection of the host and its devices.
 //!
 //! What `/proc` and `/sys` tell is read below a `root`, which is `/` outside of tests.
 

@@ -1,4 +1,4 @@
-//! What is mounted, and which filesystem a file is in.
+//! Mounts, and the filesystem of a file.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -1,4 +1,4 @@
-//! What would be lost, or who would be disturbed, if a device or file were written.
+//! Data and users that a write to a device or file would harm.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! What this process may do: asynchronous operations, rings, and the I/O limits of its cgroups.
+//! Permissions of this process: asynchronous I/O, io_uring, cgroup I/O limits.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! From a name to the devices under it: file, mount, partition, mapping, RAID, loop, disk.
+//! Resolves a name to the devices under it: file, mount, partition, mapping, RAID, loop, disk.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -1,4 +1,4 @@
-//! What a thread or the process has used.
+//! CPU and memory usage of threads and the process.
 
 use units::Nanos;
 

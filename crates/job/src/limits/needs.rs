@@ -1,4 +1,4 @@
-//! What the workers of a plan need, and whether the host has it.
+//! Resources that the workers of a plan need, against those of the host.
 
 use units::{Bytes, Nanos, grouped};
 

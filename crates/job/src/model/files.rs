@@ -1,4 +1,4 @@
-//! Which files, and how they are made.
+//! Files of a job, and how they are created.
 
 use units::Bytes;
 

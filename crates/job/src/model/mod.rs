@@ -1,4 +1,4 @@
-//! A job as the rest of Fathom sees it: every value resolved, every default filled in.
+//! A resolved job, with every default filled in.
 //!
 //! Sizes are bytes, times are nanoseconds, shares are whole per cent. Names are fio's where fio has a name.
 

@@ -1,4 +1,4 @@
-//! Reads or writes, where, and in which sizes.
+//! Direction, offsets and block sizes.
 
 use units::Bytes;
 

@@ -1,4 +1,4 @@
-//! How large a block has to be to be verified.
+//! Minimum block sizes for verification.
 
 use super::{BlockSizes, Job, VerifyMethod};
 

@@ -1,4 +1,4 @@
-//! Reading values as fio reads them, and noticing where that cannot be what was meant.
+//! Reads values as fio does, and notices where fio's reading cannot be meant.
 //!
 //! One reader serves both dialects. It always gives fio's value, and beside it a list of findings: a *fault*
 //! where fio refuses, a *quirk* where fio takes the text for something else than it says.

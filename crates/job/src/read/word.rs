@@ -1,4 +1,4 @@
-//! Values that are one of a few words, with or without an argument.
+//! Values that are one of a few words.
 
 use super::Findings;
 use units::closest;

@@ -1,4 +1,4 @@
-//! How operations reach the device.
+//! Options of engines.
 
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, accepted, in_category, int, later, switch, word};
 use crate::draft::JobDraft;

@@ -1,4 +1,4 @@
-//! Errors, traces, zones, and what fio keeps for itself.
+//! Options of error handling, traces and zones.
 
 use super::Status;
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, in_category, later, word};

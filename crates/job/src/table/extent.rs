@@ -1,4 +1,4 @@
-//! Which part of the files, how much, and for how long.
+//! Options of size, offset and runtime.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! Which files, and how they are made.
+//! Options of files.
 
 use units::Bytes;
 

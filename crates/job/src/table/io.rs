@@ -1,4 +1,4 @@
-//! Reads or writes, where, in which sizes, and what is written.
+//! Options of direction, block sizes and payload.
 
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, flag, in_category, later, share, switch, word};
 use crate::draft::JobDraft;

@@ -1,4 +1,4 @@
-//! Rates, idle time, latency targets, syncing.
+//! Options of rates, idle time and syncing.
 
 use units::{Nanos, Rate};
 

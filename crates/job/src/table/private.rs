@@ -1,4 +1,4 @@
-//! Options that one engine alone understands.
+//! Options of a single engine.
 
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, accepted, flag, in_category, later, text};
 

@@ -1,4 +1,4 @@
-//! Names, clones, groups, processors.
+//! Options of names, clones, groups and processors.
 
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, accepted, flag, in_category, int, later, text, word};
 use crate::draft::JobDraft;

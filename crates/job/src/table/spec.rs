@@ -1,4 +1,4 @@
-//! What the table says of one option.
+//! Description of one option.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! What is measured, logged and printed.
+//! Options of statistics and logs.
 
 use units::Nanos;
 

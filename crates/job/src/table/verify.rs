@@ -1,4 +1,4 @@
-//! Checking what was written.
+//! Options of verification.
 
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, flag, in_category, later, switch};
 use crate::draft::JobDraft;

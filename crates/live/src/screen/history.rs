@@ -1,4 +1,4 @@
-//! What was seen over time, in bounded memory, and cut into as many pieces as a graph has room for.
+//! History in bounded memory, resampled to the width of a graph.
 
 use std::collections::VecDeque;
 

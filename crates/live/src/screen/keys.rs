@@ -1,4 +1,4 @@
-//! Keys, from the bytes that a terminal sends for them.
+//! Key presses, from the bytes of a terminal.
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

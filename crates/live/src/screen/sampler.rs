@@ -1,4 +1,4 @@
-//! From what workers leave on the board to what was done in the last seconds.
+//! Rates of the last seconds, from copies of the workers' counters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

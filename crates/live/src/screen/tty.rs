@@ -1,4 +1,4 @@
-//! The terminal: taken for a full screen, given back as it was, whatever happens.
+//! The terminal of the full screen, restored in every case.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};

@@ -1,4 +1,4 @@
-//! Why a handshake came to nothing.
+//! Reasons of a failed handshake.
 
 use crate::number::{err, opt};
 

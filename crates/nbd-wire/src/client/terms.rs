@@ -1,4 +1,4 @@
-//! What a client wants of a server, and what it gets.
+//! What a client asks of a server, and what it gets.
 
 use crate::{ExportBlockSizes, TransmissionFlags};
 

@@ -1,4 +1,4 @@
-//! Why a text is no address.
+//! Errors of addresses.
 
 /// Why a text is no address of an export. Places are counted in bytes from zero.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! The kernel's end of a mount.
+//! The `/dev/fuse` end of a mount.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

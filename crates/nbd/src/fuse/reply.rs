@@ -1,4 +1,4 @@
-//! What is written back.
+//! Replies to the kernel.
 
 use rustix::io::Errno;
 

@@ -1,4 +1,4 @@
-//! What is read: requests of the kernel.
+//! Requests of the kernel.
 
 use rustix::io::Errno;
 

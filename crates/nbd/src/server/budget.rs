@@ -1,4 +1,4 @@
-//! How much memory clients may take together, and each of them alone.
+//! The memory budget of all clients.
 //!
 //! A connection takes memory for requests on their way in, for requests in flight, and for replies that its client has not
 //! read. It is not read from while the next request does not fit, so that memory is bounded by what is granted here:

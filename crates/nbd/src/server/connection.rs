@@ -1,4 +1,4 @@
-//! A client: what it has said, what it is to be told.
+//! The state of one connection.
 
 use std::os::fd::BorrowedFd;
 

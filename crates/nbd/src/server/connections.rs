@@ -1,4 +1,4 @@
-//! How many clients share what is served.
+//! Counts active clients.
 
 use units::Nanos;
 

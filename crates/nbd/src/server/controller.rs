@@ -1,4 +1,4 @@
-//! Changing a server at work from other threads.
+//! Changes a running server from other threads.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;

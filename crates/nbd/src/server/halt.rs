@@ -1,4 +1,4 @@
-//! How calls on sockets end that transfer nothing.
+//! Outcomes of socket calls that transfer nothing.
 
 use rustix::io::Errno;
 

@@ -1,4 +1,4 @@
-//! Where clients knock.
+//! Listening sockets.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

@@ -1,4 +1,4 @@
-//! Requests between their arrival and their reply.
+//! Requests in flight.
 
 use units::Nanos;
 

@@ -1,4 +1,4 @@
-//! One end of a connection.
+//! A non-blocking socket, plain or encrypted.
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

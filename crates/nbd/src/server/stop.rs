@@ -1,4 +1,4 @@
-//! Stopping a server from elsewhere.
+//! Stops a server from another thread.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! What a server has done, counted while it does it.
+//! Counters of a server.
 
 use meter::Histogram;
 use units::Nanos;

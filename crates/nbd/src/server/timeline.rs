@@ -1,4 +1,4 @@
-//! When replies are due by the model, and how the server keeps to that.
+//! Due times of replies, and how well the server keeps them.
 //!
 //! The model runs on schedule time: what the server does late does not move what is due later, so rates are exact however
 //! late single replies are. A wake-up is asked for by as much early as wake-ups are usually late. What a request and its

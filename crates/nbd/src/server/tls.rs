@@ -1,4 +1,4 @@
-//! Encrypted connections: certificates, and one session inside a socket.
+//! TLS: certificates, and the session of a connection.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! How long a request and its reply are on their way.
+//! Measures the round trip to a client.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;

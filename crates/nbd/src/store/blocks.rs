@@ -1,4 +1,4 @@
-//! The memory of blocks, taken in chunks.
+//! Memory of blocks, allocated in chunks.
 //!
 //! A chunk is zeroed memory fresh from the kernel: of a block only the pages that are written to are ever touched. A
 //! block on its own would be cleared by the allocator, sixteen page faults for the one that a write of 4 KiB needs.

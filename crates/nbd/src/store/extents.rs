@@ -1,4 +1,4 @@
-//! Rows of extents.
+//! Lists of extents.
 
 use nbd_wire::Extent;
 

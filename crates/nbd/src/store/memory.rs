@@ -1,4 +1,4 @@
-//! Sparse memory.
+//! A store in sparse memory.
 
 use super::blocks::BLOCK_BYTES;
 use super::parts::{parts, split};

@@ -1,4 +1,4 @@
-//! Changes in memory over a store that is only read.
+//! A store of changes in memory over a read-only store.
 //!
 //! A block is below until something changes in it; then all of it is above, or it is zero. A change of a part of a block
 //! that is still below first fetches the block, and waits for that where the store below lets it wait. No block ever goes

@@ -1,4 +1,4 @@
-//! Ranges of bytes taken apart into blocks.
+//! Splits byte ranges into blocks.
 
 use std::ops::Range;
 

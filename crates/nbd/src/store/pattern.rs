@@ -1,4 +1,4 @@
-//! Content that follows from the offset.
+//! A read-only store whose content is computed from the offset.
 
 use units::random::{Random, mix};
 

@@ -1,4 +1,4 @@
-//! Bytes that are lent for one system call.
+//! Bytes borrowed for one system call.
 
 use std::io::IoSlice;
 

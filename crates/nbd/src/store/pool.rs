@@ -1,4 +1,4 @@
-//! Memory that several stores share.
+//! A memory limit shared by several stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

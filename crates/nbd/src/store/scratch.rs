@@ -1,4 +1,4 @@
-//! A buffer for each slot.
+//! A buffer per slot.
 
 use super::Pool;
 

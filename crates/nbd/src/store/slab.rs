@@ -1,4 +1,4 @@
-//! Things by numbers that are used again.
+//! Storage by reusable indices.
 
 /// A row of things with gaps.
 pub(super) struct Slab<T> {

@@ -1,4 +1,4 @@
-//! Blocks of memory by their numbers, most of which are not there.
+//! Sparse blocks of memory.
 //!
 //! A tree of fixed fan-out, as high as the number of blocks needs, so that a lookup is two or three steps and an exabyte
 //! costs nothing before it is written. Whole subtrees may be absent or zero by one entry.

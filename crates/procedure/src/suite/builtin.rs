@@ -1,4 +1,4 @@
-//! The procedures of `suites/`, and files of one's own.
+//! The built-in suites, and suite files.
 
 use job::Diagnostic;
 use units::closest;

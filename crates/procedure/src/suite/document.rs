@@ -1,4 +1,4 @@
-//! The result of a suite, from what is done of it.
+//! The result of a suite.
 
 use analyse::knee::steady::SteadyWindow;
 use report::suite::{SuiteDocument, SuiteOutcome, SuiteRounds, SuiteRow, SuiteStep};

@@ -1,4 +1,4 @@
-//! What is asked of a suite: on what, how much of it, and how much shorter than it was published.
+//! The request for a suite run: target, size, scale.
 
 use job::{Around, Diagnostic, Dialect, Plan, Size};
 use report::suite::SuiteTargets;

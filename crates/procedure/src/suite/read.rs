@@ -1,4 +1,4 @@
-//! A procedure, from TOML. `docs/suites.md` describes the format for those who write one.
+//! Reads suites from TOML (docs/suites.md).
 
 use std::ops::Range;
 

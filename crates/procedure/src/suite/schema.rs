@@ -1,4 +1,4 @@
-//! What a procedure is.
+//! Types of suites.
 
 use std::ops::Range;
 use std::sync::Arc;

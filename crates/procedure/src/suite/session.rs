@@ -1,4 +1,4 @@
-//! The steps of a suite, one after the other.
+//! Carries out the steps of a suite.
 
 use std::time::Duration;
 

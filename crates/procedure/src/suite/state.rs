@@ -1,4 +1,4 @@
-//! What is done of a suite, so that an interrupted run goes on.
+//! Finished steps of a suite, so that an interrupted run continues.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One step of a suite, on the host or on a modelled volume.
+//! One step of a suite, on a device or on a model.
 
 use job::Diagnostic;
 use record::{Figure, Run, RunOutcome as Ending};

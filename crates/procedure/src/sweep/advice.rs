@@ -1,4 +1,4 @@
-//! How a depth is split over workers, and the line for fio that does it.
+//! Splits a depth over workers.
 
 use analyse::knee::{Curve, Fit};
 use job::{Engine, Job, Plan};

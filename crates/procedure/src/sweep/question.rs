@@ -1,4 +1,4 @@
-//! What is asked of a sweep: its jobs, its range and its time.
+//! The request for a sweep: jobs, range, time limit.
 
 use analyse::knee::search::KneeSettings;
 use job::{Around, Diagnostic, Job, Plan};

@@ -1,4 +1,4 @@
-//! What can be claimed: keys of Fathom's own, and columns of `iostat -x` by their names.
+//! Keys of claims: Fathom's own, and columns of `iostat -x`.
 
 /// A key of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]

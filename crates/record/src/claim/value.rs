@@ -1,4 +1,4 @@
-//! The value of a figure: numbers with units, ranges, approximations.
+//! Values of claims: numbers with units, ranges, approximations.
 
 use super::keys::{ClaimColumn, NamedKey};
 use super::{ClaimKey, Claimed};

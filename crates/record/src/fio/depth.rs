@@ -1,4 +1,4 @@
-//! The depth of a job whose options are not known.
+//! Estimates the depth of a job without options.
 
 use crate::Measured;
 

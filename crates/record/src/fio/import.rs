@@ -1,4 +1,4 @@
-//! From fio's document to a run.
+//! Converts fio's document into a run.
 
 use serde::Deserialize;
 

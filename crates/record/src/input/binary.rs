@@ -1,4 +1,4 @@
-//! What is no text: refused by its first bytes.
+//! Refuses binary files by their first bytes.
 
 use super::{InputError, MAKE};
 

@@ -1,4 +1,4 @@
-//! Options of fio that stand beside its normal output: a command line above it, or a job file that was printed.
+//! fio options beside its normal output: a command line, or a printed job file.
 //!
 //! fio's normal output does not say whether `direct=1` was set. Logs often hold the command line (`$ fio --direct=1 …`,
 //! `+ fio …`, `"cmd": "fio …"`) or the job file, so the option is read from there. Nothing is presumed: where neither

@@ -1,4 +1,4 @@
-//! What something else looks like, and how to make what can be read.
+//! Recognizes output of other programs, with remedies.
 
 use super::text::InputText;
 use super::{InputError, MAKE};

@@ -1,4 +1,4 @@
-//! What `iostat -x` saw: text and JSON of sysstat 10 to 12.
+//! Reads `iostat -x`: text and JSON of sysstat 10 to 12.
 //!
 //! Columns are known by their names, so that any selection and order of them will do; those a version does not print
 //! are `None`.

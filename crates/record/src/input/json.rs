@@ -1,4 +1,4 @@
-//! Documents in JSON, wherever in a text they begin.
+//! Finds JSON documents in a text.
 
 use std::ops::Range;
 

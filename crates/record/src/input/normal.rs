@@ -1,4 +1,4 @@
-//! fio's normal output.
+//! Reads fio's normal output.
 //!
 //! Values are the most exact that were printed: counts from `issued rwts`, runtimes in milliseconds, bytes as rounded
 //! as `io=` has them; sums are not checked here: the quotes keep the printed figures for that. Of several accounts of one

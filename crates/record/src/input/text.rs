@@ -1,4 +1,4 @@
-//! Text as lines, and numbers as they were printed.
+//! Lines and numbers of a text.
 
 use super::{InputError, MAKE, binary, prefix};
 

@@ -1,4 +1,4 @@
-//! Axes: a scale with what stands beside it.
+//! Axes: a scale with its labels.
 
 use super::label::unit_of_bytes;
 use super::scale::{Scale, round_step};

@@ -1,4 +1,4 @@
-//! Where a chart is drawn, and its marks.
+//! The plot area of a chart, and its marks.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Pictures: scales, axes, frames and marks, in one place for every chart of every page.
+//! Charts: scales, axes, frames and marks.
 //!
 //! A chart is drawn into a [`Frame`], which knows where the values of its two [`Axis`] lie. Marks carry classes and no
 //! colours: [`STYLE`] gives them theirs, on light, on dark and in print, so that the same marks serve a picture of its own

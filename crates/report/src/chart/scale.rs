@@ -1,4 +1,4 @@
-//! Where values lie between two ends.
+//! Positions of values between two ends.
 
 /// A scale: linear or logarithmic.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What every picture begins with, ends with and is labelled with.
+//! The SVG around a chart.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A comparison in a sentence.
+//! The answer of a comparison in one sentence.
 
 use analyse::compare::{Comparison, FigureComparison, Judgement};
 

@@ -1,4 +1,4 @@
-//! What runs differ in and what to keep in mind, in words.
+//! Differences and reservations in words.
 
 use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side};
 use record::{FigureQuantity, Kind};

@@ -1,4 +1,4 @@
-//! What to change, as commands to copy.
+//! Changes as commands to copy.
 
 use analyse::doctor::{Number, SettingChange};
 

@@ -1,4 +1,4 @@
-//! What each check is called and why it matters, in words.
+//! Names and reasons of checks.
 
 use analyse::doctor::{Bottom, Check, CheckState, DoctorCase, DoctorFinding, UnreadCause, UnreadFact};
 

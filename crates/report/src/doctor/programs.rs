@@ -1,4 +1,4 @@
-//! The same for programs and documents.
+//! Findings of the doctor for programs and documents.
 
 use analyse::doctor::{Check, CheckState, DoctorFinding, DoctorSubject, FilesystemFacts, Purpose};
 use serde_json::{Map, Value, json};

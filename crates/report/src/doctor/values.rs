@@ -1,4 +1,4 @@
-//! What was found and what is wanted, in words.
+//! Found and wanted values in words.
 
 use analyse::doctor::{Check, DoctorFigure, DoctorFinding, DoctorValue, Purpose, Want};
 use units::{Bytes, count, grouped};

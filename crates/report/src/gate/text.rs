@@ -1,4 +1,4 @@
-//! A gate for people: a line for each expectation, the value beside what it is held against.
+//! A gate as text: a line per assertion.
 
 use analyse::gate::{Bound, GateOutcome};
 

@@ -1,4 +1,4 @@
-//! What several sections of a page need.
+//! Shared parts of sections.
 
 use analyse::Severity;
 use record::{ModelRecord, Run};

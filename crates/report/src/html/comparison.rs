@@ -1,4 +1,4 @@
-//! What a comparison came to: each change with its interval and its verdict.
+//! The section of a comparison.
 
 use analyse::compare::FigureComparison;
 

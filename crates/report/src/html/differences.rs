@@ -1,4 +1,4 @@
-//! Several runs: their figures side by side, and in words how far they are from the first one's.
+//! Figures of several runs side by side.
 
 use analyse::compare;
 use record::{Figure, FigureQuantity, Kind};

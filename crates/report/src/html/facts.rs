@@ -1,4 +1,4 @@
-//! How a run was made: the command to repeat it, the job as written, the machine, the model, the devices.
+//! How a run was made: command, job, host, model, devices.
 
 use record::{JobResult, ModelledVolume, Run, RunOutcome};
 use units::{Bytes, grouped};

@@ -1,4 +1,4 @@
-//! A chart on a page: its title, what to read in it, its legend, its picture, its table.
+//! A chart with title, note, legend and table.
 
 use super::markup::Markup;
 use super::table::HtmlTable;

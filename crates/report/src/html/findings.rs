@@ -1,4 +1,4 @@
-//! What was found: the verdict in large letters, the rest below it.
+//! Verdict and findings.
 
 use analyse::{Finding, Severity};
 use record::JobResult;

@@ -1,4 +1,4 @@
-//! The figures of one result that people look for first.
+//! Headline figures of a result.
 
 use record::{DirectionResult, JobResult, Kind, LatencyStats};
 use units::{Bytes, Nanos, count, grouped, percent, significant};

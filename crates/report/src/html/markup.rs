@@ -1,4 +1,4 @@
-//! Markup that cannot be wrong: every element that is opened is closed, every text escaped.
+//! HTML writer that closes elements and escapes text.
 
 use crate::chart::escape;
 

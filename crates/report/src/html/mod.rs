@@ -1,4 +1,4 @@
-//! One page that holds everything: what was found, the figures, the charts, each with its table, and how to repeat it.
+//! The HTML page: verdict, findings, figures, charts, tables, and how to repeat the run.
 //!
 //! A page is a file of its own. It asks nothing of the network (a policy in its head has browsers refuse to), runs no
 //! script, and is read on a phone, on a wide screen, on paper, in light and in dark, and by those who hear it. A section is

@@ -1,4 +1,4 @@
-//! All jobs of a page at a glance.
+//! Overview of all jobs of a page.
 
 use analyse::Severity;
 use units::count;

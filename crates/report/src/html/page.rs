@@ -1,4 +1,4 @@
-//! The page around its sections: head, headline, ways to the sections, end.
+//! The frame of a page: head, headline, navigation, footer.
 
 use analyse::Severity;
 

@@ -1,4 +1,4 @@
-//! One job of a run, or the same job of several runs beside each other.
+//! One job of a run, or the same job of several runs.
 
 use analyse::Verdict;
 use record::{DirectionResult, JobResult, Kind, Run};

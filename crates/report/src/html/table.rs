@@ -1,4 +1,4 @@
-//! Tables, with a caption and heads that say what they are of.
+//! HTML tables.
 
 use super::markup::Markup;
 

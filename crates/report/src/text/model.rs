@@ -1,4 +1,4 @@
-//! What modelled volumes say of themselves.
+//! The text of modelled volumes.
 
 use record::{ModelPageCache, ModelRecord, ModelStage};
 use units::{Bytes, Nanos, count, percent};

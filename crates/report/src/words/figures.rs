@@ -1,4 +1,4 @@
-//! Findings about figures that are held against each other.
+//! Texts of findings about contradicting figures.
 
 use analyse::{Finding, Quantity};
 use units::{count, grouped, significant};

@@ -1,4 +1,4 @@
-//! Findings in words: what is so, with its figures, and what to do about it.
+//! Findings in words: statement, remedy and outlook.
 
 use analyse::{Code, Explanation, Finding, Quantity, Remedy};
 use record::{JobResult, Unchecked};

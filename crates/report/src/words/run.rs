@@ -1,4 +1,4 @@
-//! Findings that need a run: what limited it, and whether it may be trusted.
+//! Texts of findings about runs.
 
 use analyse::{Code, Finding, Quantity};
 use record::Unchecked;

@@ -1,4 +1,4 @@
-//! What a job verified, in a line.
+//! The line about verification.
 
 use record::{Unchecked, Verified};
 use units::grouped;

@@ -1,4 +1,4 @@
-//! Findings about figures that are held against a volume.
+//! Texts of findings about a volume.
 
 use analyse::{Code, Database, Finding, Quantity, Remedy};
 use units::{Bytes, count, grouped, significant};

@@ -1,4 +1,4 @@
-//! What a server answers to a command.
+//! Replies to control commands.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

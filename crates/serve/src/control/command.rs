@@ -1,4 +1,4 @@
-//! Commands: their words.
+//! Parses control commands.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What a server serves at the moment, and how commands change it.
+//! Carries out control commands.
 
 use std::ops::Range;
 

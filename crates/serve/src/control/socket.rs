@@ -1,4 +1,4 @@
-//! Commands that change a running server: a line each at a socket of its own, answered by a line of JSON.
+//! The control socket: one command per line, one line of JSON per reply.
 //!
 //! Each controller has a thread. Commands are carried out one after the other, and the server makes each change between
 //! two requests: what a controller does or leaves undone reaches neither clients nor other controllers.

@@ -1,4 +1,4 @@
-//! What no simulation can carry out, found before it begins.
+//! Checks of jobs that no simulation can run.
 
 use job::{Diagnostic, Job, Plan};
 use runner::{WorkerPlan, policy};

@@ -1,4 +1,4 @@
-//! Where the files of jobs are on modelled volumes.
+//! Placement of files on modelled volumes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What modelled volumes did, for the record.
+//! Results of modelled volumes, for the record.
 
 use job::Plan;
 use record::{

@@ -1,4 +1,4 @@
-//! The volumes that jobs name.
+//! Resolves the volumes of jobs.
 
 use std::collections::BTreeMap;
 

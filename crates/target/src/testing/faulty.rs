@@ -1,4 +1,4 @@
-//! Any target, made to fail now and then.
+//! A target with injected faults.
 
 use units::Nanos;
 use units::random::Random;

@@ -1,4 +1,4 @@
-//! Files in memory under a virtual clock.
+//! A target in memory under a virtual clock.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

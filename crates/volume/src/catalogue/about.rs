@@ -1,4 +1,4 @@
-//! What is worth knowing about a volume beyond what it does: who sells it, what may be said about it.
+//! Descriptive facts of a volume: provider, keys, prices.
 
 use super::FoundVolume;
 use super::bounds::{Bounds, FigureOrigin};

@@ -1,4 +1,4 @@
-//! A volume as it is asked for: `PROVIDER/TYPE[@EDITION][,key=value]...`.
+//! Parses volume names: `PROVIDER/TYPE[@EDITION][,key=value]...`.
 
 use std::ops::Range;
 

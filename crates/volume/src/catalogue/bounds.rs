@@ -1,4 +1,4 @@
-//! What a key of a volume may be.
+//! Bounds of a key of a volume.
 
 /// Values are compared with this relative tolerance: a third of a TiB is not a whole number of bytes.
 const HAIR: f64 = 1e-9;

@@ -1,4 +1,4 @@
-//! A volume's rules and values made into a [`Spec`].
+//! Builds a [`Spec`] from rules and values.
 
 mod assumed;
 

@@ -1,4 +1,4 @@
-//! A drive's parameters by name, as files of volumes have them.
+//! Parameters of drives by name.
 
 use units::{Bytes, Nanos};
 

@@ -1,4 +1,4 @@
-//! A table of a TOML file, taken apart key by key; what is left over is a problem.
+//! Reads a TOML table key by key; unknown keys are problems.
 
 use std::ops::Range;
 

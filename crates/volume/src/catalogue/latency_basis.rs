@@ -1,4 +1,4 @@
-//! Where the figures of a latency are from.
+//! Sources of latency figures.
 
 /// Where the figures of a latency are from, the surest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

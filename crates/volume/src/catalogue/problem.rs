@@ -1,4 +1,4 @@
-//! What is wrong with a volume's name or with a file of volumes, and where.
+//! Problems of volume names and files, with their place.
 
 use std::fmt;
 use std::ops::Range;

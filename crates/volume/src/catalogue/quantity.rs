@@ -1,4 +1,4 @@
-//! Numbers with units, as people give them: `2048GB`, `2400MiB/s`, `1.5ms`, `50%`.
+//! Numbers with units: `2048GB`, `2400MiB/s`, `1.5ms`, `50%`.
 
 use super::rule::number;
 

@@ -1,4 +1,4 @@
-//! A file of volumes, from TOML. `docs/volumes.md` describes it for those who write one.
+//! Reads volumes from TOML (docs/volumes.md).
 
 use std::collections::BTreeMap;
 

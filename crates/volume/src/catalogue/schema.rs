@@ -1,4 +1,4 @@
-//! What a file of volumes says, before anybody asks for one.
+//! Types of volume files.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Tables of machines and of tiers, one line for each.
+//! Tables of machines and tiers.
 
 use units::closest;
 

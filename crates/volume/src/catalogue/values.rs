@@ -1,4 +1,4 @@
-//! What the keys of a volume come to: what was asked for, defaults, ranges.
+//! Values of a volume's keys: given, defaults, ranges.
 
 use units::closest;
 

@@ -1,4 +1,4 @@
-//! The write-back cache: what is in it, who waits for room in it, who waits until it is empty.
+//! The write-back cache of a drive.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Where bytes lie on the platters, and how long the head takes to them.
+//! Positions on the platters, and positioning times.
 //!
 //! # Places
 //!

@@ -1,4 +1,4 @@
-//! What one drive does, one command after the other.
+//! Carries out commands of a drive, one after the other.
 
 use units::{Bytes, Nanos, random::Random};
 

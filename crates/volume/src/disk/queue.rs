@@ -1,4 +1,4 @@
-//! Requests that wait for the head, and which of them is next.
+//! The command queue, ordered by positioning time.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! Reads that follow one another: what the drive has read on, and what will pass the head next.
+//! Readahead of a drive.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Which pages are dirty, in the order of their places.
+//! Dirty pages, by offset.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The page cache of a machine: what a job meets that is not `direct=1`.
+//! The page cache of a machine, for jobs without `direct=1`.
 //!
 //! A [`PageCache`] is told of reads, writes and syncs and says how far they come at once, which transfers the volumes
 //! have to carry out, and who goes on when one of them has ended. It follows what the kernel documents: windows of

@@ -1,4 +1,4 @@
-//! Which pages are in memory, found by device and place, given up in the order of a clock.
+//! Cached pages, with clock eviction.
 
 /// No page, no transfer, no waiter.
 pub(super) const NONE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! What is read ahead of a reader: windows that double while it goes from front to back.
+//! Readahead: windows that double for sequential readers.
 //!
 //! After the description in the kernel's `Documentation/core-api/mm-api.rst` ("Readahead Overview"). A window is a
 //! range of pages; its tail is the part that was not requested yet. The first page of the tail is marked: the reader that

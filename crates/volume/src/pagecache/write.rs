@@ -1,4 +1,4 @@
-//! Dirty pages: how they come about, how much of them there may be, and how they get to the volumes.
+//! Dirty pages: limits and write-back.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Volumes that change while they are used.
+//! Changes volumes in use.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Writes to the same place one after the other, so that it is known which of them was the last.
+//! Serializes writes to the same block, so that the last one is known.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The short way to a decision, for stretches in which nothing can happen but one more like the last.
+//! Fast path for repeated operations.
 //!
 //! A job that reads or writes blocks of one size in one file, with no rate, pause or sync, needs no more than the
 //! next offset. How many operations such a stretch has is known beforehand: they are accounted for together when

@@ -1,4 +1,4 @@
-//! From a job to its issuer.
+//! Creates the issuer of a job.
 
 use job::{Direction, Job};
 use units::random::{Random, mix};

@@ -1,4 +1,4 @@
-//! The source of decisions of one worker.
+//! The issuer: decides the operations of one worker.
 
 mod in_order;
 mod lane;

@@ -1,4 +1,4 @@
-//! Going through decided writes again, to read back what they left.
+//! Repeats decided writes as reads, for verification.
 
 use job::{Direction, Engine, Job};
 use units::Nanos;

@@ -1,4 +1,4 @@
-//! Which blocks of a region have been used, for operations of different sizes.
+//! Used blocks of a region, for mixed block sizes.
 //!
 //! One bit for each block, in leaves of 4096 blocks that exist only between the first and the last use of their
 //! blocks. Above them a few levels of summaries say which leaves are full, so that the next free block is found

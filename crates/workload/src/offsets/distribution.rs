@@ -1,4 +1,4 @@
-//! Where offsets fall when blocks may repeat: evenly, or with a few blocks that are hotter than the others.
+//! Distributions of offsets where blocks may repeat.
 //!
 //! Zipf and Pareto draw a rank, and a keyed bijection says which block has that rank, so that hot blocks lie all
 //! over the file as they do in life (and as they do in fio). A normal distribution is the one that is asked for

@@ -1,4 +1,4 @@
-//! Where the next operation on a file begins and how much of it fits there.
+//! Offset and length of the next operation on a file.
 
 mod coverage;
 mod distribution;

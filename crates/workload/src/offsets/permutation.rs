@@ -1,4 +1,4 @@
-//! Every block once, in an order that looks random, in no memory to speak of.
+//! Pseudo-random permutations in constant memory.
 //!
 //! A bitmap of a 10 TiB device at 4 KiB takes 340 MB and misses the cache on every look. A keyed bijection needs
 //! a few numbers: the counter runs through `0..2^bits` and each value is scattered by steps that can all be undone,

@@ -1,4 +1,4 @@
-//! The checksums that fio offers, as bytes.
+//! Checksums of verified blocks.
 
 use crc::{CRC_7_MMC, CRC_16_IBM_3740, CRC_64_XZ, Crc, Table};
 use job::VerifyMethod;

@@ -1,4 +1,4 @@
-//! The header that stands before each verified block, as bytes on the device.
+//! The header of verified blocks.
 //!
 //! | bytes | field |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Which write to a block was the last, where writes may overlap.
+//! The last write to each block, where writes may overlap.
 
 use std::collections::BTreeMap;
 

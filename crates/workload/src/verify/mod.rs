@@ -1,4 +1,4 @@
-//! Blocks that say what they are, so that reading them back shows whether they are still that.
+//! Blocks that identify themselves, for verification.
 //!
 //! A write is cut into blocks of `verify_interval` bytes. Each begins with a header that holds its offset and the
 //! run's seed and nonce, its worker and its file, and carries bytes that follow from these and the pass alone. So a block

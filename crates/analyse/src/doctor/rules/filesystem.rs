@@ -1,4 +1,4 @@
-//! What a filesystem does beside holding files.
+//! Filesystem overhead: atime, journals, discards.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts};

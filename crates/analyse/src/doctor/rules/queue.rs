@@ -1,4 +1,4 @@
-//! How requests wait and in which order they go.
+//! I/O schedulers and queue depths.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, Known};

@@ -1,4 +1,4 @@
-//! Sizes: of requests, of blocks, of discards, of what is read ahead.
+//! Sizes of requests, blocks, discards and readahead.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind};

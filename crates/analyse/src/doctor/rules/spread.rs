@@ -1,4 +1,4 @@
-//! How work is spread over processors and memory nodes.
+//! Distribution of work over processors and NUMA nodes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What lies between a filesystem and its disks, and the limits that are set on each device.
+//! Layers between a filesystem and its disks, and the limits of each.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, HostFacts, IoLimitFacts, Known, LayerFacts};

@@ -1,4 +1,4 @@
-//! Ranges that become zero or are given back.
+//! Zeroing and discarding ranges.
 
 use std::ops::Range;
 

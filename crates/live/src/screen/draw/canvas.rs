@@ -1,4 +1,4 @@
-//! A buffer of cells in which nothing can be drawn outside.
+//! A cell buffer with clipping.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

@@ -1,4 +1,4 @@
-//! Graphs of braille: two dots beside and four above one another in each cell.
+//! Braille graphs: eight dots per cell.
 
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

@@ -1,4 +1,4 @@
-//! What it is and how far it is, the keys, and the help; and all of it in a few lines where there is no room.
+//! Header, key bar and help; and a short form for small terminals.
 
 use ratatui_core::layout::Rect;
 use units::count;

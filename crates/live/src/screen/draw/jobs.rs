@@ -1,4 +1,4 @@
-//! A line for each job and kind of operation.
+//! The table of jobs.
 
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

@@ -1,4 +1,4 @@
-//! Graphs over time, and how latencies are distributed now.
+//! Graphs over time, and the latency distribution.
 
 use meter::{Histogram, value_of};
 use ratatui_core::layout::Rect;

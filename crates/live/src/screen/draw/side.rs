@@ -1,4 +1,4 @@
-//! What limits it now, how well the generator keeps its schedule, and what went wrong.
+//! Limits, schedule accuracy and errors.
 
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

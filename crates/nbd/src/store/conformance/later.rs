@@ -1,4 +1,4 @@
-//! A store whose operations end later and in any order.
+//! A store that completes operations later and in any order.
 
 use units::random::Random;
 

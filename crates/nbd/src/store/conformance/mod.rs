@@ -1,4 +1,4 @@
-//! What every store must do: random operations against plain bytes, one suite for all of them.
+//! The conformance suite of stores: random operations against a byte array.
 //!
 //! A store that does not conform makes [`check`] panic with the seed, the operation and what was seen.
 

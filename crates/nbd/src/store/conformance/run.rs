@@ -1,4 +1,4 @@
-//! One course of operations over one store.
+//! One sequence of operations on one store.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Operations that the suite makes up.
+//! Random operations of the suite.
 
 use std::ops::Range;
 

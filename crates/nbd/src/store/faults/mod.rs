@@ -1,4 +1,4 @@
-//! Faults on purpose, by a seed.
+//! Fault injection by a seed.
 //!
 //! [`FaultRates`] are what was asked for, [`Faults`] decides for one operation after the other, and [`FaultyStore`] carries out what
 //! can be done in a store. Stalls and lost connections are for the server, which answers clients. [`InjectedFaults`] counts what

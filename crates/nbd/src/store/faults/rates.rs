@@ -1,4 +1,4 @@
-//! Which faults were asked for: `eio=0.001,stall=0.0001:2s,torn=0.1%,lost=1e-6,disconnect=1e-6`.
+//! Parses fault rates: `eio=0.001,stall=0.0001:2s,torn=0.1%,lost=1e-6,disconnect=1e-6`.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A store that goes wrong.
+//! A store with injected faults.
 
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;

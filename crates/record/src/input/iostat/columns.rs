@@ -1,4 +1,4 @@
-//! The columns of `iostat -x`, by name.
+//! Columns of `iostat -x`.
 
 use super::IostatDevice;
 

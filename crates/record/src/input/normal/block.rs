@@ -1,4 +1,4 @@
-//! The lines that fio prints of one result.
+//! Lines of one result.
 
 use super::figures::{NormalLine, count, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, whole};
 use crate::fio;

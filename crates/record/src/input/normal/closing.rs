@@ -1,4 +1,4 @@
-//! What fio prints after the results: reporting groups and devices.
+//! Lines after the results: reporting groups and devices.
 
 use super::figures::{NormalLine, percent, rate, runtime, size, whole};
 use crate::input::InputError;

@@ -1,4 +1,4 @@
-//! Figures on a line of fio's normal output.
+//! Figures on a line.
 
 use crate::input::InputError;
 use crate::input::text::{InputText, Printed, printed};

@@ -1,4 +1,4 @@
-//! What fio prints of each job before it runs.
+//! Lines of a job before it runs.
 
 use super::figures::{NormalLine, rounded, size};
 use crate::fio;

@@ -1,4 +1,4 @@
-//! What was left of burst credits over time.
+//! Burst credits over time.
 
 use record::ModelStage;
 

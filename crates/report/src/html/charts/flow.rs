@@ -1,4 +1,4 @@
-//! What went through over time: operations and bytes a second.
+//! IOPS and throughput over time.
 
 use record::{Flow, Level, Stretch};
 

@@ -1,4 +1,4 @@
-//! Where latencies lay over time: the darker, the more of them.
+//! Heat map of latency over time.
 
 use record::{Kind, LatencyBlock, LatencyStats, bucket_range_ns};
 

@@ -1,4 +1,4 @@
-//! What a search for the knee has found: IOPS and latency against depth, latency against IOPS.
+//! Curves of a sweep.
 
 use units::{count, percent};
 

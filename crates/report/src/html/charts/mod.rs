@@ -1,4 +1,4 @@
-//! The charts of a page, a file each: from records to figures, `None` where there is nothing to draw.
+//! The charts of a page; `None` where there is nothing to draw.
 
 mod credits;
 mod flow;

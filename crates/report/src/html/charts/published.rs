@@ -1,4 +1,4 @@
-//! How far the figures of a procedure are from what was published of it.
+//! Deviation of figures from published ones.
 
 use record::FigureQuantity;
 

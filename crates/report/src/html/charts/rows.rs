@@ -1,4 +1,4 @@
-//! Charts with a row for each thing: bars from nothing, and pairs with what is between them.
+//! Bar charts with a row per item.
 
 use super::super::figure::{Look, Paper};
 use crate::chart::{Axis, Frame, Scale, Svg, isolated};

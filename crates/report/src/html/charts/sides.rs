@@ -1,4 +1,4 @@
-//! Service and response beside each other.
+//! Service and response time side by side.
 
 use record::LatencyStats;
 

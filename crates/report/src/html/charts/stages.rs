@@ -1,4 +1,4 @@
-//! Where the time of operations went on a modelled volume, stage by stage.
+//! Time of operations per stage of a model.
 
 use units::percent;
 

@@ -1,4 +1,4 @@
-//! Lines over time, with a table of the same in stretches that one can read.
+//! Line charts over time, with tables.
 
 use record::Stretch;
 

@@ -1,4 +1,4 @@
-//! The language in which limits are written: `min(30 * gib + 6_000, 100_000)`.
+//! The rule language of limits: `min(30 * gib + 6_000, 100_000)`.
 //!
 //! Numbers (with `_` between digits), words in single quotes, variables, `+ - * /`, comparisons, `and`, `or`,
 //! `if(condition, then, otherwise)`, `either(a, b)` (the first that is known), `min`, `max`, `ceil`, `floor` and

@@ -1,4 +1,4 @@
-//! Text to expression.
+//! Parses rules.
 
 use units::closest;
 

@@ -1,4 +1,4 @@
-//! An expression with its numbers put in, for people: `min(30 × 2,048 GB, 60,000)`.
+//! Prints a rule with its values: `min(30 × 2,048 GB, 60,000)`.
 
 use units::grouped;
 

@@ -1,4 +1,4 @@
-//! A sum taken apart by what its terms depend on.
+//! Splits a sum by the variables of its terms.
 
 use super::{Expr, Function, Names, Operator, RuleValue, eval};
 

@@ -1,4 +1,4 @@
-//! What an expression comes to.
+//! Values of expressions.
 
 use super::{Expr, Function, Operator, RuleError};
 
