@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was found. The order is that of importance among findings of one severity, greatest first.
+/// Codes of findings, ordered by importance among findings of one severity, greatest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {

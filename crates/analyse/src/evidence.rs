@@ -15,7 +15,7 @@ pub struct Evidence {
     pub source: EvidenceSource,
 }
 
-/// What a figure is.
+/// The quantity of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -331,7 +331,7 @@ pub enum EvidenceUnit {
     ErrorNumber,
 }
 
-/// Where a figure was read.
+/// The source of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceSource {

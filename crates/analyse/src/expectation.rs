@@ -1,6 +1,6 @@
 //! What a modelled volume can sustain for a load.
 
-/// What caps a load.
+/// The kind of a cap on a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapKind {
     /// A limit of the volume on operations.
@@ -48,7 +48,7 @@ impl ExpectedCap {
     }
 }
 
-/// What a load gets: a point of the curve of operations per second against depth.
+/// A point of the curve of IOPS against depth.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ExpectedPoint {
     /// Operations in flight.
@@ -68,7 +68,7 @@ pub struct Larger {
     pub iops: f64,
 }
 
-/// What a volume can do for the load of an observation.
+/// The limits and the curve of a volume for the load of an observation.
 pub struct Expectation<'a> {
     /// The volume, as it was asked for.
     pub volume: String,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::facts::Facts;
 use crate::{Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, rules, verdict};
 
-/// What was found about one job, one device or one claim.
+/// Findings about one job, one device or one claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// Which: the name of the job or of the device.

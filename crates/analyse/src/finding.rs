@@ -70,7 +70,7 @@ impl Finding {
     }
 }
 
-/// How much a finding matters, least first.
+/// Severity of a finding, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -84,7 +84,7 @@ pub enum Severity {
     Distrust,
 }
 
-/// What to change.
+/// A recommended change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum Remedy {

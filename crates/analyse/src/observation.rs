@@ -368,7 +368,7 @@ fn reads(rw: &str) -> Option<f64> {
     }
 }
 
-/// What the columns of `iostat` in a claim make together.
+/// Combined columns of `iostat` in a claim.
 struct Columns {
     iops: Option<KnownFigure>,
     read_share: Option<f64>,

@@ -1,6 +1,6 @@
 //! Student's distribution.
 
-/// From so many degrees of freedom on, the expansion is exact to four figures.
+/// Degrees of freedom from which the expansion is exact to four figures.
 const MANY: f64 = 20.0;
 
 /// The 97.5 % quantile of Student's distribution of `free` degrees of freedom, at least one.

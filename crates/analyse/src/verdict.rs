@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::facts::Facts;
 use crate::{Code, Finding, Quantity, Severity, rules};
 
-/// What was found about one result of a run.
+/// Findings about one result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Which one, as an index into [`Run::jobs`].

@@ -12,7 +12,7 @@ use crate::runners;
 /// The commands that have job files and job options among their words.
 pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 
-/// How everything is measured.
+/// Options of how to measure.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Conduct {
     /// Print what would be touched, how much and for how long, and do nothing
@@ -61,7 +61,7 @@ pub(crate) struct Scrape {
     pub(crate) insecure: bool,
 }
 
-/// How job files are read.
+/// Options of how job files are read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OfJobs {
     /// Run only this section of the job files (repeatable)
@@ -161,7 +161,7 @@ impl SweepOptions {
     }
 }
 
-/// What standard output carries.
+/// Formats of pages on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PageFormat {
     /// Text
@@ -209,7 +209,7 @@ impl CatalogOptions {
     }
 }
 
-/// What standard output carries.
+/// Text or JSON on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TextOrJson {
     /// Text
@@ -254,7 +254,7 @@ impl DoctorOptions {
     }
 }
 
-/// What is wanted of a device.
+/// Tuning goals of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TuningGoal {
     /// Many small operations
@@ -263,7 +263,7 @@ enum TuningGoal {
     Throughput,
 }
 
-/// What standard output carries.
+/// Formats of results on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Text, with a verdict at the end

@@ -35,7 +35,7 @@ pub(crate) fn shown(word: &OsStr) -> String {
     out
 }
 
-/// What stands before `=`, and whether there is one; nothing where the name is no text.
+/// Returns the name before `=`, and whether there is a value; `None` where the name is no text.
 pub(crate) fn name_of(word: &OsStr) -> Option<(&str, bool)> {
     let bytes = word.as_bytes();
     let end = bytes.iter().position(|byte| *byte == b'=');

@@ -87,7 +87,7 @@ fn with_equals_signs(script: &str) -> String {
     script.replacen(plain, aware, 1)
 }
 
-/// What arguments without a name may be, for fish: clap's script has options and commands only.
+/// Completions of positional arguments for fish: clap's script has options and commands only.
 fn positionals(program: &Command) -> String {
     let using = |command: &Command| format!("__fish_fathom_using_subcommand {}", command.get_name());
     let mut lines = String::new();

@@ -59,7 +59,7 @@ pub(crate) fn print(diagnostics: &[Diagnostic]) {
     }
 }
 
-/// How many errors and warnings there were, as a last line: `2 errors, 1 warning; nothing was touched`.
+/// Counts errors and warnings, as a last line: `2 errors, 1 warning; nothing was touched`.
 fn tally(diagnostics: &[Diagnostic]) -> String {
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });

@@ -22,7 +22,7 @@ pub(crate) fn of(run: &Run, began_unix_ms: u64) -> EnvironmentRecord {
     }
 }
 
-/// Where `/sys` and `/proc` are.
+/// The directory of `/sys` and `/proc`.
 fn root() -> &'static Path {
     Path::new("/")
 }

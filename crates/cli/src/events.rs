@@ -13,10 +13,10 @@ use units::Nanos;
 
 use engine::describe;
 
-/// How often progress is told.
+/// Interval of progress reports.
 const EVERY: Duration = Duration::from_millis(900);
 
-/// What was told while a run went on, and the file that it goes to, if anybody asked for one.
+/// Events of a run, and the file of `--events`.
 pub(crate) struct EventLog {
     file: Option<File>,
     told: String,

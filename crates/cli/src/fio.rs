@@ -70,7 +70,7 @@ fn usage() -> String {
     )
 }
 
-/// What is printed instead of measuring, where that was asked for.
+/// Prints what options ask for instead of measuring.
 fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
     if host.version {
         return Some(format!("{}\n", FioVersion::default().name()));
@@ -155,7 +155,7 @@ fn refuse(problem: &str) -> Exit {
     USAGE
 }
 
-/// Where results go.
+/// The outputs of results.
 struct Out {
     file: Option<File>,
     formats: Vec<FioFormat>,
@@ -230,7 +230,7 @@ impl<'a> FioDisplay<'a> {
     }
 }
 
-/// What a worker does, in fio's letters.
+/// The letter of a worker in fio's progress line.
 fn letter(plan: &Plan, worker: &WorkerPlan) -> char {
     use job::Direction;
     let pattern = &plan.jobs[worker.job].pattern;

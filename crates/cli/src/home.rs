@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use store::RunStore;
 
-/// What to do where runs cannot be kept at the usual place.
+/// Remedy where runs cannot be saved at the usual place.
 pub(crate) const ELSEWHERE: &str = "keep runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
 
 /// The folder of the store.

@@ -10,12 +10,12 @@ use engine::gate::note_input;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use units::Bytes;
 
-/// How long to wait until a program opens a named pipe for writing.
+/// Maximum wait for a writer of a named pipe.
 const WRITER_WAIT: Duration = Duration::from_millis(500);
-/// How often to look whether one has.
+/// Polling interval of that wait.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How much may be read.
+/// A size limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
     /// From a regular file, whose size is known before it is read.

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::input;
 use engine::describe;
 
-/// What an input is called.
+/// Returns the name of an input for messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

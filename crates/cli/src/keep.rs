@@ -17,9 +17,9 @@ use crate::argv::command_line;
 use crate::terminal;
 use crate::{environment, home, retention};
 
-/// How long the end of the program is put off at most.
+/// Maximum delay of the exit for saving.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How much of that is spent on a lock.
+/// Part of that for acquiring a lock.
 const PATIENCE_WITH_LOCKS: Duration = Duration::from_millis(1500);
 
 /// The text that was printed of a sweep, a grid or a suite.
@@ -29,7 +29,7 @@ pub(crate) const SWEEP: &str = "sweep.json";
 pub(crate) const GRID: &str = "grid.json";
 pub(crate) const SUITE: &str = "suite.json";
 
-/// What is kept of something that was carried out.
+/// Data of a run to be saved.
 #[derive(Debug)]
 pub(crate) struct Keepsake {
     pub(crate) kind: RunKind,
@@ -130,7 +130,7 @@ enum SaveState {
     Done(Outcome),
 }
 
-/// What became of it; why it is not kept, on one line.
+/// The result of saving; the reason of a failure, on one line.
 type Outcome = Result<StoredEntry, String>;
 
 impl Keeping {
@@ -170,7 +170,7 @@ fn late(place: &Path, error: RecvTimeoutError) -> String {
     }
 }
 
-/// What was found, in a word: the gravest of all headlines.
+/// The most severe headline, as one word.
 pub(crate) fn verdict(verdicts: &[Verdict]) -> Option<String> {
     let headlines = verdicts.iter().map(|verdict| &verdict.headline);
     headlines.max_by_key(|finding| finding.severity).map(|finding| finding.code.name().to_owned())
@@ -187,7 +187,7 @@ pub(crate) fn of_parts(parts: Vec<(String, Run)>, words: &[String], seed: Option
     }
 }
 
-/// What would have been told of parts that ran side by side.
+/// Reconstructs events of parts that ran in parallel.
 pub(crate) fn events_of(run: &Run, began_unix_ms: u64) -> String {
     let begun = Event::Start { unix_ms: began_unix_ms, command_line: run.command_line.clone() };
     begun.line() + &Event::end(run).line()

@@ -9,14 +9,14 @@ use crate::shutdown;
 use crate::terminal::{self, tell};
 use engine::cleanup::{self, CleanUp};
 
-/// Who is to look on, with all they need in their hands: nothing can be refused to them later.
+/// Requested observers, with their resources already acquired.
 #[derive(Debug, Default)]
 pub(crate) struct Invited {
     metrics: Option<(TcpListener, SocketAddr)>,
     live: Option<ScreenTerminal>,
 }
 
-/// What the screen calls in this program.
+/// Functions that the screen calls in this program.
 const HOOKS: ScreenHooks = ScreenHooks { print: tell, checkpoint: shutdown::panic_if_asked };
 
 /// The port that examples name.

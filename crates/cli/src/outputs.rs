@@ -26,7 +26,7 @@ pub(crate) struct Output {
     file: ResultFile,
 }
 
-/// What a file holds, by its ending.
+/// Content of an output file, by its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     Json,
@@ -52,12 +52,12 @@ const ENDINGS: [(&str, OutputKind); 8] = [
     (".html", OutputKind::Html),
 ];
 
-/// How text in files is laid out.
+/// Text layout in files.
 pub(crate) const IN_FILES: SheetStyle = SheetStyle { width: 100, colour: false };
 
-/// What a server has done can be written as.
+/// Formats of server statistics.
 pub(crate) const OF_A_SERVER: &[OutputKind] = &[OutputKind::Json, OutputKind::Text, OutputKind::OpenMetrics];
-/// What the results of a run can be written as.
+/// Formats of a run.
 pub(crate) const OF_A_RUN: &[OutputKind] = &[
     OutputKind::FioJson,
     OutputKind::Json,
@@ -67,27 +67,27 @@ pub(crate) const OF_A_RUN: &[OutputKind] = &[
     OutputKind::OpenMetrics,
     OutputKind::Html,
 ];
-/// What several runs together can be written as.
+/// Formats of several runs.
 const OF_RUNS: &[OutputKind] =
     &[OutputKind::Csv, OutputKind::Markdown, OutputKind::Text, OutputKind::OpenMetrics, OutputKind::Html];
-/// What a search for the knee can be written as.
+/// Formats of a sweep.
 pub(crate) const OF_A_SWEEP: &[OutputKind] =
     &[OutputKind::Json, OutputKind::Csv, OutputKind::Text, OutputKind::Svg, OutputKind::Html];
-/// What a suite can be written as.
+/// Formats of a suite.
 pub(crate) const OF_A_SUITE: &[OutputKind] =
     &[OutputKind::Json, OutputKind::Markdown, OutputKind::Text, OutputKind::Html];
-/// What results of several kinds together can be written as.
+/// Formats of mixed results.
 const OF_ALL: &[OutputKind] = &[OutputKind::Text, OutputKind::Html];
-/// What a plan can be written as.
+/// Formats of a plan.
 pub(crate) const OF_A_PLAN: &[OutputKind] =
     &[OutputKind::Json, OutputKind::Csv, OutputKind::Markdown, OutputKind::Text, OutputKind::Svg, OutputKind::Html];
-/// What a comparison can be written as.
+/// Formats of a comparison.
 pub(crate) const OF_A_COMPARISON: &[OutputKind] =
     &[OutputKind::Json, OutputKind::Csv, OutputKind::Markdown, OutputKind::Text, OutputKind::Html];
-/// What a diagnosis or an explanation can be written as.
+/// Formats of a diagnosis or an explanation.
 pub(crate) const DOCUMENTS: &[OutputKind] = &[OutputKind::Json, OutputKind::Markdown, OutputKind::Text];
 
-/// What a file of this name holds, which must be one of `among`.
+/// Returns the content of a file of this name, which must be one of `among`.
 fn kind(path: &Path, among: &[OutputKind]) -> Result<OutputKind, String> {
     let name = path.to_string_lossy();
     match ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
@@ -335,7 +335,7 @@ impl Output {
     }
 }
 
-/// What a report can be written as.
+/// Formats of a report.
 pub(crate) fn of_a_report(subjects: &[PageSubject<'_>]) -> &'static [OutputKind] {
     match subjects {
         [PageSubject::Run(_)] => OF_A_RUN,
@@ -346,7 +346,7 @@ pub(crate) fn of_a_report(subjects: &[PageSubject<'_>]) -> &'static [OutputKind]
     }
 }
 
-/// What was measured before, for people at a terminal: one after the other.
+/// Renders saved runs as text, one after the other.
 pub(crate) fn report_text(subjects: &[PageSubject<'_>], style: SheetStyle) -> String {
     let one = |subject: &PageSubject<'_>| match subject {
         PageSubject::Run(shown) if subjects.len() > 1 => {
@@ -428,12 +428,12 @@ pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<V
     }
 }
 
-/// What standard output carries of a sweep.
+/// Renders a grid for standard output.
 pub(crate) fn grid_document(points: &[GridPoint], format: Format) -> String {
     if format == Format::Json { report::grid_json(points) } else { report::grid_text(points) }
 }
 
-/// What standard output carries.
+/// Renders a run for standard output.
 pub(crate) fn document(run: &Run, verdicts: &[Verdict], format: Format, terminal: Terminal) -> String {
     let fio = |format| fio::document(run, &[format], FioOptions::default());
     match format {

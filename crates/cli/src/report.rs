@@ -31,7 +31,7 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
     Ok(deliver_and_say(&mut files, &text, |file| file.write_report(&subjects)))
 }
 
-/// What a RUN turned out to be.
+/// The source of a RUN.
 enum RunSource {
     Run { recalled: Box<Recalled>, verdicts: Vec<Verdict>, written: Option<String> },
     Sweep(Box<sweep::SweepDocument>),
@@ -53,7 +53,7 @@ impl RunSource {
     }
 }
 
-/// What is meant by a word, all repeats of a series; or why it cannot be had, on one line.
+/// Resolves a word to runs, all repeats of a series; the reason of a failure is on one line.
 fn read(which: &str) -> Result<Vec<RunSource>, String> {
     match document(which)? {
         Some(known) => Ok(vec![known]),
@@ -61,7 +61,7 @@ fn read(which: &str) -> Result<Vec<RunSource>, String> {
     }
 }
 
-/// What a run of before was made by: its folder says whether it is one of a sweep or of a suite.
+/// Classifies a saved run: run, sweep or suite.
 fn known(recalled: Recalled) -> Result<RunSource, String> {
     if let Some(kept) = &recalled.kept
         && let Some(name) = [SWEEP, SUITE].into_iter().find(|name| kept.entry.files.contains_key(*name))

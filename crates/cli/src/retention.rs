@@ -4,7 +4,7 @@ use store::Retention;
 
 /// The default retention of runs.
 const AGE_MS: u64 = 365 * DAY_MS;
-/// How many bytes of them.
+/// Size limit of kept runs in bytes.
 const BYTES: u64 = 4 << 30;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -12,7 +12,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const FOR: &str = "FATHOM_KEEP_FOR";
 const SIZE: &str = "FATHOM_KEEP_SIZE";
 
-/// What `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE` say, and what holds without them.
+/// Retention by `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE`, or the default.
 ///
 /// # Errors
 ///

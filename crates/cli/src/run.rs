@@ -83,7 +83,7 @@ struct RunSession<'a> {
     taken: Vec<TakenRun>,
 }
 
-/// What was measured in one go, and what follows from it.
+/// A finished run with its findings.
 struct TakenRun {
     /// Which of the trials it is of.
     trial: usize,
@@ -275,7 +275,7 @@ fn conclude(
     }
 }
 
-/// What is printed.
+/// Results to print.
 enum Results {
     One(Box<Run>, Vec<Verdict>),
     Many(Vec<RepeatsDocument>),

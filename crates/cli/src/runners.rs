@@ -151,7 +151,7 @@ pub(crate) fn worst_exit(completed: &CompletedRun, plan: &job::Plan, workers: &[
     })
 }
 
-/// How many pending operations of one worker are reported one by one.
+/// Maximum number of pending operations listed per worker.
 const PENDING_REPORTED: usize = 4;
 
 /// Describes what went wrong in a run, one line each.

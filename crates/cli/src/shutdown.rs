@@ -15,7 +15,7 @@ use crate::exit::Exit;
 /// A thread has panicked.
 static BROKEN: AtomicBool = AtomicBool::new(false);
 
-/// How long clean-up may take where the process ends at once.
+/// Maximum time for clean-up at an immediate exit.
 const CLEAN_UP_MOST: Duration = Duration::from_secs(2);
 
 /// Ends the process in good order.
@@ -50,7 +50,7 @@ fn exit_with(exit: Exit) -> ! {
     std::process::exit(i32::from(exit.code()))
 }
 
-/// From now on a panic, of whichever thread, asks to be reported and makes the process exit with 3.
+/// Makes every later panic ask for a report and end the process with exit code 3.
 pub(crate) fn report_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

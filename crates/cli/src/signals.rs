@@ -15,12 +15,12 @@ use crate::exit::Exit;
 use crate::shutdown;
 use crate::terminal::tell;
 
-/// How long operations in flight are waited for where no option says so.
+/// Default wait for operations in flight.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
-/// How much longer than the grace period the main thread may take until it has results to print.
+/// Time beyond the grace period that the main thread may need to print results.
 const SLACK: Duration = Duration::from_secs(3);
 
-/// What the outside has asked for. All handles of a process share one state.
+/// Requests from signals. All handles of a process share one state.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     state: &'static SignalState,
@@ -158,10 +158,10 @@ impl SignalState {
     }
 }
 
-/// What the watchdog says of whatever command it ends.
+/// Message of the watchdog.
 const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the command has not ended by itself in time; \
     where a file or device does not answer, check it or its server (see dmesg)\n";
-/// How long the reader of standard error may take to be told so.
+/// Maximum time for writing it to standard error.
 const TELL_MOST: Duration = Duration::from_millis(500);
 
 /// Tells people something, unless the pipe to them is full.

@@ -83,7 +83,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
 /// More results than this are kept as a table alone, for a record has a histogram of each.
 const RECORDS_MOST: usize = 2000;
 
-/// What is kept of a grid.
+/// Data of a grid to be saved.
 fn of_grid(name: &str, points: &[GridPoint], words: &[String], began_unix_ms: u64) -> Keepsake {
     let recorded = points.iter().take(RECORDS_MOST);
     let parts = recorded.map(|point| (words_of(&point.settings), point.run.clone())).collect::<Vec<_>>();

@@ -89,14 +89,14 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     Ok(exit)
 }
 
-/// What a sweep is about: its file, its job or, where it has no name, what it is measured on.
+/// The name of a sweep: its file, its job or, without a name, its target.
 fn name_of(jobs: &[String], plan: &Plan) -> String {
     let name = trial::name_of(jobs, plan);
     let is_unnamed = name == UNNAMED;
     plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
 }
 
-/// What was found, in a word: why it is not to be trusted, or the knee of the first curve.
+/// The verdict in one word: why it is not to be trusted, or the knee of the first curve.
 fn verdict(sweeps: &[Sweep]) -> Option<String> {
     let gravest = sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
     gravest.map(|finding| finding.code.name().to_owned()).or_else(|| match &sweeps.first()?.fit.curve {

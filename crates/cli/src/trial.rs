@@ -96,7 +96,7 @@ pub(crate) fn name_of(words: &[String], plan: &Plan) -> String {
     file.as_ref().and_then(stem).or_else(job).unwrap_or_default()
 }
 
-/// Where several files are repeated, each is a trial of its own, with all other words.
+/// Splits the words so that each job file is a trial of its own, with all other words.
 fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
     let JobWords { files, has_jobs, .. } = JobWords::of(words, Dialect::Strict);
     if files.len() < 2 {

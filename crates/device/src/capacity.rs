@@ -76,7 +76,7 @@ fn memory_used(group: &Path) -> u64 {
     number(group.join("memory.current")).unwrap_or(0).saturating_sub(reclaimable.sum())
 }
 
-/// What the process may still reserve (`ulimit -v`).
+/// Remaining address space (`ulimit -v`).
 fn address_space() -> Option<HostLimit> {
     let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
     let pages = text("/proc/self/statm")?;
@@ -108,21 +108,21 @@ fn number(path: impl AsRef<Path>) -> Option<u64> {
     text(path)?.trim().parse().ok()
 }
 
-/// What a small file of the kernel says. It tells no size, and one read is less work than guessing it in steps.
+/// Reads a small file of the kernel in one call: such files have no size.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = [0; 16384];
     let read = File::open(path).ok()?.read(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes[..read]).into_owned())
 }
 
-/// What is left of a limit of this process's control group or of one above it (version 2).
+/// The smallest remainder of a limit of this process's control group and those above it (version 2).
 fn of_cgroups(most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let text = text("/proc/self/cgroup")?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     left_in(Path::new("/sys/fs/cgroup"), own, most, used)
 }
 
-/// What is left of a limit of the group `own` below `root`, or of one between them.
+/// The smallest remainder of a limit of the group `own` below `root`, and of those between them.
 fn left_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let own: PathBuf = root.join(own);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));

@@ -9,7 +9,7 @@ use runner::policy::block_unit;
 use units::grouped;
 use workload::{Operations, WorkloadError};
 
-/// What is known of exports. Each server is asked once.
+/// Facts about exports. Each server is asked once.
 #[derive(Default)]
 pub(crate) struct Exports {
     known: RefCell<BTreeMap<String, Result<RemoteExport, String>>>,

@@ -21,7 +21,7 @@ const EOPNOTSUPP: i32 = 95;
 const ENOTCONN: i32 = 107;
 const ESHUTDOWN: i32 = 108;
 
-/// What went wrong with an operation.
+/// Describes a failed operation.
 #[must_use]
 pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) -> String {
     let decision = &failure.decision;
@@ -56,7 +56,7 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
     }
 }
 
-/// What can be done about an operation on an export that failed with this error number, where that is known.
+/// Remedy of a failed operation on an export, by error number.
 fn remedy_of_export(errno: i32) -> Option<&'static str> {
     Some(match errno {
         EIO | ENOSPC => "the server reported it: see its log",
@@ -70,7 +70,7 @@ fn remedy_of_export(errno: i32) -> Option<&'static str> {
     })
 }
 
-/// What can be done about an operation that failed with this error number, where that is known.
+/// Remedy of a failed operation, by error number.
 fn remedy(kind: OpKind, errno: i32) -> Option<&'static str> {
     Some(match errno {
         EIO => "the device reported it: see the kernel's log (dmesg)",

@@ -5,7 +5,7 @@ use engine::gate::{Denied, WriteGate};
 use job::{Engine, Plan};
 use runner::{FileGrowth, WorkerPlan};
 
-/// What layouts would add to files.
+/// Growth of files by their layouts.
 pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
     let growth = |layout: &FileLayout| {
         let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
@@ -15,12 +15,12 @@ pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
     layouts.iter().filter_map(growth).collect()
 }
 
-/// What `--readonly` forbids: every growth.
+/// Growths that `--readonly` forbids: all of them.
 pub fn against_readonly(growths: &[FileGrowth]) -> Vec<String> {
     growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.description())).collect()
 }
 
-/// What `allow_file_create=0` forbids.
+/// Files that `allow_file_create=0` forbids.
 pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];

@@ -13,7 +13,7 @@ use workload::{FilePlan, Operations, PlannedFile};
 /// Files that could not be created, and why.
 pub type FailedFiles = BTreeMap<PathBuf, engine::Error>;
 
-/// What has to be made or extended, each file once, in the order in which workers name them.
+/// Layouts of files to be created or extended, each file once, in the order in which workers name them.
 pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut layouts: Vec<FileLayout> = Vec::new();
@@ -107,7 +107,7 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
     made
 }
 
-/// Why there is no room for the files and what will be written to them, where there is none.
+/// Reason why free space is too small for the files and their writes.
 pub fn without_room(layouts: &[FileLayout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
 }

@@ -367,7 +367,7 @@ fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) ->
     engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
 }
 
-/// How often progress is computed.
+/// Interval of progress.
 const PROGRESS_EVERY: Nanos = Nanos::from_millis(250);
 
 /// The main thread while workers run: signals, progress, results so far.

@@ -33,7 +33,7 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
     Arc::new(WriteGate::new(permissions, ledger))
 }
 
-/// Why this run must not begin, a line each; empty where it may. What may be written to is held by the gate from now on.
+/// Reasons against a run, a line each; empty where it may begin. The gate holds what it admits.
 pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
     note_targets(workers);
     let mut dangers = Vec::new();
@@ -68,7 +68,7 @@ fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
     }
 }
 
-/// What the jobs of a plan can write to or trim, each once, and by which engine.
+/// Targets that the jobs of a plan can write to or trim, each once, with its engine.
 fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> BTreeMap<&'a str, Engine> {
     let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.engine;
     let writes = |worker: &&WorkerPlan| {

@@ -22,14 +22,14 @@ use crate::worker::{self, SharedRun};
 
 /// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
 pub(crate) const STACK_BYTES: usize = 512 * 1024;
-/// How often the supervisor is called.
+/// Interval of the supervisor.
 const TICK: Duration = Duration::from_millis(50);
 /// How long workers may take to hand in their results once nothing in flight is waited for. They notice within a fifth of
 /// a second unless they hang in a system call.
 const HAND_IN: Duration = Duration::from_secs(1);
-/// How often threads that may hang in a system call are woken meanwhile.
+/// Interval at which threads that may hang in a system call are woken.
 const WAKE_EVERY: Duration = Duration::from_millis(20);
-/// What has been in flight for less is not called stuck where a second signal ended the run early.
+/// Minimum time in flight to be called stuck, where a second signal ended the run early.
 const STUCK_AFTER: Nanos = Nanos::from_secs(1);
 
 /// Whether a run continues.
@@ -49,7 +49,7 @@ pub(crate) trait Supervise {
     fn tick(&mut self, finished: &[WorkerResult]) -> Continuation;
 }
 
-/// What the threads of all stages share.
+/// State shared by the threads of all stages.
 pub(crate) struct Workers {
     pub(crate) plan: Plan,
     pub(crate) plans: Vec<WorkerPlan>,
@@ -101,7 +101,7 @@ impl GuardedWorker<'_> {
     }
 }
 
-/// What workers tell the main thread.
+/// Messages of workers to the main thread.
 enum Message {
     /// One is ready to begin.
     Ready,
@@ -109,7 +109,7 @@ enum Message {
     Finished(Box<WorkerResult>),
 }
 
-/// How long it is to take until every worker has had its turn.
+/// Time until every worker has had its turn.
 const ROUND: Duration = Duration::from_millis(100);
 /// The scheduler takes turns at its ticks; what is well after [`ROUND`] then is not left to it.
 const SCHEDULED_TURN: Duration = Duration::from_millis(4);

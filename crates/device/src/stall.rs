@@ -64,7 +64,7 @@ pub(crate) struct StalledWorker {
     pub(crate) syncs: bool,
 }
 
-/// What has been seen since all workers were past their ends.
+/// Activity since all workers passed their ends.
 #[derive(Debug)]
 pub(crate) struct Silence {
     since: Instant,

@@ -29,7 +29,7 @@ pub fn has_hanging_threads() -> bool {
     UNANSWERED.load(Ordering::Relaxed)
 }
 
-/// Why work on a thread of its own has no result.
+/// Reason why work on its own thread has no result.
 #[derive(Debug)]
 pub enum Unattended {
     /// No thread could be started for it.

@@ -22,10 +22,10 @@ use workload::{Issuer, Operations};
 use crate::host_stats::unix_ms;
 use crate::layout::FailedFiles;
 
-/// How often a worker publishes its counters; also how soon it notices a stop when nothing completes.
+/// Interval at which a worker publishes its counters; also how soon it notices a stop when nothing completes.
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
 
-/// What all workers share.
+/// State shared by all workers.
 pub(crate) struct SharedRun {
     pub(crate) clock: MonotonicClock,
     pub(crate) seeds: Seeds,
@@ -133,7 +133,7 @@ fn attempt(
     }
 }
 
-/// What is done with the target, compiled once for each engine.
+/// The loop of a worker, compiled once per engine.
 struct WorkerDrive<'a> {
     worker: drive::DriveWorker,
     stop: &'a Stop,

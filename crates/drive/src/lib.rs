@@ -98,10 +98,10 @@ pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &
     }
 }
 
-/// How many turns of the loop go by between two questions whether a look is overdue.
+/// Turns of the loop between two checks of whether a look is overdue.
 const TURNS: u32 = 256;
 
-/// Who is to be asked next, and when.
+/// When each worker is stepped next.
 struct WorkerSchedule {
     /// Which worker a tag belongs to.
     owners: Vec<u32>,

@@ -8,7 +8,7 @@ pub(crate) const EIO: i32 = 5;
 /// `EILSEQ`: fio's error number for a block that is not what was written.
 const EILSEQ: i32 = 84;
 
-/// Why a worker ended.
+/// Reason for the end of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It did all it was asked to do.
@@ -50,7 +50,7 @@ pub struct Damaged {
     pub expected: Vec<u8>,
 }
 
-/// What went wrong with an operation.
+/// Cause of a failed operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailureCause {
     /// The device answered with this error number.
@@ -73,7 +73,7 @@ impl FailureCause {
     }
 }
 
-/// What a worker has verified.
+/// Verification results of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Blocks written: one for each write that did not fail. Of writes to the same block before it was read back one, once

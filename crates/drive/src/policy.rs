@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-/// What a worker does after an operation has failed with `EIO`, or met the end of its file. Other errors are final.
+/// Behaviour after `EIO` or the end of a file. Other errors are final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnError {
     /// Goes on after failed reads.
@@ -13,7 +13,7 @@ pub struct OnError {
     pub continue_on_verify: bool,
 }
 
-/// How a worker keeps its queue filled, and when it ends.
+/// Settings of how a worker keeps its queue filled, and when it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Operations in flight at most, at least 1.

@@ -13,7 +13,7 @@ use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure, Verifica
 use crate::slots::{Flight, FlightSlots};
 use retry::EINTR;
 
-/// What a worker waits for.
+/// The next event that a worker waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
     /// At least so many completions.
@@ -467,7 +467,7 @@ impl DriveWorker {
     }
 }
 
-/// What stands for writing a file back before it is read.
+/// A placeholder operation for writing a file back before it is read.
 fn write_back(file: u32, offset: u64, intended: Nanos) -> Decision {
     let (kind, closing) = (OpKind::DataSync, true);
     Decision { intended, offset, sequence: 0, length: 0, file, pass: 0, kind, checked: false, closing }
@@ -491,7 +491,7 @@ fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
     }
 }
 
-/// What the meter is told of a data operation.
+/// The sample of a completed data operation.
 #[inline]
 fn sample(flight: &Flight, completion: &Completion) -> Sample {
     Sample {

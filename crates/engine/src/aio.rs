@@ -24,7 +24,7 @@ use crate::thread;
 
 const COMMAND_READ: u16 = 0;
 const COMMAND_WRITE: u16 = 1;
-/// What the first words of a shared ring say when its layout is the one below.
+/// Magic number of a shared ring with the layout below.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
 /// `struct iocb` of `linux/aio_abi.h`, as little-endian machines lay it out.

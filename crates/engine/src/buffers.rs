@@ -27,7 +27,7 @@ pub(crate) struct Buffers {
     origin: BufferOrigin,
 }
 
-/// How the memory was had, and so how it is given back.
+/// Allocation method of the memory, which decides how it is freed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BufferOrigin {
     Mapping,

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use units::Nanos;
 
-/// How near a deadline must be for a thread to poll instead of sleeping.
+/// Distance to a deadline below which a thread polls instead of sleeping.
 ///
 /// Waking a sleeping thread takes tens of microseconds; arrivals at a million a second cannot wait for that.
 pub(crate) const SPIN: Nanos = Nanos::from_micros(60);
@@ -74,7 +74,7 @@ impl MonotonicClock {
     }
 }
 
-/// How long to sleep when a deadline is `left` away; `None` when it is so near that only polling meets it.
+/// Returns the sleep before a deadline that is `left` away; `None` when only polling meets it.
 ///
 /// A long sleep ends early by a 4096th of its length, because the system's clock and the counter may differ by
 /// some millionths.

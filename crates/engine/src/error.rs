@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why a target, a file or a layout could not be made.
+/// An error before the first operation.
 ///
 /// Failures of single operations are not errors: they are told by their completions.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +93,7 @@ pub fn describe(error: &io::Error) -> String {
     }
 }
 
-/// What the user can do about a file that the system refuses for this reason, where that is known.
+/// Returns the remedy for a system error on a file, where one is known.
 #[must_use]
 pub fn remedy(error: &io::Error) -> Option<&'static str> {
     Some(match error.raw_os_error()? {

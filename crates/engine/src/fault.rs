@@ -27,7 +27,7 @@ thread_local! {
     static GUARDED: Cell<GuardedRange> = const { Cell::new(NOTHING) };
 }
 
-/// What `SIGBUS` did before, and the size of pages.
+/// The previous handler of `SIGBUS`, and the page size.
 static PREVIOUS: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
 /// Installs the handler, once for the process.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use target::{Kind, Op};
 use units::Nanos;
 
-/// What a call does.
+/// Kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
     /// Opens a file.

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
 
-/// What operations go to.
+/// Kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A file in a filesystem.
@@ -22,7 +22,7 @@ pub enum FileKind {
     Character,
 }
 
-/// What is at a path, without opening it.
+/// Facts about a path, without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// What it is.

@@ -12,7 +12,7 @@ use crate::inline::retried;
 const SYS_CACHESTAT: libc::c_long = 451;
 /// `TMPFS_MAGIC`, `RAMFS_MAGIC` and `HUGETLBFS_MAGIC` of `linux/magic.h`.
 const IN_MEMORY: [i128; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
-/// How much is mapped at a time where `cachestat` is missing, in bytes.
+/// Bytes mapped at a time where `cachestat` is missing.
 const WINDOW_BYTES: u64 = 1 << 30;
 /// Pages that another worker is reading or writing cannot be dropped at that moment.
 const ATTEMPTS: u32 = 5;

@@ -64,7 +64,7 @@ impl Setup {
     }
 }
 
-/// How operations reach the device.
+/// I/O engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineKind {
     /// Linux `io_uring`.
@@ -121,7 +121,7 @@ impl EngineKind {
     }
 }
 
-/// Where buffers come from.
+/// Memory types of buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MemoryKind {
     /// Pages of the process, as `malloc` takes them for large blocks.

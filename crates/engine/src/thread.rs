@@ -49,7 +49,7 @@ const WAKE: i32 = libc::SIGURG;
 
 static ABANDONED: AtomicBool = AtomicBool::new(false);
 
-/// From now on system calls of targets are not repeated after a signal: the process is about to end.
+/// Stops the repetition of interrupted system calls: the process is about to end.
 pub fn abandon() {
     static HANDLED: Once = Once::new();
     ABANDONED.store(true, Ordering::Release);

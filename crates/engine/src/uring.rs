@@ -31,7 +31,7 @@ const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
 /// Buffers of more bytes than this are registered only where that is asked for: it pins them in memory.
 const REGISTERED_BYTES_MAX: u64 = 16 << 20;
-/// How long the kernel's submission thread polls before it sleeps, in milliseconds.
+/// Time for which the kernel's submission thread polls before it sleeps, in milliseconds.
 const SQPOLL_IDLE_MS: u32 = 1_000;
 
 /// `struct io_uring_getevents_arg`: what `io_uring_enter` takes beside its arguments.
@@ -43,7 +43,7 @@ struct WaitArgument {
     time: u64,
 }
 
-/// What is done with an operation.
+/// How an operation is submitted.
 enum SubmissionRoute {
     /// The ring carries it out.
     Ring(Entry),
@@ -482,7 +482,7 @@ fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
     }
 }
 
-/// How much of its buffer an operation uses.
+/// Returns the bytes of its buffer that an operation uses.
 #[inline]
 fn in_buffer(op: &Op) -> u32 {
     if matches!(op.kind, Kind::Read | Kind::Write) { op.length } else { 0 }

@@ -247,7 +247,7 @@ fn time(draft: &mut JobDraft, spec: &OptionSpec, text: &str, unit: NumberUnit, f
     }
 }
 
-/// How many percentiles fio has room for.
+/// Maximum number of percentiles in fio.
 const FLOATS_MAX: usize = 20;
 
 fn floats(draft: &mut JobDraft, spec: &OptionSpec, text: &str, range: (f64, f64), findings: &mut Findings) {

@@ -1,6 +1,6 @@
 //! Options around those of all jobs.
 
-/// What every job is given beside what it says itself. Results do not repeat it.
+/// Options that every job gets beside its own. Results do not repeat them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Around {
     /// Options before all others, which a job may set anew: names and values.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// How much a problem weighs.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiagnosticLevel {
     /// Worth knowing; the jobs run as asked.
@@ -130,7 +130,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What was read, and every problem found on the way.
+/// A parsed value, with all problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<T> {
     /// What was read; incomplete where there are errors.

@@ -52,7 +52,7 @@ fn row(text: &mut String, spec: &OptionSpec) {
     let _ = writeln!(text, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
 }
 
-/// How a value of this kind is written, in a few words.
+/// Describes the syntax of a value in a few words.
 #[must_use]
 pub fn value(kind: OptionKind) -> String {
     match kind {

@@ -11,10 +11,10 @@ use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::source::HostSource;
 
-/// How much of a line that is refused for its length is shown, in bytes.
+/// Bytes shown of a line that is refused for its length.
 const SHOWN_BYTES: usize = 240;
 
-/// How much was read for one plan.
+/// Bytes read for one plan.
 #[derive(Debug, Default)]
 pub(crate) struct IncludeBudget {
     bytes: usize,
@@ -250,7 +250,7 @@ pub(crate) fn split_option(text: &str, place: &Place, verbatim: bool) -> RawOpti
     RawOption { key: key.trim().to_owned(), value, key_place, value_place, verbatim, cut: None, unset: Vec::new() }
 }
 
-/// Where the value stands in a line whose variables have been replaced.
+/// Returns the place of the value in a line whose variables have been replaced.
 fn written_value(place: &Place) -> Place {
     let written = place.text.chars().skip(place.column - 1).take(place.length);
     let key = written.take_while(|c| *c != '=').count();

@@ -110,7 +110,7 @@ pub(crate) enum Arity {
 /// Changes host options by a value, which is empty where there is none.
 type Set = fn(&mut HostOptions, &str, &mut Findings);
 
-/// What a host option does.
+/// Effect of a host option.
 pub(crate) enum Effect {
     /// Changes the options.
     Set(Set),

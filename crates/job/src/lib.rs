@@ -50,7 +50,7 @@ pub use showcmd::showcmd;
 pub use source::{HostSource, Nowhere};
 pub use written::JobWords;
 
-/// How text is read where fio's reading cannot be what was meant.
+/// How text is read where fio's reading cannot be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Exactly as fio reads it.

@@ -15,7 +15,7 @@ use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
 use crate::source::HostSource;
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Invocation {
     /// Options of the program itself.

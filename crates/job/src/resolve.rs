@@ -327,7 +327,7 @@ fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Dia
     }
 }
 
-/// Where a blank is what is wrong, the whole option as it should stand.
+/// Returns the whole option as it should be written, where a blank is the problem.
 fn remedy(option: &RawOption, finding: &ReadProblem) -> Option<String> {
     let value = option.value.as_deref().unwrap_or("");
     if value.starts_with(char::is_whitespace) && !value.trim().is_empty() {

@@ -9,7 +9,7 @@ use crate::model::Engine;
 use crate::raw::RawOption;
 use crate::table::OptionSpec;
 
-/// Where a job's settings came from.
+/// The sources of a job's settings.
 pub(crate) struct StrictContext<'a> {
     /// The options applied to it, latest last.
     pub(crate) given: &'a [(&'static OptionSpec, RawOption)],

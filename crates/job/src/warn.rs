@@ -8,7 +8,7 @@ use crate::draft::JobDraft;
 use crate::model::{Job, Pattern};
 use crate::strict::StrictContext;
 
-/// What a draft asked for and the job it became no longer tells.
+/// Requests of a draft that the resulting job does not show.
 pub(crate) struct JobRequest {
     /// To go on until a `runtime` ends that is not there.
     endless: bool,

@@ -52,7 +52,7 @@ pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
     TcpListener::bind(address).map_err(|error| refused("--metrics", address, &error))
 }
 
-/// How long no client is accepted after one could not be.
+/// Pause after a client could not be accepted.
 const REST: Duration = Duration::from_millis(500);
 
 /// Handles clients one after the other. Where the process has no descriptor left for a client, it waits before it tries again.
@@ -65,7 +65,7 @@ pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut see_to: impl FnMut
     }
 }
 
-/// How long a client may take for its question, and for the answer.
+/// Timeout of a client's request and of its response.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// No question is longer.
 const QUESTION_MOST: usize = 8 << 10;
@@ -88,7 +88,7 @@ fn thread() -> std::thread::Builder {
     std::thread::Builder::new().name("metrics".into()).stack_size(STACK_BYTES)
 }
 
-/// Where questions are answered.
+/// Clients of the metrics endpoint.
 struct ScrapeQueue<F> {
     exposition: F,
     /// Those who are seen to, the one that came first in front.

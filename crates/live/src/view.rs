@@ -11,7 +11,7 @@ use runner::{Observer, RunCounters, RunProgress, WorkerPlan, policy};
 use units::Nanos;
 use volume::ServiceStage;
 
-/// What is known of a job before it begins; jobs of one name and one reporting group are one.
+/// Facts about a job before it begins; jobs of one name and one reporting group are one.
 #[derive(Clone, Debug, Default)]
 pub struct JobFacts {
     /// Its name.
@@ -112,7 +112,7 @@ pub struct FileProgress {
     pub fraction: f64,
 }
 
-/// What is visible of a run at one moment.
+/// The visible state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct ViewState {
     /// The run, or the last one.

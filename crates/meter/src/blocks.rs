@@ -199,7 +199,7 @@ fn unpacked(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     Some(value)
 }
 
-/// What together holds the responses of reads, of writes and of trims.
+/// The histograms that together hold the responses of reads, writes and trims.
 pub(crate) type Running<'a> = [[Option<&'a Latency>; 2]; 3];
 
 /// Cuts histograms into blocks while they go on counting: nothing is done for an operation.
@@ -262,7 +262,7 @@ impl Cutter {
     }
 }
 
-/// What was counted of one kind, from the first bucket in use to the last.
+/// Counts of one kind, from the first bucket in use to the last.
 #[derive(Clone, Debug, Default)]
 struct CountedBlock {
     first: usize,

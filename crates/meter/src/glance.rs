@@ -4,7 +4,7 @@ use units::Nanos;
 
 use crate::{Histogram, Latency};
 
-/// What a worker has counted so far: the part of a [`Summary`](crate::Summary) that can be copied a few times a second.
+/// A worker's counters so far: the part of a [`Summary`](crate::Summary) that is cheap to copy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Glance {
     /// When it was copied, on the clock of the target.

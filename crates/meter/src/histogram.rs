@@ -6,7 +6,7 @@ use units::Nanos;
 const BITS: u32 = 6;
 /// Values from 2^34 ns (17.2 s) on share the last bucket, as in fio.
 const GROUPS: usize = 29;
-/// How many buckets there are.
+/// Number of buckets.
 pub const BUCKETS: usize = GROUPS << BITS;
 
 /// The bucket that counts `value` (nanoseconds).
@@ -45,7 +45,7 @@ pub const fn range_of(bucket: usize) -> (u64, u64) {
     (first, first + (1 << shift))
 }
 
-/// How often each latency occurred. It takes no memory until it has counted something.
+/// Counts per latency bucket. It allocates with the first count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: Option<Box<[u64; BUCKETS]>>,

@@ -10,7 +10,7 @@ use crate::sample::Sample;
 use crate::series::{IntervalWidths, Series};
 use crate::summary::{DirectionSummary, Summary, SummaryDirection};
 
-/// What is to be measured.
+/// Settings of a meter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeterOptions {
     /// Keep submission latencies (fio's `slat`).
@@ -354,7 +354,7 @@ impl Meter {
     }
 }
 
-/// What holds the responses of each kind; none where latencies are not kept.
+/// The histograms that hold the responses of each kind; none where latencies are not kept.
 fn running<'a>(options: &MeterOptions, directions: &'a [DirectionSummary; 3], prompt: &'a [Latency; 3]) -> Running<'a> {
     let service = options.service && options.service_percentiles;
     let latency = options.latency && options.latency_percentiles;

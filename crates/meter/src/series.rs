@@ -8,7 +8,7 @@ const INTERVALS_MAX: usize = 4096;
 /// So many intervals show the course of a run; as long as they are shorter than their [`IntervalWidths::pace`], more are joined.
 pub(crate) const FINE_MAX: usize = 128;
 
-/// How long intervals are.
+/// Lengths of intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalWidths {
     /// At first.

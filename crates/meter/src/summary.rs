@@ -30,7 +30,7 @@ impl SummaryDirection {
     }
 }
 
-/// What was measured of reads, of writes or of trims.
+/// Results of reads, writes or trims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionSummary {
     /// Operations completed.
@@ -90,7 +90,7 @@ fn per_second(n: u64, runtime: Nanos) -> f64 {
     if runtime == Nanos::ZERO { 0.0 } else { n as f64 / runtime.secs_f64() }
 }
 
-/// How often each power of two occurred, in fio's seven classes.
+/// Counts of powers of two, in fio's seven classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DepthMap(pub [u64; 7]);
 
@@ -126,7 +126,7 @@ impl DepthMap {
     }
 }
 
-/// What the processor did for a worker.
+/// CPU usage of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuUse {
     /// Time in user mode.

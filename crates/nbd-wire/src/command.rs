@@ -1,6 +1,6 @@
 //! Requests of the transmission phase.
 
-/// What a request asks for.
+/// Commands of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NbdCommand {
     /// Bytes, please.
@@ -56,7 +56,7 @@ impl NbdCommand {
     }
 }
 
-/// How a request wants to be carried out.
+/// Flags of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandFlags(pub u16);
 
@@ -110,7 +110,7 @@ pub struct NbdRequest {
     pub length: u64,
 }
 
-/// What stands where a request should begin is none: nothing after it can be understood.
+/// Input that is not a request: nothing after it can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a request must begin with {expected:#010x} and began with {found:#010x}")]
 pub struct NotARequest {

@@ -1,6 +1,6 @@
 //! Error numbers of the protocol.
 
-/// Why a request failed, as the wire says it.
+/// Error numbers on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
 pub enum Errno {

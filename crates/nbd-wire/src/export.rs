@@ -17,7 +17,7 @@ pub struct Export {
     pub block: ExportBlockSizes,
 }
 
-/// What lengths and offsets an export takes, in bytes: protocol document, "Size constraints".
+/// Constraints on lengths and offsets of an export, in bytes: protocol document, "Size constraints".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExportBlockSizes {
     /// Offsets and lengths are multiples of it; a power of two up to 65536.

@@ -2,7 +2,7 @@
 
 use std::ops::BitOr;
 
-/// What an export can do. Unknown bits are kept and mean nothing.
+/// Capabilities of an export. Unknown bits are kept and ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransmissionFlags(u16);
 

@@ -1,19 +1,19 @@
 //! Constants: protocol document, "Protocol phases" and "Values".
 
-/// What a server says first (`NBDMAGIC`).
+/// First bytes of a server (`NBDMAGIC`).
 pub(crate) const GREETING: u64 = 0x4e42_444d_4147_4943;
-/// What follows in newstyle negotiation, and what every option begins with (`IHAVEOPT`).
+/// Magic of newstyle negotiation, and of every option (`IHAVEOPT`).
 pub(crate) const OPTION: u64 = 0x4948_4156_454f_5054;
-/// What follows the greeting in oldstyle negotiation.
+/// Magic of oldstyle negotiation, after the greeting.
 pub(crate) const OLDSTYLE: u64 = 0x0000_4202_8186_1253;
-/// What every reply to an option begins with.
+/// Magic of every option reply.
 pub(crate) const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
 
 /// Handshake flag and client flag: option haggling with replies. The same bit on both sides.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
 /// Handshake flag and client flag: no padding after the reply to `NBD_OPT_EXPORT_NAME`.
 pub(crate) const NO_ZEROES: u16 = 2;
-/// How long that padding is, in bytes.
+/// Length of that padding, in bytes.
 pub(crate) const ZEROES: usize = 124;
 /// The longest string, in bytes ("Conventions").
 pub(crate) const STRING_MOST: usize = 4096;

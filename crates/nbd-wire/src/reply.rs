@@ -3,7 +3,7 @@
 use super::{Errno, NbdRequest};
 use crate::Extent;
 
-/// What the two sides have agreed replies to look like.
+/// Negotiated style of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyStyle {
     /// An error number and, for reads, the bytes.

@@ -56,7 +56,7 @@ pub struct Candidate {
     pub margin: f64,
 }
 
-/// What rests on the jitter of a limit: latencies with it and without.
+/// Latencies with and without the jitter of a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JitterEffect {
     /// The limit whose jitter spares the most.
@@ -95,7 +95,7 @@ impl WithAndWithout {
     }
 }
 
-/// What rests on the merging of sequential operations.
+/// The effect of merging sequential operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergingEffect {
     /// The limit that counts them as one.
@@ -106,7 +106,7 @@ pub struct MergingEffect {
     pub iops: f64,
 }
 
-/// What it costs in a month.
+/// Cost per month.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Money {
     /// `USD`, `EUR`.
@@ -168,7 +168,7 @@ impl UnmetNeed {
     }
 }
 
-/// What can be wished.
+/// A requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Requirement {
     /// Operations a second.

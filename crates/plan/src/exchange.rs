@@ -2,7 +2,7 @@
 
 use volume::spec::LimitSource;
 
-/// What a euro costs in US dollars.
+/// The exchange rate: US dollars per euro.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// US dollars for one euro.

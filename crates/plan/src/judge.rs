@@ -8,7 +8,7 @@ use crate::candidate::{JitterEffect, MergingEffect, Requirement, UnmetNeed, With
 use crate::laws::{Laws, quantile_secs};
 use crate::need::{Demand, Need};
 
-/// What the closed form says of one demand on one volume.
+/// The closed form for one demand on one volume.
 pub(crate) struct ClosedFormResult {
     /// All caps, with what one machine gets of each, the lowest first.
     pub(crate) caps: Vec<Cap>,
@@ -174,7 +174,7 @@ fn shared_caps(spec: &Spec, load: &Load, readers: f64) -> Vec<Cap> {
     caps
 }
 
-/// How many of the machines go through one cap: all of them through what is the volume's, one through what is its own.
+/// Number of machines that share a cap: all for caps of the volume, one for caps of a machine.
 fn sharers(spec: &Spec, cap: &Cap, readers: f64) -> f64 {
     let scope = match cap.part {
         CapPart::Limit(index) => spec.limits.get(index).map(|limit| &limit.scope),

@@ -10,7 +10,7 @@ const SMALL: u32 = 4 << 10;
 /// Blocks of a need for throughput that names no size.
 const LARGE: u32 = 1 << 20;
 
-/// What is wanted of a volume, by each of the machines that use it.
+/// Requirements for a volume, for each machine that uses it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
     /// Operations a second.

@@ -90,7 +90,7 @@ fn dominates(one: &Candidate, other: &Candidate) -> bool {
     is_as_well_known && cost.0 <= cost.1 && time.0 <= time.1 && (cost.0 < cost.1 || time.0 < time.1)
 }
 
-/// How far a candidate is from what is wanted, by its worst failure and then by their number.
+/// Distance of a candidate from the need, by its worst failure and then by their number.
 fn shortfall(candidate: &Candidate) -> f64 {
     let worst = candidate.failures.iter().map(UnmetNeed::short_by).fold(1.0, f64::max);
     worst + 1e-6 * candidate.failures.len() as f64

@@ -102,7 +102,7 @@ pub(crate) fn candidate(
 /// Pairs of a key and its value, as they are asked for.
 type Pairs = Vec<(String, String)>;
 
-/// What the need itself says of a volume's keys.
+/// Values of a volume's keys that the need determines.
 fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
     let mut pairs: Pairs = Vec::new();
     let about = catalogue::resolve_all(&[&listed.name], &catalogue::no_files).map(|mut all| all.remove(0).about);

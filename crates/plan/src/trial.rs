@@ -9,7 +9,7 @@ use crate::need::{Demand, Need};
 use crate::rank::{Ranking, rank};
 use crate::search;
 
-/// What is to be simulated: a volume under one of the demands of a need.
+/// A simulation: a volume under one demand of a need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanTrial {
     /// The volume, as it is asked for.
@@ -32,7 +32,7 @@ pub struct PlanTrial {
     pub longer: f64,
 }
 
-/// What came of a simulation, of each machine on average.
+/// Result of a simulation, averaged over machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialOutcome {
     /// Operations a second.
@@ -47,7 +47,7 @@ pub struct TrialOutcome {
 const RATE_SLACK: f64 = 0.985;
 const MEAN_SLACK: f64 = 1.01;
 const PERCENTILE_SLACK: f64 = 1.02;
-/// How much more is bought, step by step, where a simulation falls short.
+/// Factors by which more is bought, step by step, where a simulation falls short.
 const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
 /// Candidates for a need, each that seems to meet it checked by a simulation, and their ranking. One that falls short is
@@ -129,7 +129,7 @@ pub fn confirm(
     shortfalls(need, candidate, simulate).map(|short| short.is_empty())
 }
 
-/// What a candidate lacks of a need under simulation.
+/// Requirements that a candidate does not meet under simulation.
 fn shortfalls(
     need: &Need,
     candidate: &Candidate,
@@ -205,7 +205,7 @@ pub fn simulate_jitter(
         differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });
 }
 
-/// What is to be simulated of one demand.
+/// The simulation of one demand.
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
     PlanTrial {

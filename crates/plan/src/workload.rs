@@ -16,7 +16,7 @@ pub struct Derived {
     pub lines: Vec<String>,
 }
 
-/// What is wrong with the words, and where in them, in bytes.
+/// A syntax error of a workload, with its place in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadSyntaxError {
     /// What.

@@ -9,7 +9,7 @@ use record::{JobResult, ProbeRecord, Run};
 use runner::WorkerPlan;
 use units::Nanos;
 
-/// How long is measured.
+/// Duration of a probe.
 const RUNTIME: Nanos = Nanos::from_secs(1);
 
 /// The plan with the depths that answer what its run left open; `None` where it left nothing open.

@@ -37,7 +37,7 @@ impl GridAxis {
     }
 }
 
-/// How a range goes from one value to the next.
+/// Step between the values of a range.
 enum GridStep {
     Times(f64),
     Plus(f64),

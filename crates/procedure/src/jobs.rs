@@ -54,10 +54,10 @@ fn unloggable(job: &Job) -> Diagnostic {
         .remedy("leave out `write_*_log`, or simulate one point")
 }
 
-/// What stands before the key of a volume where a job option has the same name.
+/// Prefix for keys of the volume that have the name of a job option.
 const ON: &str = "on.";
 
-/// What `--on` says of every job, as far as it says nothing else itself.
+/// Options that `--on` gives every job that does not set them itself.
 pub fn around(volume: Option<&str>) -> Around {
     let options =
         |volume: &str| vec![("ioengine".to_owned(), "model".to_owned()), ("volume".to_owned(), volume.to_owned())];

@@ -13,7 +13,7 @@ use job::{Diagnostic, Place};
 
 use keys::{ClaimColumn, ClaimKey, NamedKey};
 
-/// Where figures were claimed, in diagnostics.
+/// Source of claims in diagnostics.
 const SOURCE: &str = "--claim";
 
 /// A claim.

@@ -17,7 +17,7 @@ pub struct Stretch {
     pub service_max_ns: u64,
 }
 
-/// What of one kind went through in a stretch.
+/// Throughput of one kind in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Operations a second.
@@ -69,7 +69,7 @@ impl Measured {
     }
 }
 
-/// How long an interval lasted that began at `from` in a run of `whole`; one beyond the end as long as all.
+/// Length of the interval at `from` in a run of `whole`; intervals beyond the end have full length.
 fn cut(from: u64, width: u64, whole: u64) -> u64 {
     if whole > from { (whole - from).min(width) } else { width }
 }

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, Rate};
 
 use crate::Kind;
 
-/// What a job asked for, as far as its results have to be read against it.
+/// Settings of a job, as far as its results have to be read against them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// The engine, by fio's name.
@@ -79,7 +79,7 @@ pub struct Declared {
     pub mixed: Vec<Mixed>,
 }
 
-/// What one of several unlike jobs in one result asks for.
+/// Settings of one of several unlike jobs in one result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
     /// The job's name.

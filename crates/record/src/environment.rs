@@ -61,7 +61,7 @@ impl EnvironmentRecord {
     }
 }
 
-/// What a file or device stands on.
+/// The storage under a file or device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetEnvironment {
     /// The path of the file or device.

@@ -16,7 +16,7 @@ pub struct Figure {
     pub quantity: FigureQuantity,
 }
 
-/// What of a run's operations is meant.
+/// Quantities of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureQuantity {
     /// Operations a second.

@@ -25,7 +25,7 @@ use accounts::ClaimFormat;
 pub use iostat::{Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
 use text::InputText;
 
-/// What was read.
+/// A recognized input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// A run of ours or of fio's.
@@ -34,7 +34,7 @@ pub enum Input {
     Iostat(Iostat),
 }
 
-/// Why something cannot be read, and where.
+/// An input error with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct InputError {
     /// The name it was given under.
@@ -202,6 +202,6 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
     })
 }
 
-/// How to make something that can be read.
+/// Remedy: how to produce readable input.
 const MAKE: &str =
     "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";

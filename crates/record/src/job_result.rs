@@ -70,7 +70,7 @@ pub struct ProbeRecord {
     pub again_iops: Option<f64>,
 }
 
-/// What is known of a job's surroundings.
+/// Facts about a job's environment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobEvidence {
     /// The files and devices it used, each once.
@@ -94,7 +94,7 @@ pub struct TargetFacts {
     pub cached_after: Option<f64>,
 }
 
-/// What a target is.
+/// Kinds of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {

@@ -180,7 +180,7 @@ impl Measured {
     }
 }
 
-/// What was measured of reads, of writes or of trims.
+/// Results of reads, writes or trims.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionResult {
     /// Operations completed.
@@ -280,7 +280,7 @@ impl SampleRecord {
     }
 }
 
-/// What the processor did.
+/// CPU usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuUse {
     /// Time in user mode, in nanoseconds.

@@ -51,7 +51,7 @@ impl ModelRecord {
     }
 }
 
-/// How long requests waited at one stage.
+/// Wait of requests at one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageWait<'a> {
     /// Where.
@@ -78,7 +78,7 @@ pub struct ModelledVolume {
     pub workers: Vec<u32>,
 }
 
-/// What a machine's page cache did.
+/// Activity of a machine's page cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelPageCache {
     /// The machine's name.
@@ -169,7 +169,7 @@ pub struct ModelEarly {
     pub p99_wait_without_ns: u64,
 }
 
-/// What became of a bucket of credits.
+/// Burst credits of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelCredits {
     /// Whether they are bytes; otherwise operations.
@@ -184,7 +184,7 @@ pub struct ModelCredits {
     pub empty_at_ns: Option<u64>,
 }
 
-/// What a stage is.
+/// Kinds of stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelStageKind {

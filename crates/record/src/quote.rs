@@ -33,7 +33,7 @@ impl Quote {
     }
 }
 
-/// What a printed figure is.
+/// Kinds of printed figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Declared, DirectionResult, JobResult, Kind, ModelRecord, Quote, SampleRecord, StuckOperation};
 
-/// What one run leaves behind.
+/// The record of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The version of this layout, [`crate::SCHEMA`].
@@ -103,7 +103,7 @@ impl Run {
     }
 }
 
-/// What the results of a reporting group make together for one kind.
+/// Totals of a reporting group for one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupTotals {
     /// Bytes transferred.
@@ -151,7 +151,7 @@ impl RequestedRun {
     }
 }
 
-/// What made a record.
+/// The program that made a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// `fathom`, or `fio` for an import.
@@ -168,7 +168,7 @@ impl Tool {
     }
 }
 
-/// Where a run took place.
+/// The host of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRecord {
     /// Its name.
@@ -203,7 +203,7 @@ pub struct Note {
     pub text: String,
 }
 
-/// What a device counted during the run.
+/// Counters of a device during the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskUse {
     /// Its name, as in `/sys/block`.

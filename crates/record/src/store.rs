@@ -8,7 +8,7 @@ use crate::printable::{may_hide, printable};
 /// The version of the layout that this program writes.
 pub const SCHEMA: u32 = 1;
 
-/// Why a record cannot be read.
+/// Reason why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A later version of the program wrote it.

@@ -19,7 +19,7 @@ pub struct StuckOperation {
     pub waited_ns: u64,
 }
 
-/// What a stuck operation was to do.
+/// The kind of a stuck operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StuckKind {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much of what a job wrote was read back and compared.
+/// Counts of verified blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
     /// Blocks written by this run: one for each write, or for all writes to a block between two read-backs where offsets
@@ -21,7 +21,7 @@ pub struct Verified {
     pub unchecked: Option<Unchecked>,
 }
 
-/// Why written blocks were not checked. In rising order of how much it matters.
+/// Reason why written blocks were not checked, in rising order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unchecked {

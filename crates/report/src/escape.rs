@@ -26,7 +26,7 @@ pub fn terminal(text: &str, colour: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// How long the sequence is that sets a colour or resets it, where `text` begins with one: `ESC [ CODES m`.
+/// Length of the colour sequence at the start of `text`: `ESC [ CODES m`; zero where there is none.
 fn colour_at(text: &str) -> usize {
     let Some((codes, _)) = text.strip_prefix("\u{1b}[").and_then(|rest| rest.split_once('m')) else { return 0 };
     if codes.len() > 16 || !codes.chars().all(|letter| letter.is_ascii_digit() || letter == ';') {

@@ -15,7 +15,7 @@ use crate::words::{self, SentenceContext};
 /// Which form of the document of explanations this is.
 const SCHEMA: u32 = 1;
 
-/// What was found in one input.
+/// Findings about one input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
     /// The file, or what was claimed.
@@ -161,7 +161,7 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     fitting.map_or_else(String::new, |(unit, name)| format!("{} {name}", significant(value / unit, 5)))
 }
 
-/// Where a figure was read.
+/// Name of a figure's source.
 pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
     match source {
         EvidenceSource::Job => "job's options",

@@ -67,7 +67,7 @@ fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
     (head, body.collect())
 }
 
-/// What limited a result, in a few words.
+/// Describes the limit of a result in a few words.
 fn limit(point: &GridPoint, job: usize) -> String {
     let verdict = point.verdicts.iter().find(|verdict| verdict.job == job);
     let Some(finding) = verdict.map(|verdict| &verdict.headline) else { return String::new() };

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-/// What a family of metrics is.
+/// Types of metric families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// Only grows; its samples are called `_total`.
@@ -54,7 +54,7 @@ impl Metric {
     }
 }
 
-/// What a run that goes on and one that is over tell by the same names.
+/// Metric names of live and finished runs.
 pub mod of_runs {
     use super::Metric;
     use super::MetricKind::{Counter, Gauge, Summary};

@@ -4,7 +4,7 @@ use analyse::Verdict;
 use record::Run;
 use serde::Serialize;
 
-/// Why a document of a later version is not read.
+/// Error for a document of a later version.
 pub(crate) fn too_new(found: u32, known: u32) -> String {
     format!("a later fathom wrote it (version {found} of its layout, this one reads up to {known}): use a newer fathom")
 }

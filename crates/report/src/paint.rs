@@ -1,6 +1,6 @@
 //! Colours, and lines that fit.
 
-/// What a piece of text means.
+/// Meaning of a piece of text, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// What the eye looks for.

@@ -50,7 +50,7 @@ fn clock(time: Nanos) -> String {
     }
 }
 
-/// What fio's line of progress tells.
+/// Figures of fio's progress line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FioProgress {
     /// Workers that run.

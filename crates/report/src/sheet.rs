@@ -2,7 +2,7 @@
 
 use crate::paint::{Paint, Tone, wrap};
 
-/// How text is laid out.
+/// Layout of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SheetStyle {
     /// Columns of the terminal. Reports take it as 60 below that, and as 120 above.

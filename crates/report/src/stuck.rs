@@ -24,7 +24,7 @@ pub fn stuck_lines(stuck: &[StuckOperation], most: usize) -> Vec<String> {
     listed.chain(more.map(|more| format!("{more} more operations have not completed"))).collect()
 }
 
-/// How many stuck operations a document lists one by one.
+/// Maximum number of stuck operations listed.
 pub(crate) const LISTED_MOST: usize = 8;
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use workload::Operations;
 
 use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult};
 
-/// What is known of a run beside its workers.
+/// Facts about a run beside its workers.
 #[derive(Clone, Copy)]
 pub struct RunContext<'a> {
     /// Its plan.
@@ -27,7 +27,7 @@ pub struct RunContext<'a> {
     pub facts: &'a dyn RunFacts,
 }
 
-/// What is observed of the environment of a run.
+/// Facts about the environment of a run.
 pub trait RunFacts {
     /// Returns milliseconds since 1970, and the offset from UTC in seconds. Virtual time begins at zero.
     fn now(&self) -> (u64, i32);

@@ -84,7 +84,7 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What can be verified where a job runs.
+/// Storage that a job can verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// Targets keep what is written. Written blocks carry the nonce of the run; zero for none, as in fio's runs.

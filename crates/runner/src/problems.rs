@@ -13,7 +13,7 @@ pub fn of_volume(problem: &Problem, place: Place) -> Diagnostic {
     }
 }
 
-/// Where a part of an option's value is on the command line; `at` counts the bytes of the value.
+/// Returns the place of a part of an option's value on the command line; `at` counts bytes of the value.
 #[must_use]
 pub fn place_in_option(option: &str, value: &str, at: std::ops::Range<usize>) -> Place {
     let text = format!("{option}={value}");
@@ -23,7 +23,7 @@ pub fn place_in_option(option: &str, value: &str, at: std::ops::Range<usize>) ->
     Place { source: "command line".into(), line: 1, column, length, text: text.into() }
 }
 
-/// Where a problem of the catalogue is in its own text.
+/// Returns the place of a catalogue problem in its own text.
 #[must_use]
 pub fn place_in_volume(problem: &Problem) -> Place {
     let (line, column, text) = problem.line();

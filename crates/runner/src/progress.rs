@@ -5,7 +5,7 @@ use units::Nanos;
 
 use crate::{RunCounters, Totals, WorkerPlan, WorkerResult, policy};
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Debug)]
 pub struct RunProgress {
     /// Fraction done, from 0 to 1; `None` where the end is not known.

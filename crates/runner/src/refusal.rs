@@ -2,7 +2,7 @@
 
 use job::Diagnostic;
 
-/// Why a command ends before it has touched anything.
+/// Reason why a command ends before it has touched anything.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// Problems of jobs, volumes or suites.

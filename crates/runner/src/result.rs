@@ -59,7 +59,7 @@ impl From<&Abandoned> for PendingOperation {
     }
 }
 
-/// How a worker failed.
+/// Kinds of worker failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerFailure {
     /// A block was not what had been written.
@@ -110,7 +110,7 @@ impl WorkerResult {
     }
 }
 
-/// Why a worker could not begin, or what went wrong beside its operations.
+/// Error of a worker beside failed operations.
 #[derive(Clone, Debug)]
 pub struct WorkerError {
     /// The problem and its remedy.

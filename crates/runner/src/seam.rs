@@ -59,7 +59,7 @@ pub trait PreparedRun {
     ) -> Result<CompletedRun, RunError>;
 }
 
-/// What a run is given beside its plan.
+/// Options of a run beside its plan.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The command line, as the record repeats it.
@@ -91,7 +91,7 @@ pub enum CreditPolicy {
     Left(std::collections::BTreeMap<String, u64>),
 }
 
-/// What a run would create or use.
+/// Files or volumes that a run would use.
 #[derive(Clone, Debug)]
 pub enum Preview<'a> {
     /// Files and devices of the host.
@@ -147,7 +147,7 @@ pub struct CompletedRun {
     pub signal: Option<i32>,
 }
 
-/// Why a run could not begin: the text names the place, the reason and the remedy.
+/// Reason why a run could not begin, with place and remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError(pub String);
 
@@ -254,7 +254,7 @@ impl FileGrowth {
     }
 }
 
-/// Where plans run.
+/// Places where plans run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunPlace {
     /// On the files and devices of this host.

@@ -77,7 +77,7 @@ impl Unrunnable {
     }
 }
 
-/// Where the files of jobs are: on the host, or on modelled volumes.
+/// Files of jobs: on the host, or on modelled volumes.
 pub trait Environment {
     /// Returns what is at a path. A path that cannot be inspected counts as absent; opening it reports why.
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact>;

@@ -24,7 +24,7 @@ pub struct RunningChild {
     clean_up: Option<CleanUp>,
 }
 
-/// How long a command may take to end once it is asked to.
+/// Time for the command to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl RunningChild {
@@ -80,7 +80,7 @@ fn send(pid: Pid, own_group: bool, signal: Signal) {
     let _ = if own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
 }
 
-/// What the command is told, as `nbdkit --run` tells it: <https://libguestfs.org/nbdkit-captive.1.html>.
+/// Environment variables of the command, like those of `nbdkit --run`: <https://libguestfs.org/nbdkit-captive.1.html>.
 pub(crate) fn variables(
     known: &[ExportFacts],
     places: &[OpenPlace],

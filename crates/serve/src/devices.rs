@@ -14,7 +14,7 @@ use crate::stats::ExportFacts;
 use engine::cleanup::{self, CleanUp};
 use engine::describe;
 
-/// What programs are told to be the best unit of I/O.
+/// Preferred I/O size, as reported to programs.
 const BLOCK_BYTES: u32 = 4096;
 
 /// Prepares a device for each export. The mounts are to be served from the beginning.
@@ -120,7 +120,7 @@ fn tear_down(devices: Vec<Device>) -> Vec<String> {
     errors.map(|error: Error| format!("{error}; `fathom serve --cleanup` removes it later")).collect()
 }
 
-/// What was removed of servers that had ended, and what could not be.
+/// Result of removing devices of servers that have ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CleanedDevices {
     /// What was removed.

@@ -6,7 +6,7 @@ use nbd::server::{IdentityError, Pem, TlsIdentity};
 
 use crate::request::{HostFiles, ServeRequest};
 
-/// What is wrong with an option: the option, its value, the reason, the remedy.
+/// An unusable option: option, value, reason, remedy.
 pub(crate) struct Unusable {
     pub(crate) option: &'static str,
     pub(crate) value: String,

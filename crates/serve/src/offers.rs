@@ -9,7 +9,7 @@ use crate::places::OpenPlace;
 use crate::stats::ExportFacts;
 use crate::wanted::Wanted;
 
-/// What stands behind an export, as descriptions have it: at most so many bytes (protocol document, "strings").
+/// Maximum length of a description (protocol document, "strings").
 const DESCRIPTION_MOST: usize = 4096;
 
 /// The exports, each with its own store, and the ways of those that have a model.
@@ -60,7 +60,7 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
     flags
 }
 
-/// What is told of the exports to those who ask how they do.
+/// Facts about the exports for statistics.
 pub(crate) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
     let all = wanted.iter().zip(offers);
     all.map(|(wanted, offer)| ExportFacts {

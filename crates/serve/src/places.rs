@@ -62,7 +62,7 @@ impl ListenPlace {
     }
 }
 
-/// Where a server listens by now.
+/// A listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OpenPlace {
     Unix(PathBuf),
@@ -125,14 +125,14 @@ impl OpenPlace {
     }
 }
 
-/// Where the statistics of the server behind a unix socket are told.
+/// Path of the statistics socket beside a unix socket.
 pub(crate) fn statistics_of(path: &Path) -> PathBuf {
     let mut statistics = path.as_os_str().to_owned();
     statistics.push(".stats");
     statistics.into()
 }
 
-/// Where statistics are told: by the path of a socket or by the address of an export.
+/// Path of the statistics socket for a socket or the address of an export.
 ///
 /// # Errors
 /// Where the words are neither, with the remedy.
@@ -208,7 +208,7 @@ impl RuntimeDirectory {
 /// The longest path of a socket: `unix(7)`, `sun_path` without its end.
 const PATH_MOST: usize = 107;
 
-/// Why there can be no socket at a path.
+/// Describes why a socket cannot be created at a path.
 pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
     let shown = path.display();
     match error.kind() {

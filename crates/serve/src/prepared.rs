@@ -200,7 +200,7 @@ fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path
     })
 }
 
-/// What the way between client and server takes, where there is a model of whose times it can be taken off.
+/// The round trip to subtract, where there is a model.
 fn way(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     match given {
         Some(way) => RoundTripDeduction::Fixed(way),
@@ -214,7 +214,7 @@ const RESERVED: u64 = 64;
 /// More clients than this are a mistake.
 const CLIENTS_MOST: u64 = 65_536;
 
-/// How many clients there may be. The limit of descriptors is raised for them as far as the system lets it be.
+/// Maximum number of clients. Raises the limit of descriptors as far as permitted.
 fn clients_most() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let enough = CLIENTS_MOST + RESERVED;

@@ -14,7 +14,7 @@ use crate::sizes;
 use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
 use runner::problems;
 
-/// What is to be served, before anything is touched.
+/// A checked request, before anything is touched.
 #[derive(Debug)]
 pub struct ServeQuestion {
     pub(crate) wanted: Vec<Wanted>,

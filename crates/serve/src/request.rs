@@ -50,7 +50,7 @@ pub struct ServeRequest {
     pub seed: u64,
 }
 
-/// How files are read and where private sockets are: decided by the program, because both depend on its environment.
+/// Access to files and directories that depend on the program's environment.
 #[derive(Clone, Copy, Debug)]
 pub struct HostFiles {
     /// Reads a certificate or key of limited size.

@@ -5,7 +5,7 @@ use units::Bytes;
 
 use crate::wanted::{StoreWords, Wanted};
 
-/// What is wrong with the size of an export, if anything, and the remedy.
+/// Returns the problem of an export's size, with its remedy.
 pub(crate) fn problem(wanted: &Wanted) -> Option<(String, String)> {
     Some(match wanted.store.path() {
         Some(path) => {

@@ -13,7 +13,7 @@ use volume::{Limit, ServiceStage, StageKind};
 
 use crate::rates::RecentRates;
 
-/// What is known of an export before clients use it.
+/// Facts about an export before clients use it.
 #[derive(Clone, Debug)]
 pub(crate) struct ExportFacts {
     pub(crate) name: String,
@@ -137,7 +137,7 @@ fn latency(histogram: &Histogram, sum_ns: f64) -> Option<RequestLatency> {
     })
 }
 
-/// From the first request to the last reply of exports.
+/// Time from the first request to the last reply of exports.
 fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
     let spans = tallies.flat_map(|tally| &tally.kinds).filter_map(|done| done.span);
     let (first, last) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;

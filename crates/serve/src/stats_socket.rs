@@ -19,7 +19,7 @@ pub(crate) struct Statistics {
     listener: Listener,
 }
 
-/// How long a server may take to answer, and a client to read.
+/// Timeout of requests for statistics.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Statistics {

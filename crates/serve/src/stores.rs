@@ -13,7 +13,7 @@ use crate::question::ServeQuestion;
 use crate::request::ServeRequest;
 use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
 
-/// What is done with files, and how much memory may be taken.
+/// File options and memory limits of stores.
 pub(crate) struct StoreMode {
     direct: bool,
     read_only: bool,

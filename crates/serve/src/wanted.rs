@@ -21,7 +21,7 @@ pub(crate) struct Wanted {
     pub(crate) size: Option<u64>,
 }
 
-/// Where the bytes of an export are.
+/// Backing of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreWords {
     Memory,

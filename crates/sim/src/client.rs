@@ -2,7 +2,7 @@
 
 use volume::pagecache::AccessAdvice;
 
-/// Where a worker's file is on a volume.
+/// Place of a worker's file on a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientPlace {
     /// Which attachment of the system it is reached by.
@@ -24,7 +24,7 @@ pub struct ModelClient {
     pub buffered: Option<Buffered>,
 }
 
-/// How a client goes through the page cache.
+/// Use of the page cache by a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffered {
     /// Whether its operations are carried out one after the other.

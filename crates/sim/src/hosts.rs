@@ -41,7 +41,7 @@ pub(crate) struct Hosts {
     resumed: Vec<Resumed>,
 }
 
-/// What a machine does by itself.
+/// Background work of a machine.
 #[derive(Clone, Copy, Debug)]
 enum Chore {
     Transfer { machine: usize, transfer: u32 },
@@ -384,7 +384,7 @@ impl Hosts {
     }
 }
 
-/// What is submitted.
+/// Submitted work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostWork {
     pub(crate) cache_client: u32,

@@ -35,7 +35,7 @@ pub struct World<C> {
     ledger: Ledger,
 }
 
-/// What an observer of the volumes does at an instant.
+/// Observer of the volumes at an instant.
 type Look = Box<dyn FnMut(Nanos, &System)>;
 
 /// An observer of the volumes while they are used.
@@ -51,7 +51,7 @@ impl fmt::Debug for Onlooker {
     }
 }
 
-/// What is in flight under a tag.
+/// Operation in flight under a tag.
 #[derive(Clone, Copy, Debug, Default)]
 struct WorldSlot {
     client: u32,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something in a store cannot be had or done.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}: {remedy}", .path.display())]
 pub struct Error {
@@ -15,7 +15,7 @@ pub struct Error {
     pub remedy: String,
 }
 
-/// What is wrong.
+/// Reason of an error.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
     /// The system refused.

@@ -3,7 +3,7 @@
 use crate::RunKind;
 use crate::manifest::Entry;
 
-/// What runs have to be to be listed; everything that is `None` lets all through.
+/// Criteria of a list; `None` admits all.
 ///
 /// Patterns are whole names, in which `*` stands for any text and `?` for one character.
 #[derive(Clone, Debug, Default)]

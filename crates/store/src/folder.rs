@@ -14,7 +14,7 @@ pub(crate) const JOB: &str = "job.fio";
 pub(crate) const RESOLVED: &str = "resolved.json";
 pub(crate) const ENVIRONMENT: &str = "environment.json";
 pub(crate) const EVENTS: &str = "events.jsonl.zst";
-/// Where this file is, retention leaves the run alone.
+/// Marker file that exempts a run from retention.
 pub(crate) const KEPT: &str = "kept";
 
 /// Reads a folder and checks that every file is what was written.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 const LABEL_LENGTH: usize = 24;
 
-/// What was carried out.
+/// Kinds of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunKind {
@@ -42,7 +42,7 @@ pub(crate) fn unused(root: &Path, kind: RunKind, name: &str, started_unix_ms: u6
     low_digits.chain(more_digits).find(|id| !root.join(id).exists()).unwrap_or(stem)
 }
 
-/// What stands in the names of series.
+/// Infix of series names.
 pub(crate) const SERIES: &str = "-series-";
 
 /// A name for several runs of the same jobs: when the first one begins in UTC, what they are about, and four digits from

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::error::{Error, Reason, Result};
 
-/// How long a command waits for the lock: a process that was stopped may hold a lock for ever.
+/// Timeout of the lock: a stopped process may hold it forever.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(2);
 

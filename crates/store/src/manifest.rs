@@ -65,7 +65,7 @@ pub struct Entry {
     pub kept: bool,
 }
 
-/// How to know that a file is what was written.
+/// Checksum and size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSeal {
     /// Its length.

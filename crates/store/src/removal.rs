@@ -7,7 +7,7 @@ use crate::folder::{self, KEPT};
 use crate::sweep::REMOVING;
 use crate::{Entry, Filter, RunStore, disk, id};
 
-/// How much is kept. The oldest go first; those that were marked by [`RunStore::keep`] never go.
+/// Limits of retention. The oldest runs go first; runs marked by [`RunStore::keep`] stay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Retention {
     /// Runs that began longer ago than this go, in milliseconds; `None` for any age.

@@ -204,7 +204,7 @@ impl Write for Summing {
     }
 }
 
-/// What was made of the job.
+/// The resolved job.
 #[derive(Serialize)]
 struct ResolvedJob<'a> {
     schema: u32,

@@ -7,7 +7,7 @@ use units::random::Random;
 
 use crate::{Completion, Kind, Op, Tag, Target};
 
-/// What the suite may expect of the target at hand.
+/// Properties of the target under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestedTarget {
     /// Tags, at least 1.

@@ -29,7 +29,7 @@ impl Tag {
     }
 }
 
-/// What an operation does.
+/// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Reads into the tag's buffer.
@@ -61,7 +61,7 @@ pub struct Op {
     pub skip: u32,
 }
 
-/// What became of an operation.
+/// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The tag, free again from now on.
@@ -74,7 +74,7 @@ pub struct Completion {
     pub result: i32,
 }
 
-/// Where later reads come from once what was written has been written back.
+/// Where reads come from after a write-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// From where it is stored.
@@ -83,7 +83,7 @@ pub enum Settled {
     Cached,
 }
 
-/// Where operations go.
+/// Executes operations.
 ///
 /// A target is used by one thread. It may hold operations back after [`Target::submit`] so that many go to the
 /// kernel in one call, but no longer than until the next [`Target::wait`].

@@ -7,7 +7,7 @@ type Entry = u128;
 
 /// Bits of an entry that say what it is.
 const WHAT_BITS: u32 = 24;
-/// How many children a node of the heap has: four are compared in the time in which one cache line comes.
+/// Children of a heap node: four are compared while one cache line arrives.
 const ARITY: usize = 4;
 
 /// A four-way heap whose root may be a hole: an event that is taken out is most often followed by one that is

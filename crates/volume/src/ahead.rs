@@ -24,7 +24,7 @@ pub struct Early {
     pub p99_without: Nanos,
 }
 
-/// How far ahead of its even schedule a limiter was when requests came, while that was measured.
+/// Statistics of how far a limiter was ahead of its even schedule.
 ///
 /// The schedule does not depend on the jitter. Without any, each of these requests would have waited for all of its
 /// distance; with it, a request waits for what is beyond the jitter. So one run tells both waits of the same arrivals.

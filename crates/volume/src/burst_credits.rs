@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-/// What became of a bucket of credits, in units of its limit.
+/// State of burst credits, in units of their limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstCredits {
     /// Whether they are bytes; otherwise operations.

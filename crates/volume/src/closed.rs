@@ -72,7 +72,7 @@ pub struct Bucket {
     pub at_start: f64,
 }
 
-/// What one limit or station allows for a load.
+/// Cap of one limit or station on a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cap {
     /// Its name.
@@ -143,7 +143,7 @@ impl Cap {
     }
 }
 
-/// What a load gets.
+/// Predicted IOPS and latency of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Requests a second, once credits are spent.
@@ -180,7 +180,7 @@ impl Prediction {
     }
 }
 
-/// What each limit and station that counts the load lets through, the lowest first.
+/// Caps of all limits and stations that count the load, the lowest first.
 #[must_use]
 pub fn caps(spec: &Spec, load: &Load) -> Vec<Cap> {
     let limits = spec.limits.iter().enumerate();
@@ -228,7 +228,7 @@ fn alone(spec: &Spec, load: &Load) -> Nanos {
     Nanos::from_secs_f64(law + transit_secs(spec, load))
 }
 
-/// What a request takes without queueing besides the volume's law: its stations and its transfer.
+/// Time of a request at stations and in transfer, without queueing.
 #[must_use]
 pub fn transit_secs(spec: &Spec, load: &Load) -> f64 {
     let stations: f64 =
@@ -269,7 +269,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
     (mean_secs > 0.0).then_some(cap)
 }
 
-/// How much of a limit's second one request takes.
+/// Fraction of a limit's second that one request takes.
 fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
     let bytes = *load.bytes.get(kind);
     match (limit.counted, limit.rate.get(kind)) {

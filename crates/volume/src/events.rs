@@ -4,7 +4,7 @@ use units::Nanos;
 
 use crate::agenda::Agenda;
 
-/// What an event of the agenda is: a request is done, a request is admitted to its drive, a drive has moved.
+/// Event kinds: request done, request admitted to its drive, drive moved.
 pub(crate) const DONE: u32 = 0;
 pub(crate) const ADMITTED: u32 = 1;
 pub(crate) const MOVED: u32 = 2;
@@ -12,7 +12,7 @@ pub(crate) const MOVED: u32 = 2;
 /// Bits of an event below its kind.
 pub(crate) const ID_BITS: u32 = 22;
 
-/// Where a drive enters its events.
+/// Schedules events of a drive.
 pub(crate) struct EventQueue<'a> {
     pub(crate) agenda: &'a mut Agenda,
     pub(crate) volume: u32,

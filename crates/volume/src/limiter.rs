@@ -9,7 +9,7 @@ use crate::burst_credits::BurstCredits;
 use crate::request::{Kind, PerKind, Share};
 use crate::spec::{Burst, CountedUnit, Limit};
 
-/// What a limiter has done.
+/// Counters of a limiter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimiterCounts {
     /// Requests that were counted.
@@ -294,7 +294,7 @@ impl Limiter {
     }
 }
 
-/// How long so many units last at a rate.
+/// Duration of so many units at a rate.
 fn span_ns(units: u64, rate: u64) -> u64 {
     u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 //! Requests to volumes.
 
-/// What a request does.
+/// Kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Reads.

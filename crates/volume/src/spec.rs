@@ -33,7 +33,7 @@ pub struct Spec {
     pub notes: Vec<String>,
 }
 
-/// How the note begins that names limits of the machine which are not known.
+/// Beginning of the note on unknown machine limits.
 pub(crate) const MACHINE_UNKNOWN: &str = "machine limit unknown";
 
 impl Spec {
@@ -44,7 +44,7 @@ impl Spec {
     }
 }
 
-/// What is said about the page cache before a volume.
+/// Page cache settings of a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffering {
     /// The machine's memory for pages, if this volume says how much it is; those of one machine that do agree.
@@ -53,7 +53,7 @@ pub struct Buffering {
     pub read_ahead: Option<Bytes>,
 }
 
-/// Where a number is from.
+/// Source of a figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitSource {
     /// What it is called.
@@ -64,7 +64,7 @@ pub struct LimitSource {
     pub date: String,
 }
 
-/// How much of something may pass in a second.
+/// A rate limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// What it is, as it is reported: `volume IOPS`, `machine write throughput`.
@@ -124,7 +124,7 @@ impl Tolerance {
     }
 }
 
-/// What is known of how a provider counts sequential operations.
+/// How a provider counts sequential operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merging {
     /// Where it is documented.
@@ -133,7 +133,7 @@ pub struct Merging {
     pub assumed: String,
 }
 
-/// How much may pass at once after a pause.
+/// Burst after a pause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Burst {
     /// As much as the rate gives in this time.
@@ -178,7 +178,7 @@ impl Default for Jitter {
     }
 }
 
-/// Where the jitter of a limit is from.
+/// Basis of a limit's jitter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JitterBasis {
     /// It was given with the volume's name.
@@ -201,7 +201,7 @@ impl JitterBasis {
     }
 }
 
-/// Who shares a limit.
+/// Scope of a limit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// The volume alone, however many machines use it.
@@ -217,7 +217,7 @@ pub fn names_machine(limit: &str) -> bool {
     limit.starts_with("machine")
 }
 
-/// What a limit counts.
+/// Unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedUnit {
     /// Operations. One of more than `unit` bytes counts as several, if a unit is given.
@@ -263,7 +263,7 @@ impl Station {
     }
 }
 
-/// How long requests take once they are admitted.
+/// Service of admitted requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Behaviour {
     /// By chance, each for itself.
@@ -300,7 +300,7 @@ pub struct Spells {
     pub factor: f64,
 }
 
-/// What a volume costs.
+/// Price of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price {
     /// `USD`, `EUR`.
@@ -319,7 +319,7 @@ pub struct Price {
     pub source: LimitSource,
 }
 
-/// What a month's price is paid for.
+/// Components of a monthly price.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PriceParts {
     /// For capacity, and for whatever comes with it.

@@ -31,7 +31,7 @@ pub struct Attachment {
     pub volume: String,
 }
 
-/// What a stage is.
+/// Kinds of stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageKind {
     /// A limit.
@@ -99,7 +99,7 @@ pub struct System {
     index: StageIndex,
 }
 
-/// Where the way to a volume begins, and what stands there before it.
+/// Location of a volume: machine and page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
     /// Which machine: they are numbered in the order in which they are first met.
@@ -108,7 +108,7 @@ pub struct Home {
     pub buffering: Buffering,
 }
 
-/// What is reported of a limiter or a station.
+/// Title of a limiter or station in reports.
 #[derive(Clone, Debug)]
 struct Title {
     name: String,
@@ -523,7 +523,7 @@ impl SystemBuilder {
     }
 }
 
-/// What the bucket of a limit holds at the start; `None` where it has none.
+/// Burst credits of a limit at the start; `None` where it has none.
 fn credits_at_start(limit: &Limit) -> Option<u64> {
     match limit.burst {
         Burst::Credits { most, at_start } => Some(at_start.min(most)),

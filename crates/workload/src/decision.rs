@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-/// What an operation does.
+/// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum OpKind {

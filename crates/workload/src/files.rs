@@ -12,7 +12,7 @@ use crate::error::WorkloadError;
 use crate::extent::FileExtent;
 use crate::writers::Writers;
 
-/// What is known of a file before the run.
+/// Facts about a file before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFact {
     /// Its size in bytes; for a block device its capacity.
@@ -236,7 +236,7 @@ fn generated_name(files: &FileOptions, job_name: &str, clone: u32, number: u32) 
     name
 }
 
-/// Why a path has no size that could be used.
+/// Reason why the size of a path is unknown.
 const fn sizeless(fact: Option<FileFact>) -> &'static str {
     match fact {
         None => "does not exist",

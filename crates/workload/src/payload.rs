@@ -76,7 +76,7 @@ pub(crate) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
     }
 }
 
-/// How many xorshift generators run side by side.
+/// Number of parallel xorshift generators.
 const LANES: usize = 8;
 
 /// Fills the buffer with random bytes that depend on the key alone.

@@ -21,7 +21,7 @@ pub(crate) struct Think {
     idle_until: Option<Nanos>,
 }
 
-/// What the idle time says about an operation that could be issued now.
+/// Whether idle time permits the next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leave {
     /// Go ahead.

@@ -17,7 +17,7 @@ use crate::knee::steady::Mean;
 const BLOCKS_MIN: usize = 8;
 /// So many operations have to lie on either side of a percentile.
 const TAIL_MIN: f64 = 20.0;
-/// How often blocks are drawn.
+/// Number of bootstrap replicates.
 const DRAWS: usize = 400;
 /// Resampling is never corrected by more than this factor.
 const CORRECTION_MAX: f64 = 4.0;
@@ -182,7 +182,7 @@ impl ComparedBlocks {
     }
 }
 
-/// Where a share of operations ends: its value in nanoseconds, the column of its bucket and how much of that is below.
+/// The end of a percentile: its value in nanoseconds, the column of its bucket and the count below.
 #[derive(Clone, Copy)]
 struct Quantile {
     value: f64,

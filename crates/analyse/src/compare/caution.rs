@@ -12,7 +12,7 @@ const CORRELATED: f64 = 20.0;
 /// So many repeated runs make a trustworthy comparison.
 pub(super) const ENOUGH_RUNS: usize = 5;
 
-/// What to keep in mind beside a comparison.
+/// A reservation about a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "caution")]
 pub enum Caution {

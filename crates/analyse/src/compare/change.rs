@@ -7,7 +7,7 @@ use crate::knee::steady::Mean;
 
 /// Of fewer independent values the correlation of neighbours is itself so uncertain that intervals are too narrow.
 pub(super) const FEW: f64 = 20.0;
-/// How much wider they are made then.
+/// Factor by which intervals are widened then.
 const WIDER: f64 = 2.0;
 /// So much narrower than the room there is, an interval lies within it four times out of five wherever chance puts it.
 const POWER: f64 = 1.43;
@@ -27,7 +27,7 @@ pub struct Change {
     pub widened: bool,
 }
 
-/// What a change comes to.
+/// The judgement of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Judgement {
@@ -45,7 +45,7 @@ pub enum Judgement {
     },
 }
 
-/// How much more has to be measured on each side.
+/// Additional measurement that would decide, on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum More {
@@ -55,7 +55,7 @@ pub enum More {
     Repeats(u64),
 }
 
-/// What the means of a figure were taken from.
+/// The basis of the means of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "of")]
 pub enum Basis {

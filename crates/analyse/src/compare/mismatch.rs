@@ -22,7 +22,7 @@ pub struct ConditionMismatch {
     pub blocking: bool,
 }
 
-/// What two runs may differ in.
+/// A condition in which two runs may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -83,7 +83,7 @@ impl Aspect {
     }
 }
 
-/// What one side has.
+/// The value of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchValue {
@@ -120,7 +120,7 @@ impl MismatchValue {
     }
 }
 
-/// What a run or a job has; `None` where its record does not say.
+/// A condition and its value in a run or job; `None` where its record lacks it.
 type Trait = (Aspect, Option<MismatchValue>);
 
 /// Everything in which two runs differ, jobs by the places of their pairs.

@@ -24,7 +24,7 @@ pub use side::Side;
 use crate::knee::steady::Mean;
 use side::{JudgedSide, SidePart};
 
-/// How to compare.
+/// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparisonSettings {
     /// Changes smaller than this are ignored, in per cent.
@@ -39,7 +39,7 @@ impl Default for ComparisonSettings {
     }
 }
 
-/// What a comparison says.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// In what the runs differ besides their figures, the graver first: all of them from the first of the baseline, its

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A figure, or why it is not known.
 pub type Known<T> = Result<T, UnreadFact>;
 
-/// Why a figure is not known.
+/// Reason why a figure is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadFact {
     /// The file that would tell.
@@ -15,7 +15,7 @@ pub struct UnreadFact {
     pub why: UnreadCause,
 }
 
-/// Why a file does not tell.
+/// Reason why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "why", content = "text")]
 pub enum UnreadCause {
@@ -38,7 +38,7 @@ pub enum UnreadCause {
 /// The number of a device: major and minor.
 pub type Number = (u32, u32);
 
-/// What is under a name: a filesystem, the devices under it, or what is there instead.
+/// The storage stack under a name: a filesystem and the devices under it, or what there is instead.
 #[derive(Clone, Debug, Default)]
 pub struct DoctorSubject {
     /// The name as it was asked for.
@@ -55,7 +55,7 @@ pub struct DoctorSubject {
     pub bottom: Option<Bottom>,
 }
 
-/// What may be found in place of a block device.
+/// The lowest layer of a stack, if it is no block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottom {
@@ -274,7 +274,7 @@ pub struct HostFacts {
     pub io_limits: Known<Vec<IoLimitFacts>>,
 }
 
-/// Who may use io_uring (`Documentation/admin-guide/sysctl/kernel.rst`).
+/// Restrictions of io_uring (`Documentation/admin-guide/sysctl/kernel.rst`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingFacts {
     /// 0: all users; 1: privileged users and one group; 2: none.
@@ -283,7 +283,7 @@ pub struct RingFacts {
     pub member: bool,
 }
 
-/// What memory is swapped to.
+/// Swap devices and files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwapFacts {
     /// The device or file.

@@ -26,7 +26,7 @@ pub struct DoctorFinding {
     pub unknown: Option<UnreadFact>,
 }
 
-/// What is thought of it with one purpose in mind.
+/// The verdict for one purpose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PurposeVerdict {
     /// How good it is.
@@ -37,7 +37,7 @@ pub struct PurposeVerdict {
     pub changes: Vec<SettingChange>,
 }
 
-/// How good a setting is.
+/// The state of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
@@ -51,7 +51,7 @@ pub enum CheckState {
     Problem,
 }
 
-/// What is wanted of a device.
+/// The purpose of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -93,7 +93,7 @@ pub enum DoctorValue {
     BytesPerSecond(u64),
 }
 
-/// What would be good.
+/// A wanted value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "rule", content = "of")]
 pub enum Want {

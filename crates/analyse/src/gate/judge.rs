@@ -21,7 +21,7 @@ pub struct GateInputs<'a> {
     pub comparison: Option<&'a Comparison>,
 }
 
-/// What became of an expectation.
+/// The result of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgedAssertion {
     /// Whether it holds.
@@ -58,7 +58,7 @@ pub enum GateOutcome {
     Unknown(UnknownReason),
 }
 
-/// Why an expectation cannot be judged.
+/// Reason why an assertion cannot be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownReason {

@@ -31,7 +31,7 @@ pub struct Assertion {
     pub bound: Bound,
 }
 
-/// What is looked at.
+/// The subject of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssertionSubject {
@@ -53,7 +53,7 @@ pub enum GateCount {
     Code(Code),
 }
 
-/// How a value should stand to a bound.
+/// Relation of a value to a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
@@ -83,7 +83,7 @@ impl Relation {
     ];
 }
 
-/// What a value is held against.
+/// The bound of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
@@ -93,7 +93,7 @@ pub enum Bound {
     OfBaseline(f64),
 }
 
-/// Why a text is no expectation, and where.
+/// A syntax error of an assertion, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssertionError {
     /// The bytes that are meant; at the end of the text an empty range.

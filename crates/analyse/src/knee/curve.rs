@@ -19,7 +19,7 @@ pub(super) struct Smooth {
 
 /// Bounds of the sharpness: above the upper one the corner is as sharp as any measurement can tell.
 const SHARPNESS: (f64, f64) = (0.2, 60.0);
-/// Where the search for the best sharpness begins.
+/// Start values of the search for the sharpness.
 const STARTS: [f64; 4] = [1.5, 4.0, 15.0, 60.0];
 
 impl Smooth {
@@ -116,7 +116,7 @@ fn bounds(samples: &[CurveSample]) -> (f64, f64) {
     (ln_r0, ln_xmax)
 }
 
-/// How far from those a curve's own asymptotes may lie, in logarithms: a factor of 20.
+/// Maximum distance of a curve's own asymptotes from those, in logarithms: a factor of 20.
 const BEYOND: f64 = 3.0;
 
 /// Solves three equations whose diagonal is raised by a share; `None` where they have no solution.

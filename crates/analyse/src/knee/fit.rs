@@ -5,7 +5,7 @@ use units::random::Random;
 
 use super::curve::{CurveSample, Power, Smooth};
 
-/// What was measured at one depth.
+/// A measurement at one depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Operations in flight, all workers together.
@@ -120,7 +120,7 @@ pub struct Retrograde {
     pub iops: f64,
 }
 
-/// What points say.
+/// The fit of points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// Their shape.
@@ -137,7 +137,7 @@ pub struct Fit {
 const ERROR_LEAST: f64 = 0.003;
 /// Points this close together are equal.
 const EQUAL: f64 = 0.05;
-/// How many times residuals are drawn again.
+/// Number of bootstrap replicates of residuals.
 const REPLICATES: usize = 200;
 /// What rises with depth more steeply than by this exponent is on its way round a soft corner; a drive that sorts its queue
 /// has 0.2 to 0.3.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fit::{Curve, Fit, Point, fit};
 use super::steady::SteadyStep;
 
-/// What a search may do.
+/// Settings of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KneeSettings {
     /// Depths are multiples of this: the number of workers.
@@ -53,7 +53,7 @@ impl KneeProbe {
     }
 }
 
-/// What a measurement brought.
+/// The result of a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProbeReading {
     /// Operations a second, of the part that counts.
@@ -127,7 +127,7 @@ impl ProbeResult {
     }
 }
 
-/// Why a search ended.
+/// Reason for the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {

@@ -91,7 +91,7 @@ pub struct Drift {
     pub half_width: f64,
 }
 
-/// What a series says.
+/// Statistics of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
     /// The first interval that counts: warm-up and everything before a step are left out.
@@ -108,7 +108,7 @@ pub struct Steady {
 
 /// Smaller changes are ignored.
 const SMALL: f64 = 0.05;
-/// How many standard errors make a step. The place of the step is chosen among many, hence so many.
+/// Standard errors that make a step. The place of the step is chosen among many, hence so many.
 const STEP_ERRORS: f64 = 6.0;
 /// The least intervals on either side of a step.
 const SIDE: usize = 2;

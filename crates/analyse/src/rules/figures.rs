@@ -67,7 +67,7 @@ fn is_of_device(known: KnownFigure) -> bool {
     known.source == EvidenceSource::Iostat
 }
 
-/// What a device counted in flight against its rate and its times.
+/// Little's law for the counters of a device.
 pub(super) fn little_of_device(seen: &Observation) -> Option<Finding> {
     /// Averages of several reports are not those of their products.
     const REPORTS: f64 = 1.15;
@@ -109,7 +109,7 @@ pub(super) fn with_little(seen: &Observation, finding: Finding) -> Finding {
         .with_told(Quantity::LatencyMean, of(seen.latency_ns))
 }
 
-/// How many have to be in flight for a rate at a latency, where nothing is said of a depth.
+/// The depth that a rate needs at a latency, where no depth is known.
 pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     let needed = seen.implied_in_flight().filter(|_| seen.depth.is_none() && seen.in_flight.is_none())?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with(

@@ -57,7 +57,7 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// What limited the run. There is always an answer, if only that it cannot be told.
+/// Returns what limited the run; there is always an answer, if only that it is undecidable.
 pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let result = facts.result();
     if result.ios() == 0 {
@@ -163,7 +163,7 @@ fn not_filled(facts: Facts<'_>) -> Finding {
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 
-/// From this gain on by twice the depth, the depth was the limit.
+/// Gain by twice the depth from which the depth was the limit.
 const DEPTH_GAIN: f64 = 1.5;
 
 /// Up to this gain by twice the depth, the device was the limit.
@@ -172,7 +172,7 @@ const DEVICE_GAIN: f64 = 1.1;
 /// A run that differs by more from one at the same depth right after it was disturbed, or that one was.
 const REPEATED_WITHIN: f64 = 0.2;
 
-/// What a greater depth did tells whether the depth or the device was the limit, if the depth of the run repeats it.
+/// Decides by a deeper probe whether the depth or the device was the limit, if a probe at the run's depth repeats it.
 fn probed(facts: Facts<'_>, probe: record::ProbeRecord) -> Finding {
     let depth = f64::from(probe.iodepth) / f64::from(facts.declared().iodepth.max(1));
     let over_run = |iops: f64| iops / facts.result().iops().max(f64::MIN_POSITIVE);

@@ -33,7 +33,7 @@ pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 14] = [
     limit::engine_not_asynchronous,
 ];
 
-/// How each worker comes to have `iodepth` operations in flight.
+/// The change that gives each worker `iodepth` operations in flight.
 fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
     if facts.declared().queues { Remedy::RaiseDepth { iodepth } } else { Remedy::QueueingEngine { iodepth } }
 }
@@ -78,7 +78,7 @@ pub(crate) fn observed(seen: &Observation, volume: Option<&Expectation<'_>>) -> 
     findings
 }
 
-/// What it shows against the volume alone.
+/// Findings against the volume alone.
 pub(crate) fn against(seen: &Observation, volume: &Expectation<'_>) -> Vec<Finding> {
     let case = volume::VolumeCase::of(seen, volume);
     case.map_or_else(Vec::new, |case| VOLUME.iter().filter_map(|rule| rule(&case)).collect())

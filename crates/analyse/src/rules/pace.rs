@@ -27,7 +27,7 @@ impl ReachedRate {
     }
 }
 
-/// What became of the rate: kept, out of reach of the queue, or not reached for another reason. `None` without one.
+/// The result of a rate: kept, out of reach of the queue, or not reached for another reason. `None` without a rate.
 pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
     let worst = paces(facts).min_by(|a, b| (a.reached / a.asked).total_cmp(&(b.reached / b.asked)))?;
     let missed = worst.reached < REACHED * worst.asked;

@@ -12,7 +12,7 @@ use crate::{Code, EvidenceSource, Finding, Quantity, Severity};
 /// A sum that is off by this much of its last digit was not rounded to it.
 const OFF: f64 = 0.9;
 
-/// What two latencies of whole microseconds lose together, when they are cut.
+/// Truncation error of two latencies in whole microseconds.
 const CUT_NS: f64 = 2_000.0;
 
 /// Bytes that are not operations × block size.

@@ -105,7 +105,7 @@ struct LatencyMode {
     median_ns: u64,
 }
 
-/// What lies below and above the widest stretch of time in which next to nothing ended, if that is wide.
+/// Splits latencies at the widest empty gap, if it is wide enough.
 fn two_modes(latency: &LatencyStats) -> Option<(LatencyMode, LatencyMode)> {
     /// The stretch is this many times as long as it begins late.
     const GAP: f64 = 4.0;

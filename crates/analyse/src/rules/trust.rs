@@ -113,7 +113,7 @@ fn is_unknown(facts: Facts<'_>) -> bool {
     facts.declared().known_direct().is_none()
 }
 
-/// Who asked for the page cache gets a warning, and who may have; who did not is misled.
+/// Severity of cached reads: a warning where the job asked for the page cache, else distrust.
 /// A job that verifies is run for its data, not for its figures.
 fn cache_severity(facts: Facts<'_>) -> Severity {
     let meant = facts.chose_cache() || facts.declared().verify || facts.declared().header_only;
@@ -139,7 +139,7 @@ fn device_bytes(
     told.then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
 }
 
-/// Who tells what the devices transferred.
+/// The source of device counters.
 fn device_source(facts: Facts<'_>) -> EvidenceSource {
     if facts.run.model.is_some() { EvidenceSource::Model } else { EvidenceSource::DiskCounters }
 }

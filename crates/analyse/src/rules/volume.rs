@@ -7,7 +7,7 @@ use crate::{Code, EvidenceSource, Expectation, Finding, Observation, Quantity, R
 /// Caps this close together are reached at the same time.
 const EQUAL: f64 = 0.005;
 
-/// From this share of a cap on, what is missing is no matter.
+/// Fraction of a cap from which a shortfall does not matter.
 const SHORT: f64 = 0.9;
 
 /// This much deeper than the knee, latency is that of waiting.
@@ -19,13 +19,13 @@ const ENOUGH: f64 = 0.995;
 /// Latency of more than so many times that without queueing is that of waiting, or of another volume.
 const WAITED: f64 = 1.5;
 
-/// From this fraction of time on a device counts as never idle: what comes in bursts leaves it idle between them.
+/// Busy fraction from which a device counts as never idle: bursts leave it idle between them.
 const NEVER_IDLE: f64 = 0.9;
 
 /// Faster than this share of the latency without any queueing is not this volume.
 const TOO_FAST: f64 = 0.5;
 
-/// What an observation and an expectation make together.
+/// An observation with the limits of a volume.
 pub(super) struct VolumeCase<'a, 'b> {
     pub(super) seen: &'a Observation,
     pub(super) volume: &'a Expectation<'b>,

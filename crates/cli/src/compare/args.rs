@@ -55,7 +55,7 @@ pub(crate) struct CompareOptions {
     pub(super) output: Vec<PathBuf>,
 }
 
-/// What makes a comparison a failure.
+/// Verdicts that make a comparison fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FailOn {
     /// A figure became worse

@@ -57,7 +57,7 @@ fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
     comparison.is_worse() || fail_on == FailOn::Undecided && figures().any(|figure| undecided(figure.judgement))
 }
 
-/// What was asked for, understood.
+/// The parsed request of a comparison.
 struct CompareQuestion {
     baseline: RunSet,
     candidate: RunSet,

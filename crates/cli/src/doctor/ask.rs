@@ -23,7 +23,7 @@ pub(super) fn readable(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Where the disks of this host are in use: one mount point of each filesystem that is on a device.
+/// Returns one mount point of each filesystem that is on a device.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ fn is_usual(name: &str) -> bool {
     !name.starts_with("loop") && !name.starts_with("ram") && !name.contains('/')
 }
 
-/// What is under each name.
+/// Resolves the storage stack under each name.
 ///
 /// # Errors
 ///

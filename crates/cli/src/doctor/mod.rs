@@ -43,7 +43,7 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     Ok(deliver_and_say(&mut files, &text, |file| file.write_diagnosis(&diagnosis)))
 }
 
-/// What standard output carries.
+/// Renders the diagnosis for standard output.
 fn document(diagnosis: &Diagnosis, options: &DoctorOptions) -> String {
     match options.format {
         PageFormat::Text => report::doctor_text(diagnosis, options.all, Terminal::stdout().style()),

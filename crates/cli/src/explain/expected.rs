@@ -139,7 +139,7 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
 }
 
-/// What the volume's figures rest on for this load: machine limits that are not known, merging that is not documented.
+/// Assumptions that the volume's figures rest on for this load.
 fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
     let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
         let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };

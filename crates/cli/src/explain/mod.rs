@@ -44,7 +44,7 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     Ok(deliver_and_say(&mut files, &text, |file| file.write_explanations(&explained)))
 }
 
-/// What standard output carries.
+/// Renders explanations for standard output.
 fn document(explained: &[Explained], format: PageFormat) -> String {
     match format {
         PageFormat::Text => report::explain_text(explained, Terminal::stdout().style()),
@@ -236,7 +236,7 @@ impl Explainer<'_> {
     }
 }
 
-/// What the first result of an input tells: the one that a claim beside it is about.
+/// Returns the first observation of an input, which a claim beside it complements.
 fn first_observation(input: &Input) -> Observation {
     match input {
         Input::Run(run) => run.jobs.first().map(|job| Observation::of(run, job)).unwrap_or_default(),

@@ -76,7 +76,7 @@ fn judged(
     GateDocument::new(named, baseline, checks, distrust).despite(differences)
 }
 
-/// What was asked for, understood.
+/// The parsed request of a gate.
 struct GateQuestion {
     expected: Vec<AssertionText>,
     runs: RunSet,

@@ -92,7 +92,7 @@ pub(super) const EXITS: &[(&str, &str)] = &[
     ("128+n", "ended by signal n, with the results so far; a second signal does not wait for operations in flight"),
 ];
 
-/// What `fathom(1)` says first.
+/// Introduction of `fathom(1)`.
 pub(super) const OVERVIEW: &[&str] = &[
     "Fathom answers one question for the people who pay for storage: what can this volume do, why am I not getting it, \
      and what should I change or buy? It measures real devices and files, models the volumes of eight clouds, disk \
@@ -106,7 +106,7 @@ pub(super) const OVERVIEW: &[&str] = &[
      existing file that Fathom did not make unless `--allow-overwrite=FILE` does.",
 ];
 
-/// Where to begin.
+/// First commands.
 pub(super) const FIRST_STEPS: &[&str] = &[
     "fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --direct=1 --iodepth=32 --ioengine=libaio",
     "fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 job.fio",
@@ -116,7 +116,7 @@ pub(super) const FIRST_STEPS: &[&str] = &[
     "fathom plan --iops 50k --bs 8k --read 70% --latency 1ms",
 ];
 
-/// How job files are written, for the page of job options.
+/// Description of job files, for the page of job options.
 pub(super) const JOB_FILES: &[&str] = &[
     "A job file has sections in brackets, and in each a line `option=value` for each option. A section is a job; those \
      of the section `[global]` hold for the jobs after it. `;` and `#` begin a comment. `${NAME}` is a variable of the \

@@ -1,6 +1,6 @@
 //! Splits the text after the options into description, examples and exit codes.
 
-/// What stands under the options of a command's help.
+/// The text after the options of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Help<'a> {
     /// Filled text, and lists under a line of their own.

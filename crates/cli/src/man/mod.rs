@@ -57,7 +57,7 @@ pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Ex
     if std::io::stdout().is_terminal() { show(page) } else { Ok(say(&page.text)) }
 }
 
-/// What pages are asked for by.
+/// Names by which pages can be requested.
 pub(crate) fn short_names(program: &clap::Command) -> Vec<String> {
     let commands = page::commands(program).map(|command| command.get_name().to_owned());
     commands.chain(std::iter::once("options.5".to_owned())).collect()

@@ -68,7 +68,7 @@ pub(super) fn commands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| command.get_name() != "help")
 }
 
-/// What the page of a command is called.
+/// The name of a command's page.
 pub(super) fn full_name(command: &Command) -> String {
     format!("fathom-{}", command.get_name())
 }
@@ -106,7 +106,7 @@ fn reference(name: &str, section: u8) -> String {
     format!("{}({section})", bold(name))
 }
 
-/// How it is called: the words of the program in bold.
+/// The synopsis, with the words of the program in bold.
 fn synopsis(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
@@ -181,7 +181,7 @@ fn value_name(argument: &Arg) -> String {
     if names.is_empty() { argument.get_id().as_str().to_uppercase() } else { names.join(" ") }
 }
 
-/// What it does, what it may be, and what it is where it is not given.
+/// Description of an argument: meaning, possible values, default.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = format!("{}.", help.trim_end_matches('.'));

@@ -112,7 +112,7 @@ pub(crate) struct PlanOptions {
     pub(super) output: Vec<PathBuf>,
 }
 
-/// What standard output carries of a plan.
+/// Formats of a plan on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum PlanFormat {
     /// Text for a terminal

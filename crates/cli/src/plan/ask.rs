@@ -292,7 +292,7 @@ fn chosen(words: &str) -> Vec<Chosen> {
     parts
 }
 
-/// What is wrong with a key that is given with a volume, and what to write instead.
+/// Describes a wrong key of a volume, with the remedy.
 fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
     let plain = volume::catalogue::resolve_all(&[name], &volume::catalogue::no_files).ok()?.remove(0);
     let known = plain.about.keys.iter().map(|known| known.name.as_str());
@@ -320,7 +320,7 @@ fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
     }
 }
 
-/// Why a volume cannot be bought with the size that was given, and the next size that can.
+/// Describes why a volume is not on sale in the given size, and the next size that is.
 fn unsold(name: &str, about: &volume::catalogue::About) -> Option<(String, String)> {
     let key = about.keys.iter().find(|key| key.name == "size")?;
     let value = key.bounds.value.filter(|value| !key.bounds.is_sold(*value))?;

@@ -11,7 +11,7 @@ use crate::signals::Signals;
 
 /// As many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
-/// What limits forgive at the start must not count.
+/// Minimum duration, so that the jitter that limits forgive at the start does not count.
 const LEAST_S: f64 = 0.1;
 /// In flight of one job.
 const DEPTH_MAX: f64 = 4096.0;

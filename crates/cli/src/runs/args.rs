@@ -71,7 +71,7 @@ pub(super) struct RunsListOptions {
     pub(super) format: Form,
 }
 
-/// What was carried out.
+/// Kinds of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OfKind {
     /// A measurement
@@ -95,7 +95,7 @@ impl From<OfKind> for store::RunKind {
     }
 }
 
-/// What standard output carries.
+/// Formats on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     /// For people

@@ -142,7 +142,7 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
     Ok(say(&format!("{lines}{} {noun} {what}, {}\n", removed.len(), Bytes::new(bytes))))
 }
 
-/// What is said counts alone; where nothing is said, what holds by itself.
+/// Retention by options; without options, by the environment.
 fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
     let read = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
         let unknown = |text: &String| format!("{option} {text}: write {example}");

@@ -194,7 +194,7 @@ pub(super) struct ControlOptions {
     pub(super) format: ControlFormat,
 }
 
-/// How an answer is printed.
+/// Formats of control replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ControlFormat {
     /// Text
@@ -203,7 +203,7 @@ pub(super) enum ControlFormat {
     Json,
 }
 
-/// How it is told what was done.
+/// Formats of statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ServeFormat {
     /// Text

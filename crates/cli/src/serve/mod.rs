@@ -111,10 +111,10 @@ fn document(stats: &ServerStats, format: ServeFormat) -> String {
     }
 }
 
-/// How long a server may take to end: its command, its devices and the requests under way have five seconds each.
+/// Maximum time for a server to end: command, devices and requests in flight have five seconds each.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// What a command writes is not to be mixed with progress.
+/// Progress style: off where a command writes to the terminal.
 fn progress(options: &ServeOptions) -> ProgressStyle {
     if options.run.is_some() && options.progress == ProgressStyle::Auto { ProgressStyle::Off } else { options.progress }
 }

@@ -31,9 +31,9 @@ pub(super) struct RunningSupervisor {
     over: Arc<AtomicBool>,
 }
 
-/// How often it is looked whether there is a reason to stop.
+/// Polling interval of reasons to stop.
 const EVERY: Duration = Duration::from_millis(20);
-/// How often progress is shown.
+/// Interval of progress.
 const SHOW_EVERY: Duration = Duration::from_secs(1);
 
 impl ServerSupervisor {

@@ -144,7 +144,7 @@ fn read<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQ
     SuiteQuestion::read(&request, suite, host)
 }
 
-/// What a run writes to, opened before it begins.
+/// Outputs of a suite run, opened before it begins.
 struct OpenedSuite {
     /// Where what is done is kept, and what was kept there.
     path: PathBuf,
@@ -172,7 +172,7 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<Opene
 /// The last line of every dry run; of many steps it stands once.
 const TOUCHED: &str = "nothing was touched";
 
-/// What would be done.
+/// Prints what a suite run would do.
 fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>) -> Exit {
     if let Err(refusal @ Refusal::Jobs(_)) = checked {
         return refusal.told();
@@ -195,7 +195,7 @@ fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>
     }
 }
 
-/// What is kept of a suite: the steps that were carried out now, behind those that an earlier command has kept.
+/// Data of a suite to be saved: steps of this command, behind those of an earlier one.
 fn keepsake(
     document: &SuiteDocument,
     parts: Vec<(String, Run)>,

@@ -10,7 +10,7 @@ use super::{BlockDriver, FILESYSTEM, KernelNbd, Lease, LoopSetup, MountSetup, Nb
 use crate::error::{Error, ErrorKind};
 use crate::exports;
 
-/// What a device is to be.
+/// Settings of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSetup {
     /// What the table of mounts calls it.
@@ -159,7 +159,7 @@ impl Device {
     }
 }
 
-/// What cleaning up found.
+/// Result of cleaning up.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     /// Devices and mounts of processes that have ended, which are gone now.

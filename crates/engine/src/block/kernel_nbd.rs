@@ -16,7 +16,7 @@ const NBD_SET_SIZE_BLOCKS: libc::Ioctl = 0xab07;
 const NBD_DISCONNECT: libc::Ioctl = 0xab08;
 const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
 
-/// What the kernel is told of an export.
+/// Settings of an export for the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NbdSetup {
     /// Its size in bytes, a multiple of the block; what is beyond the last whole block is not shown.

@@ -18,7 +18,7 @@ const CONTROL: &str = "/dev/loop-control";
 const READ_ONLY: u32 = 1;
 const DIRECT_IO: u32 = 16;
 
-/// How a file becomes a loop device.
+/// Settings of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopSetup {
     /// Its logical block in bytes: 512 to a page, a power of two.

@@ -20,7 +20,7 @@ pub use lease::{Lease, abandoned};
 pub use loops::{LoopDevice, LoopSetup, attach_loop, detach_loop, loop_devices};
 pub use mount::{FILESYSTEM, MountSetup, mount_file, unmount};
 
-/// How this host gets at a block device.
+/// Ways of this host to create a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockDriver {
     /// Through the driver of network block devices.

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, remedy};
 pub const FILESYSTEM: &str = "fuse.fathom";
 const HELPER: &str = "fusermount3";
 
-/// How a file is mounted.
+/// Settings of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountSetup {
     /// What the table of mounts says is mounted. All but letters and digits become dashes: commas part options.
@@ -112,7 +112,7 @@ fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
     Err(Errno::BADMSG)
 }
 
-/// What the helper says is what it has to complain of.
+/// The error message of the helper.
 fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
     let place = at.display().to_string();
     let output = output.map_err(|error| {

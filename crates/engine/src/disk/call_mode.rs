@@ -10,7 +10,7 @@ use super::slot::DiskSlot;
 use crate::blocking::{Call as Transfer, Preadv, Preadv2};
 use crate::inline;
 
-/// How calls are made.
+/// Ways to make calls.
 pub(super) enum CallMode {
     Ring(Box<Ring>),
     AtOnce,

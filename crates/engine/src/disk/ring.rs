@@ -109,7 +109,7 @@ impl Ring {
     }
 }
 
-/// How often the kernel is asked for what it cannot do all at once.
+/// Maximum attempts of a call that the kernel completes partly.
 const TRIES_MAX: u32 = 100;
 
 fn eventfd() -> io::Result<OwnedFd> {

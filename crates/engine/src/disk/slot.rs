@@ -19,7 +19,7 @@ const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
 /// A larger buffer is given back as soon as it is not used.
 const KEPT_BYTES: usize = 2 << 20;
 
-/// What a store is made of.
+/// Block sizes and limits of a store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoreGeometry {
     pub(super) size: u64,
@@ -31,14 +31,14 @@ pub(super) struct StoreGeometry {
     pub(super) writable: bool,
 }
 
-/// What comes next.
+/// The next action of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotAction {
     Call(DiskCall),
     Ended(Result<(), Errno>),
 }
 
-/// What is to be achieved.
+/// The goal of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Goal {
     #[default]
@@ -333,7 +333,7 @@ impl DiskSlot {
     }
 }
 
-/// What an operation is after, where, and whether it must be durable.
+/// Returns the goal of an operation, its range, and whether it must be durable.
 fn goal(operation: Operation<'_>, shape: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
     let changes = !matches!(operation, Operation::Read { .. } | Operation::Flush | Operation::Cache { .. });
     if changes && !shape.writable {

@@ -20,7 +20,7 @@ pub(super) struct ExportConnection {
     pub(super) served: Served,
 }
 
-/// How long the other end of a TCP connection may be silent about what it was sent before it counts as gone.
+/// Time without acknowledgement after which a TCP connection counts as lost, in milliseconds.
 const TCP_PATIENCE_MS: i32 = 30_000;
 
 /// Connects and shakes hands, both within `patience`.
@@ -103,7 +103,7 @@ fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// What is left of the time; more than nothing, which would mean for ever.
+/// Returns the remaining time, greater than zero, which would mean no limit.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left < Duration::from_millis(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 /// As many exports as are named where the one that was asked for is not there.
 const NAMED_MOST: usize = 8;
 
-/// What has gone wrong on the way to an export.
+/// Failure of a connection to an export.
 pub(super) enum ExportFailure {
     /// There is no connection.
     Unreachable(io::Error),

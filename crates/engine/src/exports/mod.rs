@@ -22,10 +22,10 @@ use crate::setup::Setup;
 pub use reading::examine;
 pub(crate) use target::Nbd;
 
-/// How long a server may take to let a client in.
+/// Maximum time of a handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a server says of one of its exports.
+/// Properties of an export, as its server states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteExport {
     /// Its size in bytes.

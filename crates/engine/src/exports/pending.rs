@@ -31,7 +31,7 @@ struct SentRequest {
 /// Errors that one answer may report: each of a read's sectors may have its own, and many servers report one.
 const ERRORS_MOST: u32 = 1024;
 
-/// What a reply asks of the caller.
+/// A parsed reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ExportReply {
     pub(super) tag: Tag,

@@ -14,10 +14,10 @@ use crate::setup::{EngineKind, Setup};
 /// As much as is read at a time where the export allows it: as much as its smallest block may have at most.
 const PIECE_BYTES: u32 = 64 << 10;
 
-/// How long a server may take for all that is read.
+/// Maximum time for reading an export's content.
 const READING_MOST: Nanos = Nanos::from_secs(30);
 
-/// What an export holds, as it would be found on a device.
+/// Examines the content of an export, like that of a device.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ use crate::queue::{self, SubmissionQueue};
 use crate::setup::Setup;
 use crate::slots::EngineSlots;
 
-/// How long a call to receive waits. The kernel rounds it up to its own ticks, 10 ms at most.
+/// Timeout of a receive call. The kernel rounds it up to its own ticks, 10 ms at most.
 const NAP: Duration = Duration::from_millis(20);
 /// A deadline that is farther away than this cannot be slept through in such a call.
 const FAR: Nanos = Nanos::from_millis(40);

@@ -12,7 +12,7 @@ use crate::gate::{OpenMode, WriteGate, remove_same};
 use crate::look::{FileKind, look};
 use crate::space::check_space;
 
-/// How much is written between two looks at the cancel flag, in bytes.
+/// Bytes written between two checks of the cancel flag.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// One file as it is to be before the run.
@@ -35,7 +35,7 @@ pub struct FileLayout {
     pub seed: u64,
 }
 
-/// What a file that is laid out holds.
+/// Content of a file that is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutContent {
     /// Random bytes from where it ended to its size, as reads and overwrites need them.
@@ -44,7 +44,7 @@ pub enum LayoutContent {
     Reserved,
 }
 
-/// How space is reserved before a file is written.
+/// Preallocation modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FallocateMode {
     /// Not at all.
@@ -60,7 +60,7 @@ pub enum FallocateMode {
     Truncate,
 }
 
-/// How far a layout is.
+/// Progress of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutProgress<'a> {
     /// The file that is being made.
@@ -71,7 +71,7 @@ pub struct LayoutProgress<'a> {
     pub total: u64,
 }
 
-/// What was done for one file.
+/// Result of the layout of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Laid {
     /// It is a device or was long enough already.
@@ -129,7 +129,7 @@ pub fn check_room(layouts: &[FileLayout]) -> Result<(), Error> {
     check_space(needs)
 }
 
-/// What a layout will add to a file, as far as its name tells before it is opened.
+/// Expected growth of a file, before it is opened.
 struct Growth {
     /// The file's size now; `None` where it does not exist.
     from: Option<u64>,

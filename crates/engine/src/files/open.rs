@@ -15,7 +15,7 @@ use crate::look::{FileKind, device_bytes, kind_of, look};
 /// `BLKSSZGET` of `linux/fs.h`: `_IO(0x12, 104)`.
 const BLKSSZGET: libc::Ioctl = 0x1268;
 
-/// How a file is opened.
+/// Access mode of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// For reads.
@@ -30,7 +30,7 @@ pub struct Access {
     pub punch_holes: bool,
 }
 
-/// How writes are synchronous.
+/// Synchronous write modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncFlags {
     /// They are not.
@@ -266,7 +266,7 @@ fn logical_block_bytes(file: &std::fs::File) -> Option<u32> {
     (status == 0).then_some(bytes as u32)
 }
 
-/// What `statx` tells of direct operations on a regular file (Linux 6.1).
+/// Offset alignment of direct operations on a regular file, by `statx` (Linux 6.1).
 fn direct_offset_bytes(file: &std::fs::File) -> Option<u32> {
     // SAFETY: all zeroes is a valid `statx`; it is plain data.
     let mut facts: libc::statx = unsafe { std::mem::zeroed() };

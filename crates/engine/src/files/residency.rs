@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// `cachestat`, which is newer than some C libraries (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
-/// How much is mapped at a time where `cachestat` is missing, in bytes.
+/// Bytes mapped at a time where `cachestat` is missing.
 const WINDOW_BYTES: u64 = 1 << 30;
 
 /// `struct cachestat_range`.

@@ -181,7 +181,7 @@ fn is_empty(file: &File) -> io::Result<bool> {
     }
 }
 
-/// What a file is, by its first bytes.
+/// Recognizes a file by its first bytes.
 fn kind_of(file: &File) -> Option<&'static str> {
     use std::os::unix::fs::FileExt;
     let mut head = vec![0; probe::KIND_BYTES];

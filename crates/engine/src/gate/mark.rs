@@ -16,7 +16,7 @@ const WRITING: &str = "1 writing mtime_ns=";
 /// Network filesystems and FUSE may set the time when a file is flushed or closed.
 const LATE_NS: u128 = 2_000_000_000;
 
-/// What the mark says of a file.
+/// The creator of a file, by its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
     /// Fathom made it and wrote what it holds.

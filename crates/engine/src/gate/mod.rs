@@ -48,12 +48,12 @@ use candidate::WriteCandidate;
 use ledger::GateLedger;
 use permit::HeldFile;
 
-/// Where `/sys` and `/proc` are.
+/// The directory of `/sys` and `/proc`.
 const ROOT: &str = "/";
 /// The greatest share of this process's descriptors that regular files are held by; the rest are known by their inodes.
 pub const HELD_SHARE: u64 = 4;
 
-/// What is permitted beyond what is safe.
+/// Permissions of the user beyond the safe default.
 #[derive(Clone, Debug, Default)]
 pub struct Permissions {
     /// Devices, files and addresses of exports that may be destroyed whatever they hold and whatever uses them.
@@ -382,7 +382,7 @@ impl Drop for WriteGate {
     }
 }
 
-/// How many regular files are kept open.
+/// Maximum number of regular files kept open.
 fn most_held() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX) / HELD_SHARE
 }

@@ -46,7 +46,7 @@ pub enum Objection {
     Input,
 }
 
-/// Where the data of a regular file come from.
+/// Origin of the data of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataOrigin {
     /// Fathom did not make the file, or has left no mark on it.
@@ -119,7 +119,7 @@ fn occupant_text(occupant: &Occupant) -> String {
     }
 }
 
-/// Why a write is refused, and what would permit it.
+/// A refused write, with what would permit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteRefusal {
     /// What would be written to.
@@ -194,7 +194,7 @@ impl fmt::Display for WriteRefusal {
     }
 }
 
-/// Why something was not admitted.
+/// Reason why a write was not admitted.
 #[derive(Debug)]
 pub enum Denied {
     /// It must not be written to.

@@ -13,7 +13,7 @@ pub(super) fn look(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)
 }
 
-/// How a descriptor is opened.
+/// Flags of a descriptor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenMode {
     pub(crate) read: bool,
@@ -83,7 +83,7 @@ pub(crate) fn remove_same(path: &Path, file: &File) -> io::Result<()> {
     if FileIdentity::of(&there) == FileIdentity::of(&open) { std::fs::remove_file(place) } else { Ok(()) }
 }
 
-/// Where links at the end of a path lead in the end, whether or not anything is there.
+/// Follows links at the end of a path, whether or not anything is there.
 pub(super) fn end_of_links(path: &Path) -> PathBuf {
     const MOST_LINKS: usize = 40;
     let mut place = path.to_owned();

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::probe::Number;
 use crate::space::existing_ancestor;
 
-/// What is done with what a file for results holds.
+/// Treatment of existing content of a result file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It is emptied.
@@ -127,7 +127,7 @@ fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     Ok(file)
 }
 
-/// How long a named pipe may be without a reader: shells start the programs of a pipeline in any order.
+/// Maximum wait for a reader of a named pipe: shells start the programs of a pipeline in any order.
 const READER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a pipe for writing alone: opened for reading too, it would have a reader, this process, so that a write neither

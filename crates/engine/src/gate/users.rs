@@ -12,7 +12,7 @@ use super::loops::{Loop, loops};
 use super::objection::Objection;
 use crate::probe::{self, Number, Occupant, Relations};
 
-/// What stands against writing to a regular file, whatever it holds.
+/// Objections to writing a regular file, whatever its content.
 #[derive(Debug)]
 pub(super) struct Uses {
     pub(super) certain: Vec<Objection>,
@@ -33,7 +33,7 @@ impl Uses {
     }
 }
 
-/// What uses a device or file, and what could not be found out about that.
+/// Users of a device or file, and gaps in that knowledge.
 #[derive(Debug, Default)]
 pub(super) struct Users {
     pub(super) found: Vec<Occupant>,

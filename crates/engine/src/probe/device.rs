@@ -59,7 +59,7 @@ pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
     }
 }
 
-/// How a block device is related to others.
+/// Relations of a block device to others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Relations {
     pub(crate) number: Number,
@@ -91,7 +91,7 @@ fn place_of(root: &Path, number: Number) -> Option<PathBuf> {
     reading::place(root, &format!("sys/dev/block/{}:{}", number.0, number.1)).ok()
 }
 
-/// What `/sys` tells of a block device; `None` where it knows none of that number.
+/// Returns what `/sys` has of a block device; `None` for an unknown number.
 #[must_use]
 pub fn device(root: &Path, number: Number) -> Option<ProbedDevice> {
     let place = place_of(root, number)?;

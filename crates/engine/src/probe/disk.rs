@@ -84,7 +84,7 @@ fn named(root: &Path, name: &str) -> Option<Number> {
     super::mounts::number(&line(&file)?)
 }
 
-/// What a disk has counted; `None` where the host does not tell.
+/// Returns the counters of a disk; `None` where the host has none.
 #[must_use]
 pub fn counters(root: &Path, number: Number) -> Option<Counters> {
     let text = line(&root.join(format!("sys/dev/block/{}:{}/stat", number.0, number.1)))?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::line;
 
-/// What the host is.
+/// Facts about the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbedHost {
     /// Its name; empty where it has none.

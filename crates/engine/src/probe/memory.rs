@@ -5,7 +5,7 @@ use std::path::Path;
 use super::mounts::unescaped;
 use super::reading::{Reading, UnreadFile, number, text};
 
-/// From how many dirty bytes on the kernel writes back, and holds writers up.
+/// Thresholds of dirty memory for write-back and throttling, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirtyMemory {
     /// Writing back begins in the background.

@@ -17,7 +17,7 @@ pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
     Ok((number(root, "proc/sys/fs/aio-nr")?, number(root, "proc/sys/fs/aio-max-nr")?))
 }
 
-/// Who may use io_uring, by `/proc/sys/kernel/io_uring_disabled`.
+/// Restrictions of io_uring, by `/proc/sys/kernel/io_uring_disabled`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingLimits {
     /// 0: all users; 1: privileged users and one group; 2: none.
@@ -26,7 +26,7 @@ pub struct RingLimits {
     pub member: bool,
 }
 
-/// Who may use io_uring.
+/// Reads the restrictions of io_uring.
 pub fn rings(root: &Path) -> Reading<RingLimits> {
     let disabled = number(root, "proc/sys/kernel/io_uring_disabled")?;
     let group = number::<i64>(root, "proc/sys/kernel/io_uring_group").ok().and_then(|group| u32::try_from(group).ok());

@@ -110,7 +110,7 @@ fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
     if lists.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(lists) }
 }
 
-/// How much the kernel reads ahead of a buffered reader, in KiB.
+/// Reads the readahead of a device, in KiB.
 pub fn read_ahead_kb(root: &Path, name: &str) -> Reading<u64> {
     // Partitions have none of their own; that of their disk holds.
     let own = number(root, &format!("{}/queue/read_ahead_kb", of(name)));
@@ -127,7 +127,7 @@ pub fn loop_direct(root: &Path, name: &str) -> Reading<bool> {
     number::<u64>(root, &format!("{}/loop/dio", of(name))).map(|value| value != 0)
 }
 
-/// Where the data of a loop device begin in its file, in bytes.
+/// Reads the offset of a loop device in its file, in bytes.
 pub fn loop_offset_bytes(root: &Path, name: &str) -> Reading<u64> {
     number(root, &format!("{}/loop/offset", of(name)))
 }
@@ -138,7 +138,7 @@ pub fn raid(root: &Path, name: &str) -> Reading<(String, u64)> {
     Ok((line(root, &format!("{home}/md/level"))?, number(root, &format!("{home}/md/degraded")).unwrap_or(0)))
 }
 
-/// What the device mapper calls a device, and the kind of its mapping (`LVM`, `CRYPT`, `mpath`).
+/// Reads the device mapper's name of a device, and the kind of its mapping (`LVM`, `CRYPT`, `mpath`).
 pub fn mapping(root: &Path, name: &str) -> Reading<(String, String)> {
     let home = of(name);
     let kind = line(root, &format!("{home}/dm/uuid")).unwrap_or_default();
@@ -156,7 +156,7 @@ pub fn driver(root: &Path, name: &str) -> String {
     parents(root, name).into_iter().find_map(driver).unwrap_or_default()
 }
 
-/// What tells a device from others of its model.
+/// Serial numbers and names of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceIdentity {
     /// Its serial number, or else its world-wide name or UUID; `None` where it tells none to this user.
@@ -165,7 +165,7 @@ pub struct DeviceIdentity {
     pub firmware: Option<String>,
 }
 
-/// What tells a disk, a RAID or a mapping from others.
+/// Reads the identity of a disk, a RAID or a mapping.
 #[must_use]
 pub fn identity(root: &Path, name: &str) -> DeviceIdentity {
     let home = of(name);

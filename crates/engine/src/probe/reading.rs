@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// What was read, or why it was not.
+/// A value, or the reason why it could not be read.
 pub type Reading<T> = Result<T, UnreadFile>;
 
 /// A figure that the host does not tell.
@@ -16,7 +16,7 @@ pub struct UnreadFile {
     pub why: UnreadReason,
 }
 
-/// Why a file does not tell.
+/// Reason why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnreadReason {
     /// There is none of that name.

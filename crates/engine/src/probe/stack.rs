@@ -8,7 +8,7 @@ use super::mounts::{self, MountEntry, mounts};
 use super::reading::{self, line, names};
 use super::{Number, device};
 
-/// What is under a name.
+/// The storage stack under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceStack {
     /// The filesystem it is in or, for a device, those that are mounted from it or its partitions.
@@ -51,7 +51,7 @@ pub enum LayerKind {
     Disk,
 }
 
-/// What may be found in place of a block device.
+/// The lowest layer of a stack, if it is no block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackBottom {
     /// Files are in memory.

@@ -30,7 +30,7 @@ const OWN_MAPPINGS: u64 = 1024;
 /// The most parts of a sum that a message names.
 const PARTS_NAMED: usize = 3;
 
-/// How much of something the host has, and what says so.
+/// A resource limit of the host, with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostLimit {
     /// How much there is.
@@ -39,7 +39,7 @@ pub struct HostLimit {
     pub source: String,
 }
 
-/// What the host has for workers; `None` where it is not limited, as threads are not in virtual time.
+/// Resources of the host for workers; `None` where unlimited, as threads are in virtual time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// Threads that can still be started.
@@ -62,7 +62,7 @@ pub struct Capacity {
     pub buffers: bool,
 }
 
-/// What one job needs, of all its workers together.
+/// Resources of one job, for all its workers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Needs {
     workers: u64,
@@ -148,7 +148,7 @@ fn buffer_bytes(job: &Job) -> u64 {
     largest.checked_next_multiple_of(align.max(BUFFER_ALIGN_BYTES)).unwrap_or(u64::MAX).max(BUFFER_ALIGN_BYTES)
 }
 
-/// What a plan asks for beyond a limit.
+/// A limit that a plan exceeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
     /// The job that asks for most of it, by its place in the plan.
@@ -292,7 +292,7 @@ fn bytes(n: u64) -> String {
     if n == u64::MAX { "more than 16 EiB".to_owned() } else { Bytes::new(n).to_string() }
 }
 
-/// What the plan asks for beyond these limits, each at the option of the job that asks for most of it.
+/// Returns the limits that a plan exceeds, each at the option of the job that asks for most of it.
 ///
 /// Jobs of one stage run at the same time; those behind a `stonewall` come later, so only the largest stage counts.
 #[must_use]
@@ -332,7 +332,7 @@ fn memory_option(job: &Job, capacity: &Capacity) -> &'static str {
     factors.iter().rev().max_by_key(|(factor, _)| *factor).map_or("numjobs", |(_, option)| option)
 }
 
-/// What a job asks for by itself.
+/// Limits that a single job exceeds.
 fn alone(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     let mut found = Vec::new();
     let mut tell = |index: usize, option: &'static str, code: &'static str, message: String, remedy: &str| {
@@ -417,7 +417,7 @@ fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
     Some(Excess { job: index, option, diagnostic })
 }
 
-/// What multiplies the needs of a job.
+/// Describes the factors of a job's needs.
 fn factors(job: &Job) -> String {
     let block = Bytes::new(buffer_bytes(job));
     format!("numjobs={}, iodepth={}, files={}, buffers of {block}", job.grouping.numjobs, depth(job), files(job))

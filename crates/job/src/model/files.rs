@@ -61,7 +61,7 @@ pub enum FileOrder {
     Normal(f64),
 }
 
-/// How space is reserved before files are written.
+/// Preallocation of files (`fallocate`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallocate {
     /// Not at all.
@@ -76,7 +76,7 @@ pub enum Fallocate {
     Truncate,
 }
 
-/// How files are opened for synchronous writes (`sync`).
+/// Synchronous writes (`sync`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenSync {
     /// Neither.

@@ -58,7 +58,7 @@ pub struct Job {
     pub origin: JobOrigin,
 }
 
-/// Where a job was written: for messages about it that come later than reading.
+/// The place where a job was written, for later messages.
 #[derive(Clone, Debug, Default)]
 pub struct JobOrigin {
     /// Its title, or its `--name`.
@@ -94,7 +94,7 @@ pub struct PerKind<T> {
     pub trim: T,
 }
 
-/// Who runs when, and with whom results are merged.
+/// Order of execution, and grouping of results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
     /// Wait until everything before this job has ended; implies a new reporting group.
@@ -171,7 +171,7 @@ impl Engine {
     }
 }
 
-/// How operations reach the device.
+/// Options of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Which engine.
@@ -198,7 +198,7 @@ pub struct EngineOptions {
     pub uri: Option<String>,
 }
 
-/// Where buffers come from (`mem`).
+/// Memory types of buffers (`mem`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferMemory {
     /// The heap.
@@ -250,7 +250,7 @@ pub struct JobExtent {
     pub startdelay: (Nanos, Nanos),
 }
 
-/// How many in flight, and at which pace.
+/// Queue depth and rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobPace {
     /// Operations in flight, as asked for; engines that are not asynchronous use 1.
@@ -281,7 +281,7 @@ pub struct JobPace {
     pub thinktime_iotime: Nanos,
 }
 
-/// What a rate counts.
+/// The unit of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paced {
     /// Operations, whatever their size.
@@ -331,7 +331,7 @@ impl Job {
     }
 }
 
-/// How arrivals are spread under a rate (`rate_process`).
+/// Distribution of arrivals under a rate (`rate_process`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
     /// Evenly.
@@ -341,7 +341,7 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// What `thinktime_blocks` counts.
+/// The unit of `thinktime_blocks`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThinktimeBlocks {
     /// Completed operations.
@@ -364,7 +364,7 @@ pub struct SyncOptions {
     pub fsync_on_close: bool,
 }
 
-/// What is written.
+/// Content of writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobPayload {
     /// New random bytes for each write.
@@ -377,7 +377,7 @@ pub struct JobPayload {
     pub pattern: Option<Vec<u8>>,
 }
 
-/// What is checked, and how.
+/// Options of verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// The method; `None` for no verification.
@@ -408,7 +408,7 @@ pub struct VerifyPattern {
     pub offsets: Vec<usize>,
 }
 
-/// How written blocks are recognised (`verify`).
+/// Verification methods (`verify`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMethod {
     /// CRC-32C.
@@ -437,7 +437,7 @@ pub enum VerifyMethod {
     Null,
 }
 
-/// What is measured, logged and printed.
+/// Options of statistics and logs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatOptions {
     /// Fewer clock readings: no latencies.
@@ -480,7 +480,7 @@ pub struct StatOptions {
     pub stats: bool,
 }
 
-/// What happens on an error.
+/// Options of error handling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorOptions {
     /// Go on after failed reads.

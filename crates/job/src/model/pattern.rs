@@ -129,7 +129,7 @@ impl BlockSizes {
     }
 }
 
-/// How offsets are drawn (`random_generator`).
+/// Random generators (`random_generator`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Generator {
     /// fio's default.
@@ -141,7 +141,7 @@ pub enum Generator {
     Lfsr,
 }
 
-/// Where random offsets fall (`random_distribution`).
+/// Distributions of random offsets (`random_distribution`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Distribution {
     /// Everywhere alike.

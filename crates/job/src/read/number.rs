@@ -4,7 +4,7 @@ use units::Nanos;
 
 use super::Findings;
 
-/// What the suffix of a number may be, and what a bare number counts.
+/// Units of a number, with and without suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberUnit {
     /// Bytes or a plain count, with size suffixes; `kb_base` is 1024 or 1000.
@@ -222,7 +222,7 @@ fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {
     }
 }
 
-/// What may stand behind the letter of a size.
+/// Endings after the letter of a size.
 const IEC_TAILS: [&str; 4] = ["", "b", "i", "ib"];
 
 #[cfg(test)]

@@ -179,12 +179,12 @@ fn rw(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings
     }
 }
 
-/// How many bytes a sequence leaves out after each operation.
+/// Reads the bytes that a sequence skips after each operation.
 fn skip(text: &str, findings: &mut Findings) -> i64 {
     number::read(text, NumberUnit::Count { kb_base: 1024 }, findings).unwrap_or(0)
 }
 
-/// How many operations follow one another from each random offset: digits without units, in 32 bits.
+/// Reads the number of sequential operations from each random offset: digits without units, in 32 bits.
 fn run(text: &str, findings: &mut Findings) -> i64 {
     let sign = usize::from(text.starts_with('-'));
     let digits = sign + text[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - sign);

@@ -31,7 +31,7 @@ pub enum Category {
     Private,
 }
 
-/// How the value of an option is written.
+/// Syntax of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionKind {
     /// Any text.
@@ -58,7 +58,7 @@ pub enum OptionKind {
     Floats(f64, f64),
 }
 
-/// Where an option stands in Fathom.
+/// Support of an option in Fathom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It works.
@@ -75,7 +75,7 @@ pub enum Status {
     Removed,
 }
 
-/// How an option changes a job.
+/// Function by which an option changes a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Setter {
     /// Not at all.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// p50, p99 and p99.9 in nanoseconds; not a number where nothing was done.
 pub(super) type Tail = [f32; 3];
 
-/// What was done in one short interval.
+/// Counters of one short interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HistoryPoint {
     /// When it ended, in seconds since the screen began.
@@ -34,7 +34,7 @@ impl HistoryPoint {
     }
 }
 
-/// How several intervals become one dot of a graph.
+/// Aggregation of several intervals into one dot of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
     Mean,

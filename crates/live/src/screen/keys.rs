@@ -1,6 +1,6 @@
 //! Key presses, from the bytes of a terminal.
 
-/// What a key asks for.
+/// Commands of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScreenKey {
     Quit,

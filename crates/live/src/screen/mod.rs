@@ -48,7 +48,7 @@ pub struct ScreenTerminal {
     features: TerminalFeatures,
 }
 
-/// What a terminal can show, by its environment.
+/// Features of a terminal, by its environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalFeatures {
     /// Whether it can show a full screen at all.
@@ -59,7 +59,7 @@ pub struct TerminalFeatures {
     pub unicode: bool,
 }
 
-/// How many colours a screen uses.
+/// Number of colours of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
     /// None.
@@ -70,7 +70,7 @@ pub enum Colours {
     Many,
 }
 
-/// What a screen calls in the program around it.
+/// Functions of the program that a screen calls.
 #[derive(Clone, Copy, Debug)]
 pub struct ScreenHooks {
     /// Prints a message for the user.
@@ -127,7 +127,7 @@ fn restore_on_panic() {
 /// A thread panicked: the screen stays off, so that the message can be read.
 static BROKEN: AtomicBool = AtomicBool::new(false);
 
-/// What signals have requested.
+/// Requests by signals.
 struct SignalFlags {
     /// An end of the run.
     end: Arc<AtomicBool>,
@@ -153,7 +153,7 @@ impl SignalFlags {
     }
 }
 
-/// What keys have set.
+/// Settings by keys.
 #[derive(Clone, Debug, Default)]
 struct Controls {
     /// Which of [`WINDOWS`]; what fits the run where it is none.
@@ -164,7 +164,7 @@ struct Controls {
     help: bool,
 }
 
-/// How much time graphs can span, in seconds.
+/// Time spans of graphs, in seconds.
 const WINDOWS: [u64; 9] = [5, 15, 30, 60, 120, 300, 900, 3600, 14_400];
 /// The longest default span: longer ones show too little of what happens now.
 const FITTED_MOST: usize = 6;
@@ -219,9 +219,9 @@ struct ScreenThread {
     sampler: ScreenSampler,
 }
 
-/// How long SIGCONT may take to be noticed after the process goes on.
+/// Maximum delay until SIGCONT is noticed.
 const RESUME_WAIT: Duration = Duration::from_millis(100);
-/// How long an end may take before it is said why.
+/// Delay after which the screen says why the run has not ended.
 const END_SOON: Duration = Duration::from_secs(1);
 
 impl ScreenThread {

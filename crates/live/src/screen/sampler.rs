@@ -11,7 +11,7 @@ use volume::ServiceStage;
 use super::history::{History, HistoryPoint, Tail};
 use crate::view::{JobFacts, WatchedRun};
 
-/// How often the board is looked at.
+/// Interval at which counters are read.
 pub(super) const TICK: Duration = Duration::from_millis(500);
 /// Figures are of so many ticks together: they can be read, and are of now.
 pub(super) const RECENT: usize = 4;
@@ -20,7 +20,7 @@ const POINTS_MOST: usize = 1 << 17;
 /// The percentages of a [`Tail`].
 const TAIL: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// What was done in the last [`RECENT`] ticks.
+/// Rates over the last [`RECENT`] ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Now {
     pub(super) iops: [f64; 3],
@@ -43,7 +43,7 @@ impl Now {
     }
 }
 
-/// What was done between two looks.
+/// Counters between two reads.
 #[derive(Clone, Debug, Default)]
 struct SampleStep {
     iops: [f64; 3],
@@ -338,7 +338,7 @@ impl Track {
     }
 }
 
-/// What a limit did between two instants; utilisation is told from the start on.
+/// The effect of a limit between two instants; its utilization counts from the start.
 fn limit((now, stage): (Nanos, &ServiceStage), (then, before): (Nanos, Option<&ServiceStage>)) -> LimitNow {
     let busy_s = |stage: &ServiceStage, at: Nanos| stage.utilisation * at.secs_f64();
     let passed = stage.requests - before.map_or(0, |before| before.requests).min(stage.requests);

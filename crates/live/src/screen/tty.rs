@@ -26,10 +26,10 @@ const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Terminals that know it show what is between at once; the others do not mind.
 const FRAME: (&str, &str) = ("\x1b[?2026h", "\x1b[?2026l");
 
-/// What the terminal was before it was taken; `None` while it is not.
+/// Terminal settings before the full screen; `None` without one.
 static TAKEN: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 
-/// What was told meanwhile.
+/// Messages held during the full screen.
 static HELD: Mutex<String> = Mutex::new(String::new());
 
 /// Gives the terminal back, and tells what was told meanwhile. It may be called at any time, by anybody, and again.
@@ -198,7 +198,7 @@ fn cells(out: &mut String, changed: &[(u16, u16, &Cell)]) {
     out.push_str("\x1b[0m");
 }
 
-/// What is drawn here besides ASCII: braille, blocks and lines.
+/// Returns whether a symbol is one cell wide: ASCII, braille, blocks and lines.
 fn is_narrow(symbol: &str) -> bool {
     symbol.chars().all(|symbol| ('\u{2500}'..='\u{28ff}').contains(&symbol))
 }

@@ -341,7 +341,7 @@ fn block_sizes(reader: &mut ByteReader<'_>) -> Outcome<ExportBlockSizes> {
     block.filter(|block| block.is_valid()).ok_or(ClientError::Broken("its block sizes contradict each other"))
 }
 
-/// What a server says to people, fit for a terminal.
+/// Returns a server's message, safe for a terminal.
 fn words(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().filter(|letter| !letter.is_control()).collect()
 }

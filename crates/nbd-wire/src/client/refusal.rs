@@ -2,7 +2,7 @@
 
 use crate::number::{err, opt};
 
-/// Why a server said no to an option: protocol document, "Option reply types".
+/// Reasons of a server to refuse an option: protocol document, "Option reply types".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerRefusal {
     /// `NBD_REP_ERR_UNSUP`.
@@ -54,7 +54,7 @@ impl ServerRefusal {
     }
 }
 
-/// Why a handshake came to nothing. What was written is to be sent all the same, then the connection is closed.
+/// Failure of a handshake. Pending output is still sent, then the connection is closed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     /// Something else listens there.

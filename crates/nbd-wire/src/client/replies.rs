@@ -28,7 +28,7 @@ pub struct ServerReply<'a> {
     pub part: ReplyPart<'a>,
 }
 
-/// What a reply says.
+/// Content of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyPart<'a> {
     /// The request went well. Where it was a read and replies are simple, all of its bytes follow.

@@ -2,7 +2,7 @@
 
 use crate::{ExportBlockSizes, TransmissionFlags};
 
-/// What a client wants of a server.
+/// Requests of a client to a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// The export; empty for the server's default.
@@ -15,7 +15,7 @@ pub struct Wishes {
     pub allocation: bool,
 }
 
-/// What a client got.
+/// Properties that a client got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
     /// How many bytes the export has.
@@ -39,7 +39,7 @@ pub struct ListedExport {
     pub description: String,
 }
 
-/// What the caller does next, after it has sent what was written.
+/// The next action of the caller, after it has sent pending output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientStep {
     /// Read more.

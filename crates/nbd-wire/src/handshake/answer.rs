@@ -3,7 +3,7 @@
 use crate::number::{self, err, info, rep};
 use crate::{Export, TransmissionFlags};
 
-/// Why an option is refused: its number on the wire, and words for people.
+/// Refusal of an option: its number on the wire, and a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OptionRefusal {
     number: u32,

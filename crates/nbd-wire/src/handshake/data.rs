@@ -3,7 +3,7 @@
 use crate::bytes::{ByteReader, string};
 use crate::number::info;
 
-/// What `NBD_OPT_INFO` and `NBD_OPT_GO` ask.
+/// Content of `NBD_OPT_INFO` and `NBD_OPT_GO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Inquiry<'a> {
     /// Of which export.
@@ -33,7 +33,7 @@ impl<'a> Inquiry<'a> {
     }
 }
 
-/// What `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT` ask, as far as `base:allocation` goes.
+/// Content of `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`, as far as `base:allocation` goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Queries<'a> {
     /// Of which export.

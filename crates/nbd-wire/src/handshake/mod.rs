@@ -38,7 +38,7 @@ pub enum Tls {
     Required,
 }
 
-/// What a server agrees to.
+/// Settings of a server's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandshakeSettings {
     /// Whether connections are encrypted.
@@ -56,7 +56,7 @@ impl Default for HandshakeSettings {
     }
 }
 
-/// What both sides have agreed on.
+/// Result of the negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
     /// Which of the exports.
@@ -83,7 +83,7 @@ impl Agreed {
     }
 }
 
-/// What the caller does next, after it has sent what was written.
+/// The next action of the caller, after it has sent pending output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeStep {
     /// Read more.
@@ -112,7 +112,7 @@ pub struct Handshake {
     haggled: Haggled,
 }
 
-/// What options have brought so far; TLS makes it begin anew.
+/// Options so far; TLS starts over.
 #[derive(Clone, Copy, Debug, Default)]
 struct Haggled {
     structured: bool,
@@ -145,7 +145,7 @@ enum OptionAnswer {
     Leave,
 }
 
-/// What one look at the input has led to.
+/// Result of parsing the input once.
 enum Turn {
     /// That many bytes are done with; look again.
     Consumed(usize),

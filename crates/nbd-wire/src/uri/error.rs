@@ -1,6 +1,6 @@
 //! Errors of addresses.
 
-/// Why a text is no address of an export. Places are counted in bytes from zero.
+/// Syntax error of an address. Places are byte offsets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
     /// No scheme that is known.

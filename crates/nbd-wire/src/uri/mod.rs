@@ -10,7 +10,7 @@ pub use error::UriError;
 /// The port that the Internet's registry of names has given to the protocol.
 pub const PORT: u16 = 10809;
 
-/// Where an export is and how to get there.
+/// The address of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uri {
     /// Whether the connection must be encrypted (`nbds`, `nbds+unix`).
@@ -21,7 +21,7 @@ pub struct Uri {
     pub export: String,
 }
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UriServer {
     /// A TCP port.

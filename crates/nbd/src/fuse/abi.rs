@@ -34,7 +34,7 @@ pub(super) mod opcode {
     pub(crate) const LSEEK: u32 = 46;
 }
 
-/// What is agreed upon at the start: several reads at once, long writes, direct I/O that is not waited for, long requests.
+/// Flags of the initialization: parallel reads, long writes, asynchronous direct I/O, long requests.
 pub(super) mod init {
     pub(crate) const ASYNC_READ: u32 = 1 << 0;
     pub(crate) const BIG_WRITES: u32 = 1 << 5;
@@ -43,7 +43,7 @@ pub(super) mod init {
     pub(crate) const WANTED: u32 = ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES;
 }
 
-/// How a file is opened: past the page cache, with no word at its closing, with writes at the same time.
+/// Flags of open files: direct I/O, no flush at close, parallel writes.
 pub(super) mod open {
     pub(crate) const DIRECT_IO: u32 = 1 << 0;
     pub(crate) const NOFLUSH: u32 = 1 << 5;

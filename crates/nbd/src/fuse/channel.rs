@@ -16,7 +16,7 @@ pub const BUFFER_BYTES: usize = MOST_BYTES as usize + 4096;
 #[derive(Debug)]
 pub struct Channel(OwnedFd);
 
-/// What [`Channel::receive`] found.
+/// Result of [`Channel::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// A request of so many bytes.

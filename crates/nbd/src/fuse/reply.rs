@@ -132,7 +132,7 @@ const MOST_UNDER_WAY: u16 = 1024;
 const FOR_EVER_S: u64 = 315_360_000;
 const NAME_BYTES: u32 = 255;
 
-/// What a client waits for while an operation is under way.
+/// Data to answer an operation in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyTicket {
     unique: u64,

@@ -29,7 +29,7 @@ pub struct FuseRequest<'a> {
     pub ask: Ask<'a>,
 }
 
-/// What a request comes to.
+/// A parsed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
     /// The disk has to do this, within its size; then [`ReplyTicket::reply`] is sent.
@@ -42,7 +42,7 @@ pub enum Ask<'a> {
     Nothing,
 }
 
-/// From `fcntl.h` and `falloc.h`.
+/// Constants of `fcntl.h` and `falloc.h`.
 const ACCESS_MODE: u32 = 3;
 const DSYNC: u32 = 0o10000;
 const KEEP_SIZE: u32 = 1;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::slots::ConnectionTicket;
 
-/// How many known readers are granted an advance before a waiting connection that is not known to read.
+/// Number of known readers that are granted an advance before a waiting connection not known to read.
 pub(super) const OVERTAKEN_MOST: u32 = 8;
 
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ use units::Nanos;
 use super::advance_queue::AdvanceQueue;
 use super::slots::ConnectionTicket;
 
-/// What a request takes besides its bytes: its entries in the server, the store and the model.
+/// Memory of a request besides its data: entries in the server, the store and the model.
 pub(super) const REQUEST_BYTES: u64 = 2 << 10;
 /// Memory of a connection that is not counted further: its own structures and what the allocator adds.
 const CONNECTION_BYTES: u64 = 8 << 10;
@@ -26,7 +26,7 @@ const SESSION_BYTES: u64 = 160 << 10;
 /// The share of a connection lies between these.
 const SHARE_LEAST: u64 = 64 << 10;
 const SHARE_MOST: u64 = 256 << 10;
-/// What the kernel is asked to keep of replies at most; it takes twice as much for what it adds.
+/// Maximum send buffer of the kernel; it allocates twice as much for overhead.
 const SEND_BUFFER_MOST: u64 = 4 << 20;
 /// Requests are never announced to be longer than this.
 const REQUEST_MOST: u64 = 32 << 20;
@@ -36,11 +36,11 @@ const EARNED_MOST: u64 = 256 << 20;
 const FIRST_FRACTION: u64 = 128;
 /// The least budget with which a server works.
 const LEAST_BYTES: u64 = 4 << 20;
-/// What a mount may always have in flight: the kernel's largest request, and what a store adds.
+/// Reserved memory of a mount: the kernel's largest request, and the overhead of a store.
 const MOUNT_SHARE: u64 = 5 << 19;
 /// All that a mount takes: that, and the buffer for one request.
 const MOUNT_BYTES: u64 = MOUNT_SHARE + (1 << 20) + CONNECTION_BYTES;
-/// How long the holder of an advance may move no byte, and may take in all, while others wait for one.
+/// Time without progress, and in all, after which the holder of an advance loses it if others wait.
 const STALLED_MOST: Nanos = Nanos::from_secs(5);
 const ADVANCED_MOST: Nanos = Nanos::from_secs(60);
 
@@ -65,7 +65,7 @@ pub(super) struct MemoryBudget {
     wake: bool,
 }
 
-/// What one connection has of it.
+/// Memory of one connection.
 #[derive(Debug)]
 pub(super) struct Account {
     share: u64,

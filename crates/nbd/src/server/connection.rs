@@ -15,9 +15,9 @@ use super::socket::ClientSocket;
 use nbd_wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
 use nbd_wire::{NbdCommand, NbdRequest, ReplyStyle};
 
-/// How much is read at a time at least, and by a connection that has used up its memory.
+/// Minimum bytes per read, also for a connection that has used up its memory.
 const INPUT_LEAST_BYTES: usize = 4 << 10;
-/// How much is read at a time before an export is chosen.
+/// Bytes per read before an export is chosen.
 const HANDSHAKE_INPUT_BYTES: usize = 16 << 10;
 /// A connection whose input is understood keeps no larger buffer.
 const INPUT_KEPT_BYTES: usize = 8 << 10;

@@ -11,7 +11,7 @@ use volume::Attachment;
 use super::tallies::Snapshot;
 use crate::store::faults::FaultRates;
 
-/// What is changed of a server at work.
+/// A change of a running server.
 #[derive(Clone, Debug)]
 pub enum ControlChange {
     /// What goes wrong on purpose. It has an effect where [`Config::faults`](super::ServerConfig::faults) has a seed and where

@@ -19,10 +19,10 @@ use nbd_wire::Extent;
 use nbd_wire::handshake::Agreed;
 use nbd_wire::{CommandFlags, Errno, Export, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
 
-/// How much is read at a time.
+/// Bytes per read.
 pub(super) const INPUT_BYTES: usize = 256 << 10;
 
-/// What stands behind an export.
+/// An export with its store and route.
 #[derive(Clone, Debug)]
 pub(super) struct Offered {
     /// Which store holds its bytes.
@@ -34,7 +34,7 @@ pub(super) struct Offered {
     pub tally: ExportTally,
 }
 
-/// How a connection wants its requests understood.
+/// How the requests of a connection are interpreted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReplyMode {
     /// Which export it has chosen.
@@ -82,7 +82,7 @@ pub(super) struct Dispatcher {
     pub closing: bool,
 }
 
-/// What a request has come to.
+/// Result of a dispatched request.
 #[derive(Clone, Debug)]
 pub(super) struct DispatchResult {
     pub request: NbdRequest,
@@ -381,7 +381,7 @@ const fn writes(command: NbdCommand) -> bool {
     matches!(command, NbdCommand::Write | NbdCommand::WriteZeroes | NbdCommand::Trim)
 }
 
-/// What the model takes a request for; `None` for what costs nothing.
+/// The kind for which the model charges a request; `None` if it is free.
 const fn charged(request: &NbdRequest) -> Option<Charged> {
     match request.command {
         NbdCommand::Flush => Some(Charged::Flush),
@@ -394,7 +394,7 @@ const fn charged(request: &NbdRequest) -> Option<Charged> {
     }
 }
 
-/// What a store is asked; `None` where there is nothing to do.
+/// The operation of the store; `None` where there is nothing to do.
 fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: Abilities) -> Option<Operation<'a>> {
     let NbdRequest { offset, length, flags, .. } = *request;
     let durable = flags.has(CommandFlags::FUA);
@@ -413,7 +413,7 @@ fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: Abilities) 
     }
 }
 
-/// What is allocated of a range, as the request wants it told.
+/// Extents of a range, in the form that the request wants.
 fn extents(store: &mut dyn Store, manner: ReplyMode, request: &NbdRequest) -> Result<Vec<Extent>, SlotError> {
     if manner.context.is_none() {
         return Err(SlotError { errno: Errno::Invalid, why: "no metadata context was negotiated" });

@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-/// How a call on a socket ended that took or brought nothing.
+/// Outcome of a socket call that transferred nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
     /// Nothing now; [`super::poll::Poll`] tells when.

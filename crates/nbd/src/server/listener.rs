@@ -15,7 +15,7 @@ use nbd_wire::handshake::Tls;
 
 /// Nothing here blocks, and no child inherits it.
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// How many may knock before they are let in.
+/// Backlog of listening sockets.
 const BACKLOG: i32 = 1024;
 
 /// A socket that clients connect to. A unix socket's file goes with it.

@@ -65,7 +65,7 @@ pub use tls::{IdentityError, Pem, TlsIdentity};
 pub use turnaround::RoundTripDeduction;
 pub use way::measure_way;
 
-/// What a server offers and how.
+/// Settings of a server.
 pub struct ServerConfig {
     /// What clients may choose from; the first one is what they get who name none.
     pub exports: Vec<Offer>,
@@ -159,13 +159,13 @@ struct ClientConnection {
 
 /// As many are let in before those who are in have their turn.
 const WELCOMED_MOST: usize = 64;
-/// How often what has been done is shown.
+/// Interval at which counters are published.
 const SHOW_EVERY: Nanos = Nanos::from_millis(500);
-/// How long a client may take to choose an export.
+/// Maximum time of a handshake.
 const HANDSHAKE_MOST: Nanos = Nanos::from_secs(30);
 /// For how long a client in its handshake is not disconnected in favour of a new one.
 const HANDSHAKE_LEAST: Nanos = Nanos::from_secs(1);
-/// How long requests under way are waited for when the server stops.
+/// Maximum wait for requests in flight when the server stops.
 const GRACE: Nanos = Nanos::from_secs(5);
 
 impl Server {

@@ -6,7 +6,7 @@ use std::io::IoSlice;
 
 use crate::store::{Pieces, Store};
 
-/// How many slices one call takes.
+/// Maximum slices per call.
 const ROOM: usize = 128;
 /// Larger buffers are given back as soon as they are empty.
 const HEADS_KEPT_BYTES: usize = 16 << 10;

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, Timespec};
 use units::Nanos;
 
-/// What became ready.
+/// The source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// The server was asked to stop.
@@ -55,7 +55,7 @@ pub(super) struct PollEvents {
     pub hung_up: bool,
 }
 
-/// What a file is watched for.
+/// Events that a file is watched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interest {
     /// Bytes to take.

@@ -44,7 +44,7 @@ impl Pending {
     }
 }
 
-/// Why a request failed.
+/// Failure of a request without a free slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotError {
     /// For programs.

@@ -9,7 +9,7 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 use super::halt::Halt;
 use super::tls::{self, TlsIdentity, TlsSession};
 
-/// How much of that the kernel keeps at the other end of a TCP connection (`tcp_rmem`, its second value).
+/// Receive buffer of the other end of a TCP connection (`tcp_rmem`, its second value).
 const RECEIVE_BUFFER_BYTES: u64 = 128 << 10;
 
 /// A stream that never blocks, in clear or encrypted.

@@ -8,7 +8,7 @@ use super::timeline::Punctuality;
 use crate::store::InjectedFaults;
 use nbd_wire::NbdCommand;
 
-/// What clients ask for, as it is counted.
+/// Kinds of requests, as counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TallyKind {
     /// Reads.
@@ -38,7 +38,7 @@ impl TallyKind {
     }
 }
 
-/// What was done of one kind.
+/// Counters of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
     /// Requests answered well.
@@ -55,7 +55,7 @@ pub struct Done {
     pub span: Option<(Nanos, Nanos)>,
 }
 
-/// What one export has done.
+/// Counters of one export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportTally {
     /// In the order of [`TallyKind::ALL`].
@@ -110,7 +110,7 @@ pub struct Snapshot {
     pub turned_away: TurnedAway,
 }
 
-/// How many clients were not let in, or not kept, and why.
+/// Counts of refused and disconnected clients, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnedAway {
     /// There were as many as there may be.

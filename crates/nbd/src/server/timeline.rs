@@ -34,7 +34,7 @@ pub(super) struct Timeline {
     punctuality: Punctuality,
 }
 
-/// How far replies were from when they were due.
+/// Deviation of replies from their due times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Punctuality {
     /// How late they were, those that were early counting as zero.
@@ -167,10 +167,10 @@ impl Timeline {
     }
 }
 
-/// How long replies are gathered that are due close to each other.
+/// Time window in which due replies are sent together.
 const GROUP_NS: u64 = 50_000;
 
-/// What a figure usually is: its median, followed in small steps.
+/// A running median, updated in small steps.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
     value: u64,

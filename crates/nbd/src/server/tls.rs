@@ -13,7 +13,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
 use super::halt::Halt;
 
-/// What a server shows to prove who it is, and whom it lets in.
+/// Certificates of a server, and authorities of its clients.
 #[derive(Clone, Debug)]
 pub struct TlsIdentity(Arc<ServerConfig>);
 
@@ -28,7 +28,7 @@ pub enum Pem {
     Authorities,
 }
 
-/// Why certificates cannot be used.
+/// Errors of certificates and keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// A text that is no PEM, or holds nothing of its kind.

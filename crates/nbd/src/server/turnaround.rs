@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use units::Nanos;
 
-/// What is taken off each request for the way.
+/// The round trip that is subtracted from each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTripDeduction {
     /// Always this.
@@ -97,7 +97,7 @@ impl Answered {
     }
 }
 
-/// How soon one client comes back.
+/// The usual turnaround of one client.
 #[derive(Debug)]
 struct Turnaround {
     /// Replies that no request has followed yet, in their order.
@@ -121,9 +121,9 @@ const SOON_EACH_NS: u64 = 16_000;
 /// A request that follows no later than so many times that, of a client whose loop is closed, was delayed by the host;
 /// one that follows later still, by a pause.
 const DELAYED_MOST: u64 = 2;
-/// How far one request moves what is usual.
+/// Step of the running median, in nanoseconds.
 const STEP_NS: u64 = 500;
-/// How many requests make a spell.
+/// Number of requests per period.
 const SPELL: u32 = 256;
 /// The whole of shares.
 const ALL: u32 = 1 << 16;
@@ -131,7 +131,7 @@ const ALL: u32 = 1 << 16;
 const CLOSED: u32 = ALL / 4 * 3;
 /// and below this one no longer: a busy host delays many requests of a loop that is closed.
 const OPEN: u32 = ALL / 4;
-/// How much one request says of what requests usually do.
+/// Weight of one request in the average.
 const WEIGHT: u32 = 64;
 
 impl Turnaround {

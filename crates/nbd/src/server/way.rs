@@ -11,9 +11,9 @@ use units::Nanos;
 
 use super::poll::now;
 
-/// How often it is measured.
+/// Number of measurements.
 const ROUNDS: usize = 101;
-/// How long both sides sleep between two rounds, as they do between a request and its reply.
+/// Sleep of both sides between two rounds, as between a request and its reply.
 const PAUSE: Duration = Duration::from_millis(1);
 const REQUEST_BYTES: usize = 28;
 const REPLY_BYTES: usize = 4096;

@@ -29,7 +29,7 @@ pub use pattern::{Content, PatternStore};
 pub use pieces::Pieces;
 pub use pool::Pool;
 
-/// What a store is asked to do. Ranges are within its size: the caller has checked that.
+/// An operation of a store. The caller has checked that its range is within the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
     /// Reads; the bytes are had from [`Store::lend`] once it has ended.
@@ -81,7 +81,7 @@ pub enum Operation<'a> {
     },
 }
 
-/// How far an operation has come when [`Store::start`] returns.
+/// Progress of an operation when [`Store::start`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreProgress {
     /// It has ended.
@@ -99,7 +99,7 @@ pub struct StoreEnd {
     pub result: Result<(), Errno>,
 }
 
-/// What a store can do beyond reading.
+/// Capabilities of a store beyond reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// Writing at all; without it none of the others.

@@ -7,7 +7,7 @@ use super::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreProgress}
 use nbd_wire::Errno;
 use nbd_wire::Extent;
 
-/// What there is to read.
+/// Content of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Zeroes.

@@ -15,7 +15,7 @@ const FAN_BITS: u32 = 10;
 const FAN: usize = 1 << FAN_BITS;
 const NODE_BYTES: u64 = (FAN * size_of::<Entry>()) as u64;
 
-/// What is known of a block.
+/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SparseBlock<'a> {
     /// Nothing.

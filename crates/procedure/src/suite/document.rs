@@ -35,7 +35,7 @@ pub(crate) fn rounds_end(question: &SuiteQuestion<'_>, state: &SuiteState, round
 /// Rounds whose mean is the result of a step.
 const WINDOW: usize = 5;
 
-/// What is done, in the order of the steps.
+/// Returns the result of a suite, in the order of its steps.
 #[must_use]
 pub fn document(
     question: &SuiteQuestion<'_>,
@@ -73,7 +73,7 @@ pub fn document(
     }
 }
 
-/// What a step brought: of several rounds the means of the last five, and what was found in the last.
+/// Result of a step: means of the last five rounds, and findings of the last.
 fn result(step: &StepSpec, state: &SuiteState) -> Option<SuiteStep> {
     let rounds = (1..).take_while(|round| state.of(&step.name, *round).is_some()).count();
     let window: Vec<&TakenStep> = match rounds {

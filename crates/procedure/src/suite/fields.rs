@@ -163,7 +163,7 @@ impl<'t> SuiteFields<'t> {
     }
 }
 
-/// What a value is, in words.
+/// Describes the type of a value.
 pub(crate) fn kind(value: &Spanned<DeValue>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a text",

@@ -13,7 +13,7 @@ use crate::host::ProcedureHost;
 use crate::jobs::around;
 use runner::Refusal;
 
-/// What is asked of a suite, as the caller wrote it.
+/// The request for a suite, as the caller wrote it.
 #[derive(Clone, Debug, Default)]
 pub struct SuiteRequest {
     /// File or device to measure.
@@ -28,7 +28,7 @@ pub struct SuiteRequest {
     pub scale: String,
 }
 
-/// Where a step is carried out.
+/// Places of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SuitePlace {
     /// On the files and devices of this host.
@@ -52,7 +52,7 @@ pub struct SuiteQuestion<'a> {
     host: ProcedureHost<'a>,
 }
 
-/// What a modelled volume is called in the jobs of steps.
+/// Path of the modelled volume in the jobs of steps.
 const VOLUME: &str = "/dev/modelled";
 /// Sizes are cut to multiples of this and are no less than the other.
 const SIZE_STEP: u64 = 1 << 20;

@@ -215,7 +215,7 @@ fn each(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Names> {
     combinations
 }
 
-/// What a step measures.
+/// Reads the figures of a step.
 fn figures(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Figure> {
     let names = fields.texts("measure", faults);
     if names.is_empty() {

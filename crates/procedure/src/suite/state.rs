@@ -10,7 +10,7 @@ use super::question::SuiteQuestion;
 /// The version of the file's layout.
 const SCHEMA: u32 = 2;
 
-/// What is done of a suite.
+/// The saved state of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteState {
     fathom_suite_state: u32,
@@ -37,7 +37,7 @@ pub(crate) struct TakenStep {
     pub credits: StepCredits,
 }
 
-/// How full the buckets of a model's limits are, by their names, in billionths: whole numbers are read back as they were.
+/// Fill levels of a model's burst credits by limit, in billionths: whole numbers survive a round trip.
 pub(crate) type StepCredits = BTreeMap<String, u64>;
 
 /// All that has to be the same for a run to go on.

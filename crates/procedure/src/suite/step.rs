@@ -133,7 +133,7 @@ impl StepRunner<'_> {
     }
 }
 
-/// What a simulation leaves of each limit's credits, in billionths.
+/// Burst credits that a simulation leaves for each limit, in billionths.
 fn left(run: &Run) -> impl Iterator<Item = (String, u64)> {
     let stages = run.model.iter().flat_map(|model| &model.stages);
     stages.filter_map(|stage| {

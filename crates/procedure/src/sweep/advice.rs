@@ -15,13 +15,13 @@ pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
 
 /// Operations a second that one worker issues with ease where nothing was measured.
 const EASY_IOPS: f64 = 200_000.0;
-/// How busy a worker may be.
+/// Maximum utilization of a worker.
 const BUSY: f64 = 0.7;
 
 /// A knee that is this close above a whole number is that number.
 const EXACT: f64 = 0.995;
 
-/// What to set to be at the knee; `None` where there is none.
+/// Returns settings for the knee; `None` without a knee.
 pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps: &usize) -> Option<SweepAdvice> {
     let (depth, iops) = match &fit.curve {
         Curve::Knee(knee) => ((knee.depth.value * EXACT).ceil(), knee.xmax.value),

@@ -39,7 +39,7 @@ impl std::fmt::Debug for SweepBench<'_> {
     }
 }
 
-/// How many simulations are asked for at once: a constant, so that the answer depends on no host.
+/// Number of parallel simulations: a constant, so that results do not depend on the host.
 const SIDE_BY_SIDE: usize = 4;
 /// Into how many intervals a probe is cut.
 const INTERVALS: f64 = 40.0;
@@ -314,7 +314,7 @@ fn interval(seconds: f64, virtual_time: bool) -> IntervalWidths {
     IntervalWidths::of(Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least)))
 }
 
-/// What a run brought: of all its jobs together, the part of it that counts.
+/// Combines the results of all jobs of a run into one reading.
 fn reading(run: &Run) -> ProbeReading {
     let width_ns = run.jobs.iter().map(|job| job.result.series.width_ns).max().unwrap_or(1);
     let length = run.jobs.iter().map(|job| job.result.series.intervals.len()).max().unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::grid::{self, GridAxis};
 use crate::host::ProcedureHost;
 use crate::jobs::{VariedJobs, around};
 
-/// What is asked of a sweep, as the caller wrote it.
+/// The request for a sweep, as the caller wrote it.
 #[derive(Clone, Debug)]
 pub struct SweepRequest {
     /// Job files and job options.
@@ -219,7 +219,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
 }
 
-/// Where the jobs are; a mixture is nowhere.
+/// Returns whether all jobs are on modelled volumes.
 pub(crate) fn is_modelled(plan: &Plan) -> bool {
     used(plan) == Use::Everywhere
 }

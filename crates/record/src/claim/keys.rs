@@ -31,7 +31,7 @@ pub(super) enum ClaimKey {
     Column(ClaimColumn),
 }
 
-/// What a column of `iostat -x` counts.
+/// Columns of `iostat -x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ClaimColumn {
     /// Reads per second.

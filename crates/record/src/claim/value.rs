@@ -11,7 +11,7 @@ pub(super) enum ClaimValue {
     Word(&'static str),
 }
 
-/// What is wrong, and what to write instead.
+/// A message and its remedy.
 type Fault = (String, String);
 
 /// fio's names of what is done.
@@ -243,7 +243,7 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Fault
     (message, remedy)
 }
 
-/// What no such figure can be.
+/// Checks a value for impossible figures.
 fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Fault> {
     let whole = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::Vcpus | ClaimKey::BlockSize);
     // A column of iostat has zeros for what a device did not do.

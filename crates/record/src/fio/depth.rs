@@ -2,7 +2,7 @@
 
 use crate::Measured;
 
-/// How many operations a job kept in flight, and how many workers did so.
+/// Depth and number of workers of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Depth {
     pub(crate) iodepth: u32,

@@ -57,7 +57,7 @@ fn without_last_commas(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What a client makes of the jobs of all its servers.
+/// Name of the sum over all servers of a client.
 pub(crate) const ALL_CLIENTS: &str = "All clients";
 
 fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)> {
@@ -92,7 +92,7 @@ fn run(document: FioDocument) -> Run {
     }
 }
 
-/// What `unified_rw_reporting` makes of reads and writes.
+/// Note on results with `unified_rw_reporting`.
 pub(crate) const MIXED: &str = "reads and writes were reported as one (`unified_rw_reporting`) and count as reads";
 
 /// Counts as reads what was reported as one, unless it was told apart too.
@@ -114,7 +114,7 @@ fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
     clones.map(|clones| asked(&clones[0])).collect()
 }
 
-/// How far the clock in `Sat Nov 21 10:44:13 2026` is ahead of UTC, which nothing else in the document tells.
+/// Offset from UTC of the clock in `Sat Nov 21 10:44:13 2026`, which nothing else in the document states.
 fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
     const DAY_S: i64 = 86_400;
     let clock = time.split_whitespace().nth(3).unwrap_or_default();
@@ -180,7 +180,7 @@ impl TypedOptions<'_> {
     }
 }
 
-/// How many workers are in one entry, which fio does not say: all clones of the job where `group_reporting` is echoed.
+/// Number of workers of an entry, which fio does not state: all clones of the job where `group_reporting` is echoed.
 /// fio 3.33 echoes it only if it was given a value; then runtimes that add up to more than the longest tell.
 fn workers(entry: &JobEntry, options: &TypedOptions<'_>) -> u32 {
     let clones = options.number("numjobs").unwrap_or(1).max(1) as u32;
@@ -189,7 +189,7 @@ fn workers(entry: &JobEntry, options: &TypedOptions<'_>) -> u32 {
     if options.flag("group_reporting", added_up) { clones } else { 1 }
 }
 
-/// What the results tell of a job whose options were not printed; how many workers it has.
+/// Estimates the settings of a job without printed options; returns its number of workers.
 fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
     let mut shares = [0.0; 7];
     shares.iter_mut().zip(&entry.iodepth_level.0).for_each(|(share, (_, percent))| *share = *percent);

@@ -4,7 +4,7 @@ use super::json::last_of;
 use super::{Input, InputResult};
 use crate::{JobResult, Kind, Run};
 
-/// How an account was printed, the format with the most in it first.
+/// Formats of the same result, the most detailed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClaimFormat {
     Json,

@@ -16,7 +16,7 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
     (b"\xfe\xff", "UTF-16 text", "turn it into UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
 ];
 
-/// What refuses bytes that are no text; single bytes of another encoding pass, for figures are ASCII.
+/// Refuses binary data; single bytes of another encoding pass, because figures are ASCII.
 pub(super) fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
     let at = |offset: usize, what: &str, remedy: &str| {
         let before = &bytes[..offset];

@@ -3,7 +3,7 @@
 use super::text::InputText;
 use super::{InputError, MAKE};
 
-/// What a text looks like by its lines, and how to make what can be read instead.
+/// Refuses a text with a guess at its program, and the remedy.
 pub(super) fn refuse(text: &InputText) -> InputError {
     let found = text.lines().enumerate().find_map(|(index, line)| Some((index, known(line.trim())?)));
     if let Some((index, (what, remedy))) = found {

@@ -14,7 +14,7 @@ use super::text::InputText;
 pub(super) use json::read as read_json;
 pub(super) use table::{is_in, read as read_text};
 
-/// What `iostat -x` saw of devices.
+/// Devices as `iostat -x` saw them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Iostat {
     /// The host's name, where it was printed.
@@ -151,10 +151,10 @@ fn number(index: usize) -> u32 {
     u32::try_from(index + 1).unwrap_or(u32::MAX)
 }
 
-/// How to make output that can be read.
+/// Remedy: how to produce readable output.
 const REMEDY: &str = "make it with `LC_ALL=C iostat -x -o JSON 1 30`, or `LC_ALL=C iostat -x -t 1 30`";
 
-/// What to do where too few columns were asked for.
+/// Error for too few columns.
 fn too_short(text: &InputText, index: usize, part: &str, option: &str) -> super::InputError {
     text.fault(index, part, format!("this is from `iostat` {option}, which leaves out latencies by kind"), REMEDY)
 }

@@ -55,7 +55,7 @@ pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
     if list || body.starts_with('{') { vec![whole] } else { Vec::new() }
 }
 
-/// What a document is, by its first key, or by all of them where they were sorted.
+/// Recognizes a document by its first key, or by all of them where they are sorted.
 fn kind_of(document: &str) -> JsonKind {
     let of_key = |key: &str| match key {
         "fio version" => JsonKind::Fio,
@@ -108,7 +108,7 @@ fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Input
     }
 }
 
-/// What `--repeat` writes, as far as it is needed here.
+/// The file of `--repeat`, as far as needed here.
 #[derive(Deserialize)]
 struct JsonRepeats {
     fathom_repeats: u32,
@@ -137,7 +137,7 @@ fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Inpu
     runs.into_iter().map(|run| record(text, document, &run.to_string()).map(|run| Input::Run(Box::new(run)))).collect()
 }
 
-/// What says that there was more of the same run.
+/// The note on further results of the same run.
 pub(super) fn last_of(count: usize, line: usize) -> Note {
     Note {
         job: None,

@@ -21,7 +21,7 @@ use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
 
-/// How many results there are in a text.
+/// Counts the results in a text.
 pub(super) fn results(text: &InputText) -> usize {
     text.lines().filter(|line| block::begins(line)).count()
 }
@@ -73,10 +73,10 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect()
 }
 
-/// What the status of a group begins with.
+/// Prefix of a group's status line.
 const GROUP: &str = "Run status group ";
 
-/// What was read so far.
+/// State of the reader.
 #[derive(Debug, Default)]
 struct NormalReader {
     version: String,
@@ -337,7 +337,7 @@ const EXCERPT: &str = "the output ends before the status of its groups: other jo
 
 const PART: &str = "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`";
 
-/// What is known of what a job asked for: its header, and which lines were printed.
+/// Settings of a job, by its header and the lines that were printed.
 fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeader]) -> Declared {
     let printed = &job.declared;
     let workers = u64::from(job.workers);

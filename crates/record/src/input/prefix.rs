@@ -11,7 +11,7 @@ enum PrefixPiece {
     Sign(char),
 }
 
-/// What begins a line of fio's, behind at least this many blanks.
+/// Beginnings of fio's lines, after at least this many blanks.
 const BEGINNINGS: [&str; 6] = [
     "clat (usec): min=",
     "clat (nsec): min=",

@@ -16,7 +16,7 @@ use crate::{
 /// Places for percentiles, used or not.
 const PERCENTILES: usize = 20;
 
-/// What the version of the format decides.
+/// Layout of a version of the format.
 #[derive(Clone, Copy, Debug)]
 struct TerseLayout {
     kinds: usize,

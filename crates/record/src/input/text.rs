@@ -108,7 +108,7 @@ impl InputText {
 /// Characters of a line that an error carries.
 const SHOWN: usize = 240;
 
-/// What a terminal would show of a line: no colours, and only the last of what was written over.
+/// Returns a line as a terminal would show it: without colours, and only the last of overwritten text.
 fn shown(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
@@ -132,10 +132,10 @@ fn shown(line: &str) -> String {
     shown
 }
 
-/// What pages mark parts of a text with.
+/// HTML tags of inline markup.
 const TAGS: [&str; 6] = ["span", "strong", "font", "code", "pre", "br"];
 
-/// What a page would show of a line of its source.
+/// Returns a line of HTML source as a page would show it.
 fn without_tags(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut rest = line;
@@ -189,7 +189,7 @@ pub(super) fn printed(text: &str) -> Option<(Printed, &str)> {
     Some((Printed { value, step: 0.1_f64.powi(i32::try_from(fraction).ok()?), decimals }, &body[length..]))
 }
 
-/// How many digits a text begins with.
+/// Counts leading digits.
 pub(super) fn digits(text: &str) -> usize {
     text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
 }

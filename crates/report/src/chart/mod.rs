@@ -16,7 +16,7 @@ pub use label::{bytes_per_second, elapsed, share, short_count, short_time, time}
 pub use scale::Scale;
 pub use svg::{Svg, escape, isolated};
 
-/// How many colours there are before they begin again.
+/// Number of colours before they repeat.
 pub const COLOURS: usize = 6;
 
 /// The class of a series by its number.
@@ -25,7 +25,7 @@ pub fn series(number: usize) -> String {
     format!("s{}", number % COLOURS)
 }
 
-/// How far a share of operations lies on an axis of nines: 0.9 at 1, 0.99 at 2; all of them as far as floats tell.
+/// Position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 at the limit of floats.
 #[must_use]
 pub fn nines(share: f64) -> f64 {
     -(1.0 - share).max(1e-12).log10()

@@ -71,7 +71,7 @@ fn remedy(row: &FigureComparison) -> String {
     }
 }
 
-/// What the latencies say beyond the figure that stands for all: those that went another way, then the open ones.
+/// Describes the latencies beside the headline: opposite changes, then undecided ones.
 fn others(told: &LoadAnswer<'_>) -> String {
     let headline = told.headline;
     let rows = || told.load.rows.iter().filter(|row| row.figure != headline.figure && row.figure.quantity.is_latency());

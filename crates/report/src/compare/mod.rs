@@ -20,7 +20,7 @@ use crate::text::asked;
 
 /// Which form of the document this is.
 const SCHEMA: u32 = 1;
-/// From blocks of this many bytes on, people speak of bytes a second.
+/// Block size from which throughput is the headline.
 pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
 /// A run by its name, and what it was.
@@ -90,7 +90,7 @@ pub fn json(document: &ComparisonDocument) -> String {
     text
 }
 
-/// What is told of one kind of operation, in one table.
+/// Figures of one kind of operation, in one table.
 pub(crate) struct ComparedLoad<'a> {
     kind: Option<Kind>,
     pub(crate) rows: Vec<&'a FigureComparison>,

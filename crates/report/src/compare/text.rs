@@ -8,10 +8,10 @@ use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::shown;
 
-/// Where values begin in the head.
+/// Column of values in the head.
 const INDENT: usize = 11;
 
-/// What came of a comparison.
+/// Renders a comparison as text.
 #[must_use]
 pub fn text(document: &ComparisonDocument, style: SheetStyle) -> String {
     let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths: ColumnWidths::of(document) };

@@ -4,7 +4,7 @@ use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, J
 use record::{FigureQuantity, Kind};
 use units::{Bytes, Nanos, grouped};
 
-/// Why runs may not be compared, a line each.
+/// Reasons why runs are not comparable, a line each.
 #[must_use]
 pub fn refusal(comparison: &Comparison) -> Vec<String> {
     comparison.mismatches.iter().filter(|mismatch| mismatch.blocking).map(mismatch_words).collect()
@@ -31,7 +31,7 @@ pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
     }
 }
 
-/// What it is called, with its verb.
+/// Name of an aspect, with its verb.
 fn aspect_words(aspect: Aspect) -> (String, &'static str) {
     let name = match aspect {
         Aspect::BlockSize(kind) => return (format!("the block size of {}", plural(kind)), "is"),

@@ -31,7 +31,7 @@ pub(super) fn now(change: &SettingChange) -> Option<String> {
     })
 }
 
-/// How to make it last; `None` where it does by itself, or where there is no common way.
+/// Command that makes a change permanent; `None` where it is permanent, or where there is no common way.
 pub(super) fn always(change: &SettingChange) -> Option<String> {
     Some(match change {
         SettingChange::Queue { disk, attribute, value } => rule(disk, attribute, &format!("queue/{attribute}"), value),
@@ -93,7 +93,7 @@ fn lift(file: &str, device: Option<Number>, keys: &[String]) -> String {
     format!("echo '{device} {value}' | sudo tee {}", quoted(file))
 }
 
-/// Where the cgroup is a unit of systemd, the properties that set the limits.
+/// systemd properties of the limits, where the cgroup is a unit.
 fn unit(file: &str, keys: &[String]) -> Option<String> {
     let group = file.rsplit('/').nth(1)?;
     let is_unit = [".service", ".slice", ".scope"].iter().any(|ending| group.ends_with(ending));

@@ -2,7 +2,7 @@
 
 use analyse::doctor::{Bottom, Check, CheckState, DoctorCase, DoctorFinding, UnreadCause, UnreadFact};
 
-/// What a check looks at, in two or three words.
+/// Title of a check, in two or three words.
 pub(super) fn title(check: Check) -> &'static str {
     match check {
         Check::CgroupLimits => "cgroup I/O limits",
@@ -43,7 +43,7 @@ pub(super) fn title(check: Check) -> &'static str {
     }
 }
 
-/// Where a check reads.
+/// Files that a check reads.
 pub(super) fn place(check: Check) -> &'static str {
     match check {
         Check::CgroupLimits => "`io.max`, `io.weight`, `io.latency`; `blkio.throttle.*` of version 1",
@@ -82,7 +82,7 @@ pub(super) fn place(check: Check) -> &'static str {
     }
 }
 
-/// What a check is good for, in one or two sentences; of several cases the usual one.
+/// Purpose of a check, in one or two sentences; of several cases the usual one.
 pub(super) fn why(check: Check, case: DoctorCase) -> &'static str {
     of_case(check, case).unwrap_or_else(|| usual(check))
 }
@@ -285,7 +285,7 @@ fn of_case(check: Check, case: DoctorCase) -> Option<&'static str> {
     })
 }
 
-/// Why a figure is not known.
+/// Reason why a figure is unknown.
 pub(super) fn unread(unread: &UnreadFact) -> String {
     let path = &unread.path;
     match &unread.why {
@@ -299,7 +299,7 @@ pub(super) fn unread(unread: &UnreadFact) -> String {
     }
 }
 
-/// What is there in place of a block device.
+/// Describes the lowest layer where it is no block device.
 pub(super) fn bottom(bottom: Bottom) -> &'static str {
     match bottom {
         Bottom::Memory => "no block device behind it: its files are in memory",
@@ -329,7 +329,7 @@ pub(super) fn state(state: CheckState) -> &'static str {
     }
 }
 
-/// What a finding is about, as it is called in headings.
+/// Subject of a finding, for headings.
 pub(super) fn about(finding: &DoctorFinding) -> String {
     let title = title(finding.check);
     if finding.about.is_empty() { title.to_owned() } else { format!("{title}, {}", super::clean(&finding.about)) }

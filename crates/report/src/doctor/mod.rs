@@ -28,7 +28,7 @@ fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// How many findings are of each state.
+/// Counts of findings by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct DoctorTally {
     problems: usize,
@@ -63,13 +63,13 @@ impl DoctorTally {
     }
 }
 
-/// What a subject is called: as it was asked for, without the folder of devices.
+/// Name of a subject: as requested, without `/dev/`.
 fn name(subject: &DoctorSubject) -> String {
     let bare = subject.asked.strip_prefix("/dev/").filter(|_| !subject.layers.is_empty());
     clean(bare.unwrap_or(&subject.asked))
 }
 
-/// What is under a name, the highest first: `ext4 at / on vda (virtio_blk, 256 GiB)`.
+/// Describes a storage stack, the highest layer first: `ext4 at / on vda (virtio_blk, 256 GiB)`.
 fn stack(subject: &DoctorSubject) -> String {
     let filesystem = |of: &FilesystemFacts| format!("{} at {}", clean(&of.kind), clean(&of.at));
     let filesystems = subject.filesystems.iter().map(filesystem).collect::<Vec<_>>().join(", ");

@@ -6,11 +6,11 @@ use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// Where the words after a label begin.
+/// Column of text after a label.
 const INDENT: usize = 10;
-/// Where what was found begins in the table of what is good.
+/// Column of found values in the table of passed checks.
 const FOUND: usize = 19;
-/// From this width on the table has two columns.
+/// Width from which the table has two columns.
 const WIDE: usize = 100;
 
 /// The page; with `all`, what is good has its reasons too.

@@ -3,7 +3,7 @@
 use analyse::doctor::{Check, DoctorFigure, DoctorFinding, DoctorValue, Purpose, Want};
 use units::{Bytes, count, grouped};
 
-/// What was found, all figures in a row: `1 hardware queue, 2 CPUs`.
+/// Found figures in a row: `1 hardware queue, 2 CPUs`.
 pub(super) fn found(finding: &DoctorFinding) -> String {
     let mut text = String::new();
     for figure in &finding.found {
@@ -63,7 +63,7 @@ fn switch(on: bool, check: Check) -> &'static str {
     }
 }
 
-/// What would be good: for one purpose, or for both where they differ.
+/// Wanted value: for one purpose, or for both where they differ.
 pub(super) fn wanted(finding: &DoctorFinding, purpose: Option<Purpose>) -> Option<String> {
     let of = |purpose| want(&finding.side(purpose).wanted, finding.check);
     if let Some(purpose) = purpose {

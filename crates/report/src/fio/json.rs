@@ -9,7 +9,7 @@ use crate::civil;
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
-/// What a part of the document depends on besides its own figures.
+/// Context of a part of the document.
 #[derive(Clone, Copy)]
 struct FioJsonContext<'a> {
     run: &'a Run,

@@ -64,7 +64,7 @@ pub enum Terse {
     V5,
 }
 
-/// How fio's formats are written.
+/// Settings of fio's formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FioOptions {
     /// Whose layout.
@@ -79,7 +79,7 @@ pub fn document(run: &Run, formats: &[FioFormat], options: FioOptions) -> String
     opening(&run.asked, formats, options) + &results(run, formats, options)
 }
 
-/// What fio prints before a run.
+/// fio's output before a run.
 #[must_use]
 pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions) -> String {
     let mut out = String::new();
@@ -89,7 +89,7 @@ pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions
     out
 }
 
-/// What fio prints as a worker's files are made: how many, and their sizes together in whole mebibytes.
+/// fio's lines about the creation of a worker's files: count and total size in whole mebibytes.
 #[must_use]
 pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) -> String {
     let mib = bytes >> 20;

@@ -7,7 +7,7 @@ use super::number::{SizeStyle, count, error_text, long_count};
 use super::{FioOptions, FioVersion};
 use crate::civil;
 
-/// What fio prints before a run: the jobs, its version, and how many workers start.
+/// fio's banner: jobs, version, and number of workers.
 pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOptions) {
     for asked in jobs {
         job_line(out, asked);

@@ -35,7 +35,7 @@ pub(super) fn long_count(value: u64) -> String {
     short(value, 6, 1000, COUNT)
 }
 
-/// How a job wants sizes and bandwidths printed.
+/// Units of sizes and bandwidths in a job's output.
 #[derive(Clone, Copy)]
 pub(super) struct SizeStyle {
     /// Decimal units first (`kb_base=1000`).

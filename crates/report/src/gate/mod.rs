@@ -122,7 +122,7 @@ impl GateDocument {
     }
 }
 
-/// Why the figures of runs are not to be trusted.
+/// Reasons not to trust the figures of runs.
 #[must_use]
 pub fn distrust(runs: &[(&Run, &[Verdict])]) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -187,7 +187,7 @@ fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
     }
 }
 
-/// How many hold, and which does not.
+/// The answer: how many assertions hold, and which does not.
 fn answer(checks: &[GateCheck], distrust: &[String]) -> String {
     let failed: Vec<&GateCheck> = checks.iter().filter(|check| !check.passed).collect();
     let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == GateOutcome::WithinNoise).count();

@@ -11,7 +11,7 @@ use crate::sheet::{Sheet, SheetStyle};
 /// No column is wider.
 const COLUMN_MAX: usize = 44;
 
-/// What became of each expectation, and of all.
+/// Renders a gate as text.
 #[must_use]
 pub fn text(document: &GateDocument, style: SheetStyle) -> String {
     let mut page = Sheet::new(style.readable(), 0);
@@ -39,7 +39,7 @@ fn widths(checks: &[GateCheck]) -> [usize; 3] {
     [most(|check| check.text.clone()), most(GateCheck::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
 }
 
-/// What a share of the baseline comes to; other bounds stand in the expectation already.
+/// The value of a fraction of the baseline; empty for other bounds.
 fn of_baseline(check: &GateCheck) -> String {
     match check.expectation.bound {
         Bound::OfBaseline(_) => check.bound(),

@@ -41,7 +41,7 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart
     }
 }
 
-/// What of each run besides its figures is not as in the first.
+/// Conditions of each run that differ from the first run's.
 fn otherwise(runs: &[Shown<'_>]) -> Vec<(String, Vec<String>)> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let lines = |shown: &Shown<'_>| {

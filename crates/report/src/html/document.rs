@@ -3,7 +3,7 @@
 use super::markup::Markup;
 use super::page;
 
-/// What a page holds.
+/// Content of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct HtmlDocument<'a> {
     /// What made it: `Fathom plan`.

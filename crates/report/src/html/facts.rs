@@ -26,7 +26,7 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>]) {
     }
 }
 
-/// What leads there.
+/// Title of the section.
 pub(super) const fn title(runs: &[Shown<'_>]) -> &'static str {
     if runs.len() > 1 { "How they were made" } else { "How it was made" }
 }
@@ -122,7 +122,7 @@ const fn outcome(outcome: RunOutcome) -> &'static str {
     }
 }
 
-/// What the devices themselves counted.
+/// Renders device counters.
 fn disks(out: &mut Markup, run: &Run) {
     let head = ["device", "reads", "read", "writes", "written", "busy"];
     let mut table = HtmlTable::new("What the devices counted", &head, 1);

@@ -9,11 +9,11 @@ const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
-/// What a letter of a label takes at most.
+/// Maximum width of a character of a label.
 const LETTER: f64 = 8.2;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 31.0;
-/// What the name of the axis below takes.
+/// Height of the name of the horizontal axis.
 const NAME: f64 = 20.0;
 
 /// A chart that is drawn.
@@ -42,7 +42,7 @@ pub(super) struct LegendKey {
     pub(super) name: String,
 }
 
-/// How a series looks: its colour and its dashes, both by numbers.
+/// Style of a series: colour and dashes, by numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) colour: usize,
@@ -71,7 +71,7 @@ impl Look {
     }
 }
 
-/// How much room a picture takes.
+/// Size of a chart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paper {
     /// Its height, axes included.

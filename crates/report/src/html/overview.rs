@@ -18,7 +18,7 @@ pub(super) fn id(number: usize) -> String {
     format!("job-{}", number + 1)
 }
 
-/// How many jobs there are, and how many of them ask for attention.
+/// Title: number of jobs, and how many need attention.
 pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
     let of = |wanted: Severity| parts.iter().filter(|part| severity(part) == wanted).count();
     let (all, wrong, odd) = (parts.len(), of(Severity::Distrust), of(Severity::Warning));

@@ -10,7 +10,7 @@ use super::{PageSubject, Shown, comparison, differences, facts, headline, overvi
 use crate::words;
 use crate::{chart, compare};
 
-/// What browsers are told to refuse: everything but the style of the page and its own icon.
+/// Content security policy: only the page's own style and icon.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 /// A rising line with a knee.
@@ -93,7 +93,7 @@ fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
     micro(&text)
 }
 
-/// What was measured and where, and whether it is not to be trusted.
+/// Result and target, and whether it is not to be trusted.
 fn result_of(part: &SectionPart<'_>) -> String {
     let member = &part.members[0];
     let doubt = if severity(part) == Severity::Distrust { "not to be trusted: " } else { "" };
@@ -181,7 +181,7 @@ fn top(out: &mut Markup, subjects: &[PageSubject<'_>]) {
     });
 }
 
-/// What the headline is about.
+/// Renders the subject of the headline.
 fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
     out.class("p", "sub", |out| match (subjects, parts) {
         ([PageSubject::Sweep(document)], _) => out.name(&sweep::about(document)),

@@ -21,7 +21,7 @@ pub(super) struct Member<'a> {
     pub(super) number: usize,
 }
 
-/// What a section of the page is about.
+/// Subject of a section.
 #[derive(Clone, Debug)]
 pub(super) struct SectionPart<'a> {
     /// The results, at least one.
@@ -30,7 +30,7 @@ pub(super) struct SectionPart<'a> {
     pub(super) budget: PageBudget,
 }
 
-/// How much of each chart is drawn, so that a page of many jobs stays small.
+/// Detail of each chart, so that a page of many jobs stays small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageBudget {
     /// Points of a line.

@@ -53,7 +53,7 @@ fn figures(out: &mut Markup, member: &Member<'_>) {
     }
 }
 
-/// Why there is nothing over time.
+/// Reason why there is no timeline.
 fn without_course(part: &SectionPart<'_>) -> Option<&'static str> {
     (part.lasted_ns() == 0)
         .then_some("The record has no course over time: imports of other programs' output carry sums only.")

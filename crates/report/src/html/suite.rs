@@ -7,7 +7,7 @@ use super::table::HtmlTable;
 use crate::escape;
 use crate::suite::{self, NEAR, StoredSeverity, SuiteDocument};
 
-/// How many of its figures are near what was published.
+/// Title: how many figures are close to published ones.
 pub(super) fn title(document: &SuiteDocument) -> String {
     let rows = document.steps.iter().flat_map(|step| &step.rows).filter(|row| row.published.is_some());
     let apart: Vec<f64> = rows.filter_map(suite::SuiteRow::difference).collect();
@@ -19,7 +19,7 @@ pub(super) fn title(document: &SuiteDocument) -> String {
     }
 }
 
-/// What was carried out, and on what.
+/// Describes procedure and targets.
 pub(super) fn about(document: &SuiteDocument) -> String {
     let places = [("measured on", &document.target), ("modelled on", &document.on)];
     let told: Vec<String> = places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();

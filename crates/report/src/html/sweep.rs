@@ -19,19 +19,19 @@ pub(super) fn title(document: &SweepDocument) -> String {
     }
 }
 
-/// What leads to its section.
+/// Name of the section in the navigation.
 pub(super) fn name(document: &SweepDocument) -> String {
     document.sweeps.first().map_or_else(|| "sweep".to_owned(), |sweep| sweep.target.clone())
 }
 
-/// What was searched.
+/// Describes the search.
 pub(super) fn about(document: &SweepDocument) -> String {
     let Some(first) = document.sweeps.first() else { return String::new() };
     let time = if first.virtual_time { ", simulated" } else { "" };
     format!("{}: {} by {}{time}, seed {}", first.target, first.load, first.engine, document.seed)
 }
 
-/// What was found of each curve, then all of them together. `alone` on its page, it has been named already.
+/// Renders each curve, then all together. `alone` on its page, its name is omitted.
 pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().collect();
     if !alone {

@@ -9,7 +9,7 @@ use super::figures::{self, holds, limit, name, price, provisioned, size, split, 
 use crate::sheet::{Sheet, SheetStyle};
 use crate::volume_terms::amount;
 
-/// How many volumes a reason for refusal names without `--show-math`.
+/// Maximum number of volumes named per reason without `--show-math`.
 const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
 const INDENT: usize = 10;

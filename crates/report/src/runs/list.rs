@@ -8,7 +8,7 @@ use super::{SavedRun, SavedRunDocument, SkippedRun};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// How many skipped entries the text names.
+/// Maximum number of skipped entries named.
 const SKIPPED_MOST: usize = 8;
 /// Columns that may be truncated (target, name, result), and the least width of each.
 const CUT: [(usize, usize); 3] = [(4, 9), (3, 8), (7, 9)];

@@ -25,7 +25,7 @@ pub struct ServedExport<'a> {
     pub unknown: Option<&'a str>,
 }
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, Debug)]
 pub enum ServerAddress {
     /// The path of a Unix socket.

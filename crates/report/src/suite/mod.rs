@@ -51,7 +51,7 @@ pub struct SuiteDocument {
     pub finished: bool,
 }
 
-/// How often steps were repeated, and whether what they gave became steady.
+/// Rounds of a suite, and whether they became steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteRounds {
     /// How many were done.
@@ -77,7 +77,7 @@ pub struct SuiteStep {
     pub rows: Vec<SuiteRow>,
 }
 
-/// What a step brought.
+/// Result of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteOutcome {

@@ -53,7 +53,7 @@ pub struct ProcedureStep<'a> {
     pub jobs: Vec<Vec<(&'a str, &'a str)>>,
 }
 
-/// Where a procedure is to run.
+/// Targets of a procedure.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteTargets<'a> {
     /// The file or device to measure, and how much of it is used.
@@ -272,7 +272,7 @@ fn grouped_list<'a>(out: &mut String, texts: impl Iterator<Item = (&'a str, &'a 
     }
 }
 
-/// How to write a suite, for `docs/suites.md`.
+/// Format of suite files, for `docs/suites.md`.
 const FORMAT: &str = r#"
 ## A suite of one's own
 

@@ -7,7 +7,7 @@ use super::{MeasureUnit, Published, StoredSeverity, SuiteDocument, SuiteOutcome,
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// How far a figure may be from what was published before that is coloured.
+/// Deviation from published figures from which they are coloured.
 pub(crate) const NEAR: f64 = 0.05;
 
 /// The name of a figure in a table.
@@ -58,7 +58,7 @@ impl Published {
     }
 }
 
-/// How far a figure is from what it should be.
+/// Deviation of a figure from its expected value.
 fn difference(row: &SuiteRow) -> String {
     let bounded = row.published.as_ref().is_some_and(|published| published.below || published.to.is_some());
     match row.difference() {
@@ -177,7 +177,7 @@ fn lead(text: &str) -> Vec<&str> {
     text[..end].split(' ').filter(|word| !word.contains(|letter: char| letter.is_ascii_digit())).collect()
 }
 
-/// What was found in each step.
+/// Findings of each step.
 fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
     let mut out: Vec<(String, StoredSeverity, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
@@ -201,7 +201,7 @@ fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
     out
 }
 
-/// What was done and on what, in lines of a label and a text.
+/// Facts about a suite run, as labels and texts.
 pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     let used = |bytes: Option<u64>| format!("{} of it", Bytes::new(bytes.unwrap_or_default()));
     let mut facts = Vec::new();
@@ -269,7 +269,7 @@ struct SuitePage {
     sheet: Sheet,
 }
 
-/// Where values begin.
+/// Column of values.
 const INDENT: usize = 15;
 
 impl SuitePage {

@@ -73,7 +73,7 @@ pub struct SweepBurst {
     pub seconds: Option<f64>,
 }
 
-/// How to be at the knee.
+/// Settings for the knee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepAdvice {
     /// Operations in flight, all jobs together.
@@ -151,7 +151,7 @@ pub fn csv(document: &SweepDocument) -> String {
     out
 }
 
-/// What is known in the middle of a search, for a line of progress: `, knee at 205 to 218 so far`.
+/// State of a search for the progress line: `, knee at 205 to 218 so far`.
 #[must_use]
 pub fn so_far(fit: &Fit) -> String {
     match &fit.curve {

@@ -5,7 +5,7 @@ use analyse::knee::{Curve, Point};
 use super::Sweep;
 use crate::chart::{Axis, Frame, Scale, Svg, series, short_count, time};
 
-/// What a panel shows of a point.
+/// Figure of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PanelFigure {
     Depth,

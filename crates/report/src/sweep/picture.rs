@@ -9,7 +9,7 @@ use crate::paint::wrap;
 const WIDTH: f64 = 1200.0;
 const PANEL_WIDTH: f64 = 316.0;
 const PANEL_HEIGHT: f64 = 270.0;
-/// From the left of one panel's frame to the next one's.
+/// Distance between the left edges of panels.
 const PANEL_EVERY: f64 = 390.0;
 const LEFT: f64 = 72.0;
 /// Characters of the headline in a line.
@@ -42,7 +42,7 @@ pub fn svg(document: &SweepDocument) -> String {
     out.finish()
 }
 
-/// What stands above the panels: classes and lines.
+/// Lines above the panels, with their classes.
 fn head(document: &SweepDocument) -> Vec<(&'static str, String)> {
     match document.sweeps.as_slice() {
         [only] => {

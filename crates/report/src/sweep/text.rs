@@ -9,9 +9,9 @@ use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::words::{self, SentenceContext};
 
-/// Where values begin.
+/// Column of values.
 const INDENT: usize = 12;
-/// From this sharpness on a corner is a limiter's.
+/// Sharpness from which a corner is typical of a limiter.
 const SHARP: f64 = 10.0;
 /// A knee whose interval is wider than this share to either side is told by its interval alone.
 const VAGUE: f64 = 0.2;
@@ -214,7 +214,7 @@ impl SweepPage {
     }
 }
 
-/// What was found of a curve: names, empty where a line goes on, and texts.
+/// Facts about a curve: labels, empty where a line continues, and texts.
 pub(crate) fn facts(sweep: &Sweep) -> Vec<(&'static str, String)> {
     let limit = sweep.limit.as_ref().map(|limit| format!(", held by {limit}")).unwrap_or_default();
     let mut facts = match &sweep.fit.curve {
@@ -255,7 +255,7 @@ fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, Str
     facts
 }
 
-/// Why figures may not mean what they seem to, a paragraph each.
+/// Reservations about figures, a paragraph each.
 pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     let mut lines = Vec::new();
     let about = SentenceContext { engine: &sweep.engine, path: &sweep.target, ..SentenceContext::default() };

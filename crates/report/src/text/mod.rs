@@ -15,7 +15,7 @@ use crate::words;
 
 pub(crate) use latency::rows as latencies;
 
-/// Where values begin.
+/// Column of values.
 const INDENT: usize = 16;
 
 /// A run and what was found in it.

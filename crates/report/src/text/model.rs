@@ -8,7 +8,7 @@ use super::RunPage;
 /// Stages beyond these are summed up in a line: a run on many volumes has many.
 const STAGES_MAX: usize = 12;
 
-/// What is to be said of the volumes, each once: volumes of one kind have the same notes.
+/// Notes on volumes, each once.
 fn notes(model: &ModelRecord) -> Vec<&str> {
     let mut notes: Vec<&str> = Vec::new();
     for note in model.volumes.iter().flat_map(|volume| &volume.notes) {

@@ -34,12 +34,12 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// How far the two are apart beyond the rounding of the figures, as a percentage of the depth.
+/// Difference beyond rounding, as a percentage of the depth.
 fn apart(figures: &SentenceFigures<'_>) -> Option<String> {
     figures.has(Quantity::Apart).then(|| units::percent(figures.value(Quantity::Apart).abs()))
 }
 
-/// What is in flight by Little's law, as exactly as that is known.
+/// Requests in flight by Little's law, with rounding bounds.
 fn range(figures: &SentenceFigures<'_>) -> String {
     let implied = exactly(figures.value(Quantity::InFlightImplied));
     if figures.has(Quantity::InFlightImpliedLow) {

@@ -15,7 +15,7 @@ pub(crate) use databases::{DatabaseSetting, settings};
 pub use pages::findings_markdown;
 pub(crate) use verified::{verified, verified_tone};
 
-/// What a finding is about, where its words need names.
+/// Context of a finding's sentences.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceContext<'a> {
     /// The engine of the job.
@@ -51,7 +51,7 @@ impl<'a> From<&'a Explanation> for SentenceContext<'a> {
     }
 }
 
-/// What is said of a finding.
+/// Sentences of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentenceParts {
     /// What is so.
@@ -79,7 +79,7 @@ pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<SentenceContext<'a
     std::iter::once(statement).chain(remedy).chain(outlook).collect::<Vec<_>>().join(" ")
 }
 
-/// What is in flight, to three figures and no fraction where there are hundreds.
+/// Formats requests in flight: three significant digits, without fraction from 100 on.
 pub(crate) fn whole_number(in_flight: f64) -> String {
     if in_flight >= 100.0 || in_flight.fract() == 0.0 {
         grouped(in_flight.round() as u64)

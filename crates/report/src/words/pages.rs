@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use analyse::Code;
 
-/// What a user needs to know of a finding.
+/// Manual entry of a finding.
 struct PageEntry {
     /// In a few words.
     title: &'static str,

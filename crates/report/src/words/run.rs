@@ -65,7 +65,7 @@ pub(super) fn several_runs(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Why blocks were not checked, as a clause.
+/// Reason why blocks were not checked, as a clause.
 pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
     match unchecked {
         Unchecked::DoVerify => "do_verify=0",
@@ -163,7 +163,7 @@ fn is_spending(used: f64) -> bool {
     used > 1.05
 }
 
-/// How much of a limit was used; beyond all of what it earns, it spends credits.
+/// Utilization of a limit; beyond 100 % it spends credits.
 fn used(figures: &SentenceFigures<'_>) -> String {
     let used = figures.value(Quantity::Utilisation);
     if is_spending(used) {
@@ -173,7 +173,7 @@ fn used(figures: &SentenceFigures<'_>) -> String {
     }
 }
 
-/// How long credits last: a sentence with a blank before it.
+/// Time until credits run out: a sentence with a leading blank.
 pub(super) fn credits(figures: &SentenceFigures<'_>) -> String {
     let (left, spent) = if figures.has(Quantity::ByteCreditsLeft) {
         (figures.bytes(Quantity::ByteCreditsLeft), figures.bytes(Quantity::ByteCreditsSpent))
@@ -319,7 +319,7 @@ pub(super) fn unlike_jobs(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// How far the queue was filled: the rest of the time passed between a completion and the next submission.
+/// Average fill of the queue: the rest of the time passed between completions and submissions.
 fn filled(figures: &SentenceFigures<'_>) -> String {
     /// What rounds to all of it.
     const ALL: f64 = 0.97;
@@ -355,7 +355,7 @@ pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// What a greater depth did, and so what the limit was.
+/// Result of a probe at a greater depth, and the limit that follows.
 pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
     let told = format!(
         "iodepth={} gave {} IOPS at {} each, this depth {} at {}",

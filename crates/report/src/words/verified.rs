@@ -27,7 +27,7 @@ pub(crate) fn verified(verified: &Verified) -> String {
     text
 }
 
-/// How that line is toned: bad where blocks are wrong, odd where they were not checked and this was not asked for.
+/// Tone of the verification line.
 pub(crate) fn verified_tone(verified: &Verified) -> Option<Tone> {
     if verified.mismatches > 0 {
         return Some(Tone::Bad);

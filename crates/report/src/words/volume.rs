@@ -107,10 +107,10 @@ pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// From here on a part of a host counts as busy all the time.
+/// Utilization from which a part of the host counts as always busy.
 const BUSY: f64 = 0.9;
 
-/// Why requests take longer than one alone, as far as averages tell.
+/// Explanation for latencies above that of a single request, as far as averages show.
 const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
 
 /// Against a volume, of a device's counters.

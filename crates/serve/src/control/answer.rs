@@ -21,7 +21,7 @@ pub struct ControlReply {
     pub server: Option<ServerState>,
 }
 
-/// What is wrong with a command.
+/// A problem of a command, with its place.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Located {
     /// The first character of the command that it is about, counted from 1; `None` where it is about none.
@@ -54,7 +54,7 @@ pub struct ExportState {
     pub injected: BTreeMap<String, u64>,
 }
 
-/// What is wrong with a command, by the bytes of its line.
+/// A problem of a command, by bytes of its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandError {
     pub(crate) at: Range<usize>,

@@ -6,7 +6,7 @@ use nbd::store::faults::FaultRates;
 
 use super::answer::CommandError;
 
-/// What a server is told.
+/// A control command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ControlCommand {
     Show,
@@ -20,7 +20,7 @@ pub(crate) enum ControlCommand {
     },
 }
 
-/// What becomes of the keys of a volume.
+/// Changes of a volume's keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Keys {
     /// They are as at the start.

@@ -207,7 +207,7 @@ fn located(problem: Problem, words: Option<&EditedVolume>, keys: &Keys, at: &Ran
     CommandError { at: of_key.unwrap_or_else(|| at.clone()), message, remedy }
 }
 
-/// That a volume stays the one that it is, whatever its keys.
+/// Checks that a change keeps size, machine and mechanics of a volume.
 fn changes_only_limits(
     before: &ControlledExport,
     after: &ControlledExport,

@@ -22,7 +22,7 @@ pub(crate) struct Control {
     listener: Listener,
 }
 
-/// How long a controller may take to read an answer, and a server to send one.
+/// Timeout of reading and writing replies.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest command, in bytes.
 const COMMAND_MOST: u64 = 16 << 10;

@@ -11,7 +11,7 @@ use super::placement::Placement;
 /// Jitter matters where without it the 99th percentile would be longer by this fraction of a job's.
 const MATTERS: f64 = 0.05;
 
-/// What the jitter of a stage spared operations, where that mattered to its slowest job, which has this 99th percentile.
+/// Effect of a stage's jitter, where it matters to its slowest job, which has this 99th percentile.
 pub(super) fn jitter(stage: &ServiceStage, p99: Option<Nanos>) -> Option<String> {
     let early = stage.early.as_ref()?;
     let longer = early.p99_without.since(early.p99).secs_f64();

@@ -15,7 +15,7 @@ pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> V
     standing.chain(too_deep(plan, workers)).collect()
 }
 
-/// Where operations take no time, a closed loop never comes to its end: no time passes between them.
+/// Reports a closed loop whose operations take no time: it would never end.
 fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     let paces_itself = policy::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
     if paces_itself || buffered(job).is_some() {

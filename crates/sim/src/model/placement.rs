@@ -15,7 +15,7 @@ use crate::ClientPlace;
 
 /// Files begin at multiples of this, as on a filesystem with large extents.
 const FILE_ALIGN: u64 = 1 << 20;
-/// What the volume under the files of jobs is called.
+/// Name of the volume under the files of jobs.
 const FILES: &str = "files";
 
 /// The routes to volumes, and where on them the files of each worker are.

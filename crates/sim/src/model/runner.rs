@@ -172,7 +172,7 @@ impl Placement {
     }
 }
 
-/// What is known of a run on models: virtual time has neither date nor host.
+/// Facts about a run on models: virtual time has neither date nor host.
 struct ModelFacts<'a> {
     model: ModelRecord,
     host: Option<&'a (dyn RunFacts + Send + Sync)>,
@@ -200,12 +200,12 @@ impl RunFacts for ModelFacts<'_> {
     }
 }
 
-/// How often limits are published to observers, in the time of the model.
+/// Interval at which limits are published, in model time.
 const STAGES_EVERY: Nanos = Nanos::from_millis(250);
-/// How often signals are checked and progress is published, in real time.
+/// Interval at which signals are checked and progress is published, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What all stages of one run share.
+/// State shared by all stages of a run.
 struct Execution<'a, C> {
     run: &'a ModelRun<'a, C>,
     placement: &'a Placement,

@@ -9,7 +9,7 @@ use volume::Spec;
 use volume::catalogue::{self, Problem};
 use workload::{FileFact, FilePlan, WorkloadError};
 
-/// How the volume itself is called where a job names no file.
+/// Path of the volume itself, for jobs without a file.
 const WHOLE_VOLUME: &str = "/dev/modelled";
 
 /// Whether the jobs of a plan are on modelled volumes.
@@ -153,7 +153,7 @@ fn place(job: &Job, problem: &Problem) -> Place {
     }
 }
 
-/// What stands at a place.
+/// Text at a place.
 fn words_at(place: &Place) -> String {
     place.text.chars().skip(place.column - 1).take(place.length).collect()
 }

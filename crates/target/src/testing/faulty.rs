@@ -5,7 +5,7 @@ use units::random::Random;
 
 use crate::{Completion, Kind, Op, Settled, Tag, Target};
 
-/// How often, and how, a [`Faulty`] target fails. Shares are per thousand operations.
+/// Failure rates of a [`Faulty`] target, per thousand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPlan {
     /// Seeds every decision.
@@ -34,7 +34,7 @@ impl Default for FaultPlan {
     }
 }
 
-/// How many failures there were.
+/// Counts of failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Injected {
     /// Transfers cut short.

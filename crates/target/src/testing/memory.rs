@@ -8,7 +8,7 @@ use units::random::Random;
 
 use crate::{Completion, Kind, Op, Tag, Target};
 
-/// What a [`MemoryTarget`] is made of.
+/// Settings of a [`MemoryTarget`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryModel {
     /// The size of each file in bytes; their bytes are zero at first.

@@ -7,7 +7,7 @@ use super::rule::{eval, number};
 use super::schema::{BehaviourRule, KeyKind, SchemaRule, VolumeType};
 use crate::spec::Price;
 
-/// What is worth knowing about a volume beyond what it does.
+/// Descriptive facts of a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     /// Who sells it.
@@ -67,7 +67,7 @@ pub struct KeyAbout {
     pub source: String,
 }
 
-/// What its entry in the catalogue says about a volume.
+/// Returns the descriptive facts of a volume.
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
     let assumed = match &volume.behaviour {
@@ -154,7 +154,7 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
     }
 }
 
-/// What is sold, in words: `4, 8, 16, 32 GiB, then multiples of 1,024 GiB to 65,536 GiB`.
+/// Describes the sizes on sale: `4, 8, 16, 32 GiB, then multiples of 1,024 GiB to 65,536 GiB`.
 fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUnit, most: f64) -> String {
     let listed = key.sold.iter().map(|sold| number(*sold)).collect::<Vec<_>>().join(", ");
     let then = key.step.map(|step| {

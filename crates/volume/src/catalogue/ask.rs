@@ -11,7 +11,7 @@ pub(super) struct RequestPart {
     pub at: Range<usize>,
 }
 
-/// What is asked for.
+/// A requested volume.
 #[derive(Clone, Debug)]
 pub(super) struct VolumeRequest {
     pub text: CatalogueText,

@@ -3,7 +3,7 @@
 /// Values are compared with this relative tolerance: a third of a TiB is not a whole number of bytes.
 const HAIR: f64 = 1e-9;
 
-/// What a key may be. All numbers are in its unit, and follow from the keys before it.
+/// Bounds of a key, in its unit; they follow from the keys before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// How the unit is written behind a number; empty for what is counted.
@@ -67,7 +67,7 @@ impl Bounds {
     }
 }
 
-/// Where the value of a key is from.
+/// Origin of a key's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FigureOrigin {
     /// It was asked for.

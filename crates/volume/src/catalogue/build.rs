@@ -467,7 +467,7 @@ impl VolumeBuilder<'_> {
     }
 }
 
-/// What a variable of a price stands for: capacity, IOPS, throughput, or units of performance.
+/// Component of a price that a variable stands for: capacity, IOPS, throughput, or performance units.
 fn paid_for(name: &str, volume: &VolumeType) -> Option<usize> {
     let of_key =
         |key: &&super::schema::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);

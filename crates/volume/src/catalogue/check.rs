@@ -85,7 +85,7 @@ pub(super) fn id(id: &str, at: Range<usize>, faults: &mut CatalogueErrors) {
     }
 }
 
-/// What a limit or a station is called in results.
+/// Reads the title of a limit or a station.
 pub(super) fn title(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> String {
     let name = fields.needed("name", faults);
     if fields.has("name") && name.trim().is_empty() {
@@ -140,7 +140,7 @@ pub(super) fn twice(words: &[String]) -> Option<&str> {
     words.iter().enumerate().find(|entry| again(*entry)).map(|(_, word)| word.as_str())
 }
 
-/// What a limit says of how it counts fits its rate.
+/// Checks that a limit's way of counting fits its rate.
 pub(super) fn counting(fields: &CatalogueFields, faults: &mut CatalogueErrors) {
     let counts_operations = ["iops", "read_iops", "write_iops"].iter().any(|word| fields.has(word));
     let mut refuse = |key: &str, message: &str, remedy: &str| {

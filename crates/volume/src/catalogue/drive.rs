@@ -6,7 +6,7 @@ use super::quantity::whole;
 use super::rule::number;
 use crate::hard_disk::HardDisk;
 
-/// What may be said of a drive.
+/// A parameter of a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter {
     /// Its name, with its unit at its end.
@@ -48,7 +48,7 @@ pub(super) const PARAMETERS: [Parameter; 18] = [
     real("interface_mbps", 0.001, 1_000_000.0),
 ];
 
-/// What is impossible about a parameter by itself, and what to write.
+/// Checks a parameter by itself; returns the problem and its remedy.
 pub(super) fn impossible(name: &str, value: f64) -> Option<(String, String)> {
     let parameter = PARAMETERS.iter().find(|parameter| parameter.name == name)?;
     let (least, most) = (number(parameter.least), number(parameter.most));
@@ -61,7 +61,7 @@ pub(super) fn impossible(name: &str, value: f64) -> Option<(String, String)> {
 /// Pairs of parameters of which the first is never more than the second.
 pub(super) const ORDERED: [(&str, &str); 2] = [("seek_least_us", "seek_stroke_us"), ("inner_mbps", "outer_mbps")];
 
-/// What a parameter of a drive comes to.
+/// Returns the value of a parameter.
 pub(super) fn value(drive: &HardDisk, name: &str) -> f64 {
     match name {
         "seek_least_us" => drive.seek_least.get() as f64 / 1e3,

@@ -173,7 +173,7 @@ impl<'t> CatalogueFields<'t> {
     }
 }
 
-/// What a value is, in words.
+/// Describes the type of a value.
 pub(super) fn kind(value: &Spanned<DeValue>) -> String {
     match value.get_ref() {
         DeValue::String(_) => "a text".to_owned(),
@@ -215,7 +215,7 @@ pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, faults: &mut Catalo
     }
 }
 
-/// What a rule comes to; `None` where something it needs is absent.
+/// Evaluates a rule; `None` where a variable is absent.
 pub(super) fn worked_out(
     rule: &SchemaRule,
     names: &rule::Names,

@@ -1,6 +1,6 @@
 //! Sources of latency figures.
 
-/// Where the figures of a latency are from, the surest first.
+/// Basis of latency figures, the most certain first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LatencyBasis {
     /// It was given with the volume's name.

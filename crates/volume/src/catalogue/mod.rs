@@ -47,7 +47,7 @@ use values::Values;
 
 use crate::spec::{LimitSource, Scope, Spec};
 
-/// How a file of volumes is read: its path to its text, or why it cannot be read.
+/// Reads a file of volumes: its text, or why it cannot be read.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 /// For those who have no files.
@@ -349,7 +349,7 @@ fn shares_limits(volume: &VolumeType) -> bool {
     volume.limits.iter().any(|limit| limit.scope == Scope::Machine)
 }
 
-/// Where a key of several volumes on one machine has different values.
+/// Reports keys with different values for one machine.
 fn said_twice<'a>(
     found: impl IntoIterator<Item = &'a FoundVolume>,
     name: &str,
@@ -371,7 +371,7 @@ fn said_twice<'a>(
     problems
 }
 
-/// What one volume says of the jitter of its machine's limits holds for all on the machine.
+/// Applies the jitter of a machine's limits, given with one volume, to all volumes of the machine.
 fn share_jitter(found: &mut [FoundVolume]) {
     let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
     let said = |volume: &FoundVolume| Some((volume.host().to_owned(), volume.values.common.jitter_ns?));

@@ -2,7 +2,7 @@
 
 use super::rule::number;
 
-/// What a key measures, and in which unit its rules and messages are.
+/// Quantity and unit of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QuantityUnit {
     /// How it is written after a number.
@@ -13,7 +13,7 @@ pub(super) struct QuantityUnit {
     pub factor: f64,
 }
 
-/// What a quantity is of.
+/// Quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantityKind {
     /// Bytes: `2TiB`.

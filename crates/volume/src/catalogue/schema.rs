@@ -53,7 +53,7 @@ pub(super) struct SchemaRule {
     pub at: Range<usize>,
 }
 
-/// What a user may say about a volume.
+/// A key of a volume.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaKey {
     pub name: String,
@@ -98,7 +98,7 @@ pub(super) struct LimitRule {
     pub source: Option<String>,
 }
 
-/// How far above its nominal rate a limit was measured.
+/// Measured excess over a limit's nominal rate.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToleranceRule {
     /// Thousandths of the nominal rate.
@@ -106,7 +106,7 @@ pub(super) struct ToleranceRule {
     pub source: String,
 }
 
-/// From how many bytes on sequential operations are merged, which source documents it, and what of it is assumed.
+/// Minimum size of merged operations, with source and assumptions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MergingRule {
     pub from: u32,
@@ -140,7 +140,7 @@ pub(super) enum BurstRule {
     Credits { most: SchemaRule, at_start: Option<SchemaRule> },
 }
 
-/// How far ahead of an even schedule a limit admits requests, and which source states it.
+/// Jitter that a limit forgives, with its source.
 #[derive(Clone, Debug)]
 pub(super) struct JitterRule {
     pub ms: SchemaRule,

@@ -443,7 +443,7 @@ fn share(text: &str) -> Result<Option<f64>, String> {
     if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than all")) }
 }
 
-/// What comes and goes faster belongs into the law of the latencies, and costs a draw each time.
+/// Minimum length of slow periods: shorter ones belong into the latency distribution.
 const SPELL_LEAST_NS: f64 = 1e6;
 
 fn spells(text: &str) -> Result<(f64, f64, f64), String> {

@@ -27,7 +27,7 @@ const TURN_MASK: u32 = (1 << TURN_BITS) - 1;
 /// Seeks are shorter than this many turns, so that a seek and a turn fit into 32 bits.
 const SEEK_TURNS_MAX: f64 = 120.0;
 
-/// Where a request begins.
+/// Position of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spot {
     /// The place under the arm, in the unit in which the square root of a distance is its seek in ticks.
@@ -40,7 +40,7 @@ pub(super) struct Spot {
     pub(super) ns_per_byte: f64,
 }
 
-/// Where everything lies, and how long it takes to get there.
+/// Geometry of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     size: u64,

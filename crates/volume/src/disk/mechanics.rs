@@ -24,7 +24,7 @@ pub(crate) struct Mechanics {
     due: Nanos,
 }
 
-/// What the drive is at. Except when idle it has asked for an event.
+/// State of the head. Except when idle, an event is scheduled.
 #[derive(Clone, Copy, Debug)]
 enum HeadState {
     /// Nothing waits for the platters.
@@ -44,7 +44,7 @@ struct Service {
     goes_on: bool,
 }
 
-/// Where a command waited.
+/// Origin of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CommandOrigin {
     Commands,
@@ -249,7 +249,7 @@ impl Mechanics {
     }
 }
 
-/// Where commands wait.
+/// Queue of an origin.
 fn queue<'a>(origin: CommandOrigin, commands: &'a mut CommandQueue, cache: &'a mut Cache) -> &'a mut CommandQueue {
     match origin {
         CommandOrigin::Commands => commands,

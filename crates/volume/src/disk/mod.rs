@@ -31,7 +31,7 @@ pub(crate) use mechanics::Mechanics;
 use crate::closed::Load;
 use crate::hard_disk::HardDisk;
 
-/// How much more a drive does the more it can choose among.
+/// Gain of throughput with the number of queued commands, as an exponent.
 const GAIN: f64 = 0.2342;
 
 impl HardDisk {

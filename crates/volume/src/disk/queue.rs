@@ -43,7 +43,7 @@ pub(super) struct Pick {
     pub(super) cost: i64,
 }
 
-/// What those cost that have waited too long: less than everything else, the oldest least.
+/// Cost of overdue commands: below all others, the oldest lowest.
 const OVERDUE: i64 = i64::MIN / 2;
 
 /// Commands in the order of their arrival, the first of which are in a window.

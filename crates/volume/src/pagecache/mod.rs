@@ -95,7 +95,7 @@ pub struct DeviceTransfer {
     pub length: u32,
 }
 
-/// How far an operation has come.
+/// Progress of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheStep {
     /// To its end.
@@ -104,7 +104,7 @@ pub enum CacheStep {
     Waits(u64),
 }
 
-/// What a cache has done.
+/// Counters of a page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCacheCounts {
     /// Reads that have ended.
@@ -148,7 +148,7 @@ pub struct PageCache {
     counts: PageCacheCounts,
 }
 
-/// What a cache knows of a device.
+/// State of a device in the page cache.
 #[derive(Clone, Debug, Default)]
 struct CachedDevice {
     dirty_pages: u64,
@@ -388,7 +388,7 @@ impl PageCache {
     }
 }
 
-/// What is to be counted of a read when it ends.
+/// Counts of a read at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Read {
     /// Its bytes.
@@ -408,7 +408,7 @@ pub struct Resumed {
     pub why: WakeReason,
 }
 
-/// What has happened to an operation that waited.
+/// Reason why a waiting operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeReason {
     /// A page that it waited for is there: go on from where it waits.

@@ -4,7 +4,7 @@
 //! range of pages; its tail is the part that was not requested yet. The first page of the tail is marked: the reader that
 //! reaches it has the next window read, so that the reader finds it there.
 
-/// What a job has told the kernel of the order of its reads (`posix_fadvise`).
+/// Access pattern hints (`posix_fadvise`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessAdvice {
     /// Nothing: windows up to the device's `read_ahead_kb`.

@@ -101,7 +101,7 @@ struct PendingTrims {
     waiting: VecDeque<(Decision, bool)>,
 }
 
-/// What the issuer was made of, for making it again.
+/// Arguments of an issuer, for restarting it.
 #[derive(Clone, Debug)]
 struct IssuerInputs {
     job: Job,

@@ -13,7 +13,7 @@ pub(super) fn caches(job: &Job) -> bool {
     job.files.invalidate && (!job.engine.direct || job.engine.engine == Engine::Mmap)
 }
 
-/// How many writes are still to be read back.
+/// Writes still to be read back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replay {
     pub(super) left: u64,

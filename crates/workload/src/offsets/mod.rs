@@ -18,7 +18,7 @@ use coverage::Coverage;
 /// The most blocks that a map is made for: 1 PiB of 4 KiB, at half a gigabyte before anything is touched.
 const MOST_MAPPED: u64 = 1 << 38;
 
-/// What holds for all files of a job.
+/// Offset rules of all files of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct OffsetRules {
     /// Block sizes: read, write, trim.
@@ -152,7 +152,7 @@ fn method(job: &Job, sizes: &[Sizer; 3], used: [bool; 3]) -> Method {
     }
 }
 
-/// Where a sequence begins, from the start of the region.
+/// Start of a sequence, from the start of the region.
 ///
 /// Backwards and behind an `offset`, fio begins as far into the file as the region is long, as if the region began with
 /// the file; where that lies before the region, at its end.
@@ -163,7 +163,7 @@ fn first_head(skip: i64, extent: FileExtent) -> i64 {
     (extent.length as i64).saturating_sub_unsigned(extent.start).saturating_add(skip)
 }
 
-/// How far one file has been gone through.
+/// Position in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     start: u64,

@@ -35,11 +35,11 @@ pub(super) const PLAIN_HEADER_BYTES: usize = job::VERIFY_PLAIN_HEADER_BYTES as u
 const MAGIC: [u8; 4] = *b"FTHM";
 const PLAIN: u8 = 1;
 const MARKED: u8 = 2;
-/// Where the checksum stands.
+/// Offset of the checksum.
 pub(super) const SUM_AT: usize = 32;
 const CRC_AT: usize = SUM_AT + MOST;
 
-/// What a header says.
+/// Fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VerifyHeader {
     pub(super) method: u8,
@@ -138,23 +138,23 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     field
 }
 
-/// Where a field stands, for reports.
+/// Offset of the nonce.
 pub(super) const NONCE_AT: usize = CRC_AT + 4;
-/// Where a field stands, for reports.
+/// Offset of the worker.
 pub(super) const WORKER_AT: usize = NONCE_AT + 4;
-/// Where a field stands, for reports.
+/// Offset of the file.
 pub(super) const FILE_AT: usize = WORKER_AT + 4;
-/// Where a field stands, for reports.
+/// Offset of the version.
 pub(super) const VERSION_AT: usize = 4;
-/// Where a field stands, for reports.
+/// Offset of the method.
 pub(super) const METHOD_AT: usize = 5;
-/// Where a field stands, for reports.
+/// Offset of the length.
 pub(super) const LENGTH_AT: usize = 8;
-/// Where a field stands, for reports.
+/// Offset of the pass.
 pub(super) const PASS_AT: usize = 12;
-/// Where a field stands, for reports.
+/// Offset of the offset.
 pub(super) const OFFSET_AT: usize = 16;
-/// Where a field stands, for reports.
+/// Offset of the seed.
 pub(super) const SEED_AT: usize = 24;
 
 /// The number by which a method goes in headers.

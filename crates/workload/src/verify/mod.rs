@@ -34,13 +34,13 @@ pub use header::HEADER_BYTES;
 use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::Latest;
 
-/// How many expected and found bytes a [`Mismatch`] quotes at most.
+/// Maximum number of bytes quoted by a [`Mismatch`].
 const QUOTED: usize = 16;
 
 /// With more wrong bytes than this, a header is not damaged but absent.
 const DAMAGED_MOST: usize = 8;
 
-/// What is wrong with a block.
+/// Kinds of wrong data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongData {
     /// No header begins here.
@@ -81,7 +81,7 @@ impl WrongData {
     }
 }
 
-/// What was found of a read.
+/// Result of checking a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// All of it is what was written last.
@@ -186,7 +186,7 @@ struct Places {
     writers: Option<Arc<Writers>>,
 }
 
-/// What blocks of the run must be.
+/// Expected identity of the run's blocks.
 #[derive(Clone, Debug)]
 struct Own {
     passes: PassRange,
@@ -457,7 +457,7 @@ impl Verifier {
     }
 }
 
-/// What is wrong within a block, and where.
+/// A flaw within a block, with its place.
 struct Flaw {
     wrong: WrongData,
     at: usize,

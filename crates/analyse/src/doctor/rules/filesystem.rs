@@ -129,7 +129,7 @@ fn stripe(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Option<Docto
     }))
 }
 
-/// From here on allocators find only scattered room.
+/// Utilization from which allocators find only fragmented space.
 const FULL: f64 = 0.9;
 const OVERFULL: f64 = 0.97;
 

@@ -85,7 +85,7 @@ const AHEAD_LEAST_THROUGHPUT: u64 = 1 << 20;
 /// The persistent-disk page's example.
 const AHEAD_EXAMPLE: u64 = 8 << 20;
 
-/// How far the kernel reads ahead of buffered readers of the highest device.
+/// Readahead of the highest device for buffered reads.
 pub(in super::super) fn read_ahead(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let (highest, figure) = (subject.layers.first()?, subject.read_ahead_bytes.as_ref()?);
     // Partitions have none of their own.

@@ -20,7 +20,7 @@ fn cpus(host: &HostFacts) -> u64 {
     host.online_cpus.as_ref().map_or(1, |cpus| cpus.len().max(1) as u64)
 }
 
-/// From so many processors on a single queue is what they all wait for.
+/// Number of processors from which a single queue is a bottleneck.
 const MANY_CPUS: u64 = 8;
 /// So many processors may share one of several queues.
 const CPUS_PER_QUEUE: u64 = 4;
@@ -139,7 +139,7 @@ fn numa_node(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
     }))
 }
 
-/// What a device says that knows of no node.
+/// The answer for a device without a NUMA node.
 fn untold(disk: &DiskFacts) -> UnreadFact {
     UnreadFact {
         path: format!("/sys/class/block/{}/device/numa_node", disk.name),

@@ -71,7 +71,7 @@ const MAGICS: &[Magic] = &[
     (0, b"-----BEGIN ", "PEM key or certificate"),
 ];
 
-/// How many of a file's first bytes [`file_kind`] looks at. What begins later, as ISO 9660 does, has a signature.
+/// Bytes at the beginning of a file that [`file_kind`] examines. ISO 9660, which begins later, has a signature.
 pub(crate) const KIND_BYTES: usize = 4096;
 
 /// Names the format of a regular file from its first [`KIND_BYTES`] bytes, or from all that it has. Returns `None` for

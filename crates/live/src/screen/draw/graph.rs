@@ -9,7 +9,7 @@ use super::canvas::Canvas;
 const DOTS: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];
 const BRAILLE: u32 = 0x2800;
 
-/// How many dots lie beside one another in an area.
+/// Returns the number of braille dots across an area.
 pub(super) fn dots(area: Rect) -> usize {
     usize::from(area.width) * 2
 }

@@ -7,7 +7,7 @@ use super::canvas::{Canvas, Palette, fitting, rows};
 use super::{KINDS, ScreenView, clock, latency, rate, state};
 use crate::view::JobFacts;
 
-/// What it is, and below how far it is.
+/// Draws the title, and the progress below.
 pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let column =
         canvas.line(area, 0, &[(" ", Palette::faint()), (view.title, Palette::strong()), ("  ", Palette::faint())]);
@@ -20,7 +20,7 @@ pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     progress(canvas, rows(area, 1, 1), view);
 }
 
-/// What the chosen job does, or all of them together, in at most `room` letters.
+/// Describes the chosen job, or all jobs together, in at most `room` characters.
 fn what(view: &ScreenView<'_>, room: usize) -> String {
     let shown: Vec<&JobFacts> = match view.chosen.and_then(|index| view.jobs.get(index)) {
         Some((facts, _)) => vec![*facts],
@@ -83,7 +83,7 @@ fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     canvas.right(area, column, 0, &end, ratatui_core::style::Style::new());
 }
 
-/// What the keys do, as far as there is room.
+/// Draws the keys, as far as space permits.
 pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let pause = if view.paused { "go on" } else { "pause display" };
     let mut keys = vec![("q", "stop"), ("space", pause), ("+ -", "time")];
@@ -116,7 +116,7 @@ const HELP: [(&str, &str); 9] = [
     ("", "operation was due where there is a schedule, else from its submission."),
 ];
 
-/// What the keys do, and how the figures are to be read.
+/// Draws the help: keys, and how to read the figures.
 pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
     let width = area.width.min(80);
     let height = area.height.min(HELP.len() as u16 + 4);

@@ -23,7 +23,7 @@ const fn right(heading: &'static str, width: u16, matters: u8) -> JobColumn {
 /// Names of jobs have at least so much room, and at most.
 const NAME: (u16, u16) = (12, 40);
 
-/// How wide names are, the longest of which has so many letters, and the columns that there is room for beside them.
+/// Returns the width of names, the longest of which has so many characters, and the columns that fit beside them.
 fn fitting(width: u16, longest: usize) -> (u16, Vec<&'static JobColumn>) {
     let name = (longest.min(100) as u16).clamp(NAME.0, NAME.1);
     let taken = |shown: &[&JobColumn]| shown.iter().map(|column| column.width + 1).sum::<u16>();
@@ -57,7 +57,7 @@ struct JobRow {
     cells: [(String, Style); 10],
 }
 
-/// How many lines the table has.
+/// Returns the lines of the table.
 pub(super) fn lines(view: &ScreenView<'_>) -> usize {
     let of_jobs: usize = view.jobs.iter().map(|(_, track)| kinds(track).len()).sum();
     of_jobs + usize::from(view.jobs.len() > 1) * kinds(view.all).len()
@@ -103,7 +103,7 @@ fn head(canvas: &mut Canvas<'_>, inside: Rect, name: u16, shown: &[&JobColumn]) 
     }
 }
 
-/// Where each column begins.
+/// Returns the first column of each table column.
 fn places<'a>(name: u16, shown: &[&'a JobColumn]) -> Vec<(u16, &'a JobColumn)> {
     let mut next = name + 2;
     let place = |column: &&'a JobColumn| {

@@ -111,7 +111,7 @@ fn whole(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     side::side(canvas, columns(below, below.width - side, side), view);
 }
 
-/// How many lines the jobs and what stands beside them have.
+/// Returns the height of the jobs and the panels beside them.
 fn below(body: Rect, view: &ScreenView<'_>) -> u16 {
     let wanted = jobs::lines(view).max(side::lines(view)) as u16 + 3;
     let most = if body.height >= 30 { body.height / 3 } else { body.height * 2 / 5 };

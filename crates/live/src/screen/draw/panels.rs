@@ -127,7 +127,7 @@ fn two_figures(value: f64) -> f64 {
     (value / unit).round() * unit
 }
 
-/// How the latencies of the last seconds are distributed.
+/// Draws the latency histogram of the last seconds.
 pub(super) fn histogram(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let inside = canvas.frame(area, &format!("{}, last 2 s", view.latency_name()));
     let kinds = view.kinds();
@@ -184,7 +184,7 @@ fn classes(histogram: &Histogram, rows: usize) -> Vec<(u64, u64)> {
     classes
 }
 
-/// What a power of ten is divided into, the finest first.
+/// Divisions of a power of ten, the finest first.
 const STEPS: [&[f64]; 4] = [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
 
 /// Powers of ten and what lies between them: as many as hold a range.

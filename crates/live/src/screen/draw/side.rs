@@ -8,7 +8,7 @@ use super::canvas::{Canvas, Palette, fitting, rows};
 use super::{ScreenView, clock};
 use crate::screen::sampler::LimitNow;
 
-/// How wide it is beside the jobs.
+/// Returns the width beside the jobs.
 pub(super) fn width(area: Rect) -> u16 {
     match area.width {
         0..70 => 0,
@@ -17,7 +17,7 @@ pub(super) fn width(area: Rect) -> u16 {
     }
 }
 
-/// How many lines it has.
+/// Returns the number of lines.
 pub(super) fn lines(view: &ScreenView<'_>) -> usize {
     let credits = view.limits.iter().filter(|limit| limit.credits.is_some()).count();
     3 + view.limits.len().min(6) + credits + 2 * view.notes.len().min(4)

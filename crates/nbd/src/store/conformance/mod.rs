@@ -18,7 +18,7 @@ use nbd_wire::Errno;
 #[cfg(test)]
 pub(crate) use later::Later;
 
-/// What the suite may expect of the store at hand.
+/// Properties of the store under test.
 #[derive(Clone, Debug)]
 pub struct TestedStore {
     /// What it holds at first, at least one byte.

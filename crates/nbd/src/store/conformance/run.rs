@@ -26,7 +26,7 @@ enum ConformanceStage {
     Contest,
 }
 
-/// How many bytes beside those that are changed must have stayed as they were.
+/// Bytes around changed ranges that must stay the same.
 const NEIGHBOURS: usize = 70_000;
 
 fn spans(works: &[TestedWork]) -> Vec<Range<usize>> {

@@ -16,7 +16,7 @@ use volume::Kind;
 pub use rates::{FaultRates, Stall};
 pub use store::FaultyStore;
 
-/// What can go wrong on purpose.
+/// Kinds of injected faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Reads and writes that fail with `EIO`.
@@ -91,7 +91,7 @@ impl FaultKind {
     }
 }
 
-/// What goes wrong with an operation.
+/// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It fails with `EIO` and does nothing.
@@ -140,7 +140,7 @@ impl Fault {
     }
 }
 
-/// How many faults of each kind were carried out.
+/// Counts of injected faults by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InjectedFaults([u64; FaultKind::ALL.len()]);
 
@@ -182,7 +182,7 @@ pub struct Faults {
     random: [Random; FaultKind::ALL.len()],
 }
 
-/// What writes are torn into.
+/// Size to which torn writes are cut.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
 impl Faults {

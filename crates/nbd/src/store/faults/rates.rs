@@ -8,7 +8,7 @@ use volume::catalogue::{CatalogueText, Problem, QuantityKind, quantity};
 
 use super::FaultKind;
 
-/// How often each fault happens: the chance of an operation, from 0 to 1.
+/// Probability of each fault per operation, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaultRates {
     /// Reads and writes that fail with `EIO`.
@@ -40,7 +40,7 @@ pub struct Stall {
     pub time: Nanos,
 }
 
-/// What is said of any key that is none.
+/// Remedy for unknown keys.
 const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
 
 impl FaultRates {
@@ -185,7 +185,7 @@ fn unknown(key: &str) -> RateError {
     RateError { remedy: remedy.into(), ..RateError::new(0, format!("there is no fault `{key}`")) }
 }
 
-/// What is wrong with a pair, behind its first `skip` bytes.
+/// An invalid pair, behind its first `skip` bytes.
 struct RateError {
     skip: usize,
     message: String,

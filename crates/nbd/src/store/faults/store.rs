@@ -19,7 +19,7 @@ pub struct FaultyStore {
     marks: Vec<FaultMark>,
 }
 
-/// What is wrong with an operation in a slot.
+/// The fault of an operation in a slot.
 #[derive(Clone, Copy, Debug, Default)]
 enum FaultMark {
     #[default]
@@ -94,7 +94,7 @@ impl FaultyStore {
 
 const FAILED: StoreProgress = StoreProgress::Ended(Err(Errno::Io));
 
-/// What kind of operation a fault befalls; ranges that become zero are written.
+/// Returns the kinds whose faults apply to an operation; zeroed ranges count as writes.
 fn kind(operation: &Operation<'_>) -> (Option<Kind>, u64) {
     match *operation {
         Operation::Read { length, .. } => (Some(Kind::Read), u64::from(length)),

@@ -532,7 +532,7 @@ fn classes(line: NormalLine<'_>) -> Result<[f64; 7], InputError> {
     })
 }
 
-/// What stands behind the last `=`, if it is a figure.
+/// Returns the figure after the last `=`.
 fn printed_behind(cell: &str) -> Option<&str> {
     let (_, value) = cell.rsplit_once('=')?;
     printed(value).map(|_| value)

@@ -10,7 +10,7 @@ use crate::suite::{self, NEAR, Published, SuiteDocument, figure_name, shown};
 
 const MEASURED: Look = Look { colour: 0, dash: 0 };
 const MODELLED: Look = Look { colour: 1, dash: 0 };
-/// What is further off is drawn at the edge; its title has the figure.
+/// Deviation from which a mark is drawn at the edge; its title has the figure.
 const EDGE: f64 = 1.0;
 
 /// A published figure of a step, and what was found of it.

@@ -10,7 +10,7 @@ pub(super) struct ChartRow {
     pub(super) marks: Vec<RowMark>,
 }
 
-/// What stands in a row.
+/// Content of a row.
 #[derive(Clone, Debug)]
 pub(super) struct RowMark {
     pub(super) look: Look,
@@ -19,7 +19,7 @@ pub(super) struct RowMark {
     pub(super) title: String,
 }
 
-/// How a mark looks.
+/// Shapes of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MarkShape {
     /// From nothing to a value.
@@ -30,11 +30,11 @@ pub(super) enum MarkShape {
     Pair(f64, f64),
 }
 
-/// What a mark takes of the height of a row.
+/// Height of a mark in a row.
 const LANE: f64 = 13.0;
 /// The air between two rows.
 const AIR: f64 = 9.0;
-/// What the names of rows take.
+/// Width of row names.
 const LEFT: f64 = 168.0;
 /// Letters of a name that fit there.
 const LETTERS: usize = 18;

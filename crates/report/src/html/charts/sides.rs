@@ -31,7 +31,7 @@ struct Sides<'a> {
     response: &'a LatencyStats,
 }
 
-/// How long operations took, and how long after they were due they ended; `None` without a schedule.
+/// Chart of service and response time; `None` without a schedule.
 pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let sides = part.flows().filter(|(_, _, result)| result.response.count > 0 && result.service.count > 0);
     let sides: Vec<Sides<'_>> = sides

@@ -10,10 +10,10 @@ use crate::chart::{Axis, isolated, time};
 
 /// Stages beyond these held next to nothing.
 const MOST: usize = 10;
-/// What is left of the service time when all waiting is taken off.
+/// Name of the service time without waits.
 const ITSELF: &str = "the volume itself";
 
-/// What an operation spent at a stage.
+/// Time of an operation at a stage.
 struct StageTime {
     name: String,
     /// In nanoseconds, on average.

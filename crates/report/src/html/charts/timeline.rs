@@ -7,7 +7,7 @@ use super::super::part::{PageBudget, SectionPart};
 use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, bytes_per_second, short_count, time};
 
-/// What a line is of.
+/// Quantities of timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelineQuantity {
     Iops,
@@ -98,7 +98,7 @@ pub(super) fn round_stretch(lasted_ns: u64, most: u64) -> u64 {
     known.unwrap_or_else(|| least.div_ceil(HOUR_NS) * HOUR_NS)
 }
 
-/// What a chart says of itself.
+/// Labels of a timeline.
 pub(super) struct TimelineLabels {
     pub(super) title: &'static str,
     pub(super) note: String,
@@ -142,7 +142,7 @@ fn rows<'a>(lines: &[&'a TimelineLine]) -> &'a [TimelinePiece] {
     lines.iter().map(|line| line.coarse.as_slice()).max_by_key(|pieces| pieces.len()).unwrap_or_default()
 }
 
-/// What a line was at the beginning of a stretch.
+/// Value of a line at the start of an interval.
 fn value(line: &TimelineLine, row: &TimelinePiece) -> Option<f64> {
     line.coarse.iter().find(|piece| piece.from_ns <= row.from_ns && row.from_ns < piece.to_ns).map(|piece| piece.value)
 }

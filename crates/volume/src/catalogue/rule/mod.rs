@@ -17,7 +17,7 @@ pub(super) use show::{number, show};
 pub(super) use split::split;
 pub(super) use value::{Names, RuleValue, Variable, eval};
 
-/// What is wrong with a rule, and where in its text, in bytes.
+/// An error of a rule, with its place in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RuleError {
     pub message: String,

@@ -2,7 +2,7 @@
 
 use super::{Expr, Function, Names, Operator, RuleValue, eval};
 
-/// What a term of a sum depends on, for the first few things that one may ask about.
+/// Split of a sum by the variables of its terms.
 pub(in super::super) type Parts = [f64; 4];
 
 /// The value of a sum, told apart: each term goes to the one part that `part` names for its variables, and to the last
