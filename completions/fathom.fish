@@ -489,7 +489,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_dump -d 'Wr
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by each run by default; 0 for the same bytes in all runs.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -839,7 +839,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_dump -d 'Wr
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by each run by default; 0 for the same bytes in all runs.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -1186,7 +1186,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_dump -d '
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by each run by default; 0 for the same bytes in all runs.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r

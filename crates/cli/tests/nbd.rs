@@ -267,7 +267,7 @@ fn a_probe_tells_whether_the_depth_or_the_device_was_the_limit() {
             // Without the option the question stays open.
             let open = measured(server.run("--rw=randread --bs=4k --iodepth=4 --time_based --runtime=1")).stdout;
             let shown = headline == code && flat(&text).contains(says);
-            let open_shown = flat(&open).contains("Run again with iodepth=8 to tell");
+            let open_shown = flat(&open).contains("Run again with iodepth=8: if IOPS double");
             if shown && open_shown { Ok(()) } else { Err(format!("{headline}: {text}\n{open}")) }
         });
     }

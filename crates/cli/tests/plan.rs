@@ -92,7 +92,7 @@ fn what_is_not_known_of_a_machine_or_of_a_region_is_told() {
 fn processors_choose_among_the_machines() {
     let line = "plan --iops 10k --vcpus 8 --provider aws/gp3 --no-simulation";
     let text = planned(line, "100");
-    assert!(text.contains(".2xlarge") && text.contains("let it through"), "{text}");
+    assert!(text.contains(".2xlarge") && text.contains("sustains it"), "{text}");
     let text = planned("plan --iops 60k --vcpus 2 --provider aws/gp3 --no-simulation", "100");
     assert!(text.contains("none with 2 vCPUs is known to sustain it"), "{text}");
 }

@@ -38,7 +38,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             "verify_nonce",
             OptionKind::Int(0, NONCE_MAX),
             Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
-            "Number in block headers that identifies the run, drawn by each run by default; 0 for the same bytes in all runs.",
+            "Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.",
         ),
         later("verify_pattern_interval", OptionKind::Int(0, ANY), "Begin the pattern anew after so many bytes.")
             .default("0"),
