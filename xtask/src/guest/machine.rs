@@ -1,7 +1,8 @@
 //! The virtual machine: QEMU without KVM, NVMe disks of several kinds, and a serial line for results.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -14,11 +15,15 @@ pub(super) const QEMU: &str = "qemu-system-x86_64";
 const MEMORY_MIB: u32 = 1536;
 const DISK_MIB: u64 = 64;
 
+/// Longer than any test may take: `guest/init.sh` kills it after 180 s.
+const SILENCE: Duration = Duration::from_secs(240);
+
 /// A guest that runs; it is killed when this goes out of scope.
 pub(super) struct GuestMachine {
     child: Child,
     lines: Receiver<String>,
     deadline: Instant,
+    monitor: PathBuf,
 }
 
 /// What comes next from a guest.
@@ -29,6 +34,8 @@ pub(super) enum NextLine {
     End,
     /// The time is over.
     Late,
+    /// It has sent nothing for longer than a test may take: its kernel or the emulator hangs.
+    Silent,
 }
 
 impl GuestMachine {
@@ -36,10 +43,12 @@ impl GuestMachine {
     pub(super) fn boot(kernel: &Kernel, initramfs: &Path, folder: &Path, limit: Duration) -> Result<Self> {
         let mut command = Command::new(QEMU);
         command.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"]);
-        command.args(["-m", &MEMORY_MIB.to_string(), "-display", "none", "-monitor", "none", "-no-reboot"]);
+        command.args(["-m", &MEMORY_MIB.to_string(), "-display", "none", "-no-reboot"]);
+        let monitor = folder.join("monitor");
+        command.args(["-monitor", &format!("unix:{},server=on,wait=off", monitor.display())]);
         command.args(["-nic", "none", "-serial", &format!("file:{}", folder.join("console").display())]);
         command.args(["-serial", "stdio"]).arg("-kernel").arg(&kernel.image).arg("-initrd").arg(initramfs);
-        command.args(["-append", "console=ttyS0 quiet panic=1 mitigations=off"]);
+        command.args(["-append", "console=ttyS0 quiet panic=1 mitigations=off unknown_nmi_panic=1"]);
         for (name, devices) in DISKS {
             let path = folder.join(name);
             std::fs::File::create(&path)?.set_len(DISK_MIB << 20)?;
@@ -60,16 +69,32 @@ impl GuestMachine {
                 }
             }
         });
-        Ok(Self { child, lines, deadline: Instant::now() + limit })
+        Ok(Self { child, lines, deadline: Instant::now() + limit, monitor })
     }
 
     /// Waits for the next line.
     pub(super) fn next(&self) -> NextLine {
-        match self.lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        match self.lines.recv_timeout(left.min(SILENCE)) {
             Ok(line) => NextLine::Line(line),
             Err(RecvTimeoutError::Disconnected) => NextLine::End,
-            Err(RecvTimeoutError::Timeout) => NextLine::Late,
+            Err(RecvTimeoutError::Timeout) if left <= SILENCE => NextLine::Late,
+            Err(RecvTimeoutError::Timeout) => NextLine::Silent,
         }
+    }
+
+    /// Makes a guest that hangs say where: its kernel panics and prints the stack to the console. What the emulator says of
+    /// its processors is returned; an emulator that hangs itself answers nothing.
+    pub(super) fn interrupt(&self) -> Result<String> {
+        let mut monitor = UnixStream::connect(&self.monitor)?;
+        monitor.set_read_timeout(Some(Duration::from_secs(5)))?;
+        monitor.write_all(b"info status\ninfo registers -a\nnmi\n")?;
+        let mut answer = Vec::new();
+        // The connection stays open: what came within the time is the answer.
+        let _ = std::io::Read::read_to_end(&mut monitor, &mut answer);
+        let answer = String::from_utf8_lossy(&answer).replace('\r', "");
+        let telling = |line: &&str| ["VM status", "CPU#", "RIP="].iter().any(|word| line.contains(word));
+        Ok(answer.lines().filter(telling).collect::<Vec<_>>().join("\n"))
     }
 }
 

@@ -33,6 +33,11 @@ impl Report {
         Self { names, outcomes: BTreeMap::new(), printed: Vec::new() }
     }
 
+    /// Whether this test has ended.
+    pub(super) fn has(&self, case: &GuestCase) -> bool {
+        self.outcomes.contains_key(&case.name())
+    }
+
     /// Takes in a line of the guest.
     pub(super) fn line(&mut self, line: &str) {
         if line.starts_with("@begin ") {
