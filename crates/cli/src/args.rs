@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use engine::gate::WriteGate;
+use report::ResultFormat;
 
 use crate::runners;
 
@@ -172,6 +173,16 @@ pub(crate) enum PageFormat {
     Md,
 }
 
+impl From<PageFormat> for ResultFormat {
+    fn from(format: PageFormat) -> Self {
+        match format {
+            PageFormat::Text => Self::Text,
+            PageFormat::Json => Self::Json,
+            PageFormat::Md => Self::Markdown,
+        }
+    }
+}
+
 /// Options of `fathom report`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReportOptions {
@@ -279,6 +290,19 @@ pub(crate) enum Format {
     FioJsonPlus,
     /// fio's terse format
     FioTerse,
+}
+
+impl From<Format> for ResultFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+            Format::Fio => Self::FioText,
+            Format::FioJson => Self::FioJson,
+            Format::FioJsonPlus => Self::FioJsonPlus,
+            Format::FioTerse => Self::FioTerse,
+        }
+    }
 }
 
 /// Whether progress is shown.

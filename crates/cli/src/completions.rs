@@ -19,7 +19,7 @@ pub(crate) fn command(command: Command, shell: Shell) -> Exit {
     let names: Vec<&str> = supported().into_iter().map(|option| option.name).collect();
     command = command.mut_subcommand("options", |options| with_names(options, "name", &names));
     command = command.mut_subcommand("suite", |suite| suite.mut_subcommands(with_suites).mut_subcommands(with_volumes));
-    let pages: Vec<&'static str> = crate::man::short_names(&command).into_iter().map(|name| &*name.leak()).collect();
+    let pages: Vec<&'static str> = manual::short_names(&command).into_iter().map(|name| &*name.leak()).collect();
     command = command.mut_subcommand("man", |man| with_names(man, "page", &pages));
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "fathom", &mut script);

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use analyse::Verdict;
+use report::ResultDocument;
+use report::ResultFormat;
 use report::Shown;
+use report::formats_of;
 use report::html::PageSubject;
 use report::{suite, sweep};
 
@@ -11,9 +14,9 @@ use crate::args::ReportOptions;
 use crate::exit::Exit;
 use crate::input_file;
 use crate::keep::{SUITE, SWEEP};
-use crate::outputs::{Output, deliver_and_say, of_a_report, report_text};
+use crate::outputs::{Output, deliver_and_say, printed};
 use crate::recall::{Recalled, is_file, recall_all};
-use crate::terminal::{Terminal, tell};
+use crate::terminal::tell;
 
 /// Reads all of them, then writes.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
@@ -25,10 +28,11 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
     }
     let read: Vec<RunSource> = read.into_iter().flatten().flatten().collect();
     let subjects: Vec<PageSubject<'_>> = read.iter().map(RunSource::subject).collect();
-    let opened = Output::open(&options.output, of_a_report(&subjects));
+    let opened = Output::open(&options.output, formats_of(&subjects));
     let mut files = opened.map_err(|problem| Exit::usage(&problem))?;
-    let text = if files.is_empty() { report_text(&subjects, Terminal::stdout().style()) } else { String::new() };
-    Ok(deliver_and_say(&mut files, &text, |file| file.write_report(&subjects)))
+    let document = ResultDocument::Report(&subjects);
+    let text = if files.is_empty() { printed(document, ResultFormat::Text) } else { String::new() };
+    Ok(deliver_and_say(&mut files, &text, document))
 }
 
 /// The source of a RUN.

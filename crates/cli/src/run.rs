@@ -5,10 +5,12 @@ use std::path::Path;
 use analyse::{Verdict, analyse};
 use job::Plan;
 use record::{Repeat, Run, RunOutcome};
+use report::ResultDocument;
+use report::ResultFormat;
 use report::{Event, RepeatsDocument};
 use runner::{FileGrowth, PreparedRun, Preview, RunOptions as Measuring, Silent};
 
-use crate::args::{Format, RunCommandOptions};
+use crate::args::RunCommandOptions;
 use crate::argv::command_line;
 use crate::display::Display;
 use crate::dump;
@@ -16,11 +18,11 @@ use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::keep::{self, Keeping, Keepsake};
 use crate::onlookers::Invited;
-use crate::outputs::{self, OF_A_RUN, Output};
+use crate::outputs::{self, Output};
 use crate::refusal::Refused;
 use crate::runners::{failures, worst_exit};
 use crate::signals::Signals;
-use crate::terminal::{Terminal, tell};
+use crate::terminal::tell;
 use crate::trial::RunTrial;
 use engine::describe;
 use procedure::depth_probe;
@@ -233,7 +235,7 @@ fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, I
     let invited = Invited::invite(&options.scrape, options.live.then_some("fathom run"))?;
     let files = match options.repeat {
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
-        None => Output::open(&options.output, OF_A_RUN)?,
+        None => Output::open(&options.output, ResultFormat::OF_RUN)?,
     };
     Ok((files, EventLog::open(options.events.as_deref())?, invited))
 }
@@ -254,8 +256,8 @@ fn conclude(
         taken.into_iter().map(|taken| ((taken.trial, taken.run, taken.verdicts), taken.keeping)).unzip();
     let results = Results::of(options, trials, results);
     // Files first: the reader of standard output may have stopped.
-    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| results.write(file).err()).collect();
-    let unprinted = outputs::print(&results.document(options.format)).err();
+    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write(results.document()).err()).collect();
+    let unprinted = outputs::print(&outputs::printed(results.document(), options.format)).err();
     let unprinted = unprinted.map(|error| format!("standard output: {}", describe(&error)));
     let unwritten: Vec<String> = unwritten.into_iter().chain(events).chain(unprinted).collect();
     unwritten.iter().chain(&failures).for_each(|problem| tell(&format!("fathom: {problem}\n")));
@@ -297,19 +299,10 @@ impl Results {
         Self::Many(all.filter(|repeats| !repeats.runs.is_empty()).collect())
     }
 
-    /// What standard output carries.
-    fn document(&self, format: Format) -> String {
+    fn document(&self) -> ResultDocument<'_> {
         match self {
-            Self::One(run, verdicts) => outputs::document(run, verdicts, format, Terminal::stdout()),
-            Self::Many(series) if format == Format::Json => report::repeats_json(series),
-            Self::Many(series) => report::repeats_text(series, Terminal::stdout().style()),
-        }
-    }
-
-    fn write(&self, file: &mut Output) -> Result<(), String> {
-        match self {
-            Self::One(run, verdicts) => file.write(run, verdicts),
-            Self::Many(series) => file.write_repeats(series),
+            Self::One(run, verdicts) => ResultDocument::Run(run, verdicts),
+            Self::Many(series) => ResultDocument::Repeats(series),
         }
     }
 }

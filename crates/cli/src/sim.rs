@@ -3,6 +3,7 @@
 use job::{Diagnostic, Plan};
 use record::Note;
 use report::GridPoint;
+use report::ResultDocument;
 use runner::{RunOptions as Measuring, Runner, Silent};
 use store::RunKind;
 
@@ -74,8 +75,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         let name = trial::name_of(jobs, &points[0].1);
         Keepsake { job: outside.written(jobs), ..of_grid(&name, &simulated, words, began_unix_ms) }.keep()
     });
-    let text = outputs::grid_document(&simulated, options.format);
-    let delivered = outputs::deliver_and_say(&mut files, &text, |file| file.write_grid(&simulated));
+    let delivered = outputs::deliver_as(&mut files, ResultDocument::Grid(&simulated), options.format);
     keep::tell(keeping);
     Ok(signals.end().map_or(delivered, Exit::Signal))
 }

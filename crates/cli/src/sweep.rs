@@ -8,6 +8,8 @@ use job::{Job, Plan};
 use procedure::sweep::{SweepBench, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use record::RunOutcome;
 use report::Event;
+use report::ResultDocument;
+use report::ResultFormat;
 use report::sweep::{Sweep, SweepDocument};
 use store::RunKind;
 
@@ -18,11 +20,10 @@ use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
-use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
+use crate::outputs::{self, IN_FILES, Output};
 use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::source::Outside;
-use crate::terminal::Terminal;
 use crate::{runners, trial};
 use report::preview;
 use runner::Refusal;
@@ -54,7 +55,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         return Ok(outputs::say(&benches.iter().map(SweepBench::told).collect::<String>()));
     }
     let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
-    let opened = Output::open(&options.output, OF_A_SWEEP);
+    let opened = Output::open(&options.output, ResultFormat::OF_SWEEP);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
@@ -112,9 +113,8 @@ fn is_distrusted(sweep: &Sweep) -> bool {
 }
 
 fn conclude(options: &SweepOptions, document: &SweepDocument, files: &mut [Output], signals: &Signals) -> Exit {
-    let style = Terminal::stdout().style();
-    let text = if options.json() { report::sweep::json(document) } else { report::sweep::text(document, style) };
-    let delivered = outputs::deliver_and_say(files, &text, |file| file.write_sweep(document));
+    let format = if options.json() { ResultFormat::Json } else { ResultFormat::Text };
+    let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), format);
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
         None if device::stuck::is_stuck() => Exit::Environment,

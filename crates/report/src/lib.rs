@@ -16,6 +16,7 @@ pub mod chart;
 mod civil;
 pub mod compare;
 mod doctor;
+mod document;
 pub mod escape;
 mod events;
 mod explain;
@@ -44,6 +45,7 @@ mod volume_terms;
 mod words;
 
 pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};
+pub use document::{ResultDocument, ResultFormat, formats_of};
 pub use events::{Event, JobEnd};
 pub use explain::{Explained, explain_json, explain_markdown, explain_text};
 pub use grid::{GridPoint, grid_csv, grid_json, grid_markdown, grid_text};

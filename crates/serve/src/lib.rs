@@ -35,7 +35,7 @@ pub use prepared::PreparedServer;
 pub use question::ServeQuestion;
 pub use rates::RecentRates;
 pub use request::{HostFiles, ServeRequest};
-pub use stats::text;
+pub use stats::document;
 pub use stats_socket::read_statistics;
 pub use stores::dangers;
 pub use turned_away::TurnedAwayLog;

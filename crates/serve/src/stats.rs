@@ -1,10 +1,12 @@
 //! Statistics of a server, from the counters of its snapshots.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use meter::Histogram;
 use nbd::server::{Done, ExportTally, Punctuality, Snapshot, TallyKind};
 use nbd::store::{FaultKind, InjectedFaults};
+use report::ResultDocument;
 use report::serve::{
     ExportStats, PunctualityStats, RequestLatency, RequestStats, ServedExport, ServerStats, StageStats,
 };
@@ -59,10 +61,11 @@ pub(crate) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recen
     ServerStats::new(seed, snapshot.age.secs_f64(), exports.collect(), stages.collect(), punctuality)
 }
 
-/// Returns text for a terminal.
+/// Returns statistics as a result that can be rendered.
 #[must_use]
-pub fn text(stats: &ServerStats) -> String {
-    stats.text(&FaultKind::ALL.map(FaultKind::name))
+pub fn document(stats: &ServerStats) -> ResultDocument<'_> {
+    static FAULTS: LazyLock<Vec<&str>> = LazyLock::new(|| FaultKind::ALL.map(FaultKind::name).to_vec());
+    ResultDocument::Server(stats, &FAULTS)
 }
 
 /// Counts of faults by name.

@@ -27,6 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
     ("report", &["units", "job", "workload", "record", "runner", "analyse", "volume", "plan"]),
+    ("manual", &["job"]),
     ("procedure", &["units", "job", "meter", "volume", "record", "runner", "sim", "analyse", "report"]),
     ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
     ("serve", &["units", "job", "meter", "volume", "runner", "sim", "nbd", "engine", "device", "live", "report"]),
@@ -46,6 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "engine",
             "device",
             "live",
+            "manual",
             "serve",
             "procedure",
             "record",
@@ -75,6 +77,7 @@ const PURE: &[&str] = &[
     "report",
     "nbd-wire",
     "procedure",
+    "manual",
 ];
 
 /// Dependencies through which a pure crate would reach the outside world.

@@ -4,13 +4,14 @@ pub(crate) mod args;
 pub(crate) mod sides;
 
 use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
+use report::ResultDocument;
+use report::ResultFormat;
 use report::compare::{self as page, ComparisonDocument};
 
-use crate::args::PageFormat;
 use crate::exit::Exit;
-use crate::outputs::{OF_A_COMPARISON, Output, deliver_and_say};
+use crate::outputs::{Output, deliver_as};
 use crate::refusal::Refused;
-use crate::terminal::{Terminal, tell};
+use crate::terminal::tell;
 use args::{CompareOptions, FailOn};
 use report::html::PageSubject;
 use runner::Refusal;
@@ -30,14 +31,10 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
     let document = ComparisonDocument::new(baseline.named(), candidate.named(), settings, comparison);
     let shown = [baseline.shown("baseline"), candidate.shown("candidate")].concat();
-    let mut files = Output::open(&options.output, OF_A_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
-    let text = match options.format {
-        PageFormat::Text => page::text(&document, Terminal::stdout().style()),
-        PageFormat::Json => page::json(&document),
-        PageFormat::Md => page::markdown(&document),
-    };
+    let mut files =
+        Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
     let runs: Vec<PageSubject<'_>> = shown.iter().map(RunShown::subject).collect();
-    let end = deliver_and_say(&mut files, &text, |file| file.write_comparison(&document, &runs));
+    let end = deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format);
     Ok(if end == Exit::Good && failed { Exit::Failed } else { end })
 }
 

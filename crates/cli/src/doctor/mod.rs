@@ -7,12 +7,13 @@ use std::path::Path;
 
 use analyse::doctor::{DoctorSubject, examine, examine_host};
 use report::Diagnosis;
+use report::ResultDocument;
+use report::ResultFormat;
 
-use crate::args::{DoctorOptions, PageFormat};
+use crate::args::DoctorOptions;
 use crate::exit::Exit;
-use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
+use crate::outputs::{Output, deliver_and_say, printed, say};
 use crate::refusal::Refused;
-use crate::terminal::Terminal;
 use runner::Refusal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
@@ -28,7 +29,8 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
         options.things.clone()
     };
     let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).told())?;
-    let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
+    let mut files =
+        Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(|problem| Exit::usage(&problem))?;
     let host = gather::host(root);
     let subjects: Vec<DoctorSubject> =
         things.iter().zip(stacks).map(|(asked, stack)| gather::subject(root, asked, &stack)).collect();
@@ -39,15 +41,6 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     };
     let subjects = subjects.into_iter().map(examined).collect();
     let diagnosis = Diagnosis { subjects, host: found_of_host, purpose: options.purpose() };
-    let text = document(&diagnosis, options);
-    Ok(deliver_and_say(&mut files, &text, |file| file.write_diagnosis(&diagnosis)))
-}
-
-/// Renders the diagnosis for standard output.
-fn document(diagnosis: &Diagnosis, options: &DoctorOptions) -> String {
-    match options.format {
-        PageFormat::Text => report::doctor_text(diagnosis, options.all, Terminal::stdout().style()),
-        PageFormat::Json => report::doctor_json(diagnosis),
-        PageFormat::Md => report::doctor_markdown(diagnosis),
-    }
+    let text = printed(ResultDocument::Diagnosis(&diagnosis, options.all), options.format);
+    Ok(deliver_and_say(&mut files, &text, ResultDocument::Diagnosis(&diagnosis, true)))
 }

@@ -13,15 +13,15 @@ use analyse::{
 use job::{Diagnostic, DiagnosticLevel};
 use record::{Claim, Input, InputError, InputResults, Iostat, Run};
 use report::Explained;
+use report::ResultDocument;
+use report::ResultFormat;
 
-use crate::args::PageFormat;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::input_file;
-use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
+use crate::outputs::{Output, deliver_as, say};
 use crate::recall::{is_file, recall_all};
 use crate::signals::Signals;
-use crate::terminal::Terminal;
 use args::ExplainOptions;
 use expected::ExpectedVolume;
 use runner::problems;
@@ -32,25 +32,16 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
         return Ok(say(&report::findings_markdown()));
     }
     let words = ExplainQuestion::read(options)?;
-    let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
+    let mut files =
+        Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let explained = Explainer { said: words.said(), words: &words, signals: &signals }.all();
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    let text = document(&explained, options.format);
     diagnostics::print(&words.unreadable);
-    Ok(deliver_and_say(&mut files, &text, |file| file.write_explanations(&explained)))
-}
-
-/// Renders explanations for standard output.
-fn document(explained: &[Explained], format: PageFormat) -> String {
-    match format {
-        PageFormat::Text => report::explain_text(explained, Terminal::stdout().style()),
-        PageFormat::Json => report::explain_json(explained),
-        PageFormat::Md => report::explain_markdown(explained),
-    }
+    Ok(deliver_as(&mut files, ResultDocument::Explanations(&explained), options.format))
 }
 
 /// All that was given, understood.

@@ -7,16 +7,16 @@ use analyse::compare::{Comparison, ComparisonSettings, compare};
 use analyse::gate::{AssertionSubject, GateInputs};
 use analyse::{Verdict, analyse};
 use record::Run;
+use report::ResultDocument;
+use report::ResultFormat;
 use report::gate::{self as page, GateCheck, GateDocument};
 
-use crate::args::PageFormat;
 use crate::compare::comparable;
 use crate::compare::sides::{RunSet, overwritten};
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{DOCUMENTS, Output, deliver_and_say};
+use crate::outputs::{Output, deliver_as};
 use crate::refusal::Refused;
-use crate::terminal::Terminal;
 use args::GateOptions;
 use ask::AssertionText;
 use runner::Refusal;
@@ -32,15 +32,11 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
         comparable(comparison)?;
     }
     let document = judged(&expected, &runs, baseline.as_ref(), comparison.as_ref(), options.strict);
-    let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
+    let mut files =
+        Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(|problem| Exit::usage(&problem))?;
     let junit = options.junit.as_deref().map(Output::junit).transpose().map_err(|problem| Exit::usage(&problem))?;
     files.extend(junit);
-    let text = match options.format {
-        PageFormat::Text => page::text(&document, Terminal::stdout().style()),
-        PageFormat::Json => page::json(&document),
-        PageFormat::Md => page::markdown(&document),
-    };
-    let end = deliver_and_say(&mut files, &text, |file| file.write_gate(&document));
+    let end = deliver_as(&mut files, ResultDocument::Gate(&document), options.format);
     Ok(if end == Exit::Good { exit(&document) } else { end })
 }
 

@@ -1,13 +1,6 @@
-//! `fathom man`: manual pages from clap's commands and the option table.
-//!
-//! Help, completions and these pages have one source, so that they cannot differ.
+//! `fathom man`: shows the manual's pages, or writes them to a directory.
 
 pub(crate) mod args;
-mod facts;
-mod help;
-mod options;
-mod page;
-mod roff;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -19,28 +12,7 @@ use crate::exit::Exit;
 use crate::outputs::say;
 use args::ManOptions;
 use engine::describe;
-
-/// A page of the manual.
-struct ManualPage {
-    /// `fathom-run`.
-    name: String,
-    /// 1 for commands, 5 for files.
-    section: u8,
-    text: String,
-}
-
-impl ManualPage {
-    /// Where it is below a directory of manuals.
-    fn path(&self) -> String {
-        format!("man{}/{}.{}", self.section, self.name, self.section)
-    }
-
-    /// Whether it is requested by `fathom-run`, `run` or `run.1`.
-    fn is_called(&self, name: &str) -> bool {
-        let name = name.strip_suffix(&format!(".{}", self.section)).unwrap_or(name);
-        name == self.name || self.name.strip_prefix("fathom-") == Some(name)
-    }
-}
+use manual::{ManualPage, pages, short_names};
 
 /// Shows a page, or writes them all.
 pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Exit, Exit> {
@@ -55,25 +27,6 @@ pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Ex
         return Err(Exit::usage(&format!("there is no manual page `{name}`: use one of {}", known.join(", "))));
     };
     if std::io::stdout().is_terminal() { show(page) } else { Ok(say(&page.text)) }
-}
-
-/// Names by which pages can be requested.
-pub(crate) fn short_names(program: &clap::Command) -> Vec<String> {
-    let commands = page::commands(program).map(|command| command.get_name().to_owned());
-    commands.chain(std::iter::once("options.5".to_owned())).collect()
-}
-
-/// Every page there is.
-fn pages(mut program: clap::Command) -> Vec<ManualPage> {
-    program.build();
-    let mut pages = vec![ManualPage { name: "fathom".to_owned(), section: 1, text: page::of_program(&program) }];
-    pages.extend(page::commands(&program).map(|command| ManualPage {
-        name: page::full_name(command),
-        section: 1,
-        text: page::of_command(&program, command),
-    }));
-    pages.push(ManualPage { name: "fathom-options".to_owned(), section: 5, text: options::of_job_options() });
-    pages
 }
 
 fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
@@ -111,6 +64,11 @@ mod tests {
 
     use super::*;
 
+    /// As the pages have it.
+    fn bold(text: &str) -> String {
+        format!("\\fB{}\\fR", text.replace('-', "\\-"))
+    }
+
     fn all() -> Vec<ManualPage> {
         pages(crate::commands::Cli::command())
     }
@@ -127,7 +85,7 @@ mod tests {
                 assert!(text.contains(&format!(".SH \"{title}\"")), "{name} has no {title}");
             }
             for argument in command.get_arguments().filter_map(|argument| argument.get_long()) {
-                let tag = roff::bold(&format!("--{argument}"));
+                let tag = bold(&format!("--{argument}"));
                 assert!(argument == "help" || text.contains(&tag), "{name} does not tell of --{argument}");
             }
         }
@@ -138,7 +96,7 @@ mod tests {
         let pages = all();
         let page = pages.iter().find(|page| page.section == 5).expect("there is one");
         for spec in job::table::OPTIONS.iter().filter(|spec| spec.status == job::table::Status::Supported) {
-            assert!(page.text.contains(&roff::bold(spec.name)), "{}", spec.name);
+            assert!(page.text.contains(&bold(spec.name)), "{}", spec.name);
         }
     }
 
@@ -150,5 +108,48 @@ mod tests {
         assert_eq!(found("fathom").as_deref(), Some("man1/fathom.1"));
         assert_eq!(found("fathom-options.5").as_deref(), Some("man5/fathom-options.5"));
         assert_eq!(found("rum"), None);
+    }
+
+    /// Names of variables in a source file that reads the environment.
+    fn read_in(source: &str) -> Vec<&str> {
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        if !code.contains("env::var") {
+            return Vec::new();
+        }
+        let is_name =
+            |text: &&str| text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let parts: Vec<&str> = code.split('"').collect();
+        let texts = parts.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
+        // What stands for the value of an option is no variable, and what the compiler knows is none of the user.
+        let is_another_name = |before: &str| before.ends_with("value_name = ") || before.ends_with("env!(");
+        texts.filter(|(before, _)| !is_another_name(before)).map(|(_, text)| text).filter(is_name).collect()
+    }
+
+    fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).expect("the sources are there") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if !path.ends_with("tests.rs") && path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(std::fs::read_to_string(&path).expect("a source file is text"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_variable_that_is_read_is_in_the_manual() {
+        let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/").to_path_buf();
+        let mut texts = Vec::new();
+        for name in ["cli/src", "store/src", "engine/src"] {
+            sources(&crates.join(name), &mut texts);
+        }
+        let read: Vec<&str> = texts.iter().flat_map(|text| read_in(text)).collect();
+        assert!(read.contains(&"NO_COLOR") && read.contains(&"XDG_STATE_HOME"), "{read:?}");
+        for name in read {
+            // The shell says where a home is; of the locale the first is told.
+            let known = ["HOME", "LC_CTYPE", "LANG"].contains(&name)
+                || manual::ENVIRONMENT.iter().any(|fact| fact.name == name);
+            assert!(known, "{name} is read, and manual/src/facts.rs does not say what for");
+        }
     }
 }

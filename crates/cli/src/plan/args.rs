@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use report::ResultFormat;
 
 pub(crate) const HELP: &str = "\
 Rates and latencies are those of one machine. For each volume type of the catalogue, the plan finds the \
@@ -123,6 +124,17 @@ pub(super) enum PlanFormat {
     Csv,
     /// One JSON document
     Json,
+}
+
+impl From<PlanFormat> for ResultFormat {
+    fn from(format: PlanFormat) -> Self {
+        match format {
+            PlanFormat::Text => Self::Text,
+            PlanFormat::Md => Self::Markdown,
+            PlanFormat::Csv => Self::Csv,
+            PlanFormat::Json => Self::Json,
+        }
+    }
 }
 
 /// The access pattern.

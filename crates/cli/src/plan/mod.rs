@@ -8,35 +8,30 @@ mod verify;
 
 use std::time::Duration;
 
-use args::{PlanFormat, PlanOptions};
+use args::PlanOptions;
 use plan::{Laws, Need};
+use report::ResultDocument;
+use report::ResultFormat;
 use report::plan::PlanReport;
 
 use crate::exit::Exit;
-use crate::outputs::{self, OF_A_PLAN, Output};
+use crate::outputs::{self, Output};
 use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
-use crate::terminal::Terminal;
 use runner::Refusal;
 
 /// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let question = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
-    let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let report = search(question, options, &signals);
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    let text = match options.format {
-        PlanFormat::Text => report.text(Terminal::stdout().style(), options.show_math),
-        PlanFormat::Md => report.markdown(),
-        PlanFormat::Csv => report.csv(),
-        PlanFormat::Json => report.json(),
-    };
-    Ok(outputs::deliver_and_say(&mut files, &text, |file| file.write_plan(&report, options.show_math)))
+    Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, options.show_math), options.format))
 }
 
 /// Ranks all volumes for the need, and looks for the next step.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use report::ResultFormat;
 
 use crate::args::ProgressStyle;
 
@@ -201,6 +202,16 @@ pub(super) enum ControlFormat {
     Text,
     /// The server's answer, one line of JSON
     Json,
+}
+
+impl From<ServeFormat> for ResultFormat {
+    fn from(format: ServeFormat) -> Self {
+        match format {
+            ServeFormat::Text => Self::Text,
+            ServeFormat::Json => Self::Json,
+            ServeFormat::Openmetrics => Self::OpenMetrics,
+        }
+    }
 }
 
 /// Formats of statistics.

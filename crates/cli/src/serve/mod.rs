@@ -11,14 +11,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::describe;
+use report::ResultFormat;
 use report::serve::ServerStats;
+use serve::document;
 use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog};
 
 use crate::args::ProgressStyle;
 use crate::display::Display;
 use crate::events::EventLog;
 use crate::exit::Exit;
-use crate::outputs::{self, OF_A_SERVER, Output, deliver_and_say};
+use crate::outputs::{self, Output, deliver_and_say, printed};
 use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::terminal::tell;
@@ -39,7 +41,7 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     }
     let Some(address) = &options.stats else { return run(options, &directory) };
     let served = serve::read_statistics(address, &directory).map_err(|problem| Exit::environment(&problem))?;
-    Ok(outputs::say(&document(&served, options.format.unwrap_or(ServeFormat::Text))))
+    Ok(outputs::say(&printed(document(&served), options.format.unwrap_or(ServeFormat::Text))))
 }
 
 /// The system's refusal of something.
@@ -59,7 +61,7 @@ fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exi
     if !dangers.is_empty() {
         return Err(Refusal::Words(dangers).told());
     }
-    let opened = Output::open(&options.output, OF_A_SERVER);
+    let opened = Output::open(&options.output, ResultFormat::OF_SERVER);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(GRACE);
     let mut prepared =
@@ -102,15 +104,6 @@ fn clean(directory: &RuntimeDirectory) -> Exit {
     if cleaned.errors.is_empty() { said } else { Exit::Environment }
 }
 
-/// Returns statistics in a format.
-fn document(stats: &ServerStats, format: ServeFormat) -> String {
-    match format {
-        ServeFormat::Text => serve::text(stats),
-        ServeFormat::Json => stats.json(),
-        ServeFormat::Openmetrics => stats.open_metrics(),
-    }
-}
-
 /// Maximum time for a server to end: command, devices and requests in flight have five seconds each.
 const GRACE: Duration = Duration::from_secs(15);
 
@@ -122,11 +115,12 @@ fn progress(options: &ServeOptions) -> ProgressStyle {
 /// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.
 fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
     let of_command = options.format.is_none() && options.run.is_some();
-    let printed = || document(served, options.format.unwrap_or(ServeFormat::Text));
-    let output = if of_command { String::new() } else { printed() };
-    let delivered = deliver_and_say(files, &output, |file| file.write_served(served));
+    let result = document(served);
+    let wanted = || printed(result, options.format.unwrap_or(ServeFormat::Text));
+    let output = if of_command { String::new() } else { wanted() };
+    let delivered = deliver_and_say(files, &output, result);
     if of_command {
-        tell(&serve::text(served));
+        tell(&printed(result, ServeFormat::Text));
     }
     match (exit, delivered) {
         (Exit::Good, delivered) => delivered,

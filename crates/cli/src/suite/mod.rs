@@ -11,6 +11,8 @@ use procedure::ProcedureHost;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
 use record::{Note, Run};
 use report::Event;
+use report::ResultDocument;
+use report::ResultFormat;
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
 use runner::{RunControl, Seeds};
 use store::RunKind;
@@ -23,7 +25,7 @@ use crate::exit::Exit;
 use crate::home;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
-use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
+use crate::outputs::{self, IN_FILES, Output};
 use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
@@ -164,7 +166,7 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<Opene
     } else {
         state_file::load(&path, question, options.conduct.seed).map_err(refused)?
     };
-    let files = Output::open(&options.output, OF_A_SUITE).map_err(refused)?;
+    let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
     let invited = Invited::invite(&options.scrape, None).map_err(refused)?;
     Ok(OpenedSuite { path, kept, files, invited, _lock: lock })
 }
@@ -246,13 +248,7 @@ fn has_failed(document: &SuiteDocument) -> bool {
 
 /// Writes the results and says how it all ended, and whether all of them are written.
 fn conclude(options: &SuiteRunOptions, document: &SuiteDocument, files: &mut [Output]) -> (Exit, bool) {
-    let style = Terminal::stdout().style();
-    let text = match options.format {
-        PageFormat::Text => report::suite::text(document, style),
-        PageFormat::Json => report::suite::json(document),
-        PageFormat::Md => report::suite::markdown(document),
-    };
-    let delivered = outputs::deliver_and_say(files, &text, |file| file.write_suite(document));
+    let delivered = outputs::deliver_as(files, ResultDocument::Suite(document), options.format);
     let exit = match delivered {
         Exit::Good if has_failed(document) => Exit::Environment,
         Exit::Good if outcomes(document).any(SuiteOutcome::is_distrusted) => Exit::Distrust,

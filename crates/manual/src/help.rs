@@ -2,18 +2,18 @@
 
 /// The text after the options of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Help<'a> {
+pub(crate) struct Help<'a> {
     /// Filled text, and lists under a line of their own.
-    pub(super) says: Vec<HelpBlock<'a>>,
+    pub(crate) says: Vec<HelpBlock<'a>>,
     /// Lines to type.
-    pub(super) examples: Vec<&'a str>,
+    pub(crate) examples: Vec<&'a str>,
     /// Codes and what they mean.
-    pub(super) exits: Vec<(String, String)>,
+    pub(crate) exits: Vec<(String, String)>,
 }
 
 /// A paragraph.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum HelpBlock<'a> {
+pub(crate) enum HelpBlock<'a> {
     /// Filled text.
     Text(&'a str),
     /// A line, and indented lines under it.
@@ -22,7 +22,7 @@ pub(super) enum HelpBlock<'a> {
 
 impl<'a> Help<'a> {
     /// Reads it paragraph by paragraph.
-    pub(super) fn read(text: &'a str) -> Self {
+    pub(crate) fn read(text: &'a str) -> Self {
         let mut help = Self::default();
         for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
             help.paragraph(paragraph);

@@ -1,11 +1,12 @@
 //! Texts of manual pages beside the help: environment, files, exit codes.
 
 /// Something that matters to some commands.
-pub(super) struct Fact {
+#[derive(Clone, Copy, Debug)]
+pub struct Fact {
     /// Its name, as it is typed.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// What it is for.
-    pub(super) text: &'static str,
+    pub text: &'static str,
     /// The commands that it matters to; none for all of them.
     commands: &'static [&'static str],
 }
@@ -16,12 +17,13 @@ const fn fact(name: &'static str, commands: &'static [&'static str], text: &'sta
 
 impl Fact {
     /// Whether it matters to a command; everything does to the program.
-    pub(super) fn matters_to(&self, command: Option<&str>) -> bool {
+    pub(crate) fn matters_to(&self, command: Option<&str>) -> bool {
         command.is_none_or(|name| self.commands.is_empty() || self.commands.contains(&name))
     }
 }
 
-const MEASURING: &[&str] = &["run", "sim", "sweep", "fio"];
+/// Commands that take jobs.
+pub(crate) const MEASURING: &[&str] = &["run", "sim", "sweep", "fio"];
 
 /// Commands that leave a run behind.
 const MADE: &[&str] = &["run", "sim", "sweep", "suite"];
@@ -31,7 +33,7 @@ const PRUNING: &[&str] = &["run", "sim", "sweep", "suite", "runs"];
 const KEEPING: &[&str] = &["run", "sim", "sweep", "suite", "runs", "report", "compare", "gate", "explain"];
 
 /// Variables of the environment.
-pub(super) const ENVIRONMENT: &[Fact] = &[
+pub const ENVIRONMENT: &[Fact] = &[
     fact("NO_COLOR", &[], "Set to anything: no colours."),
     fact("CLICOLOR_FORCE", &[], "Set to anything: colours even where no terminal is."),
     fact("TERM", &[], "With the value `dumb` there are no colours."),
@@ -66,7 +68,7 @@ pub(super) const ENVIRONMENT: &[Fact] = &[
 ];
 
 /// Files that are read or left behind.
-pub(super) const FILES: &[Fact] = &[
+pub(crate) const FILES: &[Fact] = &[
     fact("$XDG_DATA_HOME/fathom/runs/", KEEPING, "A folder for each run that was kept."),
     fact(
         "$XDG_STATE_HOME/fathom/suites/",
@@ -83,7 +85,7 @@ pub(super) const FILES: &[Fact] = &[
 ];
 
 /// Exit codes, where a command tells none of its own.
-pub(super) const EXITS: &[(&str, &str)] = &[
+pub(crate) const EXITS: &[(&str, &str)] = &[
     ("0", "good"),
     ("1", "an expectation or a verification failed"),
     ("2", "usage or job error, nothing was touched"),
@@ -93,7 +95,7 @@ pub(super) const EXITS: &[(&str, &str)] = &[
 ];
 
 /// Introduction of `fathom(1)`.
-pub(super) const OVERVIEW: &[&str] = &[
+pub(crate) const OVERVIEW: &[&str] = &[
     "Fathom answers one question for the people who pay for storage: what can this volume do, why am I not getting it, \
      and what should I change or buy? It measures real devices and files, models the volumes of eight clouds, disk \
      drives and clusters, serves models as disks, and explains the numbers.",
@@ -107,7 +109,7 @@ pub(super) const OVERVIEW: &[&str] = &[
 ];
 
 /// First commands.
-pub(super) const FIRST_STEPS: &[&str] = &[
+pub(crate) const FIRST_STEPS: &[&str] = &[
     "fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --direct=1 --iodepth=32 --ioengine=libaio",
     "fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 job.fio",
     "fathom sweep --filename=/dev/nvme0n1",
@@ -117,7 +119,7 @@ pub(super) const FIRST_STEPS: &[&str] = &[
 ];
 
 /// Description of job files, for the page of job options.
-pub(super) const JOB_FILES: &[&str] = &[
+pub(crate) const JOB_FILES: &[&str] = &[
     "A job file has sections in brackets, and in each a line `option=value` for each option. A section is a job; those \
      of the section `[global]` hold for the jobs after it. `;` and `#` begin a comment. `${NAME}` is a variable of the \
      environment. `include FILE` reads another file.",
@@ -128,51 +130,3 @@ pub(super) const JOB_FILES: &[&str] = &[
     "What fio would silently read as something else, such as `bs = 8k`, `runtime=1min` or `size=1GiB`, is an error at its \
      place with what to write instead; `fathom fio` reads exactly as fio does.",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Names of variables in a source file that reads the environment.
-    fn read_in(source: &str) -> Vec<&str> {
-        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
-        if !code.contains("env::var") {
-            return Vec::new();
-        }
-        let is_name =
-            |text: &&str| text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        let parts: Vec<&str> = code.split('"').collect();
-        let texts = parts.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
-        // What stands for the value of an option is no variable, and what the compiler knows is none of the user.
-        let is_another_name = |before: &str| before.ends_with("value_name = ") || before.ends_with("env!(");
-        texts.filter(|(before, _)| !is_another_name(before)).map(|(_, text)| text).filter(is_name).collect()
-    }
-
-    fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
-        for entry in std::fs::read_dir(folder).expect("the sources are there") {
-            let path = entry.expect("it can be read").path();
-            if path.is_dir() {
-                sources(&path, found);
-            } else if !path.ends_with("tests.rs") && path.extension().is_some_and(|ending| ending == "rs") {
-                found.push(std::fs::read_to_string(&path).expect("a source file is text"));
-            }
-        }
-    }
-
-    #[test]
-    fn every_variable_that_is_read_is_in_the_manual() {
-        let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/").to_path_buf();
-        let mut texts = Vec::new();
-        for name in ["cli/src", "store/src", "engine/src"] {
-            sources(&crates.join(name), &mut texts);
-        }
-        let read: Vec<&str> = texts.iter().flat_map(|text| read_in(text)).collect();
-        assert!(read.contains(&"NO_COLOR") && read.contains(&"XDG_STATE_HOME"), "{read:?}");
-        for name in read {
-            // The shell says where a home is; of the locale the first is told.
-            let known =
-                ["HOME", "LC_CTYPE", "LANG"].contains(&name) || ENVIRONMENT.iter().any(|fact| fact.name == name);
-            assert!(known, "{name} is read, and man/facts.rs does not say what for");
-        }
-    }
-}

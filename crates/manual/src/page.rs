@@ -2,13 +2,12 @@
 
 use clap::{Arg, Command};
 
-use super::facts::{ENVIRONMENT, EXITS, FILES, FIRST_STEPS, Fact, OVERVIEW};
+use super::facts::{ENVIRONMENT, EXITS, FILES, FIRST_STEPS, Fact, MEASURING, OVERVIEW};
 use super::help::{Help, HelpBlock};
 use super::roff::{Roff, bold, escaped, italic};
-use crate::args::MEASURING;
 
 /// The page of the program itself.
-pub(super) fn of_program(program: &Command) -> String {
+pub(crate) fn of_program(program: &Command) -> String {
     let mut page = Roff::new("fathom", 1);
     name(&mut page, "fathom", &about(program));
     page.section("SYNOPSIS");
@@ -28,7 +27,7 @@ pub(super) fn of_program(program: &Command) -> String {
 }
 
 /// The page of one of its commands.
-pub(super) fn of_command(program: &Command, command: &Command) -> String {
+pub(crate) fn of_command(program: &Command, command: &Command) -> String {
     let mut page = Roff::new(&full_name(command), 1);
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let help = Help::read(&text);
@@ -64,24 +63,24 @@ pub(super) fn of_command(program: &Command, command: &Command) -> String {
 }
 
 /// The commands of a program or of a command, without the one that clap adds.
-pub(super) fn commands(command: &Command) -> impl Iterator<Item = &Command> {
+pub(crate) fn commands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| command.get_name() != "help")
 }
 
 /// The name of a command's page.
-pub(super) fn full_name(command: &Command) -> String {
+pub(crate) fn full_name(command: &Command) -> String {
     format!("fathom-{}", command.get_name())
 }
 
 /// The section that every page begins with.
-pub(super) fn name(page: &mut Roff, name: &str, about: &str) {
+pub(crate) fn name(page: &mut Roff, name: &str, about: &str) {
     page.section("NAME");
     // Indexes of manuals are made from this very line.
     page.line(&format!("{} \\- {}", escaped(name), escaped(&lower_first(about))));
 }
 
 /// The section that every page ends with.
-pub(super) fn see_also(page: &mut Roff, pages: &[&str]) {
+pub(crate) fn see_also(page: &mut Roff, pages: &[&str]) {
     page.section("SEE ALSO");
     let linked = pages.iter().filter_map(|page| page.strip_suffix(')')?.split_once('('));
     let linked: Vec<String> = linked.map(|(name, section)| format!("{}({section})", bold(name))).collect();
@@ -156,7 +155,7 @@ fn options(page: &mut Roff, command: &Command) {
 }
 
 fn takes_jobs(command: &Command) -> bool {
-    MEASURING.contains(&command.get_name()) || command.get_name() == "fio"
+    MEASURING.contains(&command.get_name())
 }
 
 /// `-o, --output FILE`.

@@ -8,7 +8,7 @@ use super::page::{name, see_also};
 use super::roff::{Roff, bold, italic};
 
 /// `fathom-options(5)`.
-pub(super) fn of_job_options() -> String {
+pub(crate) fn of_job_options() -> String {
     let mut page = Roff::new("fathom-options", 5);
     name(&mut page, "fathom-options", "job files and job options of Fathom");
     page.section("DESCRIPTION");

@@ -2,7 +2,7 @@
 
 /// A page under way.
 #[derive(Debug)]
-pub(super) struct Roff {
+pub(crate) struct Roff {
     text: String,
     /// Whether a heading is the last thing that was said: what follows it needs no space before it.
     headed: bool,
@@ -10,7 +10,7 @@ pub(super) struct Roff {
 
 impl Roff {
     /// Begins the page `name` of a section of the manual.
-    pub(super) fn new(name: &str, section: u8) -> Self {
+    pub(crate) fn new(name: &str, section: u8) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         let name = escaped(&name.to_uppercase());
         // Options must not be hyphenated at the end of a line: they are copied.
@@ -19,23 +19,23 @@ impl Roff {
     }
 
     /// Begins a section.
-    pub(super) fn section(&mut self, title: &str) {
+    pub(crate) fn section(&mut self, title: &str) {
         self.heading("SH", title);
     }
 
     /// Begins a part of a section.
-    pub(super) fn subsection(&mut self, title: &str) {
+    pub(crate) fn subsection(&mut self, title: &str) {
         self.heading("SS", title);
     }
 
     /// Filled text.
-    pub(super) fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         self.space();
         self.filled(&prose(text));
     }
 
     /// A name or an option, already marked up, and what is to be said of it.
-    pub(super) fn tagged(&mut self, tag: &str, text: &str) {
+    pub(crate) fn tagged(&mut self, tag: &str, text: &str) {
         self.headed = false;
         self.text.push_str(".TP\n");
         self.filled(tag);
@@ -43,7 +43,7 @@ impl Roff {
     }
 
     /// Lines as they are typed.
-    pub(super) fn verbatim(&mut self, lines: &[&str]) {
+    pub(crate) fn verbatim(&mut self, lines: &[&str]) {
         self.space();
         self.text.push_str(".RS 4\n.nf\n");
         lines.iter().for_each(|line| self.filled(&escaped(line)));
@@ -51,18 +51,18 @@ impl Roff {
     }
 
     /// Words that are already marked up, as they are.
-    pub(super) fn line(&mut self, words: &str) {
+    pub(crate) fn line(&mut self, words: &str) {
         self.filled(words);
     }
 
     /// Words that are already marked up, in a paragraph of their own.
-    pub(super) fn marked(&mut self, words: &str) {
+    pub(crate) fn marked(&mut self, words: &str) {
         self.space();
         self.filled(words);
     }
 
     /// The whole page.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 
@@ -88,17 +88,17 @@ impl Roff {
 }
 
 /// Words to be typed as they are.
-pub(super) fn bold(text: &str) -> String {
+pub(crate) fn bold(text: &str) -> String {
     format!("\\fB{}\\fR", escaped(text))
 }
 
 /// Words that stand for others.
-pub(super) fn italic(text: &str) -> String {
+pub(crate) fn italic(text: &str) -> String {
     format!("\\fI{}\\fR", escaped(text))
 }
 
 /// Text in which no character has a meaning, and which comes out as ASCII where it is ASCII, so that it can be copied.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
         match letter {

@@ -1,0 +1,295 @@
+//! A result in the format that a file's ending or an option names.
+
+use std::path::Path;
+
+use analyse::Verdict;
+use record::Run;
+
+use crate::compare::ComparisonDocument;
+use crate::fio::{self, FioFormat, FioOptions};
+use crate::gate::GateDocument;
+use crate::html::{self, PageSubject};
+use crate::plan::PlanReport;
+use crate::serve::ServerStats;
+use crate::suite::SuiteDocument;
+use crate::sweep::SweepDocument;
+use crate::{Diagnosis, Explained, GridPoint, RepeatsDocument, SheetStyle, Shown};
+
+/// A format of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultFormat {
+    /// Text with a verdict, laid out for people.
+    Text,
+    /// Fathom's JSON.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// A Markdown table.
+    Markdown,
+    /// A self-contained HTML page.
+    Html,
+    /// A picture.
+    Svg,
+    /// OpenMetrics text.
+    OpenMetrics,
+    /// JUnit XML.
+    Junit,
+    /// fio's text.
+    FioText,
+    /// fio's JSON.
+    FioJson,
+    /// fio's JSON with histograms.
+    FioJsonPlus,
+    /// fio's terse lines.
+    FioTerse,
+}
+
+use ResultFormat::{Csv, FioJsonPlus, Html, Json, Markdown, OpenMetrics, Svg, Text};
+
+impl ResultFormat {
+    /// The endings of file names, and what they stand for.
+    const ENDINGS: [(&'static str, Self); 8] = [
+        // Before `.json`, which it ends with too.
+        (".fio.json", FioJsonPlus),
+        (".json", Json),
+        (".csv", Csv),
+        (".md", Markdown),
+        (".txt", Text),
+        (".prom", OpenMetrics),
+        (".svg", Svg),
+        (".html", Html),
+    ];
+
+    /// Formats of a run.
+    pub const OF_RUN: &'static [Self] = &[FioJsonPlus, Json, Csv, Markdown, Text, OpenMetrics, Html];
+    /// Formats of several runs.
+    pub const OF_RUNS: &'static [Self] = &[Csv, Markdown, Text, OpenMetrics, Html];
+    /// Formats of a sweep.
+    pub const OF_SWEEP: &'static [Self] = &[Json, Csv, Text, Svg, Html];
+    /// Formats of a suite.
+    pub const OF_SUITE: &'static [Self] = &[Json, Markdown, Text, Html];
+    /// Formats of runs, sweeps and suites together.
+    pub const OF_MIXED: &'static [Self] = &[Text, Html];
+    /// Formats of a plan.
+    pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html];
+    /// Formats of a comparison.
+    pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
+    /// Formats of a diagnosis, an explanation or a gate.
+    pub const OF_FINDINGS: &'static [Self] = &[Json, Markdown, Text];
+    /// Formats of a server's statistics.
+    pub const OF_SERVER: &'static [Self] = &[Json, Text, OpenMetrics];
+
+    /// Returns the format of a file of this name, which must be one of `among`.
+    ///
+    /// # Errors
+    ///
+    /// The endings that can be used.
+    pub fn of_file(path: &Path, among: &[Self]) -> Result<Self, String> {
+        let name = path.to_string_lossy();
+        match Self::ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
+            Some((_, format)) if among.contains(format) => Ok(*format),
+            _ => {
+                let usable = Self::ENDINGS.iter().filter(|(_, format)| among.contains(format));
+                let known: Vec<&str> = usable.map(|(ending, _)| *ending).collect();
+                Err(format!("the ending says what to write: use one of {}", known.join(" ")))
+            }
+        }
+    }
+}
+
+/// A result of a command.
+#[derive(Clone, Copy)]
+pub enum ResultDocument<'a> {
+    /// A run.
+    Run(&'a Run, &'a [Verdict]),
+    /// Repeats of runs.
+    Repeats(&'a [RepeatsDocument]),
+    /// Points of a grid.
+    Grid(&'a [GridPoint]),
+    /// A search for the knee.
+    Sweep(&'a SweepDocument),
+    /// A published procedure.
+    Suite(&'a SuiteDocument),
+    /// A purchase plan; with its arithmetic where that is wanted.
+    Plan(&'a PlanReport, bool),
+    /// A comparison, and the runs that are laid over each other on its page.
+    Comparison(&'a ComparisonDocument, &'a [PageSubject<'a>]),
+    /// Checked assertions.
+    Gate(&'a GateDocument),
+    /// Explanations.
+    Explanations(&'a [Explained]),
+    /// A diagnosis; with what is as it should be where that is wanted.
+    Diagnosis(&'a Diagnosis, bool),
+    /// Statistics of a server, and the names of faults that it can inject.
+    Server(&'a ServerStats, &'a [&'static str]),
+    /// What was measured before.
+    Report(&'a [PageSubject<'a>]),
+}
+
+impl ResultDocument<'_> {
+    /// Renders it. Formats that a result does not have are refused before there is one; here they are text.
+    #[must_use]
+    pub fn render(self, format: ResultFormat, style: SheetStyle) -> String {
+        match self {
+            Self::Run(run, verdicts) => of_run(run, verdicts, format, style),
+            Self::Repeats(series) => of_repeats(series, format, style),
+            Self::Grid(points) => of_grid(points, format),
+            Self::Sweep(document) => of_sweep(document, format, style),
+            Self::Suite(document) => of_suite(document, format, style),
+            Self::Plan(plan, with_math) => of_plan(plan, with_math, format, style),
+            Self::Comparison(document, runs) => of_comparison(document, runs, format, style),
+            Self::Gate(document) => match format {
+                Json => crate::gate::json(document),
+                Markdown => crate::gate::markdown(document),
+                ResultFormat::Junit => crate::gate::junit(document),
+                _ => crate::gate::text(document, style),
+            },
+            Self::Explanations(explained) => match format {
+                Json => crate::explain_json(explained),
+                Markdown => crate::explain_markdown(explained),
+                _ => crate::explain_text(explained, style),
+            },
+            Self::Diagnosis(diagnosis, all) => match format {
+                Json => crate::doctor_json(diagnosis),
+                Markdown => crate::doctor_markdown(diagnosis),
+                _ => crate::doctor_text(diagnosis, all, style),
+            },
+            Self::Server(stats, faults) => match format {
+                Json => stats.json(),
+                OpenMetrics => stats.open_metrics(),
+                _ => stats.text(faults),
+            },
+            Self::Report(subjects) => of_subjects(subjects, format, style),
+        }
+    }
+}
+
+fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetStyle) -> String {
+    let fio = |format| fio::document(run, &[format], FioOptions::default());
+    match format {
+        Json => crate::json(run, verdicts),
+        Csv => crate::csv(run),
+        Markdown => crate::markdown(run, verdicts),
+        OpenMetrics => crate::open_metrics(run),
+        Html => html::run_page(run, verdicts),
+        ResultFormat::FioText => fio(FioFormat::Normal),
+        ResultFormat::FioJson => fio(FioFormat::Json),
+        FioJsonPlus => fio(FioFormat::JsonPlus),
+        ResultFormat::FioTerse => fio(FioFormat::Terse),
+        Text | Svg | ResultFormat::Junit => crate::text(run, verdicts, style),
+    }
+}
+
+fn of_repeats(series: &[RepeatsDocument], format: ResultFormat, style: SheetStyle) -> String {
+    match format {
+        Json => crate::repeats_json(series),
+        Csv => crate::repeats_csv(series),
+        Markdown => crate::repeats_markdown(series),
+        Html => page_of_repeats(series),
+        _ => crate::repeats_text(series, style),
+    }
+}
+
+/// All repeats on one page, laid over each other.
+fn page_of_repeats(series: &[RepeatsDocument]) -> String {
+    let numbered = |repeats: &RepeatsDocument| -> Vec<String> {
+        (1..=repeats.runs.len()).map(|number| format!("{} {number}", repeats.name)).collect()
+    };
+    let names: Vec<String> = series.iter().flat_map(numbered).collect();
+    let runs = series.iter().flat_map(|repeats| &repeats.runs);
+    let subjects = names
+        .iter()
+        .zip(runs)
+        .map(|(name, (run, verdicts))| PageSubject::Run(Shown { name, run, verdicts, written: None }));
+    html::page(&subjects.collect::<Vec<_>>())
+}
+
+fn of_grid(points: &[GridPoint], format: ResultFormat) -> String {
+    match format {
+        Json => crate::grid_json(points),
+        Csv => crate::grid_csv(points),
+        Markdown => crate::grid_markdown(points),
+        Html => html::grid_page(points),
+        _ => crate::grid_text(points),
+    }
+}
+
+fn of_sweep(document: &SweepDocument, format: ResultFormat, style: SheetStyle) -> String {
+    match format {
+        Svg => crate::sweep::svg(document),
+        Html => html::page(&[PageSubject::Sweep(document)]),
+        Csv => crate::sweep::csv(document),
+        Json => crate::sweep::json(document),
+        _ => crate::sweep::text(document, style),
+    }
+}
+
+fn of_suite(document: &SuiteDocument, format: ResultFormat, style: SheetStyle) -> String {
+    match format {
+        Json => crate::suite::json(document),
+        Markdown => crate::suite::markdown(document),
+        Html => html::page(&[PageSubject::Suite(document)]),
+        _ => crate::suite::text(document, style),
+    }
+}
+
+fn of_plan(plan: &PlanReport, with_math: bool, format: ResultFormat, style: SheetStyle) -> String {
+    match format {
+        Svg => plan.svg(),
+        Html => plan.html(),
+        Csv => plan.csv(),
+        Json => plan.json(),
+        Markdown => plan.markdown(),
+        _ => plan.text(style, with_math),
+    }
+}
+
+fn of_comparison(
+    document: &ComparisonDocument,
+    runs: &[PageSubject<'_>],
+    format: ResultFormat,
+    style: SheetStyle,
+) -> String {
+    match format {
+        Html => html::comparison_page(document, runs),
+        Json => crate::compare::json(document),
+        Csv => crate::compare::csv(document),
+        Markdown => crate::compare::markdown(document),
+        _ => crate::compare::text(document, style),
+    }
+}
+
+fn of_subjects(subjects: &[PageSubject<'_>], format: ResultFormat, style: SheetStyle) -> String {
+    let runs = || -> Vec<Shown<'_>> { subjects.iter().filter_map(PageSubject::run).collect() };
+    match (format, subjects) {
+        (Html, _) => html::page(subjects),
+        (_, [PageSubject::Run(shown)]) => of_run(shown.run, shown.verdicts, format, style),
+        (_, [PageSubject::Sweep(document)]) => of_sweep(document, format, style),
+        (_, [PageSubject::Suite(document)]) => of_suite(document, format, style),
+        (Markdown, _) => crate::markdown_of(&runs()),
+        (OpenMetrics, _) => crate::open_metrics_of(&runs()),
+        (Csv, _) => crate::csv_of(&runs()),
+        _ => subjects.iter().map(|subject| text_of(subject, style)).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// One of several results as text.
+fn text_of(subject: &PageSubject<'_>, style: SheetStyle) -> String {
+    match subject {
+        PageSubject::Run(shown) => format!("{}\n{}", shown.name, crate::text(shown.run, shown.verdicts, style)),
+        PageSubject::Sweep(document) => crate::sweep::text(document, style),
+        PageSubject::Suite(document) => crate::suite::text(document, style),
+    }
+}
+
+/// Returns the formats that these results have together.
+#[must_use]
+pub fn formats_of(subjects: &[PageSubject<'_>]) -> &'static [ResultFormat] {
+    match subjects {
+        [PageSubject::Run(_)] => ResultFormat::OF_RUN,
+        [PageSubject::Sweep(_)] => ResultFormat::OF_SWEEP,
+        [PageSubject::Suite(_)] => ResultFormat::OF_SUITE,
+        several if several.iter().all(|subject| subject.run().is_some()) => ResultFormat::OF_RUNS,
+        _ => ResultFormat::OF_MIXED,
+    }
+}
