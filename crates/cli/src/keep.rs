@@ -9,13 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use analyse::Verdict;
+use record::EnvironmentRecord;
 use record::Run;
 use report::Event;
 use store::{Retention, RunKind, RunStore};
 
 use crate::argv::command_line;
 use crate::terminal;
-use crate::{environment, home, retention};
+use crate::{home, retention};
 
 /// Maximum delay of the exit for saving.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -107,7 +108,7 @@ impl Keepsake {
             writer.verdict(verdict);
         }
         writer.added_at(device::unix_ms());
-        writer.finish_in(&self.run, &environment::of(&self.run, self.began_unix_ms))
+        writer.finish_in(&self.run, &environment(&self.run, self.began_unix_ms))
     }
 }
 
@@ -224,4 +225,14 @@ fn tell_problems(all: impl IntoIterator<Item = Keeping>) -> Option<String> {
         terminal::tell(&format!("fathom: warning: {problem}\n"));
     }
     last
+}
+
+/// The environment of a run that began at this time.
+fn environment(run: &Run, began_unix_ms: u64) -> EnvironmentRecord {
+    EnvironmentRecord {
+        directory: std::env::current_dir().map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned()),
+        started_unix_ms: began_unix_ms,
+        utc_offset_s: jiff::Zoned::now().offset().seconds(),
+        ..device::environment_record(run)
+    }
 }

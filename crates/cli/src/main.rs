@@ -16,7 +16,6 @@ mod diagnostics;
 mod display;
 mod doctor;
 mod dump;
-mod environment;
 mod events;
 mod exit;
 mod explain;

@@ -93,7 +93,7 @@ pub(crate) fn procedure_host<'a>(
         parallel: parallel::for_each,
         read_volume: read_volumes,
         device_bytes,
-        last_processor: engine::probe::last_processor(),
+        last_processor: engine::last_processor(),
         default_engine: default_engine(),
     }
 }

@@ -51,11 +51,11 @@ impl job::HostSource for Outside {
     }
 
     fn page_size_bytes(&self) -> u64 {
-        engine::probe::page_bytes()
+        probe::page_bytes()
     }
 
     fn memory_mib(&self) -> u64 {
-        engine::probe::host(Path::new("/")).memory_bytes >> 20
+        probe::host(Path::new("/")).memory_bytes >> 20
     }
 
     fn cpus(&self) -> u64 {

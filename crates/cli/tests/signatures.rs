@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 
 use common::devices::{LoopDevice, tool};
 use common::{Scratch, fathom, require, run, words};
-use engine::probe;
 
 fn measure(scratch: &Scratch, line: &str) -> Command {
     let mut command = fathom(["run"]);

@@ -80,7 +80,7 @@ fn memory_used(group: &Path) -> u64 {
 fn address_space() -> Option<HostLimit> {
     let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
     let pages = text("/proc/self/statm")?;
-    let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(engine::probe::page_bytes());
+    let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(probe::page_bytes());
     Some(HostLimit { most: limited.most.saturating_sub(used), ..limited })
 }
 

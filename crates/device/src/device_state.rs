@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use engine::files::{self, FileKind};
-use engine::probe;
 use workload::OpKind;
 
 /// The remedy for a device that has gone or that takes writes only at the write pointers of its zones.

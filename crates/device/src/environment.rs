@@ -79,7 +79,7 @@ impl Environment for HostEnvironment {
 
 /// Refuses CPUs that do not exist, as fio does: the job was likely written for another host.
 fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
-    let last = engine::probe::last_processor();
+    let last = engine::last_processor();
     let asked = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last);
     asked.map_or(Ok(()), |cpu| {
         let message = format!("there is no processor {cpu} on this host: name some from 0 to {last}");

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, Access, FileKind};
-use engine::probe::{self, Counters, Number};
 use job::{Engine, Plan};
+use probe::{Counters, Number};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;

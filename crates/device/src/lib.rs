@@ -9,7 +9,9 @@
 
 pub mod capacity;
 pub mod device_state;
+pub mod doctor_facts;
 mod environment;
+mod environment_record;
 mod exports;
 mod failure;
 pub mod growth;
@@ -23,6 +25,7 @@ pub mod stuck;
 mod worker;
 
 pub use environment::HostEnvironment;
+pub use environment_record::environment_record;
 pub use failure::failure;
 pub use host_stats::{host, unix_ms};
 pub use runner::DeviceRunner;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use engine::probe::{self, Number};
+use probe::Number;
 
 use crate::root;
 

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::{DriveObserver, Stop};
+use engine::Usage;
 use engine::files::{self, Access, CacheAdvice};
 use engine::gate::WriteGate;
-use engine::probe::Usage;
 use engine::{BlockedCall, CallKind, EngineKind, InCall, MemoryKind, MonotonicClock, Setup, Visitor};
 use job::{BufferMemory, Dialect, Engine, Job};
 use meter::{CpuUse, IntervalWidths, Meter, Summary};

@@ -1,12 +1,12 @@
-//! Targets on real devices, the files under them, and read-only probes of the host.
+//! Targets on real devices and the files under them.
 //!
 //! An engine is a way to hand operations to the kernel: [`with_target`] makes the one that a [`Setup`] asks for
 //! and shows it to a [`Visitor`], which is compiled once for each, so that the loop over it costs nothing extra.
 //! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates;
-//! [`gate`] decides what may be written to and holds it; [`exports`] asks NBD servers; [`probe`] looks at devices and never
-//! changes them; [`block`] makes devices of served bytes.
+//! [`gate`] decides what may be written to and holds it; [`exports`] asks NBD servers; [`block`] makes devices of served
+//! bytes. What can be learned of devices without touching them is in the crate `probe`.
 //!
-//! This is the only room with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
+//! This is the only crate with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
 //! had without it, and no other crate needs them.
 //!
 //! What is *not* here: counting, rating or statistics, jobs and their options, and any decision about what to
@@ -35,7 +35,6 @@ mod loop_info;
 mod mmap;
 mod null;
 mod open;
-pub mod probe;
 mod queue;
 mod settle;
 mod setup;
@@ -43,9 +42,11 @@ mod slots;
 mod space;
 pub mod thread;
 mod uring;
+mod usage;
 
 pub use clock::MonotonicClock;
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};
+pub use usage::{Usage, last_processor};

@@ -1,12 +1,10 @@
 //! Free space of filesystems.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use probe::{existing_ancestor, free_bytes};
 use units::Bytes;
 
 use crate::error::{Error, ErrorKind};
@@ -32,33 +30,6 @@ pub fn check_space<'a>(growth: impl IntoIterator<Item = (&'a Path, u64)>) -> Res
         }
     }
     Ok(())
-}
-
-/// The file itself, or the nearest directory above it that exists.
-pub(crate) fn existing_ancestor(path: &Path) -> PathBuf {
-    path.ancestors()
-        .find(|ancestor| !ancestor.as_os_str().is_empty() && ancestor.exists())
-        .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
-}
-
-/// Bytes that users other than root may add to the filesystem at `path`.
-pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
-    capacity_bytes(path).map(|(_, free)| free)
-}
-
-/// Bytes of the filesystem at `path`, and how many of them users other than root may still add.
-pub(crate) fn capacity_bytes(path: &Path) -> io::Result<(u64, u64)> {
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: all zeroes is a valid `statvfs64`; it is plain data.
-    let mut facts: libc::statvfs64 = unsafe { std::mem::zeroed() };
-    // SAFETY: the path is ended by zero, and both outlive the call.
-    if unsafe { libc::statvfs64(path.as_ptr(), &raw mut facts) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
-    // What only root may add counts neither as free nor as there.
-    let theirs = facts.f_bfree.saturating_sub(facts.f_bavail);
-    Ok((bytes(facts.f_blocks.saturating_sub(theirs)), bytes(facts.f_bavail)))
 }
 
 fn too_little(home: &Path, needed: u64, free: u64) -> Error {

@@ -20,7 +20,6 @@ use crate::error::{Error, ErrorKind};
 use crate::files::File;
 use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
-use crate::probe;
 use crate::queue::{self, SubmissionQueue};
 use crate::settle;
 use crate::setup::Setup;

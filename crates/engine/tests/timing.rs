@@ -3,9 +3,9 @@
 #[path = "../../cli/tests/common/host.rs"]
 #[allow(dead_code, reason = "the tests of the program use more of it")]
 mod host;
-#[path = "host/loops.rs"]
+#[path = "../../probe/tests/host/loops.rs"]
 mod loops;
-#[path = "host/scratch.rs"]
+#[path = "../../probe/tests/host/scratch.rs"]
 mod scratch;
 
 use std::path::Path;

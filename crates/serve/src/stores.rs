@@ -4,7 +4,6 @@ use std::path::Path;
 
 use engine::disk::{Disk, DiskOptions};
 use engine::gate::WriteGate;
-use engine::probe;
 use nbd::store::faults::{FaultRates, FaultyStore};
 use nbd::store::{Content, MemoryStore, Overlay, PatternStore, Pool, Store};
 use units::random::mix;

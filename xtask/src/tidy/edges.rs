@@ -18,11 +18,15 @@ const EDGES: &[(&str, &[&str])] = &[
     ("volume", &["units"]),
     ("nbd-wire", &["units"]),
     ("nbd", &["units", "meter", "volume", "nbd-wire"]),
-    ("engine", &["units", "target", "nbd"]),
+    ("probe", &["units"]),
+    ("engine", &["units", "target", "nbd", "probe"]),
     ("record", &["units", "job", "meter"]),
     ("runner", &["units", "job", "workload", "meter", "target", "drive", "volume", "record"]),
     ("sim", &["units", "job", "workload", "meter", "target", "drive", "volume", "record", "runner"]),
-    ("device", &["units", "job", "workload", "meter", "target", "drive", "engine", "record", "runner"]),
+    (
+        "device",
+        &["units", "job", "workload", "meter", "target", "drive", "probe", "engine", "record", "runner", "analyse"],
+    ),
     ("store", &["record"]),
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
@@ -30,7 +34,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("manual", &["job"]),
     ("procedure", &["units", "job", "meter", "volume", "record", "runner", "sim", "analyse", "report"]),
     ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
-    ("serve", &["units", "job", "meter", "volume", "runner", "sim", "nbd", "engine", "device", "live", "report"]),
+    (
+        "serve",
+        &["units", "job", "meter", "volume", "runner", "sim", "nbd", "probe", "engine", "device", "live", "report"],
+    ),
     (
         "cli",
         &[
@@ -44,6 +51,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "runner",
             "sim",
             "nbd",
+            "probe",
             "engine",
             "device",
             "live",

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use engine::probe::{self, DeviceStack, NoSuch};
 use job::{Diagnostic, Place};
+use probe::{DeviceStack, NoSuch};
 
 use engine::describe;
 

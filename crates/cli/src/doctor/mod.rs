@@ -1,11 +1,11 @@
 //! `fathom doctor`: host settings that limit a device.
 
 mod ask;
-mod gather;
 
 use std::path::Path;
 
 use analyse::doctor::{DoctorSubject, examine, examine_host};
+use device::doctor_facts;
 use report::Diagnosis;
 use report::ResultDocument;
 use report::ResultFormat;
@@ -31,9 +31,9 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files =
         Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(|problem| Exit::usage(&problem))?;
-    let host = gather::host(root);
+    let host = doctor_facts::host(root);
     let subjects: Vec<DoctorSubject> =
-        things.iter().zip(stacks).map(|(asked, stack)| gather::subject(root, asked, &stack)).collect();
+        things.iter().zip(stacks).map(|(asked, stack)| doctor_facts::subject(root, asked, &stack)).collect();
     let found_of_host = examine_host(&host, &subjects);
     let examined = |subject: DoctorSubject| {
         let findings = examine(&subject, &host);

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
-use crate::probe::reading;
+use probe::reading;
 
 const NBD_SET_SOCK: libc::Ioctl = 0xab00;
 const NBD_SET_BLKSIZE: libc::Ioctl = 0xab01;

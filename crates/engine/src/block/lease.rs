@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::loops::{detach_loop, loop_devices};
 use super::mount::{FILESYSTEM, unmount};
 use crate::error::{Error, ErrorKind};
-use crate::probe::mounts;
+use probe::mounts;
 
 const RECORD: &str = "device";
 const DISK: &str = "disk";

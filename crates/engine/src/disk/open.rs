@@ -13,7 +13,6 @@ use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
 use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate, remove_same};
-use crate::probe;
 
 /// Which file, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]

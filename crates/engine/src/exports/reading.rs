@@ -8,8 +8,8 @@ use units::Nanos;
 use super::{Nbd, PATIENCE};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
-use crate::probe::{self, Examination};
 use crate::setup::{EngineKind, Setup};
+use probe::Examination;
 
 /// As much as is read at a time where the export allows it: as much as its smallest block may have at most.
 const PIECE_BYTES: u32 = 64 << 10;

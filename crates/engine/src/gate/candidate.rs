@@ -14,7 +14,7 @@ use super::users::{self, Users, Uses};
 use super::{ROOT, WriteGate, locks, output};
 use crate::error::Error;
 use crate::look;
-use crate::probe::{self, Occupant};
+use probe::Occupant;
 
 /// Something that asks to be written to.
 pub(super) struct WriteCandidate<'a> {

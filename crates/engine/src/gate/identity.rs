@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-use crate::probe::Number;
+use probe::Number;
 
 /// A file or device as the kernel tells it apart: equal for hard links, symbolic links and bind mounts of one file, and
 /// for all nodes of one device.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::identity::FileIdentity;
 use crate::loop_info::LoopInfo;
-use crate::probe::{self, Number};
+use probe::Number;
 
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;

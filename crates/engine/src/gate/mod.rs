@@ -43,10 +43,10 @@ pub use result_file::ResultFile;
 use crate::error::Error;
 use crate::exports;
 use crate::look;
-use crate::probe::{self, Examination, Occupant};
 use candidate::WriteCandidate;
 use ledger::GateLedger;
 use permit::HeldFile;
+use probe::{Examination, Occupant};
 
 /// The directory of `/sys` and `/proc`.
 const ROOT: &str = "/";

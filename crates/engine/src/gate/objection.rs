@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use units::Bytes;
 
 use crate::error::{Error, ErrorKind};
-use crate::probe::Occupant;
+use probe::Occupant;
 
 /// A reason against writing to a file or device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::filesystem::kernel_filesystem;
 use super::identity::FileIdentity;
 use super::loops::{Loop, loops};
 use super::objection::Objection;
-use crate::probe::{self, Number, Occupant, Relations};
+use probe::{Number, Occupant, Relations};
 
 /// Objections to writing a regular file, whatever its content.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 use engine::files::{
     self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags,
 };
-use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, probe, with_target};
+use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, with_target};
 use target::Target;
 
 const MIB: u64 = 1 << 20;

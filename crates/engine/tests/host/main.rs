@@ -7,9 +7,10 @@ mod exports;
 mod faults;
 mod files;
 mod gate;
+#[path = "../../../probe/tests/host/loops.rs"]
 mod loops;
-mod probe;
+mod objections;
 mod refusals;
+#[path = "../../../probe/tests/host/scratch.rs"]
 mod scratch;
 mod served;
-mod signatures;

@@ -1,33 +1,22 @@
-//! The environment of a run: host, files and devices.
+//! The environment of a run as it is recorded: host, files and devices.
 
-use std::path::Path;
+use crate::root;
+use probe::LayerKind;
+use record::{DeviceRecord, EnvironmentRecord, FilesystemRecord, Run, TargetEnvironment, TargetKind};
 
-use engine::probe::{self, LayerKind};
-use record::{DeviceRecord, EnvironmentRecord, FilesystemRecord, HostRecord, Run, TargetEnvironment, TargetKind};
-
-/// The surroundings of a run that began at this time, also where its time was virtual.
-pub(crate) fn of(run: &Run, began_unix_ms: u64) -> EnvironmentRecord {
+/// Returns the host and what is under the files of a run, also where its time was virtual. The process's directory and the
+/// local time are left open.
+#[must_use]
+pub fn environment_record(run: &Run) -> EnvironmentRecord {
     let facts = probe::host(root());
     let mut environment = EnvironmentRecord::of(run);
     let on_device = |kind| matches!(kind, TargetKind::Regular | TargetKind::Block | TargetKind::Memory);
     let places = environment.targets.iter().filter(|target| on_device(target.kind));
-    environment.grounds = places.filter_map(|target| ground(&target.path)).collect();
-    EnvironmentRecord {
-        directory: std::env::current_dir().map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned()),
-        host: HostRecord { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus },
-        memory_bytes: facts.memory_bytes,
-        started_unix_ms: began_unix_ms,
-        utc_offset_s: jiff::Zoned::now().offset().seconds(),
-        ..environment
-    }
+    environment.grounds = places.filter_map(|target| under(&target.path)).collect();
+    EnvironmentRecord { host: crate::host(), memory_bytes: facts.memory_bytes, ..environment }
 }
 
-/// The directory of `/sys` and `/proc`.
-fn root() -> &'static Path {
-    Path::new("/")
-}
-
-fn ground(path: &str) -> Option<TargetEnvironment> {
+fn under(path: &str) -> Option<TargetEnvironment> {
     let stack = probe::stack(root(), path).ok()?;
     let is_device = path.starts_with("/dev/") && stack.bottom.is_none();
     let filesystem = stack.mounts.into_iter().next().filter(|_| !is_device).map(|mount| FilesystemRecord {

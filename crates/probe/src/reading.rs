@@ -86,7 +86,7 @@ pub(super) fn bytes(root: &Path, path: &str) -> Reading<Vec<u8>> {
 }
 
 /// The first line of a file.
-pub(crate) fn line(root: &Path, path: &str) -> Reading<String> {
+pub fn line(root: &Path, path: &str) -> Reading<String> {
     text(root, path).map(|text| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
@@ -103,7 +103,7 @@ pub(super) fn list(root: &Path, path: &str) -> Reading<Vec<u32>> {
 }
 
 /// The names in a directory, in order.
-pub(crate) fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
+pub fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     let entries = std::fs::read_dir(place(root, path)?).map_err(refused)?;
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -32,16 +32,7 @@ pub fn host(root: &Path) -> ProbedHost {
 /// The size of a page of memory in bytes.
 #[must_use]
 pub fn page_bytes() -> u64 {
-    // SAFETY: the call takes a number and touches no memory.
-    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
-
-/// The highest number that a processor of this host can have, whether or not this process may use it.
-#[must_use]
-pub fn last_processor() -> u32 {
-    // SAFETY: the call takes a number and touches no memory.
-    let count = u32::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }).unwrap_or(u32::MAX);
-    count.max(1) - 1
+    rustix::param::page_size() as u64
 }
 
 /// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.

@@ -1,6 +1,11 @@
-//! Read-only inspection of the host and its devices.
+//! Read-only inspection of the host and its block devices.
 //!
-//! What `/proc` and `/sys` tell is read below a `root`, which is `/` outside of tests.
+//! Facts come from `/proc` and `/sys` below a `root`, which is `/` outside of tests, and from the bytes of a device, in which
+//! [`examine`] finds filesystems, partition tables and members of volumes. What cannot be read is a value with its reason,
+//! not a failure.
+//!
+//! What this crate does *not* do: it opens no device, writes nothing and decides nothing. `engine::gate` decides what may be
+//! written, `analyse::doctor` what is wrong with a host.
 
 mod cpus;
 mod device;
@@ -12,33 +17,29 @@ mod mounts;
 mod occupants;
 mod permissions;
 mod queue;
-pub(crate) mod reading;
+pub mod reading;
 mod signature;
 mod stack;
-mod usage;
 
 pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
-pub use device::{ProbedDevice, device, number_of};
-pub(crate) use device::{Relations, relations};
+pub use device::{ProbedDevice, Relations, device, number_of, relations};
 pub use disk::{Counters, ProbedDisk, counters, disk, disk_under};
-pub use filesystem::{capacity_bytes, ext4_options, initialises_lazily, trims_regularly};
-pub use host::{ProbedHost, host, last_processor, page_bytes};
+pub use filesystem::{
+    capacity_bytes, existing_ancestor, ext4_options, free_bytes, initialises_lazily, trims_regularly,
+};
+pub use host::{ProbedHost, host, page_bytes};
 pub use memory::{DirtyMemory, SwapDevice, dirty, swaps};
-pub(crate) use mounts::number as number_in;
-pub use mounts::{MountEntry, filesystem_of, free_bytes, mounts};
-pub use occupants::{Occupant, users};
-pub(crate) use occupants::{number_named, swap_paths};
+pub use mounts::{MountEntry, filesystem_of, mounts, number as number_in};
+pub use occupants::{Occupant, number_named, swap_paths, users};
 pub use permissions::{IoLimit, RingLimits, filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
     BlockQueue, DeviceIdentity, QueueInterrupt, driver, first_sector, identity, interrupts, loop_direct,
     loop_offset_bytes, mapping, node, queue, raid, read_ahead_kb,
 };
 pub use reading::{Reading, UnreadFile, UnreadReason};
-pub use signature::{Examination, Signature, Sort, examine};
-pub(crate) use signature::{KIND_BYTES, file_kind};
+pub use signature::{Examination, KIND_BYTES, Signature, Sort, examine, file_kind};
 pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};
-pub use usage::Usage;
 
 /// The number of a device: major and minor.
 pub type Number = (u32, u32);

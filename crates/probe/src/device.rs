@@ -4,7 +4,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Number, mounts, names, reading};
-use crate::space::existing_ancestor;
+use crate::filesystem::existing_ancestor;
 
 /// A block device: a disk, a partition, or something stacked on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,13 +47,13 @@ pub struct ProbedDevice {
 pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
     let metadata = std::fs::metadata(existing_ancestor(path)).ok()?;
     let device = if metadata.file_type().is_block_device() { metadata.rdev() } else { metadata.dev() };
-    match (libc::major(device), libc::minor(device)) {
+    match (rustix::fs::major(device), rustix::fs::minor(device)) {
         (0, _) => {
             // Filesystems over several devices have numbers of their own; their mounts name one device.
             let source = mounts::filesystem_of(root, path)?.source;
             let metadata = std::fs::metadata(source).ok()?;
             let device = metadata.rdev();
-            metadata.file_type().is_block_device().then(|| (libc::major(device), libc::minor(device)))
+            metadata.file_type().is_block_device().then(|| (rustix::fs::major(device), rustix::fs::minor(device)))
         }
         number => Some(number),
     }
@@ -61,20 +61,23 @@ pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
 
 /// Relations of a block device to others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Relations {
-    pub(crate) number: Number,
-    pub(crate) name: String,
+pub struct Relations {
+    /// Its number.
+    pub number: Number,
+    /// Its name, as in `/sys/class/block`.
+    pub name: String,
     /// The disk that it is a partition of.
-    pub(crate) disk: Option<String>,
-    pub(crate) partitions: Vec<String>,
+    pub disk: Option<String>,
+    /// Names of its partitions.
+    pub partitions: Vec<String>,
     /// Devices that are stacked on it.
-    pub(crate) holders: Vec<String>,
+    pub holders: Vec<String>,
     /// Devices that it is stacked on.
-    pub(crate) slaves: Vec<String>,
+    pub slaves: Vec<String>,
 }
 
 /// The relations of a block device; `None` where `/sys` knows none of that number.
-pub(crate) fn relations(root: &Path, number: Number) -> Option<Relations> {
+pub fn relations(root: &Path, number: Number) -> Option<Relations> {
     let place = place_of(root, number)?;
     let disk = place.join("partition").exists().then(|| place.parent().map(name)).flatten();
     Some(Relations {

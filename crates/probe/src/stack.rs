@@ -181,7 +181,7 @@ impl StackFinder<'_> {
             return self.number_named(target.file_name()?.to_str()?);
         }
         let metadata = std::fs::metadata(path).ok()?;
-        let number = (libc::major(metadata.rdev()), libc::minor(metadata.rdev()));
+        let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
         metadata.file_type().is_block_device().then_some(number)
     }
 
@@ -232,7 +232,7 @@ impl StackFinder<'_> {
         if self.live
             && let Ok(metadata) = std::fs::metadata(path)
         {
-            let number = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
+            let number = (rustix::fs::major(metadata.dev()), rustix::fs::minor(metadata.dev()));
             if over.iter().any(|mount| mount.number == number) {
                 over.retain(|mount| mount.number == number);
             }

@@ -72,12 +72,12 @@ const MAGICS: &[Magic] = &[
 ];
 
 /// Bytes at the beginning of a file that [`file_kind`] examines. ISO 9660, which begins later, has a signature.
-pub(crate) const KIND_BYTES: usize = 4096;
+pub const KIND_BYTES: usize = 4096;
 
 /// Names the format of a regular file from its first [`KIND_BYTES`] bytes, or from all that it has. Returns `None` for
 /// unknown formats, which are data all the same: the name only makes messages clearer.
 #[must_use]
-pub(crate) fn file_kind(head: &[u8]) -> Option<&'static str> {
+pub fn file_kind(head: &[u8]) -> Option<&'static str> {
     let known =
         MAGICS.iter().find(|(offset, magic, _)| head.get(*offset..).is_some_and(|rest| rest.starts_with(magic)));
     known.map(|(.., name)| *name).or_else(|| is_text(head).then_some("text"))

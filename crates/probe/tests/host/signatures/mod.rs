@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use engine::probe::{self, Signature};
+use probe::Signature;
 
 use crate::loops::skip;
 use crate::scratch::Scratch;

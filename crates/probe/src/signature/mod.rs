@@ -10,7 +10,7 @@ mod window;
 use std::fmt;
 use std::io::{self, Read, Seek};
 
-pub(crate) use content::{KIND_BYTES, file_kind};
+pub use content::{KIND_BYTES, file_kind};
 use window::Windows;
 
 /// A signature found on a device.

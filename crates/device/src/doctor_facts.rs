@@ -1,4 +1,4 @@
-//! Converts facts of the host into the input of the rules.
+//! Facts of the host and of what is under a name, as the rules of `analyse::doctor` take them.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use analyse::doctor::{
     Bottom, DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, InterruptFacts, IoLimitFacts, Known,
     LayerFacts, RingFacts, SwapFacts, UnreadCause, UnreadFact,
 };
-use engine::probe::{self, DeviceStack, MountEntry, Reading};
+use probe::{DeviceStack, MountEntry, Reading};
 
 /// A reading in the words of the rules.
 fn known<T>(reading: Reading<T>) -> Known<T> {
@@ -23,8 +23,9 @@ fn known<T>(reading: Reading<T>) -> Known<T> {
     })
 }
 
-/// The host.
-pub(super) fn host(root: &Path) -> HostFacts {
+/// Returns the facts of the host at `root`.
+#[must_use]
+pub fn host(root: &Path) -> HostFacts {
     let limits = |limits: Vec<probe::IoLimit>| {
         let limit = |limit: probe::IoLimit| IoLimitFacts {
             file: limit.file.to_string_lossy().into_owned(),
@@ -56,8 +57,9 @@ pub(super) fn host(root: &Path) -> HostFacts {
     }
 }
 
-/// A name with what is under it.
-pub(super) fn subject(root: &Path, asked: &str, stack: &DeviceStack) -> DoctorSubject {
+/// Returns the facts of what is under a name.
+#[must_use]
+pub fn subject(root: &Path, asked: &str, stack: &DeviceStack) -> DoctorSubject {
     let highest = stack.layers.first();
     let kib = highest.map(|layer| known(probe::read_ahead_kb(root, &layer.name)));
     DoctorSubject {
@@ -103,7 +105,7 @@ fn capacity(root: &Path, at: &Path) -> Known<(u64, u64)> {
     if root != Path::new("/") {
         return Err(unread(UnreadCause::Copy));
     }
-    probe::capacity_bytes(at).map_err(|error| unread(UnreadCause::Failed(error.to_string())))
+    probe::capacity_bytes(at).map_err(|error| unread(UnreadCause::Failed(engine::describe(&error))))
 }
 
 fn layer(root: &Path, layer: &probe::StackLayer) -> LayerFacts {

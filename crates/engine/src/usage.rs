@@ -1,4 +1,4 @@
-//! CPU and memory usage of threads and the process.
+//! CPU and memory usage of threads and the process, and the highest processor number.
 
 use units::Nanos;
 
@@ -57,6 +57,14 @@ impl Usage {
             minor_faults: used.ru_minflt as u64,
         }
     }
+}
+
+/// The highest number that a processor of this host can have, whether or not this process may use it.
+#[must_use]
+pub fn last_processor() -> u32 {
+    // SAFETY: the call takes a number and touches no memory.
+    let count = u32::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }).unwrap_or(u32::MAX);
+    count.max(1) - 1
 }
 
 #[cfg(test)]

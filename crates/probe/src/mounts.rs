@@ -6,8 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Number;
-use crate::error::Error;
-use crate::space::existing_ancestor;
+use crate::filesystem::existing_ancestor;
 
 /// A mounted filesystem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,20 +43,10 @@ pub fn mounts(root: &Path) -> Vec<MountEntry> {
 pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
     let home = existing_ancestor(path).canonicalize().ok()?;
     let device = std::fs::metadata(&home).ok()?.dev();
-    let number = (libc::major(device), libc::minor(device));
+    let number = (rustix::fs::major(device), rustix::fs::minor(device));
     let holds = |mount: &MountEntry| mount.number == number && home.starts_with(&mount.at);
     // Of several at the same place the last is on top.
     mounts(root).into_iter().filter(holds).max_by_key(|mount| mount.at.components().count())
-}
-
-/// Bytes that may be added to the filesystem that holds `path`, or will hold it.
-///
-/// # Errors
-///
-/// When the system does not tell.
-pub fn free_bytes(path: &Path) -> Result<u64, Error> {
-    let home = existing_ancestor(path);
-    crate::space::free_bytes(&home).map_err(|error| Error::file("look at", &home, &error))
 }
 
 /// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`
@@ -80,7 +69,7 @@ fn parse(line: &[u8]) -> Option<MountEntry> {
 }
 
 /// `8:1`
-pub(crate) fn number(text: &str) -> Option<Number> {
+pub fn number(text: &str) -> Option<Number> {
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
@@ -105,6 +94,7 @@ pub(super) fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filesystem::free_bytes;
 
     /// f52613e took a place that is not UTF-8 for one called U+FFFD, and found no filesystem under its files.
     #[test]

@@ -70,7 +70,7 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
 }
 
 /// The number of the block device of this name.
-pub(crate) fn number_named(root: &Path, name: &str) -> Option<Number> {
+pub fn number_named(root: &Path, name: &str) -> Option<Number> {
     let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
     super::mounts::number(&super::line(&file)?)
 }
@@ -80,7 +80,7 @@ pub(crate) fn number_named(root: &Path, name: &str) -> Option<Number> {
 /// # Errors
 ///
 /// Where the kernel's list cannot be read, in words.
-pub(crate) fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
+pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
     let bytes = match std::fs::read(root.join("proc/swaps")) {
         Ok(bytes) => bytes,
         // A kernel that does not swap has no list.
@@ -98,7 +98,7 @@ pub(crate) fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
 /// The number of the block device at a path, under whatever name.
 fn block_number(path: &Path) -> Option<Number> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
-    Some((libc::major(metadata.rdev()), libc::minor(metadata.rdev())))
+    Some((rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev())))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Properties of filesystems.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::reading::{Reading, names, text};
-use crate::space;
 
 /// The options in force of an ext4 filesystem, those that are defaults too. `device` is its name in `/dev`.
 pub fn ext4_options(root: &Path, device: &str) -> Reading<Vec<String>> {
@@ -27,11 +27,32 @@ pub fn trims_regularly(root: &Path) -> bool {
         .is_ok_and(|timers| timers.iter().any(|name| name == "fstrim.timer"))
 }
 
+/// The file itself, or the nearest directory above it that exists.
+#[must_use]
+pub fn existing_ancestor(path: &Path) -> PathBuf {
+    path.ancestors()
+        .find(|ancestor| !ancestor.as_os_str().is_empty() && ancestor.exists())
+        .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+/// Bytes that users other than root may add to the filesystem that holds `path`, or will hold it.
+///
+/// # Errors
+///
+/// When the system does not tell.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    capacity_bytes(&existing_ancestor(path)).map(|(_, free)| free)
+}
+
 /// Bytes of the filesystem that holds `path`, and how many of them users other than root may still add.
 ///
 /// # Errors
 ///
 /// When the system does not tell.
-pub fn capacity_bytes(path: &Path) -> Result<(u64, u64), crate::Error> {
-    space::capacity_bytes(path).map_err(|error| crate::Error::file("look at", path, &error))
+pub fn capacity_bytes(path: &Path) -> io::Result<(u64, u64)> {
+    let facts = rustix::fs::statvfs(path)?;
+    let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
+    // What only root may add counts neither as free nor as there.
+    let theirs = facts.f_bfree.saturating_sub(facts.f_bavail);
+    Ok((bytes(facts.f_blocks.saturating_sub(theirs)), bytes(facts.f_bavail)))
 }
