@@ -14,6 +14,7 @@
 //! catalogue entry.
 
 mod candidate;
+pub mod choice;
 mod exchange;
 mod judge;
 mod laws;

@@ -7,9 +7,12 @@
 //! knows of its surroundings. The search for a knee is `analyse::knee::search`, texts and pages are `report`'s.
 
 pub mod depth_probe;
+pub mod expected;
+pub mod explanation;
 pub mod grid;
 mod host;
 pub mod jobs;
+pub mod purchase;
 pub mod suite;
 pub mod sweep;
 

@@ -32,7 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plan", &["units", "volume"]),
     ("report", &["units", "job", "workload", "record", "runner", "analyse", "volume", "plan"]),
     ("manual", &["job"]),
-    ("procedure", &["units", "job", "meter", "volume", "record", "runner", "sim", "analyse", "report"]),
+    ("procedure", &["units", "job", "meter", "volume", "record", "runner", "sim", "analyse", "plan", "report"]),
     ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
     (
         "serve",

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use analyse::Observation;
-use job::{Diagnostic, Place};
+use job::Diagnostic;
+use plan::choice::{self, ChoiceError, VolumeChoice};
 use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
-use record::Input;
+use procedure::purchase;
 use units::Nanos;
 use volume::catalogue::{QuantityKind, quantity};
 
@@ -14,20 +14,13 @@ use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
 use crate::input_file;
 use crate::source::Outside;
-use procedure::jobs::{VariedJobs, around};
 use runner::problems;
 
 /// Headroom where none is given.
 const HEADROOM: f64 = 0.2;
 
-/// A need, and the arithmetic behind it.
-pub(super) struct PlanQuestion {
-    pub(super) need: Need,
-    pub(super) lines: Vec<String>,
-}
-
-/// Reads everything; all that is wrong with it at once.
-pub(super) fn read(options: &PlanOptions) -> Result<PlanQuestion, Vec<Diagnostic>> {
+/// Reads a need and the arithmetic behind it; all that is wrong with it at once.
+pub(super) fn read(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
     let mut reader = PlanReader { problems: Vec::new() };
     let mut derived = Derived { need: Need::default(), lines: Vec::new() };
     match (&options.workload, &options.from) {
@@ -61,7 +54,7 @@ pub(super) fn read(options: &PlanOptions) -> Result<PlanQuestion, Vec<Diagnostic
         reader.problems.push(Diagnostic::error("plan", message).remedy(remedy));
     }
     reader.volumes(options, &mut need);
-    if reader.problems.is_empty() { Ok(PlanQuestion { need, lines: derived.lines }) } else { Err(reader.problems) }
+    if reader.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(reader.problems) }
 }
 
 struct PlanReader {
@@ -200,16 +193,11 @@ impl PlanReader {
 
     /// Volumes, sizes, regions and machines must be known.
     fn volumes(&mut self, options: &PlanOptions, need: &mut Need) {
-        let chosen: Vec<Chosen> = options.provider.iter().flat_map(|words| chosen(words)).collect();
-        need.volumes = chosen.iter().map(|chosen| chosen.volume.clone()).collect();
-        if let Err(missing) = plan::named(need) {
-            for index in missing {
-                self.unknown(&chosen[index]);
-            }
-            return;
-        }
-        for one in &chosen {
-            self.keys(one);
+        let choices: Vec<VolumeChoice> = options.provider.iter().flat_map(|words| choice::parse(words)).collect();
+        need.volumes = choices.iter().map(|choice| choice.volume.clone()).collect();
+        let errors = choice::check(&choices);
+        for ChoiceError { words, at, message, remedy } in &errors {
+            self.refuse("--provider", words, at.clone(), message, remedy);
         }
         let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::Laws::default());
@@ -222,113 +210,6 @@ impl PlanReader {
             self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
         }
     }
-
-    /// A name that stands for no provider and no volume, with the nearest that does.
-    fn unknown(&mut self, chosen: &Chosen) {
-        let names: Vec<String> = volume::catalogue::list().into_iter().map(|listed| listed.name).collect();
-        let mut providers: Vec<&str> =
-            names.iter().map(|name| name.split(['/', '@']).next().unwrap_or_default()).collect();
-        providers.dedup();
-        let name = chosen.volume.split(',').next().unwrap_or_default();
-        let message = match name {
-            "" => "a name is missing between commas".to_owned(),
-            _ if name.contains('=') => format!("`{name}` is a key without a volume before it"),
-            _ => format!("there is no provider or volume `{name}`"),
-        };
-        let near = units::closest(name, names.iter().map(String::as_str).chain(providers.iter().copied()));
-        let remedy = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", ")),
-        };
-        let at = chosen.at..chosen.at + name.len();
-        self.refuse("--provider", &chosen.words, at, &message, &remedy);
-    }
-
-    /// Keys behind a volume's name must be its own, and a size one that is sold.
-    fn keys(&mut self, chosen: &Chosen) {
-        let need = Need { volumes: vec![chosen.volume.clone()], ..Need::default() };
-        let mut at = chosen.at;
-        for part in chosen.volume.split(',') {
-            let place = at..at + part.len();
-            at = place.end + 1;
-            let Some((key, value)) = part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
-                continue;
-            };
-            // One of a provider's volumes speaks for all of them.
-            let volumes = plan::named(&need).unwrap_or_default();
-            if let Some((message, remedy)) = volumes.iter().find_map(|(listed, _)| wrong_key(&listed.name, key, value))
-            {
-                self.refuse("--provider", &chosen.words, place, &message, &remedy);
-            }
-        }
-    }
-}
-
-/// A provider or a volume that was chosen, with the keys behind it.
-struct Chosen {
-    volume: String,
-    /// The value of the option, and where in it the name stands.
-    words: String,
-    at: usize,
-}
-
-/// The parts of a value of `--provider`: `aws,gcp/pd-ssd,size=1TiB` are two, as keys belong to the name before them.
-fn chosen(words: &str) -> Vec<Chosen> {
-    let mut parts: Vec<Chosen> = Vec::new();
-    let mut at = 0;
-    for part in words.split(',') {
-        match parts.last_mut() {
-            Some(last) if part.contains('=') && !last.volume.is_empty() => {
-                last.volume = format!("{},{part}", last.volume);
-            }
-            _ => {
-                let name = part.trim();
-                let start = at + part.len() - part.trim_start().len();
-                parts.push(Chosen { volume: name.to_owned(), words: words.to_owned(), at: start });
-            }
-        }
-        at += part.len() + 1;
-    }
-    parts
-}
-
-/// Describes a wrong key of a volume, with the remedy.
-fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
-    let plain = volume::catalogue::resolve_all(&[name], &volume::catalogue::no_files).ok()?.remove(0);
-    let known = plain.about.keys.iter().map(|known| known.name.as_str());
-    let common = volume::catalogue::COMMON_KEYS.iter().map(|(known, _)| *known);
-    let all: Vec<&str> = known.chain(common).collect();
-    if !all.contains(&key) {
-        let near = units::closest(key, all.iter().copied());
-        let remedy =
-            near.map_or_else(|| format!("it has {}", all.join(", ")), |near| format!("did you mean `{near}`?"));
-        return Some((format!("{name} has no key `{key}`"), remedy));
-    }
-    let given = format!("{name},{key}={value}");
-    match volume::catalogue::resolve_all(&[&given], &volume::catalogue::no_files) {
-        Ok(resolved) => unsold(name, &resolved[0].about).filter(|_| key == "size"),
-        // Values that others bound are settled later; one that cannot be read is wrong in any case.
-        Err(problems) if key != "size" => {
-            let unreadable = problems.iter().find(|problem| problem.message.starts_with(&format!("{key}: ")))?;
-            let remedy = unreadable.remedy.clone().unwrap_or_else(|| format!("`fathom catalog {name}` lists its keys"));
-            Some((unreadable.message.clone(), remedy))
-        }
-        Err(problems) => problems.first().map(|problem| {
-            let remedy = problem.remedy.clone();
-            (problem.message.clone(), remedy.unwrap_or_else(|| format!("`fathom catalog {name}` lists its sizes")))
-        }),
-    }
-}
-
-/// Describes why a volume is not on sale in the given size, and the next size that is.
-fn unsold(name: &str, about: &volume::catalogue::About) -> Option<(String, String)> {
-    let key = about.keys.iter().find(|key| key.name == "size")?;
-    let value = key.bounds.value.filter(|value| !key.bounds.is_sold(*value))?;
-    let remedy = match key.bounds.sold_from(value) {
-        Some(next) => format!("the next size is size={next}{}: {}", key.bounds.unit, key.source),
-        None => format!("it is sold with {}: {}", key.range, key.source),
-    };
-    Some((format!("{name} is not sold with {}", key.value), remedy))
 }
 
 /// A need out of what was measured, or out of a job.
@@ -336,83 +217,9 @@ fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
     let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
     let bytes = crate::input::read(file, crate::input::RECORD).map_err(|error| {
-        let place = Place {
-            source: "command line".into(),
-            line: 1,
-            column: "--from=".len() + 1,
-            length: name.chars().count(),
-            text: format!("--from={name}").into(),
-        };
+        let place = problems::place_in_option("--from", &name, 0..name.len());
         let remedy = "give a record, fio's output or a job file";
         vec![Diagnostic::error("unreadable-input", engine::describe(&error)).at(place).remedy(remedy)]
     })?;
-    let is_job =
-        String::from_utf8_lossy(&bytes).lines().map(str::trim).any(|line| line.starts_with('[') && line.ends_with(']'));
-    if is_job && !bytes.trim_ascii_start().starts_with(b"{") {
-        return of_job(&name);
-    }
-    match record::read_input(&name, &bytes, number) {
-        Ok(Input::Run(run)) => match run.jobs.first() {
-            Some(job) => Ok(of_observation(&name, &Observation::of(&run, job))),
-            None => Err(vec![Diagnostic::error("plan", format!("{name} has no results"))]),
-        },
-        Ok(Input::Iostat(iostat)) => {
-            let reports = iostat.reports.iter().flat_map(|report| &report.devices);
-            let busy = reports.max_by(|a, b| a.iops().total_cmp(&b.iops()));
-            match busy.map(|device| device.name.clone()) {
-                Some(device) => Ok(of_observation(&name, &Observation::of_device(&iostat, &device))),
-                None => Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]),
-            }
-        }
-        Err(unreadable) => Err(vec![unreadable.into()]),
-    }
-}
-
-fn of_observation(name: &str, seen: &Observation) -> Derived {
-    let iops = seen.iops.map(|known| known.value());
-    let block = seen.block_bytes.or(seen.request_bytes).map(|known| known.value());
-    let need = Need {
-        iops,
-        block: block.map(|bytes| (bytes / 512.0).round().max(1.0) as u32 * 512),
-        read_share: seen.read_share.unwrap_or(1.0),
-        sequential: seen.random == Some(false),
-        capacity: seen.region_bytes,
-        ..Need::default()
-    };
-    let figures = format!("{} IOPS", units::count(iops.unwrap_or(0.0)));
-    Derived { need, lines: vec![format!("{name}: {figures}, as measured")] }
-}
-
-fn of_job(name: &str) -> Result<Derived, Vec<Diagnostic>> {
-    let words = [name.to_owned()];
-    let around = around(Some("custom,size=1PiB"));
-    let plan = VariedJobs { jobs: &words, sections: &[], around, outside: &Outside::default() }.with(&[])?;
-    let Some(job) = plan.jobs.first() else {
-        return Err(vec![Diagnostic::error("plan", format!("{name} has no jobs"))]);
-    };
-    let (pattern, pace) = (&job.pattern, &job.pace);
-    let reads = match (pattern.direction.reads(), pattern.direction.writes()) {
-        (true, true) => pattern.read_fraction(),
-        (true, false) => 1.0,
-        _ => 0.0,
-    };
-    let jobs = f64::from(job.grouping.numjobs.max(1));
-    // A rate is said of both kinds, whichever the job has.
-    let has = [pattern.direction.reads(), pattern.direction.writes()];
-    let sum = |rates: [Option<units::Rate>; 2]| {
-        let used = rates.into_iter().zip(has).filter(|(_, has)| *has);
-        let given: Vec<f64> = used.filter_map(|(rate, _)| Some(rate?.get() as f64)).collect();
-        (!given.is_empty()).then(|| given.iter().sum::<f64>() * jobs)
-    };
-    let sizes = if reads > 0.0 { &pattern.block_sizes.read } else { &pattern.block_sizes.write };
-    let need = Need {
-        iops: sum([pace.rate_iops.read, pace.rate_iops.write]),
-        bytes_per_sec: sum([pace.rate.read, pace.rate.write]),
-        block: Some((sizes.min() / 2 + sizes.max() / 2).max(512)),
-        read_share: reads,
-        sequential: !pattern.random,
-        ..Need::default()
-    };
-    let lines = vec![format!("{name}: the pattern of job `{}`", job.name)];
-    Ok(Derived { need, lines })
+    purchase::need_of(&name, &bytes, number, &Outside::default())
 }

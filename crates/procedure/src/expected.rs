@@ -2,15 +2,12 @@
 
 use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observation};
 use job::{BlockSizes, Direction, Engine, Job, PerKind, Plan};
-use runner::{CreditPolicy, RunOptions, Runner, Silent};
+use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
 use sim::model::with_key;
 use units::Nanos;
 use volume::catalogue::{self, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
 use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
-
-use crate::runners;
-use crate::signals::Signals;
 
 /// The block size where none is known, in bytes.
 const BLOCK_BYTES: u32 = 4096;
@@ -19,26 +16,42 @@ const GB: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
 
 /// A volume to hold figures against.
-pub(super) struct ExpectedVolume {
+#[derive(Debug)]
+pub struct ExpectedVolume {
     words: String,
     volume: ResolvedVolume,
+    read_file: ReadVolumes,
 }
 
+/// Reads a file of volumes.
+type ReadVolumes = fn(&str) -> Result<String, String>;
+
 impl ExpectedVolume {
-    /// The volume of `--volume`.
-    pub(super) fn look_up(words: &str) -> Result<Self, Vec<Problem>> {
-        let mut resolved = catalogue::resolve_all(&[words], &runners::read_volumes)?;
-        Ok(Self { words: words.to_owned(), volume: resolved.remove(0) })
+    /// Looks a volume up in the catalogue or in a file of volumes.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the words.
+    pub fn look_up(words: &str, read_file: ReadVolumes) -> Result<Self, Vec<Problem>> {
+        let mut resolved = catalogue::resolve_all(&[words], &read_file)?;
+        Ok(Self { words: words.to_owned(), volume: resolved.remove(0), read_file })
     }
 
-    /// Processors of the machine, where the volume's words name them.
-    pub(super) fn vcpus(&self) -> Option<f64> {
+    /// Returns its words.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// Returns the processors of the machine, where the volume's words name them.
+    #[must_use]
+    pub fn vcpus(&self) -> Option<f64> {
         let key = self.volume.about.keys.iter().find(|key| key.name == "vcpus")?;
         key.value.split_whitespace().next()?.parse().ok()
     }
 
-    /// What the volume does for the load of an observation. `at` answers for the depths that rules ask about.
-    pub(super) fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<ExpectedPoint>) -> Expectation<'a> {
+    /// Returns what the volume does for the load of an observation. `at` answers for the depths that rules ask about.
+    pub fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<ExpectedPoint>) -> Expectation<'a> {
         let spec = &self.volume.spec;
         let load = load(seen, f64::INFINITY);
         let prediction = closed::predict(spec, &load);
@@ -72,7 +85,7 @@ impl ExpectedVolume {
         let kept = kept.join(",");
         let of_size = |units: u64| {
             let words = with_key(&kept, "size", &format!("{units}{name}"));
-            let resolved = catalogue::resolve_all(&[&words], &runners::read_volumes).ok()?;
+            let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
             Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
         };
         let now = (now / unit).max(1);
@@ -99,9 +112,15 @@ impl ExpectedVolume {
         Some(Larger { bytes: high * unit, iops: most })
     }
 
-    /// What the volume gives in the long run with so many in flight, by simulation: a limit is never quite used up by as
-    /// many as reach it on average.
-    pub(super) fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<ExpectedPoint> {
+    /// Returns what the volume gives in the long run with so many in flight, by simulation: a limit is never quite used up
+    /// by as many as reach it on average.
+    pub fn at(
+        &self,
+        seen: &Observation,
+        in_flight: f64,
+        runner: &dyn Runner,
+        control: &dyn RunControl,
+    ) -> Option<ExpectedPoint> {
         /// As many operations settle the mean to a few thousandths.
         const OPERATIONS: f64 = 60_000.0;
         let depth = in_flight.round().max(1.0);
@@ -119,10 +138,9 @@ impl ExpectedVolume {
         job.extent.time_based = true;
         (job.extent.ramp_time, job.extent.runtime) = (Nanos::from_secs_f64(warm_up_s), Nanos::from_secs_f64(seconds));
         let plan = Plan { jobs: vec![job], ..Plan::default() };
-        let runner = runners::model();
-        let prepared = runner.prepare(&plan, runners::seeds(None)).ok()?;
+        let prepared = runner.prepare(&plan, Seeds::fixed(Seeds::REPEATED)).ok()?;
         let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
-        let run = prepared.run(&options, signals, &mut Silent).ok()?.run;
+        let run = prepared.run(&options, control, &mut Silent).ok()?.run;
         let simulated = Observation::of(&run, run.jobs.first()?);
         Some(ExpectedPoint {
             in_flight: depth,
@@ -205,7 +223,8 @@ mod tests {
     }
 
     fn expected(words: &str, seen: &Observation) -> Expectation<'static> {
-        let expected = ExpectedVolume::look_up(words).unwrap_or_else(|problems| panic!("{}", problems[0]));
+        let expected = ExpectedVolume::look_up(words, volume::catalogue::no_files)
+            .unwrap_or_else(|problems| panic!("{}", problems[0]));
         expected.of(seen, &nothing)
     }
 

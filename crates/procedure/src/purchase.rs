@@ -1,0 +1,233 @@
+//! Plans a purchase: reads the need of a measurement or a job, simulates the candidates, looks for the next step.
+//!
+//! `plan` searches the catalogue; here are the runs that confirm what it finds.
+
+use analyse::Observation;
+use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, PerKind, Plan};
+use plan::workload::Derived;
+use plan::{Laws, Need, PlanTrial, TrialOutcome};
+use record::{Input, LatencyStats, Run};
+use report::plan::PlanReport;
+use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
+use sim::model::with_key;
+use units::{Nanos, Rate};
+
+use crate::jobs::{VariedJobs, around};
+
+/// As many operations settle a mean to a hundredth.
+const OPERATIONS: f64 = 12_000.0;
+/// Minimum duration, so that the jitter that limits forgive at the start does not count.
+const LEAST_S: f64 = 0.1;
+/// In flight of one job.
+const DEPTH_MAX: f64 = 4096.0;
+
+/// Machines of one simulation; where there are more, one stands for several.
+const MACHINES_MAX: u32 = 256;
+
+/// Simulates a trial without burst credits; `None` where that is not possible.
+pub fn simulate(runner: &dyn Runner, trial: &PlanTrial, seed: u64, control: &dyn RunControl) -> Option<TrialOutcome> {
+    let prepared = runner.prepare(&plan(trial), Seeds::fixed(seed)).ok()?;
+    let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
+    let run = prepared.run(&options, control, &mut Silent).ok()?.run;
+    outcome(&run, trial)
+}
+
+/// Returns the jobs of a trial: one for each machine, on a volume that all of them are attached to.
+fn plan(trial: &PlanTrial) -> Plan {
+    let machines = trial.machines.clamp(1, MACHINES_MAX);
+    let of_one = f64::from(trial.machines.max(1)) / f64::from(machines);
+    let one = job(&PlanTrial { rate: trial.rate * of_one, in_flight: trial.in_flight * of_one, ..trial.clone() });
+    // Several machines admit more than the one that stands for them; the closed form has judged it.
+    let is_kept = |pair: &&str| of_one <= 1.0 || !pair.starts_with("machine=");
+    let volume = trial.volume.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
+    let on = |machine: u32| {
+        let volume = match machines {
+            1 => volume.clone(),
+            _ => with_key(&volume, "host", &format!("machine-{machine}")),
+        };
+        let mut job = one.clone();
+        job.engine.volume = Some(volume);
+        job
+    };
+    Plan { jobs: (1..=machines).map(on).collect(), ..Plan::default() }
+}
+
+/// Returns the load of one machine.
+fn job(trial: &PlanTrial) -> Job {
+    let seconds =
+        (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(LEAST_S);
+    let depth = match trial.timed {
+        // Enough that random arrivals are never kept out.
+        Some(_) => (8.0 * trial.in_flight).max(256.0),
+        None => trial.in_flight.ceil(),
+    };
+    let workers = (depth / DEPTH_MAX).ceil().max(1.0);
+    let warm_up_s = trial.longer * (4.0 * trial.in_flight / trial.rate).max(0.02);
+    let mut job = Job { name: "plan".to_owned(), ..Job::default() };
+    (job.engine.engine, job.engine.direct) = (Engine::Model, true);
+    job.pattern.random = !trial.sequential;
+    job.pattern.direction = match trial.read_share {
+        1.0 => Direction::Read,
+        0.0 => Direction::Write,
+        _ => Direction::ReadWrite,
+    };
+    job.pattern.set_read_fraction(trial.read_share);
+    job.pattern.block_sizes = PerKind::same(BlockSizes::Fixed(trial.block));
+    job.pace.iodepth = (depth / workers).ceil() as u32;
+    (job.grouping.numjobs, job.grouping.group_reporting) = (workers as u32, true);
+    job.extent.time_based = true;
+    (job.extent.ramp_time, job.extent.runtime) = (Nanos::from_secs_f64(warm_up_s), Nanos::from_secs_f64(seconds));
+    if trial.timed.is_some() {
+        let rate = |fraction: f64| {
+            let rate = Rate::per_sec((trial.rate * fraction / workers).round().max(1.0) as u64);
+            (fraction > 0.0).then_some(rate)
+        };
+        job.pace.rate_iops = PerKind { read: rate(trial.read_share), write: rate(1.0 - trial.read_share), trim: None };
+        job.pace.process = Arrivals::Poisson;
+    }
+    job
+}
+
+fn outcome(run: &Run, trial: &PlanTrial) -> Option<TrialOutcome> {
+    let result = &run.jobs.first()?.result;
+    let sides: Vec<&LatencyStats> = [&result.read, &result.write]
+        .into_iter()
+        .filter(|side| side.ios > 0)
+        .map(|side| if side.response.count > 0 { &side.response } else { &side.service })
+        .collect();
+    let count: u64 = sides.iter().map(|stats| stats.count).sum();
+    let sum: f64 = sides.iter().map(|stats| stats.sum_ns()).sum();
+    // The percentile of both kinds together is at most the greater of the two.
+    let percentile = sides.iter().filter_map(|stats| stats.percentile_ns(100.0 * trial.timed.unwrap_or(0.99))).max()?;
+    Some(TrialOutcome {
+        iops: result.iops() / f64::from(trial.machines.max(1)),
+        mean_secs: sum / count.max(1) as f64 / 1e9,
+        percentile_secs: percentile as f64 / 1e9,
+    })
+}
+
+/// Ranks all volumes for the need, and looks for the next step. Without a runner nothing is simulated.
+#[must_use]
+pub fn search(derived: Derived, runner: Option<&dyn Runner>, seed: u64, control: &dyn RunControl) -> PlanReport {
+    let Derived { need, lines } = derived;
+    let mut laws = Laws::default();
+    let mut simulate = |trial: &PlanTrial| {
+        let runner = runner.filter(|_| control.end().is_none())?;
+        self::simulate(runner, trial, seed, control)
+    };
+    let (mut candidates, ranking) = plan::plan(&need, &mut laws, &mut simulate);
+    for index in &ranking.meeting {
+        plan::simulate_jitter(&need, &mut candidates[*index], &mut simulate);
+    }
+    let next_step = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
+        // The budget applies to the need of today, not to twice of it.
+        let twice = Need { budget: None, ..need.times(2.0) };
+        plan::best(&twice, &mut laws, &mut simulate)
+    });
+    let without_headroom = (ranking.meeting.is_empty() && need.headroom > 0.0).then(|| {
+        let tight = Need { headroom: 0.0, ..need.clone() };
+        plan::best(&tight, &mut laws, &mut simulate)
+    });
+    let first = ranking.meeting.first().copied();
+    let described = [ranking.best.or(first), ranking.fastest];
+    let mut machines: Vec<(usize, Vec<String>)> = Vec::new();
+    for index in described.into_iter().flatten() {
+        if !machines.iter().any(|(known, _)| *known == index) {
+            machines.push((index, plan::machines(&candidates[index], &need, &mut laws)));
+        }
+    }
+    PlanReport {
+        need,
+        derivation: lines,
+        candidates,
+        ranking,
+        next_step: next_step.flatten(),
+        without_headroom: without_headroom.flatten(),
+        machines,
+        seed,
+        is_simulated: runner.is_some(),
+    }
+}
+
+/// Returns the need of what was measured, or of a job file: `bytes` of the file `name`, of several results the one with this
+/// number. What a job file includes is read through `source`.
+///
+/// # Errors
+///
+/// What cannot be read.
+pub fn need_of(
+    name: &str,
+    bytes: &[u8],
+    number: Option<usize>,
+    source: &dyn HostSource,
+) -> Result<Derived, Vec<Diagnostic>> {
+    let is_job =
+        String::from_utf8_lossy(bytes).lines().map(str::trim).any(|line| line.starts_with('[') && line.ends_with(']'));
+    if is_job && !bytes.trim_ascii_start().starts_with(b"{") {
+        return of_job(name, source);
+    }
+    match record::read_input(name, bytes, number) {
+        Ok(Input::Run(run)) => match run.jobs.first() {
+            Some(job) => Ok(of_observation(name, &Observation::of(&run, job))),
+            None => Err(vec![Diagnostic::error("plan", format!("{name} has no results"))]),
+        },
+        Ok(Input::Iostat(iostat)) => {
+            let reports = iostat.reports.iter().flat_map(|report| &report.devices);
+            let busy = reports.max_by(|a, b| a.iops().total_cmp(&b.iops()));
+            match busy.map(|device| device.name.clone()) {
+                Some(device) => Ok(of_observation(name, &Observation::of_device(&iostat, &device))),
+                None => Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]),
+            }
+        }
+        Err(unreadable) => Err(vec![unreadable.into()]),
+    }
+}
+
+fn of_observation(name: &str, seen: &Observation) -> Derived {
+    let iops = seen.iops.map(|known| known.value());
+    let block = seen.block_bytes.or(seen.request_bytes).map(|known| known.value());
+    let need = Need {
+        iops,
+        block: block.map(|bytes| (bytes / 512.0).round().max(1.0) as u32 * 512),
+        read_share: seen.read_share.unwrap_or(1.0),
+        sequential: seen.random == Some(false),
+        capacity: seen.region_bytes,
+        ..Need::default()
+    };
+    let figures = format!("{} IOPS", units::count(iops.unwrap_or(0.0)));
+    Derived { need, lines: vec![format!("{name}: {figures}, as measured")] }
+}
+
+fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Diagnostic>> {
+    let words = [name.to_owned()];
+    let around = around(Some("custom,size=1PiB"));
+    let plan = VariedJobs { jobs: &words, sections: &[], around, outside: source }.with(&[])?;
+    let Some(job) = plan.jobs.first() else {
+        return Err(vec![Diagnostic::error("plan", format!("{name} has no jobs"))]);
+    };
+    let (pattern, pace) = (&job.pattern, &job.pace);
+    let reads = match (pattern.direction.reads(), pattern.direction.writes()) {
+        (true, true) => pattern.read_fraction(),
+        (true, false) => 1.0,
+        _ => 0.0,
+    };
+    let jobs = f64::from(job.grouping.numjobs.max(1));
+    // A rate is said of both kinds, whichever the job has.
+    let has = [pattern.direction.reads(), pattern.direction.writes()];
+    let sum = |rates: [Option<units::Rate>; 2]| {
+        let used = rates.into_iter().zip(has).filter(|(_, has)| *has);
+        let given: Vec<f64> = used.filter_map(|(rate, _)| Some(rate?.get() as f64)).collect();
+        (!given.is_empty()).then(|| given.iter().sum::<f64>() * jobs)
+    };
+    let sizes = if reads > 0.0 { &pattern.block_sizes.read } else { &pattern.block_sizes.write };
+    let need = Need {
+        iops: sum([pace.rate_iops.read, pace.rate_iops.write]),
+        bytes_per_sec: sum([pace.rate.read, pace.rate.write]),
+        block: Some((sizes.min() / 2 + sizes.max() / 2).max(512)),
+        read_share: reads,
+        sequential: !pattern.random,
+        ..Need::default()
+    };
+    let lines = vec![format!("{name}: the pattern of job `{}`", job.name)];
+    Ok(Derived { need, lines })
+}
