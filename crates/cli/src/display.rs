@@ -12,9 +12,9 @@ use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 
 use crate::args::ProgressStyle;
-use crate::events::EventLog;
 use crate::onlookers::{Invited, RunObservers};
 use crate::terminal::{Terminal, tell, tell_over};
+use live::EventLog;
 use procedure::ProcedureObserver;
 
 /// Shows a run while it goes on, to people and to the file of events.

@@ -10,10 +10,9 @@ use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
 use record::Run;
 use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
-use report::progress::{FioProgress, fio_line};
+use report::progress::{FioProgress, fio_letter, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
 
-use crate::aggregate::AggregateLog;
 use crate::argv;
 use crate::exit::Exit;
 use crate::outputs;
@@ -23,6 +22,7 @@ use crate::source::Outside;
 use crate::terminal::{Terminal, tell};
 use crate::{diagnostics, dump};
 use engine::describe;
+use live::AggregateLog;
 
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -223,26 +223,11 @@ impl<'a> FioDisplay<'a> {
             Eta::Never => false,
             Eta::Auto => people && Terminal::stdout().interactive,
         };
-        let runs = workers.chunk_by(|a, b| letter(plan, a) == letter(plan, b));
-        let letters = runs.map(|run| (letter(plan, &run[0]), run.len() as u32)).collect();
+        let letter = |worker: &WorkerPlan| fio_letter(&plan.jobs[worker.job].pattern);
+        let runs = workers.chunk_by(|a, b| letter(a) == letter(b));
+        let letters = runs.map(|run| (letter(&run[0]), run.len() as u32)).collect();
         let files = workers.iter().map(|worker| worker.files.files.len() as u32).sum();
         Self { out, shows_eta, letters, files, shown: 0 }
-    }
-}
-
-/// The letter of a worker in fio's progress line.
-fn letter(plan: &Plan, worker: &WorkerPlan) -> char {
-    use job::Direction;
-    let pattern = &plan.jobs[worker.job].pattern;
-    match (pattern.direction, pattern.random) {
-        (Direction::Read, false) => 'R',
-        (Direction::Read, true) => 'r',
-        (Direction::Write, false) => 'W',
-        (Direction::Write, true) => 'w',
-        (Direction::ReadWrite, false) => 'M',
-        (Direction::ReadWrite, true) => 'm',
-        (Direction::Trim | Direction::TrimWrite, false) => 'D',
-        (Direction::Trim | Direction::TrimWrite, true) => 'd',
     }
 }
 

@@ -4,7 +4,6 @@
 //! and exits. Each command is a module whose first function reads as its table of contents; the runners that commands use
 //! are created in `runners`.
 
-mod aggregate;
 mod args;
 mod argv;
 mod block;
@@ -16,7 +15,6 @@ mod diagnostics;
 mod display;
 mod doctor;
 mod dump;
-mod events;
 mod exit;
 mod explain;
 mod fio;
@@ -25,7 +23,6 @@ mod home;
 mod input;
 mod input_file;
 mod keep;
-mod logs;
 mod man;
 mod onlookers;
 mod options;

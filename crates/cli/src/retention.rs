@@ -1,13 +1,11 @@
 //! Retention of saved runs: limits on age and size.
 
-use store::Retention;
+use store::{Retention, age_ms, size_bytes};
 
 /// The default retention of runs.
-const AGE_MS: u64 = 365 * DAY_MS;
+const AGE_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 /// Size limit of kept runs in bytes.
 const BYTES: u64 = 4 << 30;
-
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 const FOR: &str = "FATHOM_KEEP_FOR";
 const SIZE: &str = "FATHOM_KEEP_SIZE";
@@ -28,58 +26,6 @@ pub(crate) fn from_environment() -> Result<Retention, String> {
         }
     };
     let max_age_ms = of(FOR, AGE_MS, age_ms, "a time such as 90d")?;
-    let max_bytes = of(SIZE, BYTES, bytes, "a size such as 10GiB")?;
+    let max_bytes = of(SIZE, BYTES, size_bytes, "a size such as 10GiB")?;
     Ok(Retention { max_age_ms, max_bytes, latest: 0 })
-}
-
-/// `90d`, `12h`, `2w`, `1y` in milliseconds.
-pub(crate) fn age_ms(text: &str) -> Option<u64> {
-    let (number, unit) = split(text)?;
-    let unit_ms = match unit {
-        "s" => 1000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        "d" | "day" | "days" => DAY_MS,
-        "w" => 7 * DAY_MS,
-        "y" => 365 * DAY_MS,
-        _ => return None,
-    };
-    Some((number * unit_ms as f64) as u64)
-}
-
-/// `1GiB`, `500MB`, `10k` in bytes; one letter is binary.
-pub(crate) fn bytes(text: &str) -> Option<u64> {
-    let (number, unit) = split(text)?;
-    let (prefix, base) = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => return Some(number as u64),
-        unit => match (unit.chars().next()?, unit.get(1..)?) {
-            (prefix, "" | "ib") => (prefix, 1024.0_f64),
-            (prefix, "b") => (prefix, 1000.0),
-            _ => return None,
-        },
-    };
-    let power = "kmgtp".find(prefix)? as i32 + 1;
-    Some((number * base.powi(power)) as u64)
-}
-
-fn split(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    Some((number.parse().ok()?, unit.trim()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_and_sizes_are_read_with_their_units() {
-        let ages = ["90d", "12 h", "1.5w", "1y", "0d"].map(age_ms);
-        assert_eq!(ages, [90 * DAY_MS, DAY_MS / 2, DAY_MS * 21 / 2, 365 * DAY_MS, 0].map(Some));
-        assert_eq!(["", "d", "-1d", "9 parsecs", "9"].map(age_ms), [None; 5]);
-        let sizes = ["1GiB", "500MB", "10k", "0", "7 B", "1.5 KiB"].map(bytes);
-        assert_eq!(sizes, [1 << 30, 500_000_000, 10_240, 0, 7, 1536].map(Some));
-        assert_eq!(["", "GiB", "1 parsec", "1xb", "1é"].map(bytes), [None; 5]);
-    }
 }

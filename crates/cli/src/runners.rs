@@ -15,8 +15,8 @@ use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
-use crate::logs::LogFiles;
 use crate::{home, input, parallel, shutdown};
+use live::LogFiles;
 
 /// Creates the runner of a place. Only what `gate` admits is written to.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {

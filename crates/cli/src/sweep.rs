@@ -16,7 +16,6 @@ use store::RunKind;
 use crate::args::SweepOptions;
 use crate::argv;
 use crate::display::Display;
-use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
@@ -25,6 +24,7 @@ use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::{runners, trial};
+use live::EventLog;
 use report::preview;
 use runner::Refusal;
 

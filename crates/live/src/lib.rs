@@ -1,15 +1,22 @@
-//! What is visible of a run while it goes on: a full screen on the terminal, and metrics over HTTP.
+//! What leaves a run while it goes on: a full screen on the terminal, metrics over HTTP, events and log files.
 //!
 //! An observer of the run fills a [`RunView`]; the screen ([`ScreenTerminal`]) and the metrics endpoint ([`metrics`]) read it
-//! from threads of their own. They read what workers have published, and never block a worker.
+//! from threads of their own. They read what workers have published, and never block a worker. [`EventLog`] writes events
+//! as lines of JSON; [`LogFiles`] and [`AggregateLog`] write fio's logs. All files are made through the write gate.
 //!
 //! What is *not* here: runs (`runner`), the environment and the exit of the process (`cli`), progress in lines (`report`).
 
+mod bandwidth_log;
 pub mod endpoint;
+mod event_log;
+mod log_files;
 mod metrics;
 mod screen;
 mod view;
 
+pub use bandwidth_log::AggregateLog;
+pub use event_log::EventLog;
+pub use log_files::LogFiles;
 pub use metrics::exposition;
 pub use screen::{Colours, LiveScreen, ScreenHooks, ScreenTerminal, TerminalFeatures, hold, restore_terminal};
 pub use view::{FileProgress, JobFacts, RunView, ViewState, WatchedRun};

@@ -1,5 +1,6 @@
 //! How a run is getting on, in one line.
 
+use job::Direction;
 use units::{Bytes, Nanos, count};
 
 use crate::fio::{short_count, short_size};
@@ -119,6 +120,21 @@ fn fio_clock(s: u64) -> String {
     let days_text = if days > 0 { format!("{days:02}d:") } else { String::new() };
     let hours_text = if days + hours > 0 { format!("{hours:02}h:") } else { String::new() };
     format!("{days_text}{hours_text}{minutes:02}m:{seconds:02}s")
+}
+
+/// Returns the letter of a pattern in fio's progress line.
+#[must_use]
+pub fn fio_letter(pattern: &job::Pattern) -> char {
+    match (pattern.direction, pattern.random) {
+        (Direction::Read, false) => 'R',
+        (Direction::Read, true) => 'r',
+        (Direction::Write, false) => 'W',
+        (Direction::Write, true) => 'w',
+        (Direction::ReadWrite, false) => 'M',
+        (Direction::ReadWrite, true) => 'm',
+        (Direction::Trim | Direction::TrimWrite, false) => 'D',
+        (Direction::Trim | Direction::TrimWrite, true) => 'd',
+    }
 }
 
 #[cfg(test)]

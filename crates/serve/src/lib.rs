@@ -27,7 +27,7 @@ mod view;
 mod wanted;
 
 pub use child::RunningChild;
-pub use control::{ControlReply, ExportState, Located, PATIENCE, ServerState};
+pub use control::{ControlReply, ExportState, Located, ServerState, send_command};
 pub use devices::{CleanedDevices, HeldDevices, clean};
 pub use opening::{OpenedServer, Opening};
 pub use places::RuntimeDirectory;

@@ -33,7 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("report", &["units", "job", "workload", "record", "runner", "analyse", "volume", "plan"]),
     ("manual", &["job"]),
     ("procedure", &["units", "job", "meter", "volume", "record", "runner", "sim", "analyse", "plan", "report"]),
-    ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
+    ("live", &["units", "job", "meter", "volume", "engine", "record", "report", "runner"]),
     (
         "serve",
         &["units", "job", "meter", "volume", "runner", "sim", "nbd", "probe", "engine", "device", "live", "report"],

@@ -1,7 +1,8 @@
 //! The operations for which a volume is described: `--bs`, `--rw`, `--rwmixread`.
 
-use job::{Diagnostic, Place};
+use job::Diagnostic;
 use report::catalog::CatalogLoad;
+use runner::problems;
 use volume::PerKind;
 
 use crate::args::CatalogOptions;
@@ -34,14 +35,7 @@ pub(super) fn read(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnost
 }
 
 fn refused(option: &str, value: &str, message: String, remedy: &str) -> Diagnostic {
-    let text = format!("{option}={value}");
-    let place = Place {
-        source: "command line".into(),
-        line: 1,
-        column: option.len() + 2,
-        length: value.chars().count(),
-        text: text.into(),
-    };
+    let place = problems::place_in_option(option, value, 0..value.len());
     Diagnostic::error("catalog", message).at(place).remedy(remedy)
 }
 

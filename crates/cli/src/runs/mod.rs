@@ -148,8 +148,8 @@ fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
         let unknown = |text: &String| format!("{option} {text}: write {example}");
         text.as_ref().map(|text| parse(text).ok_or_else(|| unknown(text))).transpose()
     };
-    let max_age_ms = read("--older-than", &options.older_than, retention::age_ms, "a time such as 90d or 12h")?;
-    let max_bytes = read("--larger-than", &options.larger_than, retention::bytes, "a size such as 1GiB or 500MB")?;
+    let max_age_ms = read("--older-than", &options.older_than, store::age_ms, "a time such as 90d or 12h")?;
+    let max_bytes = read("--larger-than", &options.larger_than, store::size_bytes, "a size such as 1GiB or 500MB")?;
     match (max_age_ms, max_bytes) {
         (None, None) => retention::from_environment(),
         _ => Ok(Retention { max_age_ms, max_bytes, latest: 0 }),

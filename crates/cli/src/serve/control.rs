@@ -1,20 +1,12 @@
 //! `fathom serve control`: sends a command to a running server.
 
-use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
-use std::os::unix::net::UnixStream;
-
-use job::{Diagnostic, Place};
-
 use super::args::{ControlFormat, ControlOptions};
 use crate::exit::Exit;
 use crate::outputs;
 use crate::refusal::Refused;
 use engine::describe;
 use runner::Refusal;
-use serve::{ControlReply, Located, PATIENCE};
-
-/// The longest answer that is read, in bytes.
-const ANSWER_MOST: u64 = 64 << 20;
+use serve::{ControlReply, Located};
 
 /// Sends a command to a server and prints its answer.
 pub(super) fn command(options: &ControlOptions) -> Exit {
@@ -23,7 +15,7 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
         return Exit::usage("serve control: a command is one line: write one command at a time");
     }
     let socket = options.socket.display();
-    let answered = match ask(options, &line) {
+    let answered = match serve::send_command(&options.socket, &line) {
         Ok(answered) => answered,
         Err(error) => {
             return Exit::environment(&format!(
@@ -53,42 +45,8 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
             Exit::environment(&format!("serve control: {}", problems.join("; ")))
         }
         _ => {
-            let problems = answer.errors.iter().map(|error| diagnostic(error, &line));
+            let problems = answer.errors.iter().map(|error| error.diagnostic(&line));
             Refusal::Jobs(problems.collect()).told()
         }
-    }
-}
-
-/// One line of answer.
-fn ask(options: &ControlOptions, line: &str) -> std::io::Result<String> {
-    let mut server = UnixStream::connect(&options.socket)?;
-    server.set_read_timeout(Some(PATIENCE))?;
-    server.set_write_timeout(Some(PATIENCE))?;
-    let sent = server.write_all(format!("{line}\n").as_bytes());
-    let mut answer = String::new();
-    BufReader::new(server).take(ANSWER_MOST).read_line(&mut answer)?;
-    // A server that sends controllers away says why, and does not read what they say.
-    if answer.is_empty() {
-        sent?;
-    }
-    if answer.ends_with('\n') {
-        Ok(answer)
-    } else {
-        Err(Error::new(ErrorKind::UnexpectedEof, "it ends without an answer"))
-    }
-}
-
-fn diagnostic(error: &Located, line: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::error("serve", error.message.clone());
-    let diagnostic = match error.column {
-        Some(column) => {
-            let text = line.into();
-            diagnostic.at(Place { source: "command".into(), line: 1, column, length: error.length, text })
-        }
-        None => diagnostic,
-    };
-    match &error.remedy {
-        Some(remedy) => diagnostic.remedy(remedy.clone()),
-        None => diagnostic,
     }
 }

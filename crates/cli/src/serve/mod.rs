@@ -18,7 +18,6 @@ use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAw
 
 use crate::args::ProgressStyle;
 use crate::display::Display;
-use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_and_say, printed};
 use crate::refusal::Refused;
@@ -26,6 +25,7 @@ use crate::signals::Signals;
 use crate::terminal::tell;
 use crate::{home, input, runners, shutdown};
 use args::{ServeCommand, ServeFormat, ServeOptions};
+use live::EventLog;
 use runner::Refusal;
 use supervisor::ServerSupervisor;
 

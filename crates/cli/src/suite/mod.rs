@@ -20,7 +20,6 @@ use store::RunKind;
 use crate::args::PageFormat;
 use crate::argv;
 use crate::display::Display;
-use crate::events::EventLog;
 use crate::exit::Exit;
 use crate::home;
 use crate::keep::{self, Keepsake};
@@ -32,6 +31,7 @@ use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::{Terminal, tell};
 use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use live::EventLog;
 use runner::Refusal;
 use state_file::SuiteLock;
 

@@ -1,11 +1,13 @@
 //! Commands that change a running server.
 
 mod answer;
+mod client;
 mod command;
 mod live;
 mod socket;
 
 pub use answer::{ControlReply, ExportState, Located, ServerState};
+pub use client::send_command;
 pub(crate) use live::Live;
 pub(crate) use socket::Control;
-pub use socket::PATIENCE;
+pub(crate) use socket::PATIENCE;

@@ -23,7 +23,7 @@ pub(crate) struct Control {
 }
 
 /// Timeout of reading and writing replies.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest command, in bytes.
 const COMMAND_MOST: u64 = 16 << 10;
 /// Controllers at a time.

@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_millis(500);
 
 /// One log for each kind of operation.
 #[derive(Debug)]
-pub(crate) struct AggregateLog {
+pub struct AggregateLog {
     files: [BufWriter<File>; 3],
     /// When the last lines were written, and the bytes transferred by then.
     last: (Duration, [u64; 3]),
@@ -25,7 +25,7 @@ impl AggregateLog {
     /// # Errors
     ///
     /// The file that cannot be made, and why.
-    pub(crate) fn create() -> Result<Self, String> {
+    pub fn create() -> Result<Self, String> {
         let make = |kind: &str| {
             let path = format!("agg-{kind}_bw.log");
             let file = create_output(Path::new(&path), Existing::Replace);
@@ -37,7 +37,7 @@ impl AggregateLog {
     }
 
     /// Adds a line to each log, in fio's columns: time in milliseconds, KiB/s, kind, and two zeroes.
-    pub(crate) fn see(&mut self, elapsed: Duration, bytes: [u64; 3]) {
+    pub fn see(&mut self, elapsed: Duration, bytes: [u64; 3]) {
         let (then, before) = self.last;
         let span = elapsed.saturating_sub(then);
         if span < EVERY {
@@ -58,7 +58,7 @@ impl AggregateLog {
     /// # Errors
     ///
     /// What went wrong while they were written.
-    pub(crate) fn finish(mut self) -> Result<(), String> {
+    pub fn finish(mut self) -> Result<(), String> {
         for file in &mut self.files {
             if let Err(error) = file.flush() {
                 self.failure.get_or_insert_with(|| incomplete(&error));

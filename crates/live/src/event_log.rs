@@ -17,7 +17,8 @@ use engine::describe;
 const EVERY: Duration = Duration::from_millis(900);
 
 /// Events of a run, and the file of `--events`.
-pub(crate) struct EventLog {
+#[derive(Debug)]
+pub struct EventLog {
     file: Option<File>,
     told: String,
     last: Option<Instant>,
@@ -30,20 +31,21 @@ impl EventLog {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
+    pub fn open(path: Option<&Path>) -> Result<Self, String> {
         let open = |path: &Path| {
             create_output(path, Existing::Replace).map_err(|denied| format!("--events {}: {denied}", path.display()))
         };
         Ok(Self { file: path.map(open).transpose()?, ..Self::none() })
     }
 
-    /// Nowhere to go.
-    pub(crate) fn none() -> Self {
+    /// Keeps events for the saved run alone.
+    #[must_use]
+    pub fn none() -> Self {
         Self { file: None, told: String::new(), last: None, problem: None }
     }
 
     /// Writes one event. What cannot be written must not end the run: [`EventLog::problem`] tells at its end.
-    pub(crate) fn tell(&mut self, event: &Event) {
+    pub fn tell(&mut self, event: &Event) {
         let line = event.line();
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(line.as_bytes())
@@ -54,12 +56,12 @@ impl EventLog {
     }
 
     /// All that was told since the last call.
-    pub(crate) fn take(&mut self) -> String {
+    pub fn take(&mut self) -> String {
         std::mem::take(&mut self.told)
     }
 
     /// Tells how far the run is, about once a second.
-    pub(crate) fn progress(&mut self, progress: &RunProgress) {
+    pub fn progress(&mut self, progress: &RunProgress) {
         if self.last.is_some_and(|last| last.elapsed() < EVERY) {
             return;
         }
@@ -76,7 +78,7 @@ impl EventLog {
     }
 
     /// What went wrong while events were written.
-    pub(crate) fn problem(&mut self) -> Option<String> {
+    pub fn problem(&mut self) -> Option<String> {
         self.problem.take()
     }
 }

@@ -13,8 +13,8 @@ use runner::{LogSink, WorkerLog};
 use engine::describe;
 
 /// Creates log files through the write gate.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LogFiles;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogFiles;
 
 /// The log files of one worker.
 #[derive(Debug)]

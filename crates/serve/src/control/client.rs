@@ -1,0 +1,55 @@
+//! Sends commands to a running server.
+
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use job::{Diagnostic, Place};
+
+use super::PATIENCE;
+use super::answer::Located;
+
+/// The longest answer that is read, in bytes.
+const ANSWER_MOST: u64 = 64 << 20;
+
+/// Sends a command to the server that has this socket for commands, and returns its answer.
+///
+/// # Errors
+///
+/// The system's refusal, or an answer that ends early.
+pub fn send_command(socket: &Path, line: &str) -> std::io::Result<String> {
+    let mut server = UnixStream::connect(socket)?;
+    server.set_read_timeout(Some(PATIENCE))?;
+    server.set_write_timeout(Some(PATIENCE))?;
+    let sent = server.write_all(format!("{line}\n").as_bytes());
+    let mut answer = String::new();
+    BufReader::new(server).take(ANSWER_MOST).read_line(&mut answer)?;
+    // A server that sends controllers away says why, and does not read what they say.
+    if answer.is_empty() {
+        sent?;
+    }
+    if answer.ends_with('\n') {
+        Ok(answer)
+    } else {
+        Err(Error::new(ErrorKind::UnexpectedEof, "it ends without an answer"))
+    }
+}
+
+impl Located {
+    /// Returns the error at its place in a command.
+    #[must_use]
+    pub fn diagnostic(&self, line: &str) -> Diagnostic {
+        let diagnostic = Diagnostic::error("serve", self.message.clone());
+        let diagnostic = match self.column {
+            Some(column) => {
+                let text = line.into();
+                diagnostic.at(Place { source: "command".into(), line: 1, column, length: self.length, text })
+            }
+            None => diagnostic,
+        };
+        match &self.remedy {
+            Some(remedy) => diagnostic.remedy(remedy.clone()),
+            None => diagnostic,
+        }
+    }
+}
