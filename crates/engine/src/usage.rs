@@ -1,8 +1,8 @@
-//! CPU and memory usage of threads and the process, and the highest processor number.
+//! CPU and memory usage of threads, and the highest processor number.
 
 use units::Nanos;
 
-/// Processor time, context switches and page faults since the thread or the process began.
+/// Processor time, context switches and page faults since a thread began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Time in the program.
@@ -21,13 +21,19 @@ impl Usage {
     /// Of the calling thread.
     #[must_use]
     pub fn of_thread() -> Self {
-        Self::of(libc::RUSAGE_THREAD)
-    }
-
-    /// Of all threads of the process.
-    #[must_use]
-    pub fn of_process() -> Self {
-        Self::of(libc::RUSAGE_SELF)
+        // SAFETY: all zeroes is a valid `rusage`; it is plain data.
+        let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `used` outlives the call, which cannot fail for the calling thread.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut used) };
+        let nanos =
+            |time: libc::timeval| Nanos::from_secs(time.tv_sec as u64) + Nanos::from_micros(time.tv_usec as u64);
+        Self {
+            user: nanos(used.ru_utime),
+            system: nanos(used.ru_stime),
+            context_switches: (used.ru_nvcsw + used.ru_nivcsw) as u64,
+            major_faults: used.ru_majflt as u64,
+            minor_faults: used.ru_minflt as u64,
+        }
     }
 
     /// What was used between `earlier` and this.
@@ -39,22 +45,6 @@ impl Usage {
             context_switches: self.context_switches.saturating_sub(earlier.context_switches),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-        }
-    }
-
-    fn of(whom: libc::c_int) -> Self {
-        // SAFETY: all zeroes is a valid `rusage`; it is plain data.
-        let mut used: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: `used` outlives the call, which cannot fail for these two.
-        unsafe { libc::getrusage(whom, &raw mut used) };
-        let nanos =
-            |time: libc::timeval| Nanos::from_secs(time.tv_sec as u64) + Nanos::from_micros(time.tv_usec as u64);
-        Self {
-            user: nanos(used.ru_utime),
-            system: nanos(used.ru_stime),
-            context_switches: (used.ru_nvcsw + used.ru_nivcsw) as u64,
-            major_faults: used.ru_majflt as u64,
-            minor_faults: used.ru_minflt as u64,
         }
     }
 }
@@ -73,7 +63,7 @@ mod tests {
 
     #[test]
     fn work_is_counted_for_the_thread_that_does_it() {
-        let (thread, process) = (Usage::of_thread(), Usage::of_process());
+        let before = Usage::of_thread();
         let spun = std::thread::spawn(|| {
             let before = Usage::of_thread();
             while Usage::of_thread().since(before).user < Nanos::from_millis(20) {
@@ -81,7 +71,6 @@ mod tests {
             }
         });
         spun.join().unwrap();
-        assert!(Usage::of_process().since(process).user >= Nanos::from_millis(20));
-        assert!(Usage::of_thread().since(thread).user < Nanos::from_millis(20));
+        assert!(Usage::of_thread().since(before).user < Nanos::from_millis(20));
     }
 }

@@ -271,12 +271,6 @@ impl Meter {
         self.logs.as_mut().map_or_else(Vec::new, |logs| logs.take())
     }
 
-    /// How many log entries wait to be taken.
-    #[must_use]
-    pub fn log_pending(&self) -> usize {
-        self.logs.as_ref().map_or(0, |logs| logs.pending())
-    }
-
     /// The directions that transferred anything in this phase.
     fn active(&self) -> [bool; 3] {
         std::array::from_fn(|kind| self.summary.directions[kind].ios > self.phase_ios[kind])

@@ -30,18 +30,6 @@ impl Moments {
         self.squares += if n == 1 { square } else { square * u128::from(n) };
     }
 
-    /// Moments from figures that were computed elsewhere, as an import has them.
-    #[must_use]
-    pub fn from_figures(count: u64, min: Nanos, max: Nanos, mean_ns: f64, stddev_ns: f64) -> Self {
-        if count == 0 {
-            return Self::default();
-        }
-        let n = count as f64;
-        let sum = mean_ns * n;
-        let squares = stddev_ns * stddev_ns * (n - 1.0).max(0.0) + sum * mean_ns;
-        Self { count, min: min.get(), max: max.get(), sum: sum.round() as u128, squares: squares.round() as u128 }
-    }
-
     /// Adds what another has counted.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
@@ -176,13 +164,5 @@ mod tests {
         let nothing = Moments::default();
         assert_eq!((nothing.min(), nothing.max()), (Nanos::ZERO, Nanos::ZERO));
         assert_eq!((nothing.mean_ns(), nothing.stddev_ns()), (0.0, 0.0));
-    }
-
-    #[test]
-    fn import_gives_back_its_figures() {
-        let moments =
-            Moments::from_figures(722_944, Nanos::new(860_000), Nanos::new(4_210_000), 1_314_620.0, 211_020.0);
-        assert!((moments.mean_ns() - 1_314_620.0).abs() < 1.0);
-        assert!((moments.stddev_ns() - 211_020.0).abs() < 1.0);
     }
 }

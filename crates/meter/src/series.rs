@@ -111,12 +111,6 @@ impl Series {
         &self.intervals
     }
 
-    /// When the interval that holds `at` ends.
-    #[must_use]
-    pub fn end_of(&self, at: Nanos) -> Nanos {
-        Nanos::new((at.get() / self.width.get() + 1).saturating_mul(self.width.get()))
-    }
-
     /// The interval that holds `at`, counted from the start of measurement.
     #[inline]
     pub fn at(&mut self, at: Nanos) -> &mut Interval {
@@ -223,12 +217,5 @@ mod tests {
         a.merge(&b);
         assert_eq!(a.width(), Nanos::from_secs(2));
         assert_eq!(a.intervals().iter().map(|i| i.ios[1]).collect::<Vec<_>>(), [2, 2, 1, 0, 1]);
-    }
-
-    #[test]
-    fn the_end_of_an_interval_lies_after_every_instant_in_it() {
-        let series = Series::new(IntervalWidths::of(Nanos::from_millis(500)));
-        assert_eq!(series.end_of(Nanos::ZERO), Nanos::from_millis(500));
-        assert_eq!(series.end_of(Nanos::from_millis(500)), Nanos::from_secs(1));
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of the project, as checks that say what to do instead.
 
 mod circles;
+mod dead;
 mod edges;
 mod licences;
 mod names;
@@ -17,6 +18,8 @@ use sources::SourceFile;
 const CIRCLES_MOST: usize = 0;
 /// Type definitions whose name is used more than once, in per cent. The number only goes down.
 const REPEATED_PERCENT_MOST: usize = 1;
+/// Lines of `cli` without tests: it reads arguments, prints and composes, and does nothing else.
+const CLI_LINES_MOST: usize = 7_000;
 /// Uses of banned words and of banned type names that are permitted.
 const BANNED_WORDS_MOST: usize = 0;
 const BANNED_NAMES_MOST: usize = 0;
@@ -36,9 +39,10 @@ pub(crate) fn run() -> Result<()> {
     let words = banned_words(&root, &sources)?;
     let banned = names::banned(&sources);
     println!(
-        "tidy: {crates} crates, {edges} edges; {} files, {} lines, {} lines of tests ({:.2} of them)",
+        "tidy: {crates} crates, {edges} edges; {} files, {} lines ({} of cli), {} lines of tests ({:.2} of them)",
         sources.len(),
         sizes.lines,
+        sizes.cli_lines,
         sizes.test_lines,
         sizes.test_lines as f64 / sizes.lines as f64,
     );
@@ -53,7 +57,14 @@ pub(crate) fn run() -> Result<()> {
         banned.len(),
     );
     complaints.extend(sizes.complaints);
+    if sizes.cli_lines > CLI_LINES_MOST {
+        complaints.push(format!(
+            "cli has {} lines without tests, {CLI_LINES_MOST} at most: move what is not about the command line",
+            sizes.cli_lines
+        ));
+    }
     complaints.extend(unfinished(&sources));
+    complaints.extend(dead::functions(&sources));
     let with_ties = |(circle, ties): &(String, Vec<String>)| format!("{circle}: {}", ties.join(", "));
     let circles: Vec<String> = circles.iter().map(with_ties).collect();
     complaints.extend(beyond(CIRCLES_MOST, "circles of sibling modules", &circles));

@@ -55,12 +55,6 @@ impl Mean {
             (a + b).powi(2) / (a * a / (self.effective - 1.0).max(1.0) + b * b / (other.effective - 1.0).max(1.0));
         student(free) * (a + b).sqrt()
     }
-
-    /// Whether two means differ by more than chance allows at 95 %.
-    #[must_use]
-    pub fn differs_from(&self, other: &Self) -> bool {
-        (self.value - other.value).abs() > self.difference_half_width(other)
-    }
 }
 
 /// A sudden change: another limit took over.
@@ -231,12 +225,6 @@ impl SteadyWindow {
     }
 }
 
-/// Whether the last five rounds are steady; fewer are not.
-#[must_use]
-pub fn snia_window(rounds: &[f64]) -> bool {
-    SteadyWindow::of(rounds).is_some_and(|window| window.is_steady())
-}
-
 /// Running sums of a series, so that the squares about the mean of any part are found without going through it.
 struct Sums {
     /// Of the values less the mean of all, which keeps their digits, and of their squares.
@@ -307,7 +295,8 @@ mod tests {
         let (mut apart, mut stepped, mut drifted) = (0, 0, 0);
         for _ in 0..1000 {
             let (a, b) = (series(n, phi, &mut random), series(n, phi, &mut random));
-            apart += u32::from(Mean::of(&a).differs_from(&Mean::of(&b)));
+            let (one, other) = (Mean::of(&a), Mean::of(&b));
+            apart += u32::from((one.value - other.value).abs() > one.difference_half_width(&other));
             stepped += u32::from(step(&a).is_some());
             drifted += u32::from(judge(&b).drift.is_some());
         }
@@ -368,6 +357,10 @@ mod tests {
         let drift = drift(&values).unwrap();
         assert!((drift.change + 0.35).abs() < 2.0 * drift.half_width && drift.half_width < 0.12, "{drift:?}");
         assert!(step(&values).is_none());
+    }
+
+    fn snia_window(rounds: &[f64]) -> bool {
+        SteadyWindow::of(rounds).is_some_and(|window| window.is_steady())
     }
 
     #[test]
