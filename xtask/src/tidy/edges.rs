@@ -91,6 +91,10 @@ const PURE: &[&str] = &[
 /// Dependencies through which a pure crate would reach the outside world.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];
 
+/// Crates whose types may be written to files and sockets: records and what is stored beside them, findings, the answers of
+/// a server. No type of the others is serialized, so that no file format holds back what runs for each operation.
+const MAY_SERIALIZE: &[&str] = &["record", "store", "analyse", "report", "procedure", "serve", "xtask"];
+
 /// Returns the number of crates and of edges between them.
 pub(super) fn count(root: &Path) -> Result<(usize, usize)> {
     let metadata = metadata(root)?;
@@ -121,27 +125,33 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     Ok(complaints)
 }
 
-fn complaint(room: &str, allowed: &[&str], dependency: &Value) -> Option<String> {
+fn complaint(crate_name: &str, allowed: &[&str], dependency: &Value) -> Option<String> {
     let to = dependency["name"].as_str().unwrap_or_default();
     let for_tests = dependency["kind"].as_str() == Some("dev");
     if EDGES.iter().any(|(known, _)| *known == to) {
         return (!allowed.contains(&to) && !for_tests).then(|| {
-            format!("`{room}` may not depend on `{to}`: pass data in, or argue for the edge in ARCHITECTURE.md")
+            format!("`{crate_name}` may not depend on `{to}`: pass data in, or argue for the edge in ARCHITECTURE.md")
         });
     }
-    (PURE.contains(&room) && !for_tests && IMPURE_CRATES.contains(&to))
-        .then(|| format!("`{room}` is pure and may not use `{to}`: let `cli` or `engine` do it"))
+    let complaint = if PURE.contains(&crate_name) && IMPURE_CRATES.contains(&to) {
+        format!("`{crate_name}` is pure and may not use `{to}`: let `cli` or `engine` do it")
+    } else if to.starts_with("serde") && !MAY_SERIALIZE.contains(&crate_name) {
+        format!("`{crate_name}` may not use `{to}`: store a type of `record` instead")
+    } else {
+        return None;
+    };
+    (!for_tests).then_some(complaint)
 }
 
-fn clippy_file(root: &Path, room: &str) -> Option<String> {
-    let path = root.join("crates").join(room).join("clippy.toml");
+fn clippy_file(root: &Path, crate_name: &str) -> Option<String> {
+    let path = root.join("crates").join(crate_name).join("clippy.toml");
     let same = || {
         let ours = std::fs::read_to_string(&path).ok()?;
         let model = std::fs::read_to_string(root.join("crates/units/clippy.toml")).ok()?;
         Some(ours == model)
     };
-    (PURE.contains(&room) && same() != Some(true))
-        .then(|| format!("`{room}` is pure: its clippy.toml must equal crates/units/clippy.toml"))
+    (PURE.contains(&crate_name) && same() != Some(true))
+        .then(|| format!("`{crate_name}` is pure: its clippy.toml must equal crates/units/clippy.toml"))
 }
 
 fn metadata(root: &Path) -> Result<Value> {
@@ -173,5 +183,13 @@ mod tests {
         let refused = complaint("meter", &["units"], &json!({ "name": "libc", "kind": null }));
         assert!(refused.is_some_and(|text| text.contains("`meter` is pure and may not use `libc`")));
         assert!(complaint("engine", &["units"], &json!({ "name": "libc", "kind": null })).is_none());
+    }
+
+    #[test]
+    fn a_hot_type_is_never_serialized() {
+        let serde = json!({ "name": "serde", "kind": null });
+        assert!(complaint("meter", &[], &serde).is_some_and(|text| text.contains("store a type of `record`")));
+        assert!(complaint("record", &[], &serde).is_none());
+        assert!(complaint("meter", &[], &json!({ "name": "serde_json", "kind": "dev" })).is_none());
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
             ));
         }
     };
-    let Ok(answer) = serde_json::from_str::<ControlReply>(&answered) else {
+    let Some(answer) = ControlReply::parse(&answered) else {
         return Exit::environment(&format!(
             "serve control: unrecognized answer from {socket}: name the socket that a server of the same version has \
              for --control"
