@@ -1,7 +1,7 @@
 //! The input of the rules.
 
 use crate::Observation;
-use record::{Declared, JobResult, Kind, Measured, Run, TargetKind};
+use record::{DataKind, Declared, JobResult, Measured, Run, TargetKind};
 
 /// A processor counts as busy from this share of its time on.
 const BUSY: f64 = 0.9;
@@ -40,8 +40,8 @@ impl<'a> Facts<'a> {
     }
 
     /// The kind with the most operations.
-    pub(crate) fn main_kind(self) -> Kind {
-        Kind::ALL.into_iter().max_by_key(|&kind| self.result().kind(kind).ios).unwrap_or(Kind::Read)
+    pub(crate) fn main_kind(self) -> DataKind {
+        DataKind::ALL.into_iter().max_by_key(|&kind| self.result().kind(kind).ios).unwrap_or(DataKind::Read)
     }
 
     /// Deviation over mean of the service times of the main kind.

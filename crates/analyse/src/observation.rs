@@ -1,7 +1,8 @@
 //! A load and its result, from any source: a run, device counters, a claim.
 
 use record::{
-    Claim, Claimed, ClaimedKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Kind, Measured, Run,
+    Claim, Claimed, ClaimedKind, DataKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Measured,
+    Run,
 };
 
 use crate::{Database, EvidenceSource};
@@ -491,13 +492,13 @@ fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
 
 /// The results of the kind with the most operations.
 fn main(result: &Measured) -> &record::DirectionResult {
-    Kind::ALL.map(|kind| result.kind(kind)).into_iter().max_by_key(|kind| kind.ios).unwrap_or(&result.read)
+    DataKind::ALL.map(|kind| result.kind(kind)).into_iter().max_by_key(|kind| kind.ios).unwrap_or(&result.read)
 }
 
 /// The block size, where all operations have the same.
 fn block_bytes(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
     let used: Vec<_> =
-        Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0).map(|kind| declared.sizes(kind)).collect();
+        DataKind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0).map(|kind| declared.sizes(kind)).collect();
     let first = *used.first()?;
     let one = first.min > 0 && used.iter().all(|sizes| sizes.min == first.min && sizes.max == first.min);
     one.then(|| KnownFigure::exact(f64::from(first.min), EvidenceSource::Job))

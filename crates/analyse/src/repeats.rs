@@ -62,7 +62,7 @@ pub fn repeats(runs: &[&Run]) -> Vec<JobSpread> {
 }
 
 fn figures(jobs: &[Option<&JobResult>]) -> Vec<Spread> {
-    let kinds = record::Kind::ALL.map(Some).into_iter().chain([None]);
+    let kinds = record::DataKind::ALL.map(Some).into_iter().chain([None]);
     let all = kinds.flat_map(|kind| QUANTITIES.map(|quantity| Figure { kind, quantity }));
     let spreads: Vec<Spread> = all.filter_map(|figure| spread(figure, jobs)).collect();
     let several = spreads

@@ -8,8 +8,8 @@ use analyse::{
 };
 use loads::{SECOND_NS, file, latency, queue_full};
 use record::{
-    DeclaredPerKind, DiskUse, Kind, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, Run, RunOutcome, Unchecked,
-    Verified,
+    DataKind, DeclaredPerKind, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, Run, RunOutcome,
+    Unchecked, Verified,
 };
 
 /// What is found in a run.
@@ -433,7 +433,7 @@ fn the_list_of_findings_has_each_once_and_in_order() {
 
 /// What makes figures those of a text for people.
 fn quote() -> Quote {
-    Quote { what: Quoted::Iops, kind: Some(Kind::Read), value: 1.0, step: 1.0, line: 1, of: None }
+    Quote { what: Quoted::Iops, kind: Some(DataKind::Read), value: 1.0, step: 1.0, line: 1, of: None }
 }
 
 #[test]

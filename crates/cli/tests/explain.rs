@@ -9,7 +9,7 @@ use common::model::assert_near;
 use common::{Scratch, fathom, fio, run, run_with_input};
 use serde_json::Value;
 use units::random::Random;
-use volume::Kind;
+use volume::RequestKind;
 use volume::catalogue;
 use volume::closed::{Load, predict};
 
@@ -327,7 +327,7 @@ fn healthy(random: &mut Random, volumes: &[String]) -> Option<Healthy> {
     let spec = catalogue::resolve(&volume).ok()?;
     let load = Load { in_flight: 1e9, ..Load::mixed(reads, block, 1e9) };
     let deep = predict(&spec, &load)?;
-    let knee = deep.knee().filter(|_| Load::of(Kind::Read, block, 1.0).bytes.read > 0)?;
+    let knee = deep.knee().filter(|_| Load::of(RequestKind::Read, block, 1.0).bytes.read > 0)?;
     // What takes a million operations a second is no different, and takes longer.
     let seconds = (20_000.0 / deep.iops).clamp(0.4, 600.0);
     let load = if random.below(2) == 0 {

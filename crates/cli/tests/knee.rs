@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::host::timed;
 use common::json::Json;
 use common::{Outcome, Scratch, fathom, run, words};
-use volume::Kind;
+use volume::RequestKind;
 use volume::closed::{Load, predict};
 
 const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
@@ -29,7 +29,8 @@ fn the_knee_of_every_volume_of_the_catalogue_is_found() {
         let document = Json::read(&outcome.stdout);
         let fit = document.items("sweeps")[0].at("fit");
         let spec = volume::catalogue::resolve(&name).expect("it is listed");
-        let prediction = predict(&spec, &Load::of(Kind::Read, 4096, 1.0)).expect("random reads have a closed form");
+        let prediction =
+            predict(&spec, &Load::of(RequestKind::Read, 4096, 1.0)).expect("random reads have a closed form");
         let told = match (prediction.knee(), fit.text("shape")) {
             (Some(knee), "knee") if knee > 1.0 => fit.number("depth/value") / knee - 1.0,
             (Some(knee), "flat") if knee < 1.05 => fit.number("xmax/value") / prediction.caps[0].iops - 1.0,

@@ -5,7 +5,7 @@ mod common;
 use common::host::timed;
 use common::model::{assert_near, pace, read, record, record_of_file, refused, simulate};
 use common::{Scratch, fathom, run, words};
-use record::{Kind, Run};
+use record::{DataKind, Run};
 
 const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
 
@@ -155,7 +155,7 @@ fn persistent_disks_share_iops_between_reads_and_writes_along_a_line() {
                 format!("--name=a --rw=randrw --rwmixread={mix:.0} --bs=8k --iodepth=1024 --runtime=5 --time_based");
             let run = record(volume, &job);
             let rate = |kind| run.jobs[0].result.kind(kind).iops();
-            let line = rate(Kind::Read) / reads + rate(Kind::Write) / writes;
+            let line = rate(DataKind::Read) / reads + rate(DataKind::Write) / writes;
             assert_near(&format!("{volume}, {quarters} quarters of reads"), line, 1.0, 0.01);
         }
     }

@@ -9,7 +9,7 @@ use common::host::{Miss, WakeUps, timed};
 use common::json::Json;
 use common::model::record;
 use common::{Scratch, fathom, require, run};
-use record::Kind;
+use record::DataKind;
 use volume::closed::{Load, Prediction, predict};
 
 /// Well below their limits, at them, and far beyond.
@@ -37,13 +37,13 @@ struct Served {
 
 fn closed(volume: &str, depth: u32) -> Prediction {
     let spec = volume::catalogue::resolve(volume).expect("a volume");
-    predict(&spec, &Load::of(volume::Kind::Read, 4096, f64::from(depth))).expect("a closed form")
+    predict(&spec, &Load::of(volume::RequestKind::Read, 4096, f64::from(depth))).expect("a closed form")
 }
 
 fn simulated(volume: &str, depth: u32, secs: f64) -> Figures {
     let words = format!("--name=t --rw=randread --bs=4k --iodepth={depth} --time_based --runtime={secs}");
     let run = record(volume, &words);
-    let read = run.jobs[0].result.kind(Kind::Read);
+    let read = run.jobs[0].result.kind(DataKind::Read);
     let percentile = |percent| read.service.percentile_ns(percent).expect("reads") as f64 / 1e3;
     Figures { iops: run.jobs[0].result.iops(), p50_us: percentile(50.0), p99_us: percentile(99.0) }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use engine::files::{self, FileKind};
-use workload::OpKind;
+use units::OpKind;
 
 /// The remedy for a device that has gone or that takes writes only at the write pointers of its zones.
 pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use drive::{FailureCause, OperationFailure};
 use job::Engine;
 use runner::WorkerPlan;
-use workload::OpKind;
+use units::OpKind;
 
 use crate::device_state;
 

@@ -13,8 +13,8 @@ use job::{Job, Plan};
 use record::StuckKind;
 use runner::policy;
 use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult};
-use target::Kind;
 use units::Nanos;
+use units::OpKind;
 
 use crate::stall::{Devices, Silence, StalledWorker};
 use crate::stuck;
@@ -242,7 +242,7 @@ impl RunStage {
 
     fn waiting(&self, one: &RunningStage) -> StalledWorker {
         let call = self.workers.shared.calls[one.number].current();
-        let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(Kind::Sync | Kind::DataSync)));
+        let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(OpKind::Sync | OpKind::DataSync)));
         StalledWorker { number: one.number, progressed: one.progressed, syncs }
     }
 

@@ -4,19 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::{DriveObserver, Stop};
-use engine::Usage;
 use engine::files::{self, Access, CacheAdvice};
 use engine::gate::WriteGate;
 use engine::{BlockedCall, CallKind, EngineKind, InCall, MemoryKind, MonotonicClock, Setup, Visitor};
 use job::{BufferMemory, Dialect, Engine, Job};
-use meter::{CpuUse, IntervalWidths, Meter, Summary};
+use meter::{IntervalWidths, Meter, Summary};
 use record::StuckKind;
 use runner::policy::{self, Storage};
 use runner::{
     LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerLog, WorkerPlan, WorkerResult,
 };
-use target::{Kind, Target};
+use target::Target;
+use units::CpuUse;
 use units::Nanos;
+use units::OpKind;
 use workload::{Issuer, Operations};
 
 use crate::host_stats::unix_ms;
@@ -53,11 +54,11 @@ pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
     let kind = match call.kind {
         CallKind::Open => StuckKind::Open,
         CallKind::Close => StuckKind::Close,
-        CallKind::Operation(Kind::Read) => StuckKind::Read,
-        CallKind::Operation(Kind::Write) => StuckKind::Write,
-        CallKind::Operation(Kind::Trim) => StuckKind::Trim,
-        CallKind::Operation(Kind::Sync) => StuckKind::Fsync,
-        CallKind::Operation(Kind::DataSync) => StuckKind::Fdatasync,
+        CallKind::Operation(OpKind::Read) => StuckKind::Read,
+        CallKind::Operation(OpKind::Write) => StuckKind::Write,
+        CallKind::Operation(OpKind::Trim) => StuckKind::Trim,
+        CallKind::Operation(OpKind::Sync) => StuckKind::Fsync,
+        CallKind::Operation(OpKind::DataSync) => StuckKind::Fdatasync,
     };
     let (file, offset, length) = (call.file, call.offset, call.length);
     PendingOperation { kind, file, offset, length, waited: now.since(call.since) }
@@ -121,7 +122,7 @@ fn attempt(
         counters: &shared.counters,
         worker: counters,
         logs: logs.as_deref_mut().map(|logs| logs as &mut dyn WorkerLog),
-        used_before: Usage::default(),
+        used_before: CpuUse::default(),
         turn: shared.turn,
         summary_at: Nanos::ZERO,
     };
@@ -152,7 +153,7 @@ impl Visitor for WorkerDrive<'_> {
         publisher.worker.set_running(true);
         finished.started_unix_ms = unix_ms();
         publisher.worker.set_started_unix_ms(finished.started_unix_ms);
-        publisher.used_before = Usage::of_thread();
+        publisher.used_before = engine::cpu_use_of_thread();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut publisher);
         let used = publisher.used();
         let now = target.now();
@@ -276,7 +277,7 @@ struct Publisher<'a> {
     worker: &'a WorkerCounters,
     logs: Option<&'a mut dyn WorkerLog>,
     /// CPU time of the worker's thread before it began.
-    used_before: Usage,
+    used_before: CpuUse,
     /// After how long it yields to other workers; `None` where the scheduler does.
     turn: Option<Nanos>,
     /// When the next summary is due.
@@ -286,14 +287,7 @@ struct Publisher<'a> {
 impl Publisher<'_> {
     /// Returns what the worker has used; to be called on its own thread.
     fn used(&self) -> CpuUse {
-        let used = Usage::of_thread().since(self.used_before);
-        CpuUse {
-            user: used.user,
-            system: used.system,
-            context_switches: used.context_switches,
-            major_faults: used.major_faults,
-            minor_faults: used.minor_faults,
-        }
+        engine::cpu_use_of_thread().since(self.used_before)
     }
 }
 

@@ -28,7 +28,7 @@ pub struct OperationFailure {
     pub decision: Decision,
     /// What went wrong.
     pub cause: FailureCause,
-    /// The bytes of a damaged block, where [`Policy::keep_damaged`] asks for it.
+    /// The bytes of a damaged block, where [`crate::Policy::keep_damaged`] asks for it.
     pub damaged: Option<Damaged>,
 }
 

@@ -3,9 +3,10 @@
 mod retry;
 
 use meter::{Meter, Sample, SummaryDirection};
-use target::{Completion, Kind, Op, Settled, Tag, Target};
+use target::{Completion, Op, Settled, Tag, Target};
 use units::Nanos;
-use workload::{Decision, Issuer, Next, OpKind};
+use units::OpKind;
+use workload::{Decision, Issuer, Next};
 
 use crate::Policy;
 use crate::group::GroupSizing;
@@ -474,16 +475,9 @@ fn write_back(file: u32, offset: u64, intended: Nanos) -> Decision {
 }
 
 fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
-    let kind = match decision.kind {
-        OpKind::Read => Kind::Read,
-        OpKind::Write => Kind::Write,
-        OpKind::Trim => Kind::Trim,
-        OpKind::Sync => Kind::Sync,
-        OpKind::DataSync => Kind::DataSync,
-    };
     Op {
         tag,
-        kind,
+        kind: decision.kind,
         file: decision.file,
         offset: decision.offset + u64::from(moved),
         length: decision.length - moved,

@@ -6,8 +6,9 @@ use meter::{Meter, MeterOptions, Summary, SummaryDirection};
 use target::testing::{FaultPlan, Faulty, Invalidated, MemoryModel, MemoryTarget};
 use target::{Settled, Target};
 use units::Nanos;
+use units::OpKind;
 use units::random::Random;
-use workload::{FileExtent, Issuer, JobLayout, OpKind};
+use workload::{FileExtent, Issuer, JobLayout};
 
 const FILE_BYTES: u64 = 1 << 20;
 const LATENCY: Nanos = Nanos::from_micros(100);
@@ -280,14 +281,14 @@ fn end_fsync_comes_after_all_writes_also_when_time_is_up() {
         let mut target = Recording { inner: memory(8), kinds: Vec::new() };
         let mut worker = worker_of(&job, 0, |_| ());
         run(&mut worker, &mut target);
-        let syncs = target.kinds.iter().filter(|kind| **kind == target::Kind::Sync).count();
-        assert_eq!((syncs, target.kinds.last()), (1, Some(&target::Kind::Sync)), "{limits}");
+        let syncs = target.kinds.iter().filter(|kind| **kind == units::OpKind::Sync).count();
+        assert_eq!((syncs, target.kinds.last()), (1, Some(&units::OpKind::Sync)), "{limits}");
     }
 }
 
 struct Recording {
     inner: MemoryTarget,
-    kinds: Vec<target::Kind>,
+    kinds: Vec<units::OpKind>,
 }
 
 impl Target for Recording {

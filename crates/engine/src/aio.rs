@@ -7,8 +7,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use target::{Completion, Kind, Op, Settled, Tag, Target};
+use target::{Completion, Op, Settled, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
@@ -48,7 +49,7 @@ struct AioRequest {
 impl AioRequest {
     /// What other threads see of it while it is handed over.
     fn as_call(&self, since: Nanos) -> BlockedCall {
-        let kind = if self.command == COMMAND_READ { Kind::Read } else { Kind::Write };
+        let kind = if self.command == COMMAND_READ { OpKind::Read } else { OpKind::Write };
         let (file, length) = ((self.data >> 32) as u32, self.bytes as u32);
         BlockedCall { kind: CallKind::Operation(kind), file, offset: self.offset as u64, length, since }
     }
@@ -167,7 +168,7 @@ impl Aio {
         let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
         Ok(AioRequest {
             data: u64::from(op.tag.0) | u64::from(op.file) << 32,
-            command: if op.kind == Kind::Read { COMMAND_READ } else { COMMAND_WRITE },
+            command: if op.kind == OpKind::Read { COMMAND_READ } else { COMMAND_WRITE },
             fd: file.live_fd()? as u32,
             buffer: start as u64,
             bytes: u64::from(op.length),
@@ -300,7 +301,7 @@ impl Target for Aio {
 
     #[inline]
     fn submit(&mut self, op: Op) {
-        if !matches!(op.kind, Kind::Read | Kind::Write) {
+        if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.perform(&op);
         }
         match self.request(&op) {

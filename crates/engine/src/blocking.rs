@@ -2,7 +2,8 @@
 
 use std::os::fd::RawFd;
 
-use target::{Kind, Op, Settled};
+use target::{Op, Settled};
+use units::OpKind;
 
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
@@ -153,7 +154,7 @@ impl<C: Call> Perform for Blocking<C> {
         let Some(file) = self.files.get(op.file as usize) else {
             return -libc::EBADF;
         };
-        if !matches!(op.kind, Kind::Read | Kind::Write) {
+        if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return inline::perform(file, op);
         }
         let Some(start) = buffers.span(op.tag, op.skip, op.length) else {
@@ -163,7 +164,7 @@ impl<C: Call> Perform for Blocking<C> {
             Ok(fd) => fd,
             Err(errno) => return errno,
         };
-        let write = op.kind == Kind::Write;
+        let write = op.kind == OpKind::Write;
         // SAFETY: the span lies within the tag's buffer, which is not used elsewhere while `buffers` is borrowed.
         inline::repeated(|| unsafe { self.call.transfer(fd, write, start, op.length as usize, op.offset as i64) })
     }

@@ -5,8 +5,9 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use target::{Kind, Op};
+use target::Op;
 use units::Nanos;
+use units::OpKind;
 
 /// Kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub enum CallKind {
     /// Closes files.
     Close,
     /// Transfers, trims or syncs.
-    Operation(Kind),
+    Operation(OpKind),
 }
 
 /// A call that has not returned.
@@ -48,22 +49,22 @@ pub struct InCall {
 const KINDS: [CallKind; 7] = [
     CallKind::Open,
     CallKind::Close,
-    CallKind::Operation(Kind::Read),
-    CallKind::Operation(Kind::Write),
-    CallKind::Operation(Kind::Trim),
-    CallKind::Operation(Kind::Sync),
-    CallKind::Operation(Kind::DataSync),
+    CallKind::Operation(OpKind::Read),
+    CallKind::Operation(OpKind::Write),
+    CallKind::Operation(OpKind::Trim),
+    CallKind::Operation(OpKind::Sync),
+    CallKind::Operation(OpKind::DataSync),
 ];
 
 const fn code(kind: CallKind) -> u8 {
     match kind {
         CallKind::Open => 1,
         CallKind::Close => 2,
-        CallKind::Operation(Kind::Read) => 3,
-        CallKind::Operation(Kind::Write) => 4,
-        CallKind::Operation(Kind::Trim) => 5,
-        CallKind::Operation(Kind::Sync) => 6,
-        CallKind::Operation(Kind::DataSync) => 7,
+        CallKind::Operation(OpKind::Read) => 3,
+        CallKind::Operation(OpKind::Write) => 4,
+        CallKind::Operation(OpKind::Trim) => 5,
+        CallKind::Operation(OpKind::Sync) => 6,
+        CallKind::Operation(OpKind::DataSync) => 7,
     }
 }
 
@@ -87,7 +88,7 @@ impl InCall {
 
     /// Carries out what writes a file back before it is read, recorded as an `fdatasync`.
     pub(crate) fn settle<R>(&self, file: u32, offset: u64, since: Nanos, settle: impl FnOnce() -> R) -> R {
-        self.enter(BlockedCall { kind: CallKind::Operation(Kind::DataSync), file, offset, length: 0, since });
+        self.enter(BlockedCall { kind: CallKind::Operation(OpKind::DataSync), file, offset, length: 0, since });
         let result = settle();
         self.leave();
         result
@@ -124,7 +125,7 @@ mod tests {
         let seen = InCall::default();
         let since = Nanos::from_secs(1);
         let call = seen.settle(2, 4096, since, || seen.current());
-        let kind = CallKind::Operation(Kind::DataSync);
+        let kind = CallKind::Operation(OpKind::DataSync);
         assert_eq!(call, Some(BlockedCall { kind, file: 2, offset: 4096, length: 0, since }));
         assert_eq!(seen.current(), None);
     }

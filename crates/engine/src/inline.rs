@@ -2,7 +2,8 @@
 
 use std::os::fd::RawFd;
 
-use target::{Kind, Op};
+use target::Op;
+use units::OpKind;
 
 use crate::error::last_errno;
 use crate::files::{self, File, FileKind};
@@ -16,17 +17,17 @@ pub(crate) const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_
 /// Syncs or trims; returns bytes or a negated error number as completions carry it. Reads and writes are not
 /// its business and get `EINVAL`.
 pub(crate) fn perform(file: &File, op: &Op) -> i32 {
-    let fd = match if op.kind == Kind::Trim { file.range_fd() } else { file.live_fd() } {
+    let fd = match if op.kind == OpKind::Trim { file.range_fd() } else { file.live_fd() } {
         Ok(fd) => fd,
         Err(errno) => return errno,
     };
     match op.kind {
         // SAFETY: the call takes no memory.
-        Kind::Sync => retried(0, || unsafe { libc::fsync(fd) }),
+        OpKind::Sync => retried(0, || unsafe { libc::fsync(fd) }),
         // SAFETY: the call takes no memory.
-        Kind::DataSync => retried(0, || unsafe { libc::fdatasync(fd) }),
-        Kind::Trim => trim(file, fd, op),
-        Kind::Read | Kind::Write => -libc::EINVAL,
+        OpKind::DataSync => retried(0, || unsafe { libc::fdatasync(fd) }),
+        OpKind::Trim => trim(file, fd, op),
+        OpKind::Read | OpKind::Write => -libc::EINVAL,
     }
 }
 

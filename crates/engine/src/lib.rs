@@ -49,4 +49,4 @@ pub use error::{Error, ErrorKind, describe, remedy};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};
-pub use usage::{Usage, last_processor};
+pub use usage::{cpu_use_of_thread, last_processor};

@@ -3,7 +3,8 @@
 use std::io;
 use std::ptr::NonNull;
 
-use target::{Kind, Op, Settled};
+use target::{Op, Settled};
+use units::OpKind;
 
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
@@ -198,13 +199,13 @@ impl Perform for Mmap {
             return errno;
         }
         match op.kind {
-            Kind::Trim => return inline::perform(&mapping.file, op),
-            Kind::Sync | Kind::DataSync => return mapping.sync(),
-            Kind::Read | Kind::Write => {}
+            OpKind::Trim => return inline::perform(&mapping.file, op),
+            OpKind::Sync | OpKind::DataSync => return mapping.sync(),
+            OpKind::Read | OpKind::Write => {}
         }
         let Some(buffer) = buffers.span(op.tag, op.skip, op.length) else {
             return -libc::EINVAL;
         };
-        if op.kind == Kind::Read { mapping.read(op, buffer) } else { mapping.write(op, buffer) }
+        if op.kind == OpKind::Read { mapping.read(op, buffer) } else { mapping.write(op, buffer) }
     }
 }

@@ -1,7 +1,8 @@
 //! A target without a device, for the cost of the generator itself.
 
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
@@ -39,8 +40,8 @@ impl Target for Null {
     #[inline]
     fn submit(&mut self, op: Op) {
         let result = match op.kind {
-            Kind::Sync | Kind::DataSync => 0,
-            Kind::Read | Kind::Write | Kind::Trim => op.length.min(i32::MAX as u32) as i32,
+            OpKind::Sync | OpKind::DataSync => 0,
+            OpKind::Read | OpKind::Write | OpKind::Trim => op.length.min(i32::MAX as u32) as i32,
         };
         self.taken.push(Completion { tag: op.tag, submitted: Nanos::ZERO, completed: Nanos::ZERO, result });
     }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
-use target::{Completion, Kind, Op, Settled, Tag, Target};
+use target::{Completion, Op, Settled, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
@@ -60,7 +61,7 @@ struct Label(u64);
 impl Label {
     #[inline]
     fn of(op: &Op) -> Self {
-        let trimmed = if op.kind == Kind::Trim { u64::from(op.length) } else { 0 };
+        let trimmed = if op.kind == OpKind::Trim { u64::from(op.length) } else { 0 };
         Self(u64::from(op.tag.0) | trimmed << 32)
     }
 
@@ -154,11 +155,11 @@ impl Uring {
             Err(errno) => return SubmissionRoute::Refused(errno),
         };
         let entry = match op.kind {
-            Kind::Read | Kind::Write => transfer(fd, op, start, self.registered_buffers),
-            _ if self.iopoll || (op.kind == Kind::Trim && !inline::punches(file)) => return SubmissionRoute::Inline,
-            Kind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
-            Kind::Sync => opcode::Fsync::new(fd).build(),
-            Kind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+            OpKind::Read | OpKind::Write => transfer(fd, op, start, self.registered_buffers),
+            _ if self.iopoll || (op.kind == OpKind::Trim && !inline::punches(file)) => return SubmissionRoute::Inline,
+            OpKind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
+            OpKind::Sync => opcode::Fsync::new(fd).build(),
+            OpKind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         };
         let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
         SubmissionRoute::Ring(entry.flags(flags).user_data(Label::of(op).0))
@@ -304,7 +305,7 @@ impl Target for Uring {
     fn submit(&mut self, op: Op) {
         match self.route(&op) {
             SubmissionRoute::Ring(entry) => {
-                self.deferred |= !matches!(op.kind, Kind::Read | Kind::Write);
+                self.deferred |= !matches!(op.kind, OpKind::Read | OpKind::Write);
                 self.slots.take(op.tag);
                 self.held.push(entry);
             }
@@ -473,7 +474,7 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
 fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
     // Tags and registered buffers have the same numbers.
     let buffer = op.tag.0 as u16;
-    match (op.kind == Kind::Read, registered) {
+    match (op.kind == OpKind::Read, registered) {
         (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).build(),
         (true, true) => opcode::ReadFixed::new(fd, start, op.length, buffer).offset(op.offset).build(),
         (false, false) => opcode::Write::new(fd, start, op.length).offset(op.offset).build(),
@@ -484,7 +485,7 @@ fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
 /// Returns the bytes of its buffer that an operation uses.
 #[inline]
 fn in_buffer(op: &Op) -> u32 {
-    if matches!(op.kind, Kind::Read | Kind::Write) { op.length } else { 0 }
+    if matches!(op.kind, OpKind::Read | OpKind::Write) { op.length } else { 0 }
 }
 
 fn refused(error: &io::Error) -> Error {
@@ -525,10 +526,10 @@ mod tests {
 
     #[test]
     fn labels_carry_the_tag_and_what_a_trim_trims() {
-        let op = Op { tag: Tag(u32::MAX), kind: Kind::Trim, file: 0, offset: 0, length: 1 << 20, skip: 0 };
+        let op = Op { tag: Tag(u32::MAX), kind: OpKind::Trim, file: 0, offset: 0, length: 1 << 20, skip: 0 };
         let trim = Label::of(&op);
         assert_eq!((trim.tag(), trim.result(0), trim.result(-95)), (op.tag, 1 << 20, -95));
-        let read = Label::of(&Op { kind: Kind::Read, ..op });
+        let read = Label::of(&Op { kind: OpKind::Read, ..op });
         assert_eq!((read.tag(), read.result(0), read.result(512), read.result(-5)), (op.tag, 0, 512, -5));
     }
 

@@ -18,8 +18,9 @@ use host::{timed, within};
 use loops::Loop;
 use rustix::time::{ClockId, clock_gettime};
 use scratch::Scratch;
-use target::{Kind, Op, Tag, Target};
+use target::{Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 /// Waits for a row of deadlines, `gap` apart, with an operation in flight at most of them, and returns the
 /// median of how late it was.
@@ -38,7 +39,7 @@ impl Visitor for Deadlines {
         let mut due = target.now() + self.gap;
         for step in 0..COUNT {
             if step.is_multiple_of(2) {
-                target.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset: 0, length: 4096, skip: 0 });
+                target.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset: 0, length: 4096, skip: 0 });
             }
             // One more than is in flight, so that the deadline ends the wait.
             target.wait(2, due, &mut done);

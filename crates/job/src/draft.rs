@@ -1,5 +1,6 @@
 //! A job under construction.
 
+use units::PerKind;
 use units::{Bytes, Nanos};
 
 use crate::model::*;
@@ -38,30 +39,6 @@ impl JobDraft {
         if let Some(slots) = slots.get_mut(slot..end) {
             slots.fill(value.clone());
         }
-    }
-}
-
-impl<T> PerKind<T> {
-    /// The value for reads (0), writes (1) or trims (2).
-    pub(crate) fn slot(&mut self, slot: usize) -> &mut T {
-        match slot {
-            0 => &mut self.read,
-            1 => &mut self.write,
-            _ => &mut self.trim,
-        }
-    }
-
-    /// Returns the same value for all kinds.
-    pub fn same(value: T) -> Self
-    where
-        T: Clone,
-    {
-        Self { read: value.clone(), write: value.clone(), trim: value }
-    }
-
-    /// The three values made by `make` from 0, 1 and 2.
-    pub(crate) fn from_slots(mut make: impl FnMut(usize) -> T) -> Self {
-        Self { read: make(0), write: make(1), trim: make(2) }
     }
 }
 

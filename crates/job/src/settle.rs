@@ -1,6 +1,7 @@
 //! Reconciles the settings of a job that depend on each other.
 
 use units::Nanos;
+use units::PerKind;
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;

@@ -30,4 +30,4 @@ pub use meter::{Meter, MeterOptions};
 pub use moments::{Moments, Samples};
 pub use sample::Sample;
 pub use series::{Interval, IntervalWidths, Series};
-pub use summary::{CpuUse, DepthMap, DirectionSummary, Summary, SummaryDirection};
+pub use summary::{DepthMap, DirectionSummary, Summary, SummaryDirection};

@@ -1,5 +1,6 @@
 //! Results of a worker, a job or a host: one type with one merge.
 
+use units::CpuUse;
 use units::Nanos;
 
 use crate::{Blocks, Latency, Samples, Series};
@@ -123,32 +124,6 @@ impl DepthMap {
     /// Adds what another has counted.
     pub fn merge(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
-    }
-}
-
-/// CPU usage of a worker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuUse {
-    /// Time in user mode.
-    pub user: Nanos,
-    /// Time in the kernel.
-    pub system: Nanos,
-    /// Context switches.
-    pub context_switches: u64,
-    /// Page faults that read from a disk.
-    pub major_faults: u64,
-    /// Page faults that did not.
-    pub minor_faults: u64,
-}
-
-impl CpuUse {
-    /// Adds the use of another worker.
-    pub fn merge(&mut self, other: &Self) {
-        self.user += other.user;
-        self.system += other.system;
-        self.context_switches += other.context_switches;
-        self.major_faults += other.major_faults;
-        self.minor_faults += other.minor_faults;
     }
 }
 

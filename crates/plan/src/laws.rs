@@ -1,7 +1,7 @@
 //! Means and percentiles of latency laws, cached.
 
 use volume::closed::{Load, transit_secs};
-use volume::{Behaviour, Kind, Law, Spec};
+use volume::{Behaviour, Law, RequestKind, Spec};
 
 /// Means of laws that are known by now: many volumes have the same, and each takes thousands of quantiles.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Laws {
 }
 
 /// Kinds that a need is made of.
-const KINDS: [Kind; 2] = [Kind::Read, Kind::Write];
+const KINDS: [RequestKind; 2] = [RequestKind::Read, RequestKind::Write];
 
 impl Laws {
     fn mean_secs(&mut self, law: &Law) -> f64 {

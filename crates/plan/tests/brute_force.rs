@@ -6,7 +6,7 @@ use units::Nanos;
 use units::random::Random;
 use volume::catalogue::{Bounds, KeyAbout, ResolvedVolume, list, no_files, resolve_all};
 use volume::closed::{Load, caps};
-use volume::{Attachment, Kind, Request, System};
+use volume::{Attachment, Request, RequestKind, System};
 
 const SEED: u64 = 20_261_123;
 const NEEDS: u64 = 200;
@@ -135,7 +135,7 @@ fn simulate(trial: &PlanTrial, seed: u64) -> Option<TrialOutcome> {
     let block = u64::from(trial.block);
     let mut start = |system: &mut System, now: Nanos, id: u32, random: &mut Random| {
         let blocks = (size / block).max(1);
-        let kind = if random.unit() < trial.read_share { Kind::Read } else { Kind::Write };
+        let kind = if random.unit() < trial.read_share { RequestKind::Read } else { RequestKind::Write };
         let next = &mut offsets[kind.index()];
         *next = if trial.sequential { *next / block + 1 } else { random.below(blocks) } % blocks * block;
         let offset = *next;

@@ -1,10 +1,11 @@
 //! The volume that figures are compared with, simulated for `analyse`.
 
 use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observation};
-use job::{BlockSizes, Direction, Engine, Job, PerKind, Plan};
+use job::{BlockSizes, Direction, Engine, Job, Plan};
 use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
 use sim::model::with_key;
 use units::Nanos;
+use units::PerKind;
 use volume::catalogue::{self, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
 use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};

@@ -3,13 +3,14 @@
 //! `plan` searches the catalogue; here are the runs that confirm what it finds.
 
 use analyse::Observation;
-use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, PerKind, Plan};
+use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, Plan};
 use plan::workload::Derived;
 use plan::{Laws, Need, PlanTrial, TrialOutcome};
 use record::{Input, LatencyStats, Run};
 use report::plan::PlanReport;
 use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
 use sim::model::with_key;
+use units::PerKind;
 use units::{Nanos, Rate};
 
 use crate::jobs::{VariedJobs, around};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DeclaredPerKind, Kind};
+use crate::{DataKind, DeclaredPerKind};
 
 /// Buckets that are not empty, in rising order: index (as [`meter::bucket_of`] gives it) and count.
 pub type Buckets = Vec<(u32, u64)>;
@@ -31,11 +31,11 @@ pub struct LatencyBlock {
 impl LatencyBlock {
     /// The buckets of one kind.
     #[must_use]
-    pub fn of(&self, kind: Kind) -> &[(u32, u64)] {
+    pub fn of(&self, kind: DataKind) -> &[(u32, u64)] {
         match kind {
-            Kind::Read => &self.latency.read,
-            Kind::Write => &self.latency.write,
-            Kind::Trim => &self.latency.trim,
+            DataKind::Read => &self.latency.read,
+            DataKind::Write => &self.latency.write,
+            DataKind::Trim => &self.latency.trim,
         }
     }
 }
@@ -61,7 +61,12 @@ struct StoredLatencyBlock {
 impl From<LatencyBlock> for StoredLatencyBlock {
     fn from(block: LatencyBlock) -> Self {
         let text = |kind| written(block.of(kind));
-        Self { end_ns: block.end_ns, read: text(Kind::Read), write: text(Kind::Write), trim: text(Kind::Trim) }
+        Self {
+            end_ns: block.end_ns,
+            read: text(DataKind::Read),
+            write: text(DataKind::Write),
+            trim: text(DataKind::Trim),
+        }
     }
 }
 

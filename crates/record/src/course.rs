@@ -1,6 +1,6 @@
 //! The series of a run, resampled for readers.
 
-use crate::{IntervalRecord, Kind, Measured};
+use crate::{DataKind, IntervalRecord, Measured};
 
 /// One interval of a series, or several that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ const CUT: u64 = 4;
 impl Stretch {
     /// What of one kind went through.
     #[must_use]
-    pub const fn flow(&self, kind: Kind) -> &Flow {
+    pub const fn flow(&self, kind: DataKind) -> &Flow {
         &self.flows[kind as usize]
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn stretches_keep_every_operation_and_the_extremes_of_their_intervals() {
         let course = measured(&[100, 300, 200, 0, 50], 4_500_000_000).course(2_000_000_000);
-        let read: Vec<Level> = course.iter().map(|stretch| stretch.flow(Kind::Read).iops).collect();
+        let read: Vec<Level> = course.iter().map(|stretch| stretch.flow(DataKind::Read).iops).collect();
         assert_eq!(read[0], Level { mean: 200.0, min: 100.0, max: 300.0 });
         assert_eq!(read[1], Level { mean: 100.0, min: 0.0, max: 200.0 });
         // Half a second of fifty.
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn what_was_cut_to_next_to_nothing_is_left_out() {
         assert_eq!(measured(&[10, 10, 1], 2_010_000_000).course(1).len(), 2);
-        assert_eq!(measured(&[10], 10_000_000).course(1)[0].flow(Kind::Read).iops.mean, 1_000.0);
+        assert_eq!(measured(&[10], 10_000_000).course(1)[0].flow(DataKind::Read).iops.mean, 1_000.0);
         assert!(Measured::default().course(1).is_empty());
     }
 }

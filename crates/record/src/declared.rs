@@ -4,7 +4,7 @@ use job::{Direction, Engine, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Rate};
 
-use crate::Kind;
+use crate::DataKind;
 
 /// Settings of a job, as far as its results have to be read against them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -143,11 +143,11 @@ pub struct DeclaredPerKind<T> {
 
 impl<T: Copy> DeclaredPerKind<T> {
     /// The value of one kind.
-    pub const fn of(&self, kind: Kind) -> T {
+    pub const fn of(&self, kind: DataKind) -> T {
         match kind {
-            Kind::Read => self.read,
-            Kind::Write => self.write,
-            Kind::Trim => self.trim,
+            DataKind::Read => self.read,
+            DataKind::Write => self.write,
+            DataKind::Trim => self.trim,
         }
     }
 }
@@ -271,7 +271,7 @@ impl Declared {
 
     /// The sizes of blocks of one kind.
     #[must_use]
-    pub const fn sizes(&self, kind: Kind) -> DeclaredSizes {
+    pub const fn sizes(&self, kind: DataKind) -> DeclaredSizes {
         self.block_sizes.of(kind)
     }
 
@@ -314,7 +314,7 @@ fn rw_name(direction: Direction, random: bool) -> &'static str {
     }
 }
 
-fn per_kind<T, U>(values: &job::PerKind<T>, convert: impl Fn(&T) -> U) -> DeclaredPerKind<U> {
+fn per_kind<T, U>(values: &units::PerKind<T>, convert: impl Fn(&T) -> U) -> DeclaredPerKind<U> {
     DeclaredPerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
 }
 

@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DirectionResult, JobResult, Kind, LatencyStats, Measured, Run};
+use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Run};
 
 /// Which figure of a run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Figure {
     /// Reads, writes or trims alone; `None` for all together.
-    pub kind: Option<Kind>,
+    pub kind: Option<DataKind>,
     /// What of them.
     pub quantity: FigureQuantity,
 }
@@ -156,7 +156,7 @@ impl Figure {
     pub fn named(name: &str) -> Option<Self> {
         let (kind, quantity) = name.split_once('.')?;
         let (_, quantity) = *QUANTITIES.iter().chain(&SHORT).find(|(known, _)| *known == quantity)?;
-        let kind = match Kind::ALL.into_iter().find(|known| known.name() == kind) {
+        let kind = match DataKind::ALL.into_iter().find(|known| known.name() == kind) {
             None if kind != "all" => return None,
             kind => kind,
         };
@@ -173,7 +173,7 @@ impl Figure {
     /// Its value over some results of a run.
     #[must_use]
     pub fn of_jobs(&self, jobs: &[&JobResult]) -> Option<f64> {
-        let wanted = |kind: Kind| self.kind.is_none_or(|only| only == kind);
+        let wanted = |kind: DataKind| self.kind.is_none_or(|only| only == kind);
         let results = || jobs.iter().flat_map(|job| job.result.kinds());
         let used = || results().filter(|(kind, result)| wanted(*kind) && result.ios > 0).map(|(_, result)| result);
         used().next()?;
@@ -201,7 +201,7 @@ impl Figure {
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = self.kind.map_or("all", Kind::name);
+        let kind = self.kind.map_or("all", DataKind::name);
         let name = QUANTITIES.iter().find(|(_, quantity)| *quantity == self.quantity).map_or("", |(name, _)| name);
         write!(f, "{kind}.{name}")
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A kind of operation that transfers data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DataKind {
     /// Reads.
     Read,
     /// Writes.
@@ -14,7 +14,7 @@ pub enum Kind {
     Trim,
 }
 
-impl Kind {
+impl DataKind {
     /// All of them, in fio's order.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, LatencyBlock, bucket_range_ns};
+use crate::{DataKind, LatencyBlock, bucket_range_ns};
 
 /// Figures of one kind of latency, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl LatencyStats {
 
     /// What blocks of a run counted of some kinds together; the extremes and the mean are those of their buckets.
     #[must_use]
-    pub fn of_blocks(blocks: &[LatencyBlock], kinds: &[Kind]) -> Self {
+    pub fn of_blocks(blocks: &[LatencyBlock], kinds: &[DataKind]) -> Self {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         for &(bucket, count) in blocks.iter().flat_map(|block| kinds.iter().map(|kind| block.of(*kind))).flatten() {
             *counts.entry(bucket).or_default() += count;

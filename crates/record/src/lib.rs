@@ -52,10 +52,10 @@ pub use input::{
     read_input, read_inputs,
 };
 pub use job_result::{JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
-pub use kind::Kind;
+pub use kind::DataKind;
 pub use latency::LatencyStats;
 pub use log::LogLine;
-pub use measured::{CpuUse, DirectionResult, IntervalRecord, Measured, SampleRecord, SeriesRecord};
+pub use measured::{CpuUseRecord, DirectionResult, IntervalRecord, Measured, SampleRecord, SeriesRecord};
 pub use model::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
     StageWait,

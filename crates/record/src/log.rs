@@ -1,6 +1,6 @@
 //! Lines of log files.
 
-use crate::Kind;
+use crate::DataKind;
 
 /// One line of a log of latency, bandwidth or IOPS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct LogLine {
     /// Nanoseconds, KiB/s or operations per second, by the log.
     pub value: u64,
     /// Read, write or trim.
-    pub kind: Kind,
+    pub kind: DataKind,
     /// Bytes of the operation; zero in an average over different sizes.
     pub block_size: u32,
     /// Where the operation began, in bytes.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, LatencyBlock, LatencyShares, LatencyStats, Shares};
+use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares};
 
-impl From<meter::SummaryDirection> for Kind {
+impl From<meter::SummaryDirection> for DataKind {
     fn from(direction: meter::SummaryDirection) -> Self {
         match direction {
             meter::SummaryDirection::Read => Self::Read,
@@ -44,7 +44,7 @@ pub struct Measured {
     /// Time in use, added up over workers, in nanoseconds.
     pub runtime_ns: u64,
     /// What the processor did.
-    pub cpu: CpuUse,
+    pub cpu: CpuUseRecord,
     /// How many operations failed.
     pub errors: u64,
     /// The error number of the first failure, zero for none.
@@ -59,26 +59,26 @@ pub struct Measured {
 impl Measured {
     /// The results of one kind.
     #[must_use]
-    pub const fn kind(&self, kind: Kind) -> &DirectionResult {
+    pub const fn kind(&self, kind: DataKind) -> &DirectionResult {
         match kind {
-            Kind::Read => &self.read,
-            Kind::Write => &self.write,
-            Kind::Trim => &self.trim,
+            DataKind::Read => &self.read,
+            DataKind::Write => &self.write,
+            DataKind::Trim => &self.trim,
         }
     }
 
     /// The result of one kind, to fill in.
-    pub(crate) const fn kind_mut(&mut self, kind: Kind) -> &mut DirectionResult {
+    pub(crate) const fn kind_mut(&mut self, kind: DataKind) -> &mut DirectionResult {
         match kind {
-            Kind::Read => &mut self.read,
-            Kind::Write => &mut self.write,
-            Kind::Trim => &mut self.trim,
+            DataKind::Read => &mut self.read,
+            DataKind::Write => &mut self.write,
+            DataKind::Trim => &mut self.trim,
         }
     }
 
     /// Reads, writes and trims.
-    pub fn kinds(&self) -> impl Iterator<Item = (Kind, &DirectionResult)> {
-        Kind::ALL.into_iter().map(|kind| (kind, self.kind(kind)))
+    pub fn kinds(&self) -> impl Iterator<Item = (DataKind, &DirectionResult)> {
+        DataKind::ALL.into_iter().map(|kind| (kind, self.kind(kind)))
     }
 
     /// Operations of all kinds, without syncs.
@@ -282,7 +282,7 @@ impl SampleRecord {
 
 /// CPU usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuUse {
+pub struct CpuUseRecord {
     /// Time in user mode, in nanoseconds.
     pub user_ns: u64,
     /// Time in the kernel, in nanoseconds.
@@ -295,7 +295,7 @@ pub struct CpuUse {
     pub minor_faults: u64,
 }
 
-impl CpuUse {
+impl CpuUseRecord {
     /// Time in user mode and in the kernel, in nanoseconds.
     #[must_use]
     pub const fn busy_ns(&self) -> u64 {
@@ -441,8 +441,8 @@ impl From<meter::Samples> for SampleRecord {
     }
 }
 
-impl From<meter::CpuUse> for CpuUse {
-    fn from(cpu: meter::CpuUse) -> Self {
+impl From<units::CpuUse> for CpuUseRecord {
+    fn from(cpu: units::CpuUse) -> Self {
         Self {
             user_ns: cpu.user.get(),
             system_ns: cpu.system.get(),

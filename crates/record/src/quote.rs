@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Kind;
+use crate::DataKind;
 
 /// A figure as it was printed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub struct Quote {
     pub what: Quoted,
     /// Of which kind of operation; `None` where of all, or of none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub kind: Option<DataKind>,
     /// Its value, in the unit of [`Quoted`].
     pub value: f64,
     /// What one more in the last printed digit would add, in the same unit. Some programs cut, others round: what was

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, DirectionResult, JobResult, Kind, ModelRecord, Quote, SampleRecord, StuckOperation};
+use crate::{DataKind, Declared, DirectionResult, JobResult, ModelRecord, Quote, SampleRecord, StuckOperation};
 
 /// The record of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl Run {
     ///
     /// As fio computes it: from whole milliseconds, bandwidth from the bytes of all over the longest runtime.
     #[must_use]
-    pub fn group_totals(&self, group: u32, kind: Kind) -> Option<GroupTotals> {
+    pub fn group_totals(&self, group: u32, kind: DataKind) -> Option<GroupTotals> {
         let used = || self.in_group(group).map(|job| job.result.kind(kind)).filter(|result| result.runtime_ns > 0);
         let rates = || used().map(DirectionResult::fio_bytes_per_second);
         let runtimes = || used().map(DirectionResult::runtime_ms);

@@ -154,7 +154,7 @@ fn blocks_of_workers_that_report_together_are_merged_and_all_are_bounded() {
     let one = collected(&apart, 1).remove(0).result;
     assert_eq!((one.blocks.len(), one.blocks[99].end_ns), (100, 100_000_000_000));
     let counted = |result: &record::Measured| -> u64 {
-        result.blocks.iter().flat_map(|block| block.of(record::Kind::Read)).map(|(_, count)| count).sum()
+        result.blocks.iter().flat_map(|block| block.of(record::DataKind::Read)).map(|(_, count)| count).sum()
     };
     assert_eq!((counted(&one), one.read.service.count), (20_000, 20_000));
     let ten = collected(&together, 10).remove(0).result;

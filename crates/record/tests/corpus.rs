@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use record::{Input, JobResult, Kind, Run, read_inputs};
+use record::{DataKind, Input, JobResult, Run, read_inputs};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -71,7 +71,7 @@ fn job_differences(read: &JobResult, job: &Job, form: &str) -> Vec<String> {
     if !read.name.ends_with(&job.name) {
         differences.push(format!("the job is called {}, not {}", read.name, job.name));
     }
-    for kind in Kind::ALL {
+    for kind in DataKind::ALL {
         let result = read.result.kind(kind);
         let Some(figures) = job.directions.get(kind.name()) else {
             if result.ios > 0 {

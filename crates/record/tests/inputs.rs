@@ -1,6 +1,6 @@
 //! Inputs of all kinds: what is read of them, and that nothing that was cut off is taken for whole.
 
-use record::{Input, InputError, Iostat, Kind, Quote, Quoted, Run, read_input, read_inputs};
+use record::{DataKind, Input, InputError, Iostat, Quote, Quoted, Run, read_input, read_inputs};
 use units::random::Random;
 
 const FIRST_TRY: &str = include_str!("data/first_try.txt");
@@ -355,7 +355,7 @@ fn records_and_fios_json_are_read_by_their_content() {
     let too_new = record::to_json(&Run { schema: 99, ..fio });
     assert!(refused(too_new).what.contains("schema 99"));
     assert_eq!(run(&record::to_json(&run(FIRST_TRY))), run(FIRST_TRY), "quotes too");
-    assert_eq!(run(FIO_GROUPS).jobs[0].result.kind(Kind::Trim).ios, 0);
+    assert_eq!(run(FIO_GROUPS).jobs[0].result.kind(DataKind::Trim).ios, 0);
 }
 
 /// A direction as fio 2 has it: KiB, microseconds, no numbers of latencies, and places that no percentile uses.

@@ -1,7 +1,7 @@
 //! Runs that differ in a few settings: a row per run.
 
 use analyse::{Code, Verdict};
-use record::{JobResult, Kind, Run};
+use record::{DataKind, JobResult, Run};
 use serde::Serialize;
 use units::{Bytes, Nanos, count};
 
@@ -27,7 +27,7 @@ struct GridDocument<'a> {
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 
 /// One row of a table: a result of a point, one kind of operation.
-fn rows(points: &[GridPoint]) -> impl Iterator<Item = (&GridPoint, usize, &JobResult, Kind)> {
+fn rows(points: &[GridPoint]) -> impl Iterator<Item = (&GridPoint, usize, &JobResult, DataKind)> {
     points.iter().flat_map(|point| {
         point.run.jobs.iter().enumerate().flat_map(move |(index, job)| {
             let used = job.result.kinds().filter(|(_, result)| result.ios > 0);

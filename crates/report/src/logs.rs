@@ -1,6 +1,6 @@
 //! Log files, line by line as fio writes them.
 
-use record::{Kind, LogLine};
+use record::{DataKind, LogLine};
 
 /// Which columns a log has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,9 +18,9 @@ pub fn log(lines: &[LogLine], options: LogRendering) -> String {
 
 fn text(line: &LogLine, options: LogRendering) -> String {
     let kind = match line.kind {
-        Kind::Read => 0,
-        Kind::Write => 1,
-        Kind::Trim => 2,
+        DataKind::Read => 0,
+        DataKind::Write => 1,
+        DataKind::Trim => 2,
     };
     let offset = if options.offset { format!("{}, ", line.offset) } else { String::new() };
     format!("{}, {}, {kind}, {}, {offset}0\n", line.at_ms, line.value, line.block_size)
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_fio() {
-        let line = LogLine { at_ms: 7, value: 1234, kind: Kind::Write, block_size: 4096, offset: 8192 };
+        let line = LogLine { at_ms: 7, value: 1234, kind: DataKind::Write, block_size: 4096, offset: 8192 };
         assert_eq!(log(&[line], LogRendering::default()), "7, 1234, 1, 4096, 0\n");
         assert_eq!(log(&[line], LogRendering { offset: true }), "7, 1234, 1, 4096, 8192, 0\n");
     }

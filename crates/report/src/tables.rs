@@ -1,7 +1,7 @@
 //! Tables: CSV, Markdown and OpenMetrics. A row is one kind of operation of one result.
 
 use analyse::Verdict;
-use record::{DirectionResult, JobResult, Kind, LatencyStats, Run};
+use record::{DataKind, DirectionResult, JobResult, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
 use crate::escape;
@@ -11,7 +11,7 @@ use crate::shown::Shown;
 use crate::words;
 
 /// One row: a result and the kind of operation.
-type Row<'a> = (&'a JobResult, Kind, &'a DirectionResult);
+type Row<'a> = (&'a JobResult, DataKind, &'a DirectionResult);
 
 fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     run.jobs.iter().flat_map(|job| {

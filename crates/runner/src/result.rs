@@ -5,7 +5,7 @@ use job::Job;
 use meter::Summary;
 use record::StuckKind;
 use units::Nanos;
-use workload::OpKind;
+use units::OpKind;
 
 /// A worker at its end.
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@ use volume::pagecache::{
     CacheStep, DeviceTransfer, PAGE_BYTES, PageCache, PageCacheSettings, READ_AHEAD, Read, ReadaheadStream, Resumed,
     WakeReason, WriteAdmission,
 };
-use volume::{Home, Kind, Request, System};
+use volume::{Home, Request, RequestKind, System};
 
 use crate::client::{Buffered, ClientPlace, ModelClient};
 
@@ -94,7 +94,7 @@ const IDLE: Ongoing = Ongoing {
     cache_client: 0,
     file: 0,
     route: 0,
-    request: Request { id: 0, kind: Kind::Read, offset: 0, length: 0 },
+    request: Request { id: 0, kind: RequestKind::Read, offset: 0, length: 0 },
     start: 0,
     end: 0,
     page: 0,
@@ -165,7 +165,7 @@ impl Hosts {
         self.in_flight += 1;
         let (start, end, route) = match request.kind {
             // Syncs are for the whole file.
-            Kind::Flush => (place.base, place.base + place.bytes, place.route),
+            RequestKind::Flush => (place.base, place.base + place.bytes, place.route),
             _ => (request.offset, request.offset + u64::from(request.length), place.route),
         };
         let (began, page) = (now, start / PAGE_BYTES);
@@ -199,13 +199,13 @@ impl Hosts {
         let cache = &mut self.caches[self.homes[route].machine];
         let buffered = self.cache_clients[cache_client as usize].manner.is_some();
         match request.kind {
-            Kind::Read | Kind::Write if buffered => {
+            RequestKind::Read | RequestKind::Write if buffered => {
                 op.phase = HostPhase::Pages;
                 let cache_client = &mut self.cache_clients[cache_client as usize];
                 cache_client.busy_until = cache_client.busy_until.max(now) + cache.settings().call;
                 self.advance(system, now, tag, None);
             }
-            Kind::Trim => {
+            RequestKind::Trim => {
                 cache.discard(route as u32, pages);
                 let mut resumed = std::mem::take(&mut self.resumed);
                 cache.admit(now, &mut resumed);
@@ -213,9 +213,11 @@ impl Hosts {
                 self.go_to_volume(system, now, tag);
                 self.go_on(system, now, route);
             }
-            Kind::Flush => self.sync(system, now, tag),
-            Kind::Read | Kind::Write if cache.is_unwritten(route as u32, pages.clone()) => self.sync(system, now, tag),
-            Kind::Read | Kind::Write => self.go_to_volume(system, now, tag),
+            RequestKind::Flush => self.sync(system, now, tag),
+            RequestKind::Read | RequestKind::Write if cache.is_unwritten(route as u32, pages.clone()) => {
+                self.sync(system, now, tag);
+            }
+            RequestKind::Read | RequestKind::Write => self.go_to_volume(system, now, tag),
         }
     }
 
@@ -225,7 +227,7 @@ impl Hosts {
         let machine = self.homes[route].machine;
         let (cache, cache_client) = (&mut self.caches[machine], &mut self.cache_clients[cache_client as usize]);
         let to = end.div_ceil(PAGE_BYTES);
-        let step = if request.kind == Kind::Read {
+        let step = if request.kind == RequestKind::Read {
             let read = Read { bytes: request.length, waited, ends_inside: end % PAGE_BYTES != 0 };
             cache.read(tag, route as u32, page..to, &mut cache_client.streams[file as usize], read)
         } else {
@@ -270,7 +272,7 @@ impl Hosts {
         let op = &mut self.ops[tag as usize];
         op.phase = HostPhase::Volume;
         let Ongoing { route, request, start, end, .. } = *op;
-        if request.kind == Kind::Write {
+        if request.kind == RequestKind::Write {
             self.caches[self.homes[route].machine].drop_clean(route as u32, pages(start, end));
         }
         system.arrive(now, route, request);
@@ -285,8 +287,8 @@ impl Hosts {
         let op = &mut self.ops[id as usize];
         let (cache_client, durable) =
             (op.cache_client as usize, self.cache_clients[op.cache_client as usize].manner.is_some_and(|m| m.durable));
-        if op.phase == HostPhase::Copy && durable && op.request.kind == Kind::Write {
-            op.request = Request { kind: Kind::Flush, length: 0, ..op.request };
+        if op.phase == HostPhase::Copy && durable && op.request.kind == RequestKind::Write {
+            op.request = Request { kind: RequestKind::Flush, length: 0, ..op.request };
             self.sync(system, now, id);
             return false;
         }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 use volume::pagecache::PageCache;
 use volume::{Request, System};
 
@@ -133,7 +134,7 @@ impl<C: Clock> World<C> {
         let kind = kind(op.kind);
         let room = place.bytes.saturating_sub(op.offset).min(u64::from(op.length)) as u32;
         if room == 0 && op.length > 0 {
-            return Err(if kind == volume::Kind::Read { 0 } else { -ENOSPC });
+            return Err(if kind == volume::RequestKind::Read { 0 } else { -ENOSPC });
         }
         Ok((place.route, Request { id: op.tag.0, kind, offset: place.base + op.offset, length: room }))
     }
@@ -263,11 +264,11 @@ impl<C: Clock> Target for World<C> {
     }
 }
 
-const fn kind(kind: Kind) -> volume::Kind {
+const fn kind(kind: OpKind) -> volume::RequestKind {
     match kind {
-        Kind::Read => volume::Kind::Read,
-        Kind::Write => volume::Kind::Write,
-        Kind::Trim => volume::Kind::Trim,
-        Kind::Sync | Kind::DataSync => volume::Kind::Flush,
+        OpKind::Read => volume::RequestKind::Read,
+        OpKind::Write => volume::RequestKind::Write,
+        OpKind::Trim => volume::RequestKind::Trim,
+        OpKind::Sync | OpKind::DataSync => volume::RequestKind::Flush,
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{constant, run};
 use units::Nanos;
-use volume::PerKind;
+use volume::PerRequestKind;
 use volume::spec::{Burst, CountedUnit, Jitter, Limit, LimitSource, Scope, Spec, Station};
 
 /// Requests a second that the limit lets through.
@@ -20,7 +20,7 @@ fn strict() -> Spec {
         name: "IOPS".to_owned(),
         scope: Scope::Volume,
         counted: CountedUnit::Operations { unit: None, merged_from: None },
-        rate: PerKind { read: Some(LIMIT), write: Some(LIMIT), ..PerKind::default() },
+        rate: PerRequestKind { read: Some(LIMIT), write: Some(LIMIT), ..PerRequestKind::default() },
         larger_than: 0,
         burst: Burst::Jitter(Jitter::given(Nanos::ZERO)),
         tolerance: None,

@@ -6,7 +6,7 @@ use units::random::Random;
 use units::{Bytes, Nanos};
 use volume::closed::{Load, predict};
 use volume::spec::{Behaviour, Burst, CountedUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station};
-use volume::{Law, PerKind};
+use volume::{Law, PerRequestKind};
 
 /// How many volumes are tried.
 const SWARM: u64 = 60;
@@ -55,9 +55,9 @@ fn limit(random: &mut Random, number: u64) -> Limit {
         Some(if operations { spread(random, 2e3, 400e3) } else { spread(random, 50e6, 4e9) } as u64)
     };
     let rate = match random.below(3) {
-        0 => PerKind { read: rate(random), ..PerKind::default() },
-        1 => PerKind { write: rate(random), ..PerKind::default() },
-        _ => PerKind { read: rate(random), write: rate(random), ..PerKind::default() },
+        0 => PerRequestKind { read: rate(random), ..PerRequestKind::default() },
+        1 => PerRequestKind { write: rate(random), ..PerRequestKind::default() },
+        _ => PerRequestKind { read: rate(random), write: rate(random), ..PerRequestKind::default() },
     };
     let unit = (random.below(2) == 0).then_some(16 << 10);
     Limit {
@@ -94,7 +94,7 @@ fn spec(random: &mut Random) -> Spec {
         limits: (0..count).map(|number| limit(random, number)).collect(),
         stations,
         behaviour: Behaviour::Latency(LatencySpec {
-            law: PerKind { read: law(random), write: law(random), trim: law(random), flush: law(random) },
+            law: PerRequestKind { read: law(random), write: law(random), trim: law(random), flush: law(random) },
             unwritten: None,
             written_share: 1.0,
             bytes_per_sec: None,

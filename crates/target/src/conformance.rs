@@ -5,7 +5,7 @@
 use units::Nanos;
 use units::random::Random;
 
-use crate::{Completion, Kind, Op, Tag, Target};
+use crate::{Completion, Op, OpKind, Tag, Target};
 
 /// Properties of the target under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,9 +165,9 @@ impl<T: Target> Harness<'_, T> {
         panic!("made no progress: {whole:?}");
     }
 
-    fn op(&self, tag: Tag, kind: Kind, block: u64) -> Op {
+    fn op(&self, tag: Tag, kind: OpKind, block: u64) -> Op {
         let blocks = self.subject.file_bytes / u64::from(self.subject.buffer_bytes);
-        let length = if matches!(kind, Kind::Sync | Kind::DataSync) { 0 } else { self.subject.buffer_bytes };
+        let length = if matches!(kind, OpKind::Sync | OpKind::DataSync) { 0 } else { self.subject.buffer_bytes };
         Op { tag, kind, file: 0, offset: block % blocks * u64::from(self.subject.buffer_bytes), length, skip: 0 }
     }
 
@@ -211,7 +211,7 @@ fn waiting_for_nothing_ends<T: Target>(harness: &mut Harness<'_, T>) {
 fn collecting_does_not_block<T: Target>(harness: &mut Harness<'_, T>) {
     for in_flight in [false, true] {
         if in_flight {
-            harness.submit(harness.op(Tag(0), Kind::Read, 1));
+            harness.submit(harness.op(Tag(0), OpKind::Read, 1));
         }
         let start = harness.target.now();
         harness.wait(0, start + Nanos::from_secs(100));
@@ -223,7 +223,7 @@ fn collecting_does_not_block<T: Target>(harness: &mut Harness<'_, T>) {
 }
 
 fn a_full_queue_completes_once_each<T: Target>(harness: &mut Harness<'_, T>) {
-    for kind in [Kind::Write, Kind::Read] {
+    for kind in [OpKind::Write, OpKind::Read] {
         for tag in harness.free() {
             harness.submit(harness.op(tag, kind, u64::from(tag.0)));
         }
@@ -240,7 +240,7 @@ fn a_full_queue_completes_once_each<T: Target>(harness: &mut Harness<'_, T>) {
 
 fn completions_beyond_those_asked_for_are_kept<T: Target>(harness: &mut Harness<'_, T>) {
     for tag in harness.free() {
-        harness.submit(harness.op(tag, Kind::Read, u64::from(tag.0)));
+        harness.submit(harness.op(tag, OpKind::Read, u64::from(tag.0)));
     }
     let mut total = 0;
     for _ in 0..1000 {
@@ -256,7 +256,7 @@ fn waiting_ends_when_enough_is_done<T: Target>(harness: &mut Harness<'_, T>) {
     let depth = harness.subject.depth;
     for min in [1, depth.div_ceil(2), depth] {
         for tag in harness.free() {
-            harness.submit(harness.op(tag, Kind::Read, u64::from(tag.0)));
+            harness.submit(harness.op(tag, OpKind::Read, u64::from(tag.0)));
         }
         let until = harness.target.now() + Nanos::from_secs(60);
         let done = harness.wait(min, until);
@@ -268,7 +268,7 @@ fn waiting_ends_when_enough_is_done<T: Target>(harness: &mut Harness<'_, T>) {
 
 fn waiting_ends_at_the_deadline<T: Target>(harness: &mut Harness<'_, T>) {
     // More are asked for than are in flight, so that the deadline alone ends the wait.
-    harness.submit(harness.op(Tag(0), Kind::Read, 0));
+    harness.submit(harness.op(Tag(0), OpKind::Read, 0));
     let until = harness.target.now() + Nanos::from_millis(10);
     let mut done = harness.wait(2, until).len();
     let now = harness.target.now();
@@ -297,19 +297,19 @@ fn any_mixture_completes_once_each<T: Target>(harness: &mut Harness<'_, T>) {
     assert_eq!(submitted, completed);
 }
 
-fn any_kind(random: &mut Random, trims: bool) -> Kind {
+fn any_kind(random: &mut Random, trims: bool) -> OpKind {
     match random.below(40) {
-        0 => Kind::Sync,
-        1 => Kind::DataSync,
-        2 | 3 if trims => Kind::Trim,
-        draw if draw % 2 == 0 => Kind::Read,
-        _ => Kind::Write,
+        0 => OpKind::Sync,
+        1 => OpKind::DataSync,
+        2 | 3 if trims => OpKind::Trim,
+        draw if draw % 2 == 0 => OpKind::Read,
+        _ => OpKind::Write,
     }
 }
 
 fn syncs_and_trims_report<T: Target>(harness: &mut Harness<'_, T>) {
-    let kinds = [Kind::Sync, Kind::DataSync, Kind::Trim];
-    for kind in kinds.into_iter().filter(|&kind| kind != Kind::Trim || harness.subject.trims) {
+    let kinds = [OpKind::Sync, OpKind::DataSync, OpKind::Trim];
+    for kind in kinds.into_iter().filter(|&kind| kind != OpKind::Trim || harness.subject.trims) {
         let op = harness.op(Tag(0), kind, 1);
         harness.submit(op);
         let result = harness.drain()[0].result;
@@ -318,7 +318,7 @@ fn syncs_and_trims_report<T: Target>(harness: &mut Harness<'_, T>) {
 }
 
 fn what_cannot_be_is_told_by_its_completion<T: Target>(harness: &mut Harness<'_, T>) {
-    let op = harness.op(Tag(0), Kind::Read, 0);
+    let op = harness.op(Tag(0), OpKind::Read, 0);
     let impossible = [Op { file: u32::MAX, ..op }, Op { skip: harness.subject.buffer_bytes, ..op }];
     for op in impossible {
         harness.submit(op);
@@ -332,16 +332,16 @@ fn reads_return_what_was_written<T: Target>(harness: &mut Harness<'_, T>) {
     for block in [0, 1, 3] {
         let expected = harness.fill(writer, &mut random).expect("a target that keeps bytes has buffers");
         let whole = harness.subject.buffer_bytes;
-        assert_eq!(harness.carry_out(harness.op(writer, Kind::Write, block)), whole);
+        assert_eq!(harness.carry_out(harness.op(writer, OpKind::Write, block)), whole);
         harness.fill(reader, &mut random);
-        assert_eq!(harness.carry_out(harness.op(reader, Kind::Read, block)), whole);
+        assert_eq!(harness.carry_out(harness.op(reader, OpKind::Read, block)), whole);
         assert!(harness.contents(reader) == expected, "block {block} does not read as it was written");
     }
 }
 
 fn invalidating_loses_no_operation<T: Target>(harness: &mut Harness<'_, T>) {
     for tag in harness.free() {
-        harness.submit(harness.op(tag, Kind::Read, u64::from(tag.0)));
+        harness.submit(harness.op(tag, OpKind::Read, u64::from(tag.0)));
     }
     let before = harness.target.now();
     for (file, offset, length) in [(0, 0, 0), (0, 1, harness.subject.file_bytes), (u32::MAX, 0, 0)] {
@@ -353,10 +353,10 @@ fn invalidating_loses_no_operation<T: Target>(harness: &mut Harness<'_, T>) {
 
 fn invalidating_loses_no_byte<T: Target>(harness: &mut Harness<'_, T>) {
     let expected = harness.fill(Tag(0), &mut Random::new(4, 4)).expect("a target that keeps bytes has buffers");
-    harness.carry_out(harness.op(Tag(0), Kind::Write, 1));
+    harness.carry_out(harness.op(Tag(0), OpKind::Write, 1));
     harness.target.invalidate(0, 0, 0);
     harness.fill(Tag(0), &mut Random::new(5, 5));
-    harness.carry_out(harness.op(Tag(0), Kind::Read, 1));
+    harness.carry_out(harness.op(Tag(0), OpKind::Read, 1));
     assert!(harness.contents(Tag(0)) == expected, "what was written is gone with the cache");
 }
 
@@ -364,10 +364,10 @@ fn skipping_leaves_the_rest_of_the_buffer<T: Target>(harness: &mut Harness<'_, T
     let mut random = Random::new(3, 3);
     let unit = harness.subject.unit_bytes;
     let source = harness.fill(Tag(0), &mut random).expect("a target that keeps bytes has buffers");
-    harness.carry_out(harness.op(Tag(0), Kind::Write, 2));
+    harness.carry_out(harness.op(Tag(0), OpKind::Write, 2));
     let mut expected = harness.fill(Tag(0), &mut random).expect("a target that keeps bytes has buffers");
     // The second unit of the block goes to the second unit of the buffer, and nothing else changes.
-    let op = harness.op(Tag(0), Kind::Read, 2);
+    let op = harness.op(Tag(0), OpKind::Read, 2);
     let part = Op { offset: op.offset + u64::from(unit), length: unit, skip: unit, ..op };
     assert_eq!(harness.carry_out(part), unit);
     let span = unit as usize..2 * unit as usize;
@@ -377,7 +377,7 @@ fn skipping_leaves_the_rest_of_the_buffer<T: Target>(harness: &mut Harness<'_, T
 
 fn reads_end_at_the_end<T: Target>(harness: &mut Harness<'_, T>) {
     let TestedTarget { file_bytes, unit_bytes, .. } = *harness.subject;
-    let op = harness.op(Tag(0), Kind::Read, 0);
+    let op = harness.op(Tag(0), OpKind::Read, 0);
     let across = Op { offset: file_bytes - u64::from(unit_bytes), ..op };
     assert_eq!(harness.carry_out(across), unit_bytes, "across the end");
     let behind = Op { offset: file_bytes, ..op };
@@ -423,9 +423,9 @@ mod tests {
 
         fn submit(&mut self, op: Op) {
             let op = match self.defect {
-                Defect::ForgetsWrites if op.kind == Kind::Write => Op { kind: Kind::Read, ..op },
+                Defect::ForgetsWrites if op.kind == OpKind::Write => Op { kind: OpKind::Read, ..op },
                 Defect::IgnoresSkip => Op { skip: 0, ..op },
-                Defect::ReadsPastTheEnd if op.kind == Kind::Read => Op { offset: op.offset % (1 << 19), ..op },
+                Defect::ReadsPastTheEnd if op.kind == OpKind::Read => Op { offset: op.offset % (1 << 19), ..op },
                 _ => op,
             };
             self.memory.submit(op);

@@ -12,6 +12,7 @@ pub mod conformance;
 pub mod testing;
 
 use units::Nanos;
+use units::OpKind;
 
 /// Names one of the slots in which an operation can be in flight.
 ///
@@ -29,33 +30,18 @@ impl Tag {
     }
 }
 
-/// Kinds of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Reads into the tag's buffer.
-    Read,
-    /// Writes from the tag's buffer.
-    Write,
-    /// Tells the device that the range is no longer needed.
-    Trim,
-    /// `fsync`: data and metadata reach the platter.
-    Sync,
-    /// `fdatasync`: data reaches the platter.
-    DataSync,
-}
-
 /// One operation, as the loop hands it to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
     /// The slot it occupies, and so the buffer it uses.
     pub tag: Tag,
     /// What it does.
-    pub kind: Kind,
+    pub kind: OpKind,
     /// Which of the worker's files, by its place in the list the target was opened with.
     pub file: u32,
     /// Where it begins, in bytes from the start of the file.
     pub offset: u64,
-    /// How many bytes it transfers; zero for [`Kind::Sync`] and [`Kind::DataSync`].
+    /// How many bytes it transfers; zero for [`OpKind::Sync`] and [`OpKind::DataSync`].
     pub length: u32,
     /// Where in the tag's buffer it begins: more than zero when the rest of a short transfer is submitted again.
     pub skip: u32,

@@ -1,4 +1,4 @@
-//! Quantities and seeded randomness: the words every other room speaks.
+//! Quantities, kinds of operations and seeded randomness, for every other crate.
 //!
 //! A duration is [`Nanos`], a size is [`Bytes`], a frequency is [`Rate`]; binary (`KiB`) and decimal (`kB`)
 //! units are printed by different functions so that one is never taken for the other. Everything random in
@@ -8,16 +8,20 @@
 //! `job`), and any clock.
 
 mod bytes;
+mod cpu_use;
 mod nanos;
 mod nearest;
+mod operation;
 mod printable;
 pub mod random;
 mod rate;
 mod text;
 
 pub use bytes::Bytes;
+pub use cpu_use::CpuUse;
 pub use nanos::Nanos;
 pub use nearest::closest;
+pub use operation::{OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use rate::{Rate, Schedule};
 pub use text::{count, grouped, percent, significant};

@@ -5,7 +5,7 @@
 
 use units::Nanos;
 
-use crate::request::{Kind, PerKind};
+use crate::request::{PerRequestKind, RequestKind};
 use crate::spec::{Behaviour, Burst, CountedUnit, Limit, Spec, Station};
 
 /// A closed loop of equal requests: so many in flight, each of so many bytes.
@@ -14,9 +14,9 @@ pub struct Load {
     /// Requests in flight, all workers together; infinite for as many as it takes.
     pub in_flight: f64,
     /// Bytes of a request of each kind.
-    pub bytes: PerKind<u32>,
+    pub bytes: PerRequestKind<u32>,
     /// The share of each kind among the requests; together 1.
-    pub share: PerKind<f64>,
+    pub share: PerRequestKind<f64>,
     /// Whether each request continues where the last one of its kind ended.
     pub sequential: bool,
 }
@@ -24,27 +24,27 @@ pub struct Load {
 impl Load {
     /// Requests of one kind and size.
     #[must_use]
-    pub fn of(kind: Kind, bytes: u32, in_flight: f64) -> Self {
-        let share = |of: Kind| if of == kind { 1.0 } else { 0.0 };
-        let [read, write, trim, flush] = Kind::ALL.map(share);
-        let bytes = PerKind { read: bytes, write: bytes, trim: bytes, flush: 0 };
-        Self { in_flight, bytes, share: PerKind { read, write, trim, flush }, sequential: false }
+    pub fn of(kind: RequestKind, bytes: u32, in_flight: f64) -> Self {
+        let share = |of: RequestKind| if of == kind { 1.0 } else { 0.0 };
+        let [read, write, trim, flush] = RequestKind::ALL.map(share);
+        let bytes = PerRequestKind { read: bytes, write: bytes, trim: bytes, flush: 0 };
+        Self { in_flight, bytes, share: PerRequestKind { read, write, trim, flush }, sequential: false }
     }
 
     /// Reads and writes of one size.
     #[must_use]
     pub fn mixed(read_share: f64, bytes: u32, in_flight: f64) -> Self {
-        let share = PerKind { read: read_share, write: 1.0 - read_share, trim: 0.0, flush: 0.0 };
-        Self { share, ..Self::of(Kind::Read, bytes, in_flight) }
+        let share = PerRequestKind { read: read_share, write: 1.0 - read_share, trim: 0.0, flush: 0.0 };
+        Self { share, ..Self::of(RequestKind::Read, bytes, in_flight) }
     }
 
     /// The mean of a figure over the kinds, by their shares.
-    fn mean(&self, of: impl Fn(Kind) -> f64) -> f64 {
-        let part = |kind: Kind| match *self.share.get(kind) {
+    fn mean(&self, of: impl Fn(RequestKind) -> f64) -> f64 {
+        let part = |kind: RequestKind| match *self.share.get(kind) {
             0.0 => 0.0,
             share => share * of(kind),
         };
-        Kind::ALL.into_iter().map(part).sum()
+        RequestKind::ALL.into_iter().map(part).sum()
     }
 
     /// Mean bytes of a request.
@@ -270,7 +270,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
 }
 
 /// Fraction of a limit's second that one request takes.
-fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
+fn cost_secs(limit: &Limit, load: &Load, kind: RequestKind) -> f64 {
     let bytes = *load.bytes.get(kind);
     match (limit.counted, limit.rate.get(kind)) {
         (CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) }, Some(rate))
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn reads(bytes: u32) -> Load {
-        Load::of(Kind::Read, bytes, f64::INFINITY)
+        Load::of(RequestKind::Read, bytes, f64::INFINITY)
     }
 
     #[test]
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn sequential_loads_of_a_drive_have_no_closed_form() {
         let spec = crate::catalogue::resolve("hdd/7200rpm").unwrap();
-        assert!(predict(&spec, &Load::of(Kind::Read, 4096, 1.0)).is_some());
-        assert_eq!(predict(&spec, &Load { sequential: true, ..Load::of(Kind::Read, 4096, 1.0) }), None);
+        assert!(predict(&spec, &Load::of(RequestKind::Read, 4096, 1.0)).is_some());
+        assert_eq!(predict(&spec, &Load { sequential: true, ..Load::of(RequestKind::Read, 4096, 1.0) }), None);
     }
 }

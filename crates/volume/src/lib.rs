@@ -1,7 +1,7 @@
 //! Modelled volumes: limits, credits, queues, latency, mechanics.
 //!
 //! A [`Spec`] says all there is to say about one volume: what it may do ([`Limit`]), what stands on the way to it
-//! ([`Station`]), how long it takes ([`LatencySpec`]) or how its mechanics move ([`disk::HardDisk`]). A [`System`] is made
+//! ([`Station`]), how long it takes ([`LatencySpec`]) or how its mechanics move ([`HardDisk`]). A [`System`] is made
 //! of the volumes of a run and of the machines they hang on; it is told the time and asked what is done by then.
 //! It has two kinds of hosts: virtual time jumps to the next event, real time waits for it.
 //!
@@ -34,7 +34,7 @@ pub use burst_credits::BurstCredits;
 pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
 pub use hard_disk::HardDisk;
 pub use law::Law;
-pub use request::{Kind, PerKind, Request, Share};
+pub use request::{PerRequestKind, Request, RequestKind, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, CountedUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging, Scope,
     Spec, Station, Tolerance, names_machine,

@@ -6,7 +6,7 @@ use units::Nanos;
 
 use crate::ahead::Ahead;
 use crate::burst_credits::BurstCredits;
-use crate::request::{Kind, PerKind, Share};
+use crate::request::{PerRequestKind, RequestKind, Share};
 use crate::spec::{Burst, CountedUnit, Limit};
 
 /// Counters of a limiter.
@@ -186,7 +186,14 @@ impl Limiter {
     /// When a request of one of several users is admitted: in the order of arrival, or earlier where that gives its user
     /// no more than an equal share. It is charged at once, so that all together get no more than the rate: those whose
     /// requests are passed over wait for it with their next ones.
-    pub(crate) fn admit_share(&mut self, now: Nanos, share: Share, kind: Kind, offset: u64, length: u32) -> Nanos {
+    pub(crate) fn admit_share(
+        &mut self,
+        now: Nanos,
+        share: Share,
+        kind: RequestKind,
+        offset: u64,
+        length: u32,
+    ) -> Nanos {
         let charged = self.counts.busy_ns;
         let in_order = self.admit(now, kind, offset, length);
         let price = self.counts.busy_ns - charged;
@@ -201,7 +208,7 @@ impl Limiter {
 
     /// When a request that arrives now is admitted; it is charged at once. Arrivals never go back in time.
     #[inline]
-    pub(crate) fn admit(&mut self, now: Nanos, kind: Kind, offset: u64, length: u32) -> Nanos {
+    pub(crate) fn admit(&mut self, now: Nanos, kind: RequestKind, offset: u64, length: u32) -> Nanos {
         let lane = &mut self.lanes[kind.index()];
         let price = if length == lane.length && length > 0 {
             lane.charge_again()
@@ -230,7 +237,7 @@ impl Limiter {
     }
 
     /// What a request costs; `None` where it is too small to be counted.
-    fn price(&mut self, kind: Kind, offset: u64, length: u32) -> Option<u64> {
+    fn price(&mut self, kind: RequestKind, offset: u64, length: u32) -> Option<u64> {
         if length <= self.larger_than && self.larger_than > 0 {
             return None;
         }
@@ -242,7 +249,7 @@ impl Limiter {
     }
 
     /// How many units a request counts as.
-    fn units(&mut self, kind: Kind, offset: u64, length: u32) -> u64 {
+    fn units(&mut self, kind: RequestKind, offset: u64, length: u32) -> u64 {
         match self.counted {
             CountedUnit::Bytes => u64::from(length),
             CountedUnit::Operations { unit: None, .. } => 1,
@@ -256,7 +263,13 @@ impl Limiter {
 
     /// How many units a request counts as where it may continue a run. One of less than `least` bytes counts as `single`,
     /// and the next one begins a run of its own.
-    fn units_in_run(&mut self, (kind, offset, length): (Kind, u64, u32), unit: u32, least: u32, single: u64) -> u64 {
+    fn units_in_run(
+        &mut self,
+        (kind, offset, length): (RequestKind, u64, u32),
+        unit: u32,
+        least: u32,
+        single: u64,
+    ) -> u64 {
         let run = &mut self.runs[kind.index()];
         let continues = run.end == offset && run.end > 0;
         let end = offset.saturating_add(u64::from(length));
@@ -300,11 +313,16 @@ fn span_ns(units: u64, rate: u64) -> u64 {
 }
 
 /// A table of which limiters a request of each kind passes.
-pub(crate) fn applying(limits: &[(usize, &Limit)]) -> PerKind<Vec<usize>> {
-    let of = |kind: Kind| {
+pub(crate) fn applying(limits: &[(usize, &Limit)]) -> PerRequestKind<Vec<usize>> {
+    let of = |kind: RequestKind| {
         limits.iter().filter(|(_, limit)| limit.rate.get(kind).is_some()).map(|(index, _)| *index).collect()
     };
-    PerKind { read: of(Kind::Read), write: of(Kind::Write), trim: of(Kind::Trim), flush: of(Kind::Flush) }
+    PerRequestKind {
+        read: of(RequestKind::Read),
+        write: of(RequestKind::Write),
+        trim: of(RequestKind::Trim),
+        flush: of(RequestKind::Flush),
+    }
 }
 
 #[cfg(test)]
@@ -312,7 +330,7 @@ mod tests {
     use super::*;
     use crate::spec::{Jitter, LimitSource, Scope};
 
-    fn limit(rate: PerKind<Option<u64>>, counted: CountedUnit, burst: Burst) -> Limit {
+    fn limit(rate: PerRequestKind<Option<u64>>, counted: CountedUnit, burst: Burst) -> Limit {
         Limit {
             name: "test".to_owned(),
             scope: Scope::Volume,
@@ -327,8 +345,8 @@ mod tests {
         }
     }
 
-    fn reads(rate: u64) -> PerKind<Option<u64>> {
-        PerKind { read: Some(rate), ..PerKind::default() }
+    fn reads(rate: u64) -> PerRequestKind<Option<u64>> {
+        PerRequestKind { read: Some(rate), ..PerRequestKind::default() }
     }
 
     const OPERATIONS: CountedUnit = CountedUnit::Operations { unit: None, merged_from: None };
@@ -339,7 +357,7 @@ mod tests {
         let mut counts = vec![0; seconds as usize];
         let (mut now, mut offset) = (Nanos::ZERO, 0);
         loop {
-            now = limiter.admit(now, Kind::Read, offset, length);
+            now = limiter.admit(now, RequestKind::Read, offset, length);
             offset += u64::from(length);
             match counts.get_mut((now.get() / 1_000_000_000) as usize) {
                 Some(count) => *count += 1,
@@ -358,12 +376,12 @@ mod tests {
 
     #[test]
     fn reads_and_writes_share_a_budget_along_a_straight_line() {
-        let rate = PerKind { read: Some(60_000), write: Some(30_000), ..PerKind::default() };
+        let rate = PerRequestKind { read: Some(60_000), write: Some(30_000), ..PerRequestKind::default() };
         let mut limiter = Limiter::new(&limit(rate, OPERATIONS, PLAIN));
         let (mut now, mut counts) = (Nanos::ZERO, [0_u64; 2]);
         // Two reads for each write: r/60k + w/30k = 1 gives 30,000 and 15,000.
         for number in 0.. {
-            let kind = if number % 3 == 2 { Kind::Write } else { Kind::Read };
+            let kind = if number % 3 == 2 { RequestKind::Write } else { RequestKind::Read };
             now = limiter.admit(now, kind, 0, 8192);
             if now >= Nanos::from_secs(1) {
                 break;
@@ -388,7 +406,7 @@ mod tests {
         let mut limit = limit(reads(1000), OPERATIONS, PLAIN);
         limit.larger_than = 8192;
         let mut limiter = Limiter::new(&limit);
-        assert!((0..10).all(|_| limiter.admit(Nanos::ZERO, Kind::Read, 0, 8192) == Nanos::ZERO));
+        assert!((0..10).all(|_| limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 8192) == Nanos::ZERO));
         assert_eq!(saturated(&mut limiter, 16384, 1), [1000]);
     }
 
@@ -399,7 +417,7 @@ mod tests {
         let mut peak = Limiter::new(&limit(reads(3000), OPERATIONS, PLAIN));
         let (mut now, mut count) = (Nanos::ZERO, 0_u64);
         while bucket.credits(now) >= 1.0 {
-            now = peak.admit(now, Kind::Read, 0, 4096).max(bucket.admit(now, Kind::Read, 0, 4096));
+            now = peak.admit(now, RequestKind::Read, 0, 4096).max(bucket.admit(now, RequestKind::Read, 0, 4096));
             count += 1;
         }
         // 5.4 M credits at 3000 spent and 300 earned a second: 2000 s, 6 M operations.
@@ -411,13 +429,13 @@ mod tests {
     #[test]
     fn a_rate_that_changes_holds_from_the_next_request_on() {
         let mut limiter = Limiter::new(&limit(reads(1000), OPERATIONS, PLAIN));
-        let queued: Vec<u64> = (0..8).map(|_| limiter.admit(Nanos::ZERO, Kind::Read, 0, 4096).get()).collect();
+        let queued: Vec<u64> = (0..8).map(|_| limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4096).get()).collect();
         assert_eq!(queued[7], 7_000_000);
         limiter.retune(Nanos::from_millis(3), &limit(reads(10_000), OPERATIONS, PLAIN));
-        let after = [(); 3].map(|()| limiter.admit(Nanos::from_millis(3), Kind::Read, 0, 4096).get());
+        let after = [(); 3].map(|()| limiter.admit(Nanos::from_millis(3), RequestKind::Read, 0, 4096).get());
         assert_eq!(after, [8_000_000, 8_100_000, 8_200_000], "behind what was admitted before, at the new rate");
         limiter.retune(Nanos::from_secs(1), &limit(reads(10), OPERATIONS, PLAIN));
-        let idle = [(); 2].map(|()| limiter.admit(Nanos::from_secs(1), Kind::Read, 0, 4096).get());
+        let idle = [(); 2].map(|()| limiter.admit(Nanos::from_secs(1), RequestKind::Read, 0, 4096).get());
         assert_eq!(idle, [1_000_000_000, 1_100_000_000]);
         assert_eq!(limiter.counts.requests, 13);
     }
@@ -426,7 +444,7 @@ mod tests {
     fn credits_stay_when_the_rate_changes() {
         let burst = |most| Burst::Credits { most, at_start: most };
         let mut bucket = Limiter::new(&limit(reads(100), OPERATIONS, burst(1000)));
-        (0..400).for_each(|_| assert_eq!(bucket.admit(Nanos::ZERO, Kind::Read, 0, 4096), Nanos::ZERO));
+        (0..400).for_each(|_| assert_eq!(bucket.admit(Nanos::ZERO, RequestKind::Read, 0, 4096), Nanos::ZERO));
         bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(1000)));
         assert!((bucket.credits(Nanos::ZERO) - 600.0).abs() < 1.0, "{}", bucket.credits(Nanos::ZERO));
         bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(200)));
@@ -439,7 +457,7 @@ mod tests {
     #[test]
     fn one_request_of_any_size_passes_and_the_next_one_pays() {
         let mut limiter = Limiter::new(&limit(reads(1 << 20), CountedUnit::Bytes, PLAIN));
-        assert_eq!(limiter.admit(Nanos::ZERO, Kind::Read, 0, 4 << 20), Nanos::ZERO);
-        assert_eq!(limiter.admit(Nanos::ZERO, Kind::Read, 0, 4096), Nanos::from_secs(4));
+        assert_eq!(limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4 << 20), Nanos::ZERO);
+        assert_eq!(limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4096), Nanos::from_secs(4));
     }
 }

@@ -2,7 +2,7 @@
 
 /// Kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum RequestKind {
     /// Reads.
     Read,
     /// Writes.
@@ -13,8 +13,8 @@ pub enum Kind {
     Flush,
 }
 
-impl Kind {
-    /// All kinds, in the order of [`PerKind`].
+impl RequestKind {
+    /// All kinds, in the order of [`PerRequestKind`].
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
 
     /// Its place in tables.
@@ -25,9 +25,9 @@ impl Kind {
     }
 }
 
-/// One value for each [`Kind`].
+/// One value for each [`RequestKind`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PerKind<T> {
+pub struct PerRequestKind<T> {
     /// For reads.
     pub read: T,
     /// For writes.
@@ -38,28 +38,33 @@ pub struct PerKind<T> {
     pub flush: T,
 }
 
-impl<T> PerKind<T> {
+impl<T> PerRequestKind<T> {
     /// The value for one kind.
     #[inline]
     #[must_use]
-    pub const fn get(&self, kind: Kind) -> &T {
+    pub const fn get(&self, kind: RequestKind) -> &T {
         match kind {
-            Kind::Read => &self.read,
-            Kind::Write => &self.write,
-            Kind::Trim => &self.trim,
-            Kind::Flush => &self.flush,
+            RequestKind::Read => &self.read,
+            RequestKind::Write => &self.write,
+            RequestKind::Trim => &self.trim,
+            RequestKind::Flush => &self.flush,
         }
     }
 
-    /// The values in the order of [`Kind::ALL`].
+    /// The values in the order of [`RequestKind::ALL`].
     pub fn each(&self) -> [&T; 4] {
         [&self.read, &self.write, &self.trim, &self.flush]
     }
 
     /// Another value for each kind.
     #[must_use]
-    pub fn map<U>(&self, make: impl Fn(&T) -> U) -> PerKind<U> {
-        PerKind { read: make(&self.read), write: make(&self.write), trim: make(&self.trim), flush: make(&self.flush) }
+    pub fn map<U>(&self, make: impl Fn(&T) -> U) -> PerRequestKind<U> {
+        PerRequestKind {
+            read: make(&self.read),
+            write: make(&self.write),
+            trim: make(&self.trim),
+            flush: make(&self.flush),
+        }
     }
 }
 
@@ -69,7 +74,7 @@ pub struct Request {
     /// Who asked: handed back when it is done. Below [`crate::System::IDS_MAX`], and free again only then.
     pub id: u32,
     /// What it does.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Where it begins, in bytes from the start of the volume.
     pub offset: u64,
     /// How many bytes; zero for flushes.

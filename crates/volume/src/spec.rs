@@ -4,7 +4,7 @@ use units::{Bytes, Nanos};
 
 use crate::hard_disk::HardDisk;
 use crate::law::Law;
-use crate::request::{Kind, PerKind};
+use crate::request::{PerRequestKind, RequestKind};
 
 /// One volume, on the machine it hangs on.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ pub struct Limit {
     pub counted: CountedUnit,
     /// How much of it may pass in a second for requests of each kind; `None` where they are not counted. Where
     /// several kinds are counted they draw on one budget: a read costs 1/`read` seconds, a write 1/`write`.
-    pub rate: PerKind<Option<u64>>,
+    pub rate: PerRequestKind<Option<u64>>,
     /// Only requests of more bytes than this are counted: some providers allow fewer large operations than small ones.
     pub larger_than: u32,
     /// How much may pass at once after a pause, on top of the rate. For plain limits a little, so that the
@@ -95,7 +95,7 @@ impl Limit {
     /// How many requests of one kind and length it lets pass in a second, none of them continuing another; `None` where
     /// it does not count them.
     #[must_use]
-    pub fn requests_per_sec(&self, kind: Kind, length: u32) -> Option<f64> {
+    pub fn requests_per_sec(&self, kind: RequestKind, length: u32) -> Option<f64> {
         let rate = (*self.rate.get(kind)).filter(|_| length > self.larger_than || self.larger_than == 0)?;
         let units = match self.counted {
             CountedUnit::Bytes => length,
@@ -276,7 +276,7 @@ pub enum Behaviour {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencySpec {
     /// Of each kind of request.
-    pub law: PerKind<Law>,
+    pub law: PerRequestKind<Law>,
     /// Reads of blocks that were never written, where they differ.
     pub unwritten: Option<Law>,
     /// How much of the volume is written at the start, from 0 to 1.

@@ -13,7 +13,7 @@ use crate::disk::Mechanics;
 use crate::events::{ADMITTED, DONE, EventQueue, ID_BITS};
 use crate::law::LawSampler;
 use crate::limiter::{Limiter, LimiterCounts, applying};
-use crate::request::{PerKind, Request, Share};
+use crate::request::{PerRequestKind, Request, Share};
 use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};
 use crate::spells::Calendar;
 use crate::station::Servers;
@@ -131,7 +131,7 @@ enum SystemPart {
 #[derive(Debug)]
 struct Route {
     stations: Vec<usize>,
-    limiters: PerKind<Vec<usize>>,
+    limiters: PerRequestKind<Vec<usize>>,
     volume: usize,
 }
 
@@ -153,7 +153,7 @@ enum Volume {
 /// A volume whose requests take their time each for itself.
 #[derive(Debug)]
 struct Chance {
-    law: PerKind<LawSampler>,
+    law: PerRequestKind<LawSampler>,
     unwritten: Option<(LawSampler, WrittenRanges)>,
     bytes_per_sec: Option<u64>,
     spells: Option<Calendar>,

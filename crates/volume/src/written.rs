@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use units::random::mix;
 
-use crate::request::{Kind, Request};
+use crate::request::{Request, RequestKind};
 
 /// Bytes in a block: what is remembered is one bit for each.
 const BLOCK: u64 = 64 << 10;
@@ -32,11 +32,11 @@ impl WrittenRanges {
         let first = (request.offset / BLOCK) % self.blocks;
         let last = ((request.offset + u64::from(request.length.max(1)) - 1) / BLOCK) % self.blocks;
         match request.kind {
-            Kind::Flush => true,
-            Kind::Read => (first..=last).all(|block| self.is_written(block)),
-            Kind::Write | Kind::Trim => {
+            RequestKind::Flush => true,
+            RequestKind::Read => (first..=last).all(|block| self.is_written(block)),
+            RequestKind::Write | RequestKind::Trim => {
                 for block in first..=last {
-                    self.set(block, request.kind == Kind::Write);
+                    self.set(block, request.kind == RequestKind::Write);
                 }
                 true
             }
@@ -75,28 +75,28 @@ impl WrittenRanges {
 mod tests {
     use super::*;
 
-    fn request(kind: Kind, offset: u64) -> Request {
+    fn request(kind: RequestKind, offset: u64) -> Request {
         Request { id: 0, kind, offset, length: 4096 }
     }
 
     #[test]
     fn writes_and_trims_are_remembered() {
         let mut written = WrittenRanges::new(1 << 40, 0.0, 1);
-        assert!(!written.touch(&request(Kind::Read, 5 << 30)));
-        written.touch(&request(Kind::Write, 5 << 30));
-        assert!(written.touch(&request(Kind::Read, 5 << 30)));
-        assert!(!written.touch(&request(Kind::Read, (5 << 30) + BLOCK)));
-        written.touch(&request(Kind::Trim, 5 << 30));
-        assert!(!written.touch(&request(Kind::Read, 5 << 30)));
+        assert!(!written.touch(&request(RequestKind::Read, 5 << 30)));
+        written.touch(&request(RequestKind::Write, 5 << 30));
+        assert!(written.touch(&request(RequestKind::Read, 5 << 30)));
+        assert!(!written.touch(&request(RequestKind::Read, (5 << 30) + BLOCK)));
+        written.touch(&request(RequestKind::Trim, 5 << 30));
+        assert!(!written.touch(&request(RequestKind::Read, 5 << 30)));
     }
 
     #[test]
     fn a_share_of_the_blocks_is_written_at_the_start() {
         let mut written = WrittenRanges::new(1 << 40, 0.25, 7);
-        let found = (0..100_000).filter(|block| written.touch(&request(Kind::Read, block * BLOCK))).count();
+        let found = (0..100_000).filter(|block| written.touch(&request(RequestKind::Read, block * BLOCK))).count();
         assert!((24_000..26_000).contains(&found), "{found}");
-        written.touch(&request(Kind::Write, 0));
-        let again = (1..100_000).filter(|block| written.touch(&request(Kind::Read, block * BLOCK))).count();
+        written.touch(&request(RequestKind::Write, 0));
+        let again = (1..100_000).filter(|block| written.touch(&request(RequestKind::Read, block * BLOCK))).count();
         assert!(again.abs_diff(found) <= 1, "a page that came to be changed its other blocks");
     }
 }

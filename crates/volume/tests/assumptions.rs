@@ -6,7 +6,7 @@ use units::{Nanos, random::Random};
 use volume::catalogue::{self, list, machines, no_files, resolve, resolve_all};
 use volume::closed::{Load, caps};
 use volume::{
-    Attachment, Burst, CountedUnit, Jitter, JitterBasis, Kind, Limit, Request, Scope, ServiceStage, Spec, System,
+    Attachment, Burst, CountedUnit, Jitter, JitterBasis, Limit, Request, RequestKind, Scope, ServiceStage, Spec, System,
 };
 
 fn spec(text: &str) -> Spec {
@@ -113,7 +113,7 @@ fn ends(spec: &Spec, arrivals: &[(Nanos, u32)]) -> (Vec<Nanos>, Vec<ServiceStage
     let mut ends = vec![Nanos::ZERO; arrivals.len()];
     for (id, (at, length)) in (0..).zip(arrivals) {
         let offset = Random::new(9, u64::from(id)).below(1 << 30) << 12;
-        system.arrive(*at, 0, Request { id, kind: Kind::Read, offset, length: *length });
+        system.arrive(*at, 0, Request { id, kind: RequestKind::Read, offset, length: *length });
     }
     while let Some((at, id)) = system.next_done(Nanos::MAX) {
         ends[id as usize] = at;
@@ -209,7 +209,7 @@ fn jitter_keeps_the_order_of_time_at_its_extremes() {
 #[test]
 fn small_sequential_operations_on_ebs_are_not_merged() {
     let most = |volume: &str, bytes: u32| {
-        let load = Load { sequential: true, ..Load::of(Kind::Write, bytes, f64::INFINITY) };
+        let load = Load { sequential: true, ..Load::of(RequestKind::Write, bytes, f64::INFINITY) };
         caps(&spec(volume), &load)
             .into_iter()
             .filter(|cap| cap.bucket.is_none())
@@ -232,7 +232,7 @@ fn a_limiter_counts_what_it_merged_and_what_was_too_small() {
         system.measure(Nanos::ZERO, 0, true);
         let mut offset = 1 << 20;
         for (id, length) in (0..).zip(lengths) {
-            system.arrive(Nanos::ZERO, 0, Request { id, kind: Kind::Write, offset, length: *length });
+            system.arrive(Nanos::ZERO, 0, Request { id, kind: RequestKind::Write, offset, length: *length });
             offset += u64::from(*length);
         }
         system.stages(Nanos::from_secs(1)).remove(0)
@@ -269,7 +269,7 @@ fn an_empty_column_of_a_machine_is_not_no_limit() {
     let volume = "azure/ultra,size=256GiB,iops=76800,throughput=4000MB/s,machine=D8ds_v4";
     let found = spec(volume);
     let iops = |is_bucket: bool| {
-        let caps = caps(&found, &Load::of(Kind::Read, 4096, f64::INFINITY)).into_iter();
+        let caps = caps(&found, &Load::of(RequestKind::Read, 4096, f64::INFINITY)).into_iter();
         caps.filter(|cap| cap.bucket.is_some() == is_bucket).map(|cap| cap.iops).fold(f64::MAX, f64::min)
     };
     assert_eq!((iops(true).round(), iops(false).round()), (12_800.0, 16_000.0));

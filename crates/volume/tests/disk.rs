@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use units::{Bytes, Nanos, random::Random};
 use volume::HardDisk;
-use volume::{Attachment, Behaviour, Kind, Request, Spec, System};
+use volume::{Attachment, Behaviour, Request, RequestKind, Spec, System};
 
 const SIZE: u64 = 1_000_000_000_000;
 const BLOCK: u32 = 4096;
@@ -71,17 +71,17 @@ fn closed(drive: HardDisk, seed: u64, depth: u32, secs: u64, mut ask: impl FnMut
     Outcome { latencies, elapsed: end }
 }
 
-fn random_blocks(kind: Kind, seed: u64) -> impl FnMut(u32) -> Request {
+fn random_blocks(kind: RequestKind, seed: u64) -> impl FnMut(u32) -> Request {
     let mut random = Random::new(seed, 1);
     move |id| Request { id, kind, offset: random.below(SIZE / u64::from(BLOCK)) * u64::from(BLOCK), length: BLOCK }
 }
 
-fn random(kind: Kind, depth: u32, secs: u64) -> Outcome {
+fn random(kind: RequestKind, depth: u32, secs: u64) -> Outcome {
     closed(HardDisk::sata_7200rpm(), SEED, depth, secs, random_blocks(kind, SEED))
 }
 
 /// Each request begins where the one before it ended.
-fn one_after_another(kind: Kind, start: u64, length: u32) -> impl FnMut(u32) -> Request {
+fn one_after_another(kind: RequestKind, start: u64, length: u32) -> impl FnMut(u32) -> Request {
     let mut offset = start;
     move |id| {
         let request = Request { id, kind, offset, length };
@@ -101,7 +101,7 @@ fn random_reads_gain_from_every_thread() {
     for (threads, iops, percent) in
         [(1, 80.0, 1.0), (2, 95.0, 1.5), (4, 111.4, 1.5), (6, 122.0, 1.5), (8, 130.1, 1.5), (10, 137.0, 1.0)]
     {
-        let outcome = random(Kind::Read, threads, 1_800);
+        let outcome = random(RequestKind::Read, threads, 1_800);
         close(&format!("IOPS of {threads}"), outcome.iops(), iops, percent);
         close(&format!("mean of {threads}"), outcome.mean_ms(), f64::from(threads) / iops * 1e3, percent);
     }
@@ -109,12 +109,12 @@ fn random_reads_gain_from_every_thread() {
 
 #[test]
 fn one_read_takes_a_seek_and_half_a_turn() {
-    close("mean", random(Kind::Read, 1, 1_800).mean_ms(), 12.5, 1.0);
+    close("mean", random(RequestKind::Read, 1, 1_800).mean_ms(), 12.5, 1.0);
 }
 
 #[test]
 fn ten_readers_wait_73_ms_on_average_and_most_of_a_second_at_worst() {
-    let outcome = random(Kind::Read, 10, 1_800);
+    let outcome = random(RequestKind::Read, 10, 1_800);
     close("mean", outcome.mean_ms(), 73.0, 1.0);
     for (percent, ms) in [(50.0, 52.8), (99.0, 318.0), (99.9, 491.0)] {
         close(&format!("p{percent}"), outcome.percentile_ms(percent), ms, 5.0);
@@ -123,7 +123,8 @@ fn ten_readers_wait_73_ms_on_average_and_most_of_a_second_at_worst() {
 
 #[test]
 fn half_an_hour_of_ten_readers_sees_waits_of_nine_tenths_of_a_second() {
-    let worst = |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 1_800, random_blocks(Kind::Read, seed)).max_ms();
+    let worst =
+        |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 1_800, random_blocks(RequestKind::Read, seed)).max_ms();
     let worst: Vec<f64> = (SEED..SEED + 8).map(worst).collect();
     assert!(worst.iter().all(|ms| (750.0..1300.0).contains(ms)), "seeds from {SEED}: {worst:?}");
     close("mean of the longest waits", worst.iter().sum::<f64>() / 8.0, 979.0, 6.0);
@@ -131,32 +132,32 @@ fn half_an_hour_of_ten_readers_sees_waits_of_nine_tenths_of_a_second() {
 
 #[test]
 fn a_full_queue_of_reads_is_as_fast_as_cached_writes() {
-    close("IOPS of 32", random(Kind::Read, 32, 1_800).iops(), 181.3, 1.0);
+    close("IOPS of 32", random(RequestKind::Read, 32, 1_800).iops(), 181.3, 1.0);
 }
 
 #[test]
 fn reads_follow_a_power_of_the_threads_without_a_knee() {
     for threads in [1, 2, 3, 5, 8, 12, 16, 20, 24, 28, 32] {
         let law = 80.26 * f64::from(threads).powf(0.2342);
-        close(&format!("IOPS of {threads}"), random(Kind::Read, threads, 1_800).iops(), law, 1.2);
+        close(&format!("IOPS of {threads}"), random(RequestKind::Read, threads, 1_800).iops(), law, 1.2);
     }
 }
 
 #[test]
 fn random_writes_are_flat_from_the_first_second() {
     for threads in 1..=10 {
-        let outcome = random(Kind::Write, threads, 60);
+        let outcome = random(RequestKind::Write, threads, 60);
         close(&format!("IOPS of {threads}"), outcome.iops(), 181.3, 1.5);
         close(&format!("mean of {threads}"), outcome.mean_ms(), 5.52 * f64::from(threads), 1.5);
     }
-    let worst = random(Kind::Write, 10, 60).max_ms();
+    let worst = random(RequestKind::Write, 10, 60).max_ms();
     assert!(worst < 120.0, "no write starves: they are admitted in turn ({worst} ms)");
 }
 
 #[test]
 fn a_rested_cache_takes_its_slots_at_the_speed_of_the_interface() {
     let drive = HardDisk { cache_slots: 16_384, cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
-    let outcome = closed(drive, SEED, 1, 60, random_blocks(Kind::Write, SEED));
+    let outcome = closed(drive, SEED, 1, 60, random_blocks(RequestKind::Write, SEED));
     let fast = outcome.latencies.iter().take_while(|&&ns| ns < 1_000_000).count();
     assert!((16_384..16_450).contains(&fast), "{fast}");
     close("IOPS afterwards", (outcome.latencies.len() - fast) as f64 / 59.8, 181.3, 1.5);
@@ -166,15 +167,15 @@ fn a_rested_cache_takes_its_slots_at_the_speed_of_the_interface() {
 fn without_its_cache_a_drive_writes_as_it_reads() {
     for threads in [1, 10] {
         let drive = HardDisk { write_cache: false, ..HardDisk::sata_7200rpm() };
-        let outcome = closed(drive, SEED, threads, 600, random_blocks(Kind::Write, SEED));
-        close("IOPS", outcome.iops(), random(Kind::Read, threads, 600).iops(), 0.5);
+        let outcome = closed(drive, SEED, threads, 600, random_blocks(RequestKind::Write, SEED));
+        close("IOPS", outcome.iops(), random(RequestKind::Read, threads, 600).iops(), 0.5);
     }
 }
 
 #[test]
 fn streams_run_at_the_rate_of_their_zone() {
     for (start, rate) in [(0, 150e6), (SIZE / 2, 116.2e6), (SIZE - (1 << 30) * 2, 75e6)] {
-        for kind in [Kind::Read, Kind::Write] {
+        for kind in [RequestKind::Read, RequestKind::Write] {
             for (depth, length) in [(1, 4096), (1, 131_072), (8, 4096), (4, 1 << 20)] {
                 let ask = one_after_another(kind, start, length);
                 let outcome = closed(HardDisk::sata_7200rpm(), SEED, depth, 10, ask);
@@ -188,18 +189,18 @@ fn streams_run_at_the_rate_of_their_zone() {
 #[test]
 fn uncached_writes_one_after_another_lose_a_turn_each() {
     let drive = HardDisk { write_cache: false, ..HardDisk::sata_7200rpm() };
-    let outcome = closed(drive, SEED, 1, 60, one_after_another(Kind::Write, 0, BLOCK));
+    let outcome = closed(drive, SEED, 1, 60, one_after_another(RequestKind::Write, 0, BLOCK));
     close("IOPS", outcome.iops(), 120.0, 1.0);
 }
 
 #[test]
 fn a_longest_wait_bounds_the_worst_and_ageing_shortens_the_tail() {
     let bounded = HardDisk { max_age: Some(Nanos::from_millis(400)), ..HardDisk::sata_7200rpm() };
-    let outcome = closed(bounded, SEED, 10, 1_800, random_blocks(Kind::Read, SEED));
+    let outcome = closed(bounded, SEED, 10, 1_800, random_blocks(RequestKind::Read, SEED));
     close("IOPS with a bound", outcome.iops(), 136.9, 1.0);
     assert!((400.0..450.0).contains(&outcome.max_ms()), "{}", outcome.max_ms());
     let ageing = HardDisk { age_weight: 0.02, ..HardDisk::sata_7200rpm() };
-    let outcome = closed(ageing, SEED, 10, 1_800, random_blocks(Kind::Read, SEED));
+    let outcome = closed(ageing, SEED, 10, 1_800, random_blocks(RequestKind::Read, SEED));
     close("IOPS with ageing", outcome.iops(), 136.6, 1.0);
     assert!(outcome.max_ms() < 500.0, "{}", outcome.max_ms());
 }
@@ -209,12 +210,12 @@ fn a_flush_waits_for_what_is_in_the_cache_and_one_of_a_clean_cache_for_nothing()
     let drive = HardDisk { cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let mut system = system(drive, SEED);
     let request = |id, kind, offset| Request { id, kind, offset, length: BLOCK };
-    system.arrive(Nanos::ZERO, 0, request(0, Kind::Flush, 0));
+    system.arrive(Nanos::ZERO, 0, request(0, RequestKind::Flush, 0));
     assert!(system.next_done(Nanos::from_micros(10)).is_some_and(|(_, id)| id == 0));
     for id in 1..=8 {
-        system.arrive(Nanos::from_millis(1), 0, request(id, Kind::Write, u64::from(id) * SIZE / 10));
+        system.arrive(Nanos::from_millis(1), 0, request(id, RequestKind::Write, u64::from(id) * SIZE / 10));
     }
-    system.arrive(Nanos::from_millis(1), 0, request(9, Kind::Flush, 0));
+    system.arrive(Nanos::from_millis(1), 0, request(9, RequestKind::Flush, 0));
     let mut done = Vec::new();
     while let Some((at, id)) = system.next_done(Nanos::MAX) {
         done.push((id, at.millis()));
@@ -227,17 +228,17 @@ fn a_flush_waits_for_what_is_in_the_cache_and_one_of_a_clean_cache_for_nothing()
 fn a_flush_does_not_wait_for_a_write_of_no_bytes_that_was_under_the_head() {
     let drive = HardDisk { cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let mut system = system(drive, SEED);
-    let write = |id, offset, length| Request { id, kind: Kind::Write, offset, length };
+    let write = |id, offset, length| Request { id, kind: RequestKind::Write, offset, length };
     system.arrive(Nanos::ZERO, 0, write(0, 0, BLOCK));
     system.arrive(Nanos::ZERO, 0, write(1, u64::from(BLOCK), 0));
-    system.arrive(Nanos::ZERO, 0, Request { id: 2, kind: Kind::Flush, offset: 0, length: 0 });
+    system.arrive(Nanos::ZERO, 0, Request { id: 2, kind: RequestKind::Flush, offset: 0, length: 0 });
     let done: Vec<u32> = std::iter::from_fn(|| system.next_done(Nanos::MAX)).map(|(_, id)| id).collect();
     assert_eq!(done, [1, 0, 2]);
 }
 
 #[test]
 fn trims_cost_the_interface_alone() {
-    let trim = |id| Request { id, kind: Kind::Trim, offset: 0, length: 1 << 30 };
+    let trim = |id| Request { id, kind: RequestKind::Trim, offset: 0, length: 1 << 30 };
     let outcome = closed(HardDisk::sata_7200rpm(), SEED, 1, 1, trim);
     assert!(outcome.latencies.iter().all(|&ns| ns == 5_000), "{:?}", outcome.latencies.first());
 }
@@ -248,8 +249,8 @@ fn readers_go_before_the_cache_until_it_is_full() {
         let cache_bytes = Bytes::new(4 * Bytes::GIB);
         let drive =
             HardDisk { cache_slots: slots, cache_bytes, cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
-        let mut reads = random_blocks(Kind::Read, SEED);
-        let mut writes = random_blocks(Kind::Write, SEED + 1);
+        let mut reads = random_blocks(RequestKind::Read, SEED);
+        let mut writes = random_blocks(RequestKind::Write, SEED + 1);
         // Six readers and one writer that pauses never.
         closed(drive, SEED, 7, 10, move |id| if id < 6 { reads(id) } else { writes(id) })
     };
@@ -288,10 +289,10 @@ fn every_request_is_done_once_whatever_the_mix() {
         };
         while asked < 1_000 {
             for _ in 0..random.below(60).min(1_000 - u64::from(asked)) {
-                let kind = Kind::ALL[[0, 0, 0, 1, 1, 1, 2, 3][random.below(8) as usize]];
+                let kind = RequestKind::ALL[[0, 0, 0, 1, 1, 1, 2, 3][random.below(8) as usize]];
                 let near = random.below(2) > 0;
                 let offset = if near { random.below(64) * 4096 } else { random.below(SIZE / 512) * 512 };
-                let length = if kind == Kind::Flush { 0 } else { 512 << random.below(10) };
+                let length = if kind == RequestKind::Flush { 0 } else { 512 << random.below(10) };
                 system.arrive(now, 0, Request { id: asked, kind, offset, length });
                 asked += 1;
             }
@@ -306,14 +307,14 @@ fn every_request_is_done_once_whatever_the_mix() {
 
 #[test]
 fn the_same_seed_gives_the_same_run_and_the_head_starts_elsewhere_with_another() {
-    let run = |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 60, random_blocks(Kind::Read, SEED));
+    let run = |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 60, random_blocks(RequestKind::Read, SEED));
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
 
 #[test]
 fn a_run_is_the_same_to_the_nanosecond_in_every_build() {
-    let outcome = closed(HardDisk::sata_7200rpm(), 1, 10, 600, random_blocks(Kind::Read, 1));
+    let outcome = closed(HardDisk::sata_7200rpm(), 1, 10, 600, random_blocks(RequestKind::Read, 1));
     let sum: u64 = outcome.latencies.iter().sum();
     assert_eq!((outcome.latencies.len(), sum), (82_358, 5_999_199_192_977));
 }
@@ -322,7 +323,7 @@ fn a_run_is_the_same_to_the_nanosecond_in_every_build() {
 fn a_host_that_answers_within_the_overhead_is_heard() {
     // Ten readers, each of whom takes 50 µs to ask again.
     let mut system = system(HardDisk::sata_7200rpm(), SEED);
-    let mut ask = random_blocks(Kind::Read, SEED);
+    let mut ask = random_blocks(RequestKind::Read, SEED);
     let mut later: VecDeque<(Nanos, Request)> = (0..10).map(|id| (Nanos::ZERO, ask(id))).collect();
     let (end, mut count) = (Nanos::from_secs(600), 0_u32);
     loop {

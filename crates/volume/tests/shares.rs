@@ -2,7 +2,7 @@
 
 use units::Nanos;
 use volume::catalogue::resolve;
-use volume::{Attachment, Kind, Request, Share, System};
+use volume::{Attachment, Request, RequestKind, Share, System};
 
 /// A user who keeps so many requests of one length outstanding.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ fn operations(volume: &str, users: &[User], secs: u64) -> Vec<u64> {
     let owners: Vec<u32> = (0u32..).zip(users).flat_map(|(user, it)| vec![user; it.depth as usize]).collect();
     let ask = |system: &mut System, now, id: u32| {
         let user = owners[id as usize];
-        let request = Request { id, kind: Kind::Read, offset: 0, length: users[user as usize].length };
+        let request = Request { id, kind: RequestKind::Read, offset: 0, length: users[user as usize].length };
         system.arrive_shared(now, 0, request, Share { user, among: users.len() as u32 });
     };
     (0..owners.len() as u32).for_each(|id| ask(&mut system, Nanos::ZERO, id));

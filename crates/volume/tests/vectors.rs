@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use volume::catalogue::{ResolvedVolume, no_files, resolve_all};
 use volume::spec::{Burst, CountedUnit, Limit};
-use volume::{Kind, Spec};
+use volume::{RequestKind, Spec};
 
 /// One published cell.
 struct Vector<'a> {
@@ -40,12 +40,12 @@ fn is_bytes(limit: &&Limit) -> bool {
     limit.counted == CountedUnit::Bytes
 }
 
-fn kind(quantity: &str) -> Kind {
-    if quantity.starts_with("write") { Kind::Write } else { Kind::Read }
+fn kind(quantity: &str) -> RequestKind {
+    if quantity.starts_with("write") { RequestKind::Write } else { RequestKind::Read }
 }
 
 /// The least rate of some limits for requests of one kind and length.
-fn least<'a>(limits: impl Iterator<Item = &'a Limit>, kind: Kind, length: u32) -> f64 {
+fn least<'a>(limits: impl Iterator<Item = &'a Limit>, kind: RequestKind, length: u32) -> f64 {
     limits.filter_map(|limit| limit.requests_per_sec(kind, length)).fold(f64::INFINITY, f64::min)
 }
 
@@ -79,8 +79,8 @@ fn beside(spec: &Spec, quantity: &str, reads: f64) -> f64 {
     let block: u32 = block.parse().expect("a block size");
     let reads = reads * unit(name);
     let left = spec.limits.iter().filter_map(|limit| {
-        let writes = limit.requests_per_sec(Kind::Write, block)?;
-        let spent = limit.requests_per_sec(Kind::Read, block).map_or(0.0, |most| reads / most);
+        let writes = limit.requests_per_sec(RequestKind::Write, block)?;
+        let spent = limit.requests_per_sec(RequestKind::Read, block).map_or(0.0, |most| reads / most);
         (name.contains("iops") || is_bytes(&limit)).then_some(writes * (1.0 - spent))
     });
     left.fold(f64::INFINITY, f64::min) / unit(name)
@@ -177,7 +177,8 @@ fn measure(ask: &str, quantity: &str) -> f64 {
         [what] if what.starts_with("units@") => {
             let block = figure(&what["units@".len()..]) as u32;
             let limit = spec.limits.iter().find(|limit| !is_bytes(limit)).expect("a limit on operations");
-            limit.rate.read.expect("a rate") as f64 / limit.requests_per_sec(Kind::Read, block).expect("it counts")
+            limit.rate.read.expect("a rate") as f64
+                / limit.requests_per_sec(RequestKind::Read, block).expect("it counts")
         }
         [what] if what.ends_with("_per_gb") => rate(spec, &what[..what.len() - "_per_gb".len()]) / gb,
         [what] => rate(spec, what),

@@ -11,9 +11,11 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use common::{issuer, one_file, rw, sizes};
-use job::{BlockSizes, Distribution, Job, PerKind};
+use job::{BlockSizes, Distribution, Job};
+use units::OpKind;
+use units::PerKind;
 use units::{Nanos, Rate};
-use workload::{JobLayout, Next, OpKind};
+use workload::{JobLayout, Next};
 
 const DECISIONS: u32 = 4_000_000;
 const RUNS: u32 = 5;

@@ -1,42 +1,7 @@
 //! Types of decisions.
 
 use units::Nanos;
-
-/// Kinds of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u16)]
-pub enum OpKind {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Tells the device that a range is no longer needed.
-    Trim,
-    /// `fsync`.
-    Sync,
-    /// `fdatasync`.
-    DataSync,
-}
-
-impl OpKind {
-    /// The place of a data operation in tables of three: read, write, trim. Syncs count with writes.
-    #[inline]
-    #[must_use]
-    pub(crate) const fn index(self) -> usize {
-        match self {
-            Self::Read => 0,
-            Self::Write | Self::Sync | Self::DataSync => 1,
-            Self::Trim => 2,
-        }
-    }
-
-    /// Whether it transfers or trims bytes, unlike a sync.
-    #[inline]
-    #[must_use]
-    pub const fn moves_data(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Trim)
-    }
-}
+use units::OpKind;
 
 /// One operation, decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

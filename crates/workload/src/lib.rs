@@ -26,7 +26,7 @@ mod think;
 mod verify;
 mod writers;
 
-pub use decision::{Decision, Next, OpKind, WorkerIndex};
+pub use decision::{Decision, Next, WorkerIndex};
 pub use error::WorkloadError;
 pub use extent::FileExtent;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};

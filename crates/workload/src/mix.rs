@@ -3,7 +3,7 @@
 use job::{Direction, Job, Pattern};
 use units::random::Random;
 
-use crate::decision::OpKind;
+use units::OpKind;
 
 /// Chooses between reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

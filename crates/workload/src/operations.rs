@@ -2,8 +2,8 @@
 
 use job::{Direction, Job};
 
-use crate::decision::OpKind;
 use crate::mix::Mix;
+use units::OpKind;
 
 /// The kinds of data operation that a job's issuers can issue.
 ///

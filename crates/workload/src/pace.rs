@@ -8,8 +8,8 @@ use job::{Arrivals, Job, Paced};
 use units::random::{Random, mix};
 use units::{Nanos, Rate, Schedule};
 
-use crate::decision::OpKind;
 use crate::mix::Mix;
+use units::OpKind;
 
 /// Says which kind comes next and when it is meant to begin.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 
 use job::{Direction, Job};
 
-use crate::decision::OpKind;
+use units::OpKind;
 
 /// Counts writes between syncs.
 #[derive(Clone, Debug)]

@@ -4,9 +4,11 @@ mod common;
 
 use common::*;
 use job::*;
+use units::OpKind;
+use units::PerKind;
 use units::random::Random;
 use units::{Bytes, Nanos, Rate};
-use workload::{Decision, FileExtent, Issuer, JobLayout, Next, OpKind, Operations, WorkerIndex};
+use workload::{Decision, FileExtent, Issuer, JobLayout, Next, Operations, WorkerIndex};
 
 fn pick<T: Clone>(random: &mut Random, values: &[T]) -> T {
     values[random.below(values.len() as u64) as usize].clone()

@@ -3,10 +3,12 @@
 mod common;
 
 use common::*;
-use job::{BlockSizes, Distribution, FileOrder, FileService, Generator, PerKind};
+use job::{BlockSizes, Distribution, FileOrder, FileService, Generator};
 use units::Nanos;
+use units::OpKind;
+use units::PerKind;
 use units::random::Random;
-use workload::{Issuer, OpKind, WorkerIndex};
+use workload::{Issuer, WorkerIndex};
 
 #[test]
 fn fixed_blocks_are_covered_once_in_each_pass() {

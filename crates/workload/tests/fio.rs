@@ -9,9 +9,11 @@ mod common;
 use std::process::Command;
 
 use common::*;
-use job::{BlockSizes, FileOrder, FileService, Job, PerKind, Size};
+use job::{BlockSizes, FileOrder, FileService, Job, Size};
+use units::OpKind;
+use units::PerKind;
 use units::{Bytes, Nanos};
-use workload::{Decision, FileFact, Issuer, OpKind, WorkerIndex, plan_files};
+use workload::{Decision, FileFact, Issuer, WorkerIndex, plan_files};
 
 /// fio's arguments and the same job for Fathom.
 struct Case {

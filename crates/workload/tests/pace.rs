@@ -3,9 +3,11 @@
 mod common;
 
 use common::*;
-use job::{Arrivals, BlockSizes, PerKind, ThinktimeBlocks};
+use job::{Arrivals, BlockSizes, ThinktimeBlocks};
+use units::OpKind;
+use units::PerKind;
 use units::{Nanos, Rate};
-use workload::{Decision, Next, OpKind};
+use workload::{Decision, Next};
 
 fn rated(iops: u64, process: Arrivals) -> job::Job {
     let mut job = rw("randread");

@@ -5,10 +5,12 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use job::{BlockSizes, Distribution, Job, PerKind, VerifyMethod};
+use job::{BlockSizes, Distribution, Job, VerifyMethod};
+use units::OpKind;
+use units::PerKind;
 use units::random::Random;
 use units::{Nanos, Rate};
-use workload::{Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, OpKind, WorkerIndex, Writers, WrongData};
+use workload::{Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, WorkerIndex, Writers, WrongData};
 
 const METHODS: [VerifyMethod; 11] = [
     VerifyMethod::Crc32c,

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{FigureQuantity, JobResult, Kind, LatencyBlock, LatencyStats, bucket_range_ns};
+use record::{DataKind, FigureQuantity, JobResult, LatencyBlock, LatencyStats, bucket_range_ns};
 use units::random::Random;
 
 use crate::knee::steady::Mean;
@@ -37,7 +37,7 @@ impl ComparedBlocks {
     /// this figure, or too few.
     pub(super) fn of<'a>(
         jobs: impl Iterator<Item = &'a JobResult>,
-        kind: Kind,
+        kind: DataKind,
         quantity: FigureQuantity,
     ) -> Option<Self> {
         let (mut blocks, mut end_ns): (Vec<&[LatencyBlock]>, u64) = (Vec::new(), 0);
@@ -56,7 +56,7 @@ impl ComparedBlocks {
         (blocks.len() >= BLOCKS_MIN).then(|| Self::summed(&blocks, kind, end_ns as f64 / 1e9))
     }
 
-    fn summed(groups: &[&[LatencyBlock]], kind: Kind, seconds: f64) -> Self {
+    fn summed(groups: &[&[LatencyBlock]], kind: DataKind, seconds: f64) -> Self {
         let counts = |group: &&[LatencyBlock]| LatencyStats::of_blocks(group, &[kind]).buckets;
         let groups: Vec<Vec<(usize, u64)>> = groups.iter().map(counts).collect();
         let buckets: BTreeSet<usize> = groups.iter().flatten().map(|(bucket, _)| *bucket).collect();
@@ -197,7 +197,7 @@ fn paced(blocks: &[LatencyBlock], pace_ns: u64) -> impl Iterator<Item = &[Latenc
 }
 
 /// Without the blocks before the first operation and after the last one.
-fn in_use(blocks: &[LatencyBlock], kind: Kind) -> &[LatencyBlock] {
+fn in_use(blocks: &[LatencyBlock], kind: DataKind) -> &[LatencyBlock] {
     let busy = |block: &LatencyBlock| !block.of(kind).is_empty();
     let first = blocks.iter().position(busy).unwrap_or(0);
     let end = blocks.iter().rposition(busy).map_or(first, |last| last + 1);

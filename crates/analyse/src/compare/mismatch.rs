@@ -1,6 +1,6 @@
 //! Whether runs are comparable: differences in conditions.
 
-use record::{DeclaredSizes, JobResult, Kind, Run, RunOutcome, TargetKind};
+use record::{DataKind, DeclaredSizes, JobResult, Run, RunOutcome, TargetKind};
 use serde::Serialize;
 
 /// Runs that differ in length by more than this factor are told apart, and by more than the second are not comparable.
@@ -40,7 +40,7 @@ pub enum Aspect {
     /// `rw`.
     Rw,
     /// Block sizes of one kind.
-    BlockSize(Kind),
+    BlockSize(DataKind),
     /// `ioengine`.
     Engine,
     /// `iodepth` of each worker.
@@ -211,7 +211,7 @@ fn of_job(job: &JobResult) -> Vec<Trait> {
         (Aspect::Workers, Some(MismatchValue::Count(job.workers.max(1).into()))),
         (Aspect::TargetKind, target_kinds(job)),
     ];
-    traits.extend(Kind::ALL.map(|kind| (Aspect::BlockSize(kind), block_sizes(job, kind))));
+    traits.extend(DataKind::ALL.map(|kind| (Aspect::BlockSize(kind), block_sizes(job, kind))));
     // Text for people leaves out the other options.
     let known = |told: MismatchValue| (!declared.header_only).then_some(told);
     traits.extend([
@@ -245,7 +245,7 @@ fn target_kinds(job: &JobResult) -> Option<MismatchValue> {
 }
 
 /// Of kinds that were used.
-fn block_sizes(job: &JobResult, kind: Kind) -> Option<MismatchValue> {
+fn block_sizes(job: &JobResult, kind: DataKind) -> Option<MismatchValue> {
     let DeclaredSizes { min, max } = job.declared.sizes(kind);
     (job.result.kind(kind).ios > 0 && max > 0).then_some(MismatchValue::BytesRange(min.into(), max.into()))
 }

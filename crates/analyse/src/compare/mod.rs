@@ -13,7 +13,7 @@ mod mismatch;
 mod series;
 mod side;
 
-use record::{Figure, FigureQuantity, Kind, Run};
+use record::{DataKind, Figure, FigureQuantity, Run};
 use serde::Serialize;
 
 pub use caution::Caution;
@@ -166,8 +166,8 @@ fn compare_job(
 }
 
 fn figures_of(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> impl Iterator<Item = Figure> {
-    let used = |kind: &Kind| baseline.uses(*kind) && candidate.uses(*kind);
-    let mut kinds: Vec<Option<Kind>> = Kind::ALL.into_iter().filter(used).map(Some).collect();
+    let used = |kind: &DataKind| baseline.uses(*kind) && candidate.uses(*kind);
+    let mut kinds: Vec<Option<DataKind>> = DataKind::ALL.into_iter().filter(used).map(Some).collect();
     if kinds.len() > 1 {
         kinds.push(None);
     }

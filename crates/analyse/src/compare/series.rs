@@ -1,6 +1,6 @@
 //! One figure of one job over time.
 
-use record::{Figure, FigureQuantity, IntervalRecord, JobResult, Kind};
+use record::{DataKind, Figure, FigureQuantity, IntervalRecord, JobResult};
 
 /// The values of a figure for each whole interval in which it was in use; `None` where the record does not keep its
 /// course: percentiles, and the latency of one kind where others were in use, for intervals know the time of all kinds.
@@ -22,14 +22,14 @@ pub(super) fn course(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
 }
 
 /// Without the intervals before its first operation and after its last one.
-fn in_use(intervals: &[IntervalRecord], kind: Option<Kind>) -> &[IntervalRecord] {
+fn in_use(intervals: &[IntervalRecord], kind: Option<DataKind>) -> &[IntervalRecord] {
     let busy = |one: &IntervalRecord| sum(&one.ios, kind) > 0.0;
     let Some(first) = intervals.iter().position(busy) else { return &[] };
     let last = intervals.iter().rposition(busy).unwrap_or(first);
     &intervals[first..=last]
 }
 
-fn sum(counts: &[u64; 3], kind: Option<Kind>) -> f64 {
+fn sum(counts: &[u64; 3], kind: Option<DataKind>) -> f64 {
     match kind {
         Some(kind) => counts[kind as usize] as f64,
         None => counts.iter().sum::<u64>() as f64,
@@ -37,7 +37,7 @@ fn sum(counts: &[u64; 3], kind: Option<Kind>) -> f64 {
 }
 
 /// Whether the kind is the only one in use.
-fn is_alone(job: &JobResult, kind: Option<Kind>) -> bool {
+fn is_alone(job: &JobResult, kind: Option<DataKind>) -> bool {
     kind.is_none_or(|kind| job.result.kinds().all(|(other, result)| other == kind || result.ios == 0))
 }
 

@@ -1,6 +1,6 @@
 //! One side of a comparison: a job in one run or in several.
 
-use record::{Figure, JobResult, Kind, Run};
+use record::{DataKind, Figure, JobResult, Run};
 use serde::Serialize;
 
 use super::blocks::ComparedBlocks;
@@ -48,7 +48,7 @@ impl<'a> SidePart<'a> {
         self.jobs.iter().map(|&(judged, place)| &judged.run.jobs[place])
     }
 
-    pub(super) fn uses(&self, kind: Kind) -> bool {
+    pub(super) fn uses(&self, kind: DataKind) -> bool {
         self.results().any(|job| job.result.kind(kind).ios > 0)
     }
 

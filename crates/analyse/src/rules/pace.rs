@@ -1,6 +1,6 @@
 //! Findings about runs with a rate.
 
-use record::Kind;
+use record::DataKind;
 
 use crate::facts::Facts;
 use crate::rules::deeper;
@@ -56,7 +56,7 @@ fn spread(facts: Facts<'_>) -> Option<Remedy> {
 
 fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
     let (declared, result) = (facts.declared(), facts.result());
-    let active = Kind::ALL.into_iter().filter(move |&kind| result.kind(kind).ios > 0);
+    let active = DataKind::ALL.into_iter().filter(move |&kind| result.kind(kind).ios > 0);
     active.filter_map(move |kind| {
         let done = result.kind(kind);
         let asked = |rate: u64| rate as f64;

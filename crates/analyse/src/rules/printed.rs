@@ -4,7 +4,7 @@
 //! service latencies. So they differ by what was in flight at the start and the end, and by rounding. None of the published
 //! outputs in `crates/record/tests/corpus` differs by more.
 
-use record::{Kind, Quote, Quoted};
+use record::{DataKind, Quote, Quoted};
 
 use crate::facts::Facts;
 use crate::{Code, EvidenceSource, Finding, Quantity, Severity};
@@ -17,7 +17,7 @@ const CUT_NS: f64 = 2_000.0;
 
 /// Bytes that are not operations × block size.
 pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
-    Kind::ALL.into_iter().find_map(|kind| {
+    DataKind::ALL.into_iter().find_map(|kind| {
         let result = facts.result().kind(kind);
         let sizes = facts.declared().sizes(kind);
         let whole = result.short_ios == 0 && result.drop_ios == 0 && facts.result().errors == 0;
@@ -38,7 +38,7 @@ pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
 
 /// A total latency that is not that of submission and that of completion.
 pub(super) fn latency(facts: Facts<'_>) -> Option<Finding> {
-    Kind::ALL.into_iter().find_map(|kind| {
+    DataKind::ALL.into_iter().find_map(|kind| {
         let told = quote(facts, Quoted::LatencyMeanNs, kind)?;
         let parts = [Quoted::SubmissionMeanNs, Quoted::ServiceMeanNs].map(|what| quote(facts, what, kind));
         let [Some(submission), Some(service)] = parts else { return None };
@@ -64,7 +64,7 @@ fn most_in_flight(facts: Facts<'_>) -> f64 {
     facts.declared().in_flight_possible.max(u64::from(facts.job.workers)) as f64
 }
 
-fn quote(facts: Facts<'_>, what: Quoted, kind: Kind) -> Option<&Quote> {
+fn quote(facts: Facts<'_>, what: Quoted, kind: DataKind) -> Option<&Quote> {
     facts.job.quotes.iter().find(|quote| quote.what == what && quote.kind == Some(kind) && quote.of.is_none())
 }
 

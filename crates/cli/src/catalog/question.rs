@@ -3,7 +3,7 @@
 use job::Diagnostic;
 use report::catalog::CatalogLoad;
 use runner::problems;
-use volume::PerKind;
+use volume::PerRequestKind;
 
 use crate::args::CatalogOptions;
 use crate::block::block_bytes;
@@ -40,19 +40,19 @@ fn refused(option: &str, value: &str, message: String, remedy: &str) -> Diagnost
 }
 
 /// Returns the fraction of each kind, whether operations are sequential, and their name.
-fn mix(rw: &str, read_percent: u8) -> Option<(PerKind<f64>, bool, String)> {
+fn mix(rw: &str, read_percent: u8) -> Option<(PerRequestKind<f64>, bool, String)> {
     let (sequential, kind) = match rw.strip_prefix("rand") {
         Some(kind) => (false, kind),
         None => (true, rw),
     };
     let reads = f64::from(read_percent.min(100)) / 100.0;
-    let none = PerKind { read: 0.0, write: 0.0, trim: 0.0, flush: 0.0 };
+    let none = PerRequestKind { read: 0.0, write: 0.0, trim: 0.0, flush: 0.0 };
     let (share, name) = match kind {
-        "read" => (PerKind { read: 1.0, ..none }, "reads".to_owned()),
-        "write" => (PerKind { write: 1.0, ..none }, "writes".to_owned()),
-        "trim" => (PerKind { trim: 1.0, ..none }, "trims".to_owned()),
+        "read" => (PerRequestKind { read: 1.0, ..none }, "reads".to_owned()),
+        "write" => (PerRequestKind { write: 1.0, ..none }, "writes".to_owned()),
+        "trim" => (PerRequestKind { trim: 1.0, ..none }, "trims".to_owned()),
         "rw" | "readwrite" => {
-            (PerKind { read: reads, write: 1.0 - reads, ..none }, format!("reads ({read_percent} %) and writes"))
+            (PerRequestKind { read: reads, write: 1.0 - reads, ..none }, format!("reads ({read_percent} %) and writes"))
         }
         _ => return None,
     };

@@ -1,6 +1,6 @@
 //! What tests of whole simulations share.
 
-use record::{JobResult, Kind, Run};
+use record::{DataKind, JobResult, Run};
 
 use super::{Outcome, Scratch, fathom, run, words};
 
@@ -31,7 +31,7 @@ pub(crate) fn assert_near(what: &str, found: f64, wanted: f64, share: f64) {
 }
 
 pub(crate) fn read(job: &JobResult) -> &record::DirectionResult {
-    job.result.kind(Kind::Read)
+    job.result.kind(DataKind::Read)
 }
 
 /// Runs the text of a job file.

@@ -2,7 +2,8 @@
 
 use target::{Completion, Target};
 use units::Nanos;
-use workload::{Checked, Decision, OpKind};
+use units::OpKind;
+use workload::{Checked, Decision};
 
 use super::{DriveWorker, direction, op};
 use crate::outcome::{Damaged, EIO, Ending, FailureCause, OperationFailure};

@@ -1,7 +1,7 @@
 //! A file or device as the store of an export.
 //!
-//! Each slot has a [`slot::DiskSlot`]: a small machine that says which system call comes next and is told its result. The calls
-//! go through `io_uring` or, where that is not to be had, are made at once. [`turns::Turns`] keeps changes of the same
+//! Each slot has a `DiskSlot`: a small machine that says which system call comes next and is told its result. The calls
+//! go through `io_uring` or, where that is not to be had, are made at once. `Turns` keeps changes of the same
 //! sectors apart where one of them has to read before it writes.
 //!
 //! A flush is `fdatasync` and a durable write has `RWF_DSYNC`: both end when the device has been told to keep the bytes.

@@ -2,8 +2,9 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use target::{Kind, Op, Tag, Target};
+use target::{Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 use super::{Nbd, PATIENCE};
 use crate::clock::MonotonicClock;
@@ -49,7 +50,7 @@ impl ExportReader {
         if self.target.now() >= self.until {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        self.target.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset, length: self.piece, skip: 0 });
+        self.target.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset, length: self.piece, skip: 0 });
         let until = (self.target.now() + Nanos::new(PATIENCE.as_nanos() as u64)).min(self.until);
         let mut done = Vec::new();
         while done.is_empty() && self.target.now() < until {

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use nbd::wire::client::ServerReply;
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 use super::inbox::Inbox;
 use super::outbox::ExportOutbox;
@@ -120,15 +121,15 @@ impl Nbd {
 
     /// What is asked of the server, where it has said that it can be asked.
     #[inline]
-    fn command(&self, kind: Kind) -> Result<NbdCommand, i32> {
+    fn command(&self, kind: OpKind) -> Result<NbdCommand, i32> {
         let export = &self.export;
         match kind {
-            Kind::Read => Ok(NbdCommand::Read),
-            Kind::Write | Kind::Trim if export.read_only || !self.writes => Err(-libc::EPERM),
-            Kind::Write => Ok(NbdCommand::Write),
-            Kind::Trim if export.trims => Ok(NbdCommand::Trim),
-            Kind::Sync | Kind::DataSync if export.flushes => Ok(NbdCommand::Flush),
-            Kind::Trim | Kind::Sync | Kind::DataSync => Err(-libc::EOPNOTSUPP),
+            OpKind::Read => Ok(NbdCommand::Read),
+            OpKind::Write | OpKind::Trim if export.read_only || !self.writes => Err(-libc::EPERM),
+            OpKind::Write => Ok(NbdCommand::Write),
+            OpKind::Trim if export.trims => Ok(NbdCommand::Trim),
+            OpKind::Sync | OpKind::DataSync if export.flushes => Ok(NbdCommand::Flush),
+            OpKind::Trim | OpKind::Sync | OpKind::DataSync => Err(-libc::EOPNOTSUPP),
         }
     }
 
@@ -137,8 +138,8 @@ impl Nbd {
     fn within(&self, op: &Op) -> Result<u32, i32> {
         let left = self.export.bytes.saturating_sub(op.offset);
         match op.kind {
-            Kind::Sync | Kind::DataSync => Ok(0),
-            Kind::Read if left == 0 => Err(0),
+            OpKind::Sync | OpKind::DataSync => Ok(0),
+            OpKind::Read if left == 0 => Err(0),
             _ if left == 0 => Err(-libc::ENOSPC),
             _ => Ok(u64::from(op.length).min(left) as u32),
         }

@@ -9,8 +9,9 @@ use engine::files::{self, Access};
 use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, Visitor, with_target};
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, Faulty};
-use target::{Kind, Op, Tag, Target};
+use target::{Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 const FILE_BYTES: u64 = 1 << 20;
 
@@ -139,12 +140,12 @@ struct OneAtATime {
 }
 
 impl OneAtATime {
-    fn carry_out(target: &mut impl Target, kind: Kind, file: u32) {
+    fn carry_out(target: &mut impl Target, kind: OpKind, file: u32) {
         let op = Op { tag: Tag(0), kind, file, offset: 0, length: 4096, skip: 0 };
-        let length = if kind == Kind::Sync { 0 } else { 4096 };
+        let length = if kind == OpKind::Sync { 0 } else { 4096 };
         target.submit(Op { length, ..op });
         let mut done = Vec::new();
-        if kind == Kind::Sync {
+        if kind == OpKind::Sync {
             // Closed while it may be in flight.
             target.close(file);
         }
@@ -169,13 +170,13 @@ impl Visitor for OneAtATime {
         let held = self.files as usize;
         for file in 0..self.files {
             target.buffer(Tag(0)).unwrap().fill(file as u8 + 1);
-            for kind in [Kind::Write, Kind::Sync] {
+            for kind in [OpKind::Write, OpKind::Sync] {
                 Self::carry_out(&mut target, kind, file);
             }
             assert_eq!(self.open_descriptors(), held, "file {file} is still open");
         }
         for file in 0..self.files {
-            Self::carry_out(&mut target, Kind::Read, file);
+            Self::carry_out(&mut target, OpKind::Read, file);
             assert!(target.buffer(Tag(0)).unwrap().iter().all(|&byte| byte == file as u8 + 1));
             assert_eq!(self.open_descriptors(), held + 1);
             target.close(file);

@@ -10,8 +10,9 @@ use engine::{EngineKind, MonotonicClock, Setup, Visitor, exports, with_target};
 use nbd::wire::{NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, Faulty};
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 const BYTES: u64 = 8 << 20;
 
@@ -92,7 +93,7 @@ fn conforms(setup: &Setup) {
 }
 
 fn read(tag: u32) -> Op {
-    Op { tag: Tag(tag), kind: Kind::Read, file: 0, offset: u64::from(tag) * 4096, length: 4096, skip: 0 }
+    Op { tag: Tag(tag), kind: OpKind::Read, file: 0, offset: u64::from(tag) * 4096, length: 4096, skip: 0 }
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn data_on_an_export_is_found_by_its_marks() {
     let found = exports::examine(&uri(&socket, "")).unwrap();
     assert_eq!((found.signatures, found.first_data), (vec![], None));
     let write = |target: &mut dyn DynTarget| {
-        target.submit(Op { tag: Tag(0), kind: Kind::Write, file: 0, offset: 0, length: 4096, skip: 0 });
+        target.submit(Op { tag: Tag(0), kind: OpKind::Write, file: 0, offset: 0, length: 4096, skip: 0 });
         assert_eq!(target.drain(1)[0].result, 4096);
     };
     let luks = |target: &mut dyn DynTarget| {
@@ -266,9 +267,9 @@ fn what_an_export_cannot_do_is_not_asked_of_it() {
     let socket = scratch.path("s");
     let able = |flags| Served::start(&socket, ReplyStyle::Extended, &[""], BYTES, Flags::HAS_FLAGS.with(flags));
     for (flags, kind, errno) in [
-        (Flags::READ_ONLY, Kind::Write, EPERM),
-        (Flags::default(), Kind::Trim, EOPNOTSUPP),
-        (Flags::default(), Kind::Sync, EOPNOTSUPP),
+        (Flags::READ_ONLY, OpKind::Write, EPERM),
+        (Flags::default(), OpKind::Trim, EOPNOTSUPP),
+        (Flags::default(), OpKind::Sync, EOPNOTSUPP),
     ] {
         let _served = able(flags);
         let one = |target: &mut dyn DynTarget| {

@@ -4,8 +4,9 @@ use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
 use engine::files::Access;
 use engine::{EngineKind, MonotonicClock, Setup, Visitor, with_target};
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Op, Tag, Target};
 use units::Nanos;
+use units::OpKind;
 
 const EIO: i32 = 5;
 const BLOCK: u32 = 64 << 10;
@@ -14,7 +15,7 @@ const BLOCK: u32 = 64 << 10;
 struct CutShort<'a>(&'a std::fs::File);
 
 impl CutShort<'_> {
-    fn one<T: Target>(target: &mut T, kind: Kind, offset: u64) -> i32 {
+    fn one<T: Target>(target: &mut T, kind: OpKind, offset: u64) -> i32 {
         let mut done: Vec<Completion> = Vec::new();
         target.submit(Op { tag: Tag(0), kind, file: 0, offset, length: BLOCK, skip: 0 });
         target.wait(1, Nanos::MAX, &mut done);
@@ -27,16 +28,16 @@ impl Visitor for CutShort<'_> {
 
     fn visit<T: Target>(self, mut target: T) {
         let target = &mut target;
-        assert_eq!(Self::one(target, Kind::Read, 1 << 20), BLOCK as i32);
+        assert_eq!(Self::one(target, OpKind::Read, 1 << 20), BLOCK as i32);
         self.0.set_len(4096).unwrap();
-        for kind in [Kind::Read, Kind::Write] {
+        for kind in [OpKind::Read, OpKind::Write] {
             assert_eq!(Self::one(target, kind, 1 << 20), -EIO, "{kind:?}");
             assert_eq!(Self::one(target, kind, 0), -EIO, "{kind:?}: all but its first page is missing");
         }
         self.0.set_len(2 << 20).unwrap();
         // Replaced pages map the file again: anonymous memory would never be written back.
         target.buffer(Tag(0)).unwrap().fill(7);
-        assert_eq!(Self::one(target, Kind::Write, 1 << 20), BLOCK as i32);
+        assert_eq!(Self::one(target, OpKind::Write, 1 << 20), BLOCK as i32);
         let mut read = [0; 16];
         std::os::unix::fs::FileExt::read_exact_at(self.0, &mut read, (1 << 20) + 4096).unwrap();
         assert_eq!(read, [7; 16]);

@@ -10,6 +10,7 @@ pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
+use units::PerKind;
 use units::{Bytes, Nanos, Rate};
 
 use crate::diagnostic::Place;
@@ -81,17 +82,6 @@ impl PartialEq for JobOrigin {
     fn eq(&self, _: &Self) -> bool {
         true
     }
-}
-
-/// Three values, for reads, writes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PerKind<T> {
-    /// For reads.
-    pub read: T,
-    /// For writes.
-    pub write: T,
-    /// For trims.
-    pub trim: T,
 }
 
 /// Order of execution, and grouping of results.

@@ -2,7 +2,7 @@
 
 use units::Bytes;
 
-use super::PerKind;
+use units::PerKind;
 
 /// Reads or writes, where, and in which sizes.
 #[derive(Clone, Debug, PartialEq)]

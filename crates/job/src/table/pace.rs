@@ -4,7 +4,8 @@ use units::{Nanos, Rate};
 
 use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, in_category, int, later, switch, word};
 use crate::draft::JobDraft;
-use crate::model::{Arrivals, PerKind, ThinktimeBlocks};
+use crate::model::{Arrivals, ThinktimeBlocks};
+use units::PerKind;
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     Category::Pace,

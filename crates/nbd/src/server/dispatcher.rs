@@ -2,7 +2,7 @@
 //! them.
 
 use units::Nanos;
-use volume::{Kind as Charged, Share, System};
+use volume::{RequestKind as Charged, Share, System};
 
 use super::Offer;
 use super::budget::{MemoryBudget, REQUEST_BYTES};

@@ -197,7 +197,7 @@ impl Usual {
 
 #[cfg(test)]
 mod tests {
-    use volume::Kind;
+    use volume::RequestKind;
 
     use super::*;
 
@@ -210,7 +210,7 @@ mod tests {
         let system = System::new(&[Attachment { spec, volume: "disk".to_owned() }], 1);
         let mut timeline = Timeline::new(system, Nanos::ZERO, RoundTripDeduction::Learnt(Nanos::ZERO), true);
         let ask = |timeline: &mut Timeline, user: u32, at: Nanos| {
-            let request = Request { id: user, kind: Kind::Read, offset: 0, length: 4096 };
+            let request = Request { id: user, kind: RequestKind::Read, offset: 0, length: 4096 };
             timeline.arrive(at, 0, request, Share { user, among: 1 });
         };
         let (mut at, mut before) = (latency, Nanos::ZERO);

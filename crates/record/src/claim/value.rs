@@ -261,7 +261,7 @@ fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Resul
 }
 
 impl FigureQuantity {
-    /// The units that its values are written in, without `/s`: name and factor to the unit of [`Figure::of`].
+    /// The units that its values are written in, without `/s`: name and factor to the unit of the quantity.
     #[must_use]
     pub fn units(self) -> Vec<(&'static str, f64)> {
         figure_units(self).collect()

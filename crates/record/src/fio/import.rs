@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::depth::Depth;
 use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
 use crate::{
-    CpuUse, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult, KeptLatencies,
+    CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult, KeptLatencies,
     LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord, Shares, Tool,
 };
 
@@ -398,9 +398,9 @@ fn quoted_shares(entry: &JobEntry) -> LatencyShares {
     shares
 }
 
-fn cpu(entry: &JobEntry) -> CpuUse {
+fn cpu(entry: &JobEntry) -> CpuUseRecord {
     let ns = |percent: f64| (percent / 100.0 * entry.job_runtime as f64 * 1e6).round() as u64;
-    CpuUse {
+    CpuUseRecord {
         user_ns: ns(entry.usr_cpu),
         system_ns: ns(entry.sys_cpu),
         context_switches: entry.ctx,

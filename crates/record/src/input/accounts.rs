@@ -2,7 +2,7 @@
 
 use super::json::last_of;
 use super::{Input, InputResult};
-use crate::{JobResult, Kind, Run};
+use crate::{DataKind, JobResult, Run};
 
 /// Formats of the same result, the most detailed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn goes_on(before: &Run, later: &Run) -> bool {
     let same = |a: &JobResult, b: &JobResult| {
         let ran_ms = |job: &JobResult| job.result.wall_ns() / 1e6;
         let more_ms = ran_ms(b) - ran_ms(a);
-        let did_more = Kind::ALL.into_iter().all(|kind| a.result.kind(kind).ios <= b.result.kind(kind).ios);
+        let did_more = DataKind::ALL.into_iter().all(|kind| a.result.kind(kind).ios <= b.result.kind(kind).ios);
         a.name == b.name && a.group == b.group && a.echo == b.echo && did_more && more_ms >= 0.0 && {
             // A job that was over by then did not run on.
             more_ms == 0.0 && a.result.ios() == b.result.ios() || (passed_ms - more_ms).abs() <= APART_MS
@@ -87,14 +87,14 @@ fn is_same(one: &Run, other: &Run) -> bool {
     /// Digits that formats print of a figure.
     const ROUNDED: f64 = 0.01;
     let alike = |a: f64, b: f64| (a - b).abs() <= ROUNDED * a.abs().max(b.abs()) + 1.0;
-    let same_kind = |a: &JobResult, b: &JobResult, kind: Kind| {
+    let same_kind = |a: &JobResult, b: &JobResult, kind: DataKind| {
         let (a, b) = (a.result.kind(kind), b.result.kind(kind));
         a.runtime_ns / 1_000_000 == b.runtime_ns / 1_000_000
             && alike(a.iops(), b.iops())
             && alike(a.latency.mean_ns / 1e3, b.latency.mean_ns / 1e3)
     };
     let same = |a: &JobResult, b: &JobResult| {
-        a.name == b.name && a.group == b.group && Kind::ALL.into_iter().all(|kind| same_kind(a, b, kind))
+        a.name == b.name && a.group == b.group && DataKind::ALL.into_iter().all(|kind| same_kind(a, b, kind))
     };
     let versions = [&one.tool.version, &other.tool.version];
     (versions[0] == versions[1] || versions.iter().any(|version| version.is_empty()))

@@ -15,7 +15,8 @@ use std::ops::Range;
 use super::text::InputText;
 use super::{InputError, json};
 use crate::{
-    Declared, DiskUse, JobResult, Kind, LatencyShares, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA, Tool, fio,
+    DataKind, Declared, DiskUse, JobResult, LatencyShares, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA, Tool,
+    fio,
 };
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
@@ -95,7 +96,7 @@ struct NormalReader {
 struct NormalGroup {
     number: u32,
     /// The kinds it has a line of; mixed ones count as reads.
-    kinds: Vec<Kind>,
+    kinds: Vec<DataKind>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -311,7 +312,7 @@ impl NormalReader {
         let line = NormalLine::of(text, block.begins);
         let of_group = |header: &&NormalHeader| header.group == block.result.group;
         let header = self.headers.iter().find(|header| of_group(header) && header.name == block.result.name);
-        let reads_back = |kind| header.is_some_and(|header| kind == Kind::Read && !header.issues(kind));
+        let reads_back = |kind| header.is_some_and(|header| kind == DataKind::Read && !header.issues(kind));
         block.finish(line, self.groups.is_empty(), reads_back)?;
         let header = header.filter(|header| header.fits(block.measured()));
         let name = block.result.name.clone();

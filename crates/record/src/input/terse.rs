@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::InputError;
 use super::text::{InputText, Printed, printed};
 use crate::{
-    CpuUse, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, Kind, LatencyShares, LatencyStats, Measured,
-    Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
+    CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
+    Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
 };
 
 /// Places for percentiles, used or not.
@@ -148,7 +148,7 @@ impl<'a> TerseFields<'a> {
         let group = self.next(|field| field.parse().ok())?;
         let error = self.next(|field| field.parse().ok())?;
         let mut job = JobResult { name, group, error, workers: 1, ..JobResult::default() };
-        for kind in Kind::ALL.into_iter().take(self.layout.kinds) {
+        for kind in DataKind::ALL.into_iter().take(self.layout.kinds) {
             let (result, quotes) = self.direction(kind)?;
             *job.result.kind_mut(kind) = result;
             job.quotes.extend(quotes);
@@ -170,12 +170,12 @@ impl<'a> TerseFields<'a> {
         result.runtime_ns = wall_ns.saturating_mul(depth.workers.into());
         let ns = |percent: f64| (percent / 100.0 * result.runtime_ns as f64).round() as u64;
         result.cpu =
-            CpuUse { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
+            CpuUseRecord { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
         job.declared = declared(&job.result, depth);
         Ok(job)
     }
 
-    fn direction(&mut self, kind: Kind) -> Result<(DirectionResult, Vec<Quote>), InputError> {
+    fn direction(&mut self, kind: DataKind) -> Result<(DirectionResult, Vec<Quote>), InputError> {
         let (kib, kib_per_second, iops, runtime_ms) = (self.whole()?, self.whole()?, self.number()?, self.whole()?);
         let [submission, service] = [self.latency()?, self.latency()?];
         let mut quoted = Vec::new();

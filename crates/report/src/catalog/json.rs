@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use volume::catalogue::{BuiltinVolume, FigureOrigin, ResolvedVolume};
-use volume::{Behaviour, Burst, CountedUnit, JitterBasis, Kind, Law, Limit, Scope};
+use volume::{Behaviour, Burst, CountedUnit, JitterBasis, Law, Limit, RequestKind, Scope};
 
 use super::{CatalogLoad, CatalogVolume, LimitRow};
 use crate::volume_terms::{parts_json, source_json};
@@ -116,7 +116,7 @@ fn latency(volume: &ResolvedVolume) -> Value {
         json!({ "mean_us": law.mean().get() as f64 / 1e3, "p50_us": us(0.5), "p99_us": us(0.99), "p99.9_us": us(0.999) })
     };
     json!({
-        "read": law(latency.law.get(Kind::Read)), "write": law(latency.law.get(Kind::Write)),
+        "read": law(latency.law.get(RequestKind::Read)), "write": law(latency.law.get(RequestKind::Write)),
         "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": source_json(&latency.source),
     })
 }

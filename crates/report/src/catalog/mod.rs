@@ -8,7 +8,7 @@ pub use json::list_json;
 pub use list::list_text;
 use volume::catalogue::ResolvedVolume;
 use volume::closed::{self, Cap, CapPart, Load, Prediction};
-use volume::{Limit, LimitSource, PerKind, Scope, Spec};
+use volume::{Limit, LimitSource, PerRequestKind, Scope, Spec};
 
 use crate::sheet::SheetStyle;
 
@@ -18,7 +18,7 @@ pub struct CatalogLoad {
     /// Bytes of each operation.
     pub bytes: u32,
     /// The fraction of each kind.
-    pub share: PerKind<f64>,
+    pub share: PerRequestKind<f64>,
     /// Whether each operation begins where the last one ended.
     pub sequential: bool,
     /// A description: `random reads of 4 KiB`.
@@ -28,7 +28,7 @@ pub struct CatalogLoad {
 impl CatalogLoad {
     /// Returns the load in the terms of the closed form, with unlimited operations in flight.
     fn closed(&self) -> Load {
-        let bytes = PerKind { read: self.bytes, write: self.bytes, trim: self.bytes, flush: 0 };
+        let bytes = PerRequestKind { read: self.bytes, write: self.bytes, trim: self.bytes, flush: 0 };
         Load { in_flight: f64::INFINITY, bytes, share: self.share, sequential: self.sequential }
     }
 }

@@ -3,8 +3,8 @@
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, FigureOrigin, ResolvedVolume};
 use volume::{
-    Behaviour, Burst, CountedUnit, Jitter, Kind, Law, Limit, LimitSource, Scope, cited, cited_jitter, cited_merging,
-    names_machine,
+    Behaviour, Burst, CountedUnit, Jitter, Law, Limit, LimitSource, RequestKind, Scope, cited, cited_jitter,
+    cited_merging, names_machine,
 };
 
 use super::{CatalogLoad, CatalogVolume, LimitRow};
@@ -151,10 +151,10 @@ impl VolumeText {
             self.sheet.wrapped("Latency  ", "follows from the movements of the drive: `fathom sim` works them out");
             return;
         };
-        let reads = latency.law.get(Kind::Read);
+        let reads = latency.law.get(RequestKind::Read);
         self.sheet.wrapped("Latency  ", &format!("reads {}", law(reads)));
-        if latency.law.get(Kind::Write) != reads {
-            self.sheet.wrapped("         ", &format!("writes {}", law(latency.law.get(Kind::Write))));
+        if latency.law.get(RequestKind::Write) != reads {
+            self.sheet.wrapped("         ", &format!("writes {}", law(latency.law.get(RequestKind::Write))));
         }
         match &volume.about.latency_assumed {
             Some(why) => self.sheet.wrapped("         assumed: ", why),

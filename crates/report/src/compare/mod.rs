@@ -6,7 +6,7 @@ mod text;
 mod words;
 
 use analyse::compare::{Comparison, ComparisonSettings, FigureComparison, JobComparison};
-use record::{FigureQuantity, Kind, Run};
+use record::{DataKind, FigureQuantity, Run};
 use serde::Serialize;
 
 pub use tables::{csv, markdown};
@@ -92,7 +92,7 @@ pub fn json(document: &ComparisonDocument) -> String {
 
 /// Figures of one kind of operation, in one table.
 pub(crate) struct ComparedLoad<'a> {
-    kind: Option<Kind>,
+    kind: Option<DataKind>,
     pub(crate) rows: Vec<&'a FigureComparison>,
 }
 
@@ -115,9 +115,9 @@ impl<'a> ComparedLoad<'a> {
     /// `reads`.
     pub(crate) fn name(&self) -> &'static str {
         match self.kind {
-            Some(Kind::Read) => "reads",
-            Some(Kind::Write) => "writes",
-            Some(Kind::Trim) => "trims",
+            Some(DataKind::Read) => "reads",
+            Some(DataKind::Write) => "writes",
+            Some(DataKind::Trim) => "trims",
             None => "all together",
         }
     }

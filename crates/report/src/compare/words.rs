@@ -1,7 +1,7 @@
 //! Differences and reservations in words.
 
 use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side};
-use record::{FigureQuantity, Kind};
+use record::{DataKind, FigureQuantity};
 use units::{Bytes, Nanos, grouped};
 
 /// Reasons why runs are not comparable, a line each.
@@ -80,11 +80,11 @@ fn told_words(told: &MismatchValue) -> String {
     }
 }
 
-const fn plural(kind: Kind) -> &'static str {
+const fn plural(kind: DataKind) -> &'static str {
     match kind {
-        Kind::Read => "reads",
-        Kind::Write => "writes",
-        Kind::Trim => "trims",
+        DataKind::Read => "reads",
+        DataKind::Write => "writes",
+        DataKind::Trim => "trims",
     }
 }
 

@@ -1,6 +1,6 @@
 //! `json` and `json+`.
 
-use record::{DirectionResult, DiskUse, GroupTotals, JobResult, Kind, LatencyShares, LatencyStats, Measured, Run};
+use record::{DataKind, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, Run};
 
 use super::writer::FioWriter;
 use super::{FioOptions, FioVersion};
@@ -67,7 +67,7 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
     w.int("eta", job.eta_s);
     w.int("elapsed", job.elapsed_s);
     echo(w, "job options", &job.echo, context);
-    for kind in Kind::ALL {
+    for kind in DataKind::ALL {
         w.object(kind.name(), |w| transfers(w, job, kind, context));
     }
     w.object("sync", |w| {
@@ -128,7 +128,7 @@ fn latency_target(w: &mut FioWriter<'_>, iodepth: u32, later: bool) {
     }
 }
 
-fn transfers(w: &mut FioWriter<'_>, job: &JobResult, kind: Kind, context: FioJsonContext<'_>) {
+fn transfers(w: &mut FioWriter<'_>, job: &JobResult, kind: DataKind, context: FioJsonContext<'_>) {
     let (result, kept) = (job.result.kind(kind), &job.declared.kept);
     let totals = context.run.group_totals(job.group, kind);
     let bytes_per_second = result.fio_bytes_per_second();

@@ -1,6 +1,6 @@
 //! fio's normal output.
 
-use record::{DiskUse, JobResult, Kind, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord};
+use record::{DataKind, DiskUse, JobResult, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord};
 
 use super::json::note_text;
 use super::number::{SizeStyle, count, error_text, long_count};
@@ -18,7 +18,7 @@ pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOption
 fn job_line(out: &mut String, asked: &RequestedRun) {
     let declared = &asked.declared;
     let style = SizeStyle { decimal: declared.kb_base == 1000, bits: false };
-    let sizes = Kind::ALL.map(|kind| {
+    let sizes = DataKind::ALL.map(|kind| {
         let sizes = declared.sizes(kind);
         format!("{}-{}", style.size(sizes.min.into()), style.size(sizes.max.into()))
     });
@@ -74,7 +74,7 @@ fn style_of(job: &JobResult) -> SizeStyle {
 fn status_group(out: &mut String, run: &Run, group: u32) {
     out.push_str(&format!("\nRun status group {group} (all jobs):\n"));
     let Some(style) = run.in_group(group).next().map(style_of) else { return };
-    for kind in Kind::ALL {
+    for kind in DataKind::ALL {
         let Some(totals) = run.group_totals(group, kind) else { continue };
         let (rate, other_rate) = style.rates(totals.bytes_per_second);
         let (slowest, other_slowest) = style.rates(totals.bytes_per_second_min);
@@ -125,7 +125,7 @@ impl NormalJob<'_> {
         if let Some(description) = &self.job.description {
             out.push_str(&format!("  Description  : [{description}]\n"));
         }
-        for kind in Kind::ALL {
+        for kind in DataKind::ALL {
             if self.job.result.kind(kind).ios > 0 {
                 self.transfers(out, kind);
             }
@@ -150,11 +150,11 @@ impl NormalJob<'_> {
         ));
     }
 
-    fn transfers(&self, out: &mut String, kind: Kind) {
+    fn transfers(&self, out: &mut String, kind: DataKind) {
         let result = self.job.result.kind(kind);
         let (rate, other_rate) = self.style.rates(result.fio_bytes_per_second());
         let zones =
-            if kind == Kind::Write && self.options.version == FioVersion::V3_33 { "; 0 zone resets" } else { "" };
+            if kind == DataKind::Write && self.options.version == FioVersion::V3_33 { "; 0 zone resets" } else { "" };
         out.push_str(&format!(
             "  {}: IOPS={}, BW={rate} ({other_rate})({}/{}msec){zones}\n",
             kind.name(),
@@ -177,7 +177,7 @@ impl NormalJob<'_> {
         self.samples(out, kind);
     }
 
-    fn samples(&self, out: &mut String, kind: Kind) {
+    fn samples(&self, out: &mut String, kind: DataKind) {
         let result = self.job.result.kind(kind);
         let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
         if bandwidth.count > 0 {

@@ -1,6 +1,6 @@
 //! Terse lines: fields separated by `;`, latencies in microseconds, rates in KiB/s.
 
-use record::{DirectionResult, DiskUse, JobResult, Kind, LatencyStats, Run, SampleRecord};
+use record::{DataKind, DirectionResult, DiskUse, JobResult, LatencyStats, Run, SampleRecord};
 
 use super::{FioOptions, Terse};
 
@@ -15,7 +15,7 @@ pub(super) fn lines(out: &mut String, run: &Run, options: FioOptions) {
 
 fn line(out: &mut String, run: &Run, job: &JobResult, options: FioOptions) {
     let mut fields = head(job, options);
-    let kinds = if options.terse == Terse::V3 { &Kind::ALL[..2] } else { &Kind::ALL[..] };
+    let kinds = if options.terse == Terse::V3 { &DataKind::ALL[..2] } else { &DataKind::ALL[..] };
     for &kind in kinds {
         transfers(&mut fields, run, job, kind, options.terse);
     }
@@ -51,7 +51,7 @@ fn head(job: &JobResult, options: FioOptions) -> Vec<String> {
     vec![number.to_owned(), options.version.name().to_owned(), name, group, error]
 }
 
-fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: Kind, terse: Terse) {
+fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: DataKind, terse: Terse) {
     let (result, kept) = (job.result.kind(kind), &job.declared.kept);
     let bytes_per_second = result.fio_bytes_per_second();
     fields.extend([

@@ -1,7 +1,7 @@
 //! Figures of several runs side by side.
 
 use analyse::compare;
-use record::{Figure, FigureQuantity, Kind};
+use record::{DataKind, Figure, FigureQuantity};
 use units::count;
 
 use super::Shown;
@@ -55,7 +55,7 @@ fn table(part: &SectionPart<'_>) -> HtmlTable {
     let names = part.members.iter().map(|member| member.name);
     let head: Vec<&str> = std::iter::once("figure").chain(names).collect();
     let mut table = HtmlTable::new(part.called(), &head, 1);
-    let kinds = Kind::ALL.into_iter().filter(|kind| part.flows().any(|(_, used, _)| used == *kind));
+    let kinds = DataKind::ALL.into_iter().filter(|kind| part.flows().any(|(_, used, _)| used == *kind));
     for figure in kinds.flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind: Some(kind), quantity })) {
         let values: Vec<Option<f64>> = part.members.iter().map(|member| value(figure, member)).collect();
         if values.iter().any(Option::is_some) {

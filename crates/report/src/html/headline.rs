@@ -1,6 +1,6 @@
 //! Headline figures of a result.
 
-use record::{DirectionResult, JobResult, Kind, LatencyStats};
+use record::{DataKind, DirectionResult, JobResult, LatencyStats};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use super::findings::micro;
@@ -71,7 +71,7 @@ pub(super) fn tiles(out: &mut Markup, job: &JobResult) {
     }
 }
 
-fn of_kind(out: &mut Markup, kind: Kind, result: &DirectionResult) {
+fn of_kind(out: &mut Markup, kind: DataKind, result: &DirectionResult) {
     let bytes = Bytes::new(result.bytes_per_second() as u64);
     let done = format!("{} in {}", count(result.ios as f64), time(result.runtime_ns as f64));
     tile(out, &format!("{} IOPS", kind.name()), &count(result.iops()), &done);

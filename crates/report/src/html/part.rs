@@ -1,7 +1,7 @@
 //! One job of a run, or the same job of several runs.
 
 use analyse::Verdict;
-use record::{DirectionResult, JobResult, Kind, Run};
+use record::{DataKind, DirectionResult, JobResult, Run};
 
 use super::figure::Look;
 use crate::chart::isolated;
@@ -51,7 +51,7 @@ impl PageBudget {
 
 impl Member<'_> {
     /// The kinds of operations that it has done.
-    pub(super) fn kinds(&self) -> impl Iterator<Item = (Kind, &DirectionResult)> {
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (DataKind, &DirectionResult)> {
         self.job.result.kinds().filter(|(_, result)| result.ios > 0)
     }
 }
@@ -78,12 +78,12 @@ impl<'a> SectionPart<'a> {
     }
 
     /// Every kind of operation of every run.
-    pub(super) fn flows(&self) -> impl Iterator<Item = (&Member<'a>, Kind, &DirectionResult)> {
+    pub(super) fn flows(&self) -> impl Iterator<Item = (&Member<'a>, DataKind, &DirectionResult)> {
         self.members.iter().flat_map(|member| member.kinds().map(move |(kind, result)| (member, kind, result)))
     }
 
     /// How a kind of operation of a run looks: colours tell runs apart where there are several, otherwise kinds.
-    pub(super) fn look(&self, member: &Member<'_>, kind: Kind) -> Look {
+    pub(super) fn look(&self, member: &Member<'_>, kind: DataKind) -> Look {
         if self.is_overlay() {
             Look { colour: member.number, dash: if self.is_mixed() { kind as usize } else { 0 } }
         } else {
@@ -92,7 +92,7 @@ impl<'a> SectionPart<'a> {
     }
 
     /// What it is called beside others.
-    pub(super) fn label(&self, member: &Member<'_>, kind: Kind) -> String {
+    pub(super) fn label(&self, member: &Member<'_>, kind: DataKind) -> String {
         match (self.is_overlay(), self.is_mixed()) {
             (true, true) => format!("{}, {}", isolated(member.name), kind.name()),
             (true, false) => isolated(member.name),

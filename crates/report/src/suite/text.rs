@@ -1,6 +1,6 @@
 //! Procedures for people: a table, then what it rests on and what was found.
 
-use record::{Figure, FigureQuantity, Kind};
+use record::{DataKind, Figure, FigureQuantity};
 use units::{Bytes, Nanos, count, significant};
 
 use super::{MeasureUnit, Published, StoredSeverity, SuiteDocument, SuiteOutcome, SuiteRow, SuiteStep};
@@ -13,7 +13,7 @@ pub(crate) const NEAR: f64 = 0.05;
 /// The name of a figure in a table.
 #[must_use]
 pub fn figure_name(figure: Figure) -> String {
-    let kind = figure.kind.map_or("total", Kind::name);
+    let kind = figure.kind.map_or("total", DataKind::name);
     let what = match figure.quantity {
         FigureQuantity::Iops => "IOPS".to_owned(),
         FigureQuantity::BytesPerSecond => "rate".to_owned(),

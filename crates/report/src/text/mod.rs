@@ -4,7 +4,7 @@ mod latency;
 mod model;
 
 use analyse::{Finding, Severity, Verdict};
-use record::{DeclaredSizes, DiskUse, HostRecord, JobResult, Kind, Mixed, Run, RunOutcome};
+use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, Mixed, Run, RunOutcome};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil;
@@ -83,7 +83,7 @@ impl RunPage {
         let (declared, result) = (&job.declared, &job.result);
         self.sheet.gap();
         self.title(job);
-        for kind in Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0) {
+        for kind in DataKind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0) {
             self.throughput(job, kind);
         }
         self.latencies(job);
@@ -109,7 +109,7 @@ impl RunPage {
         }
     }
 
-    fn throughput(&mut self, job: &JobResult, kind: Kind) {
+    fn throughput(&mut self, job: &JobResult, kind: DataKind) {
         let result = job.result.kind(kind);
         let bytes = Bytes::new(result.bytes_per_second() as u64);
         let (iops, rate) = (format!("{} IOPS", count(result.iops())), format!("{bytes}/s"));

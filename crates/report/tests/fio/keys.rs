@@ -3,9 +3,10 @@
 
 use crate::installed::installed_fio;
 use job::{Dialect, Job, Nowhere, parse_command_line};
-use meter::{CpuUse, Latency, Samples, Summary, SummaryDirection};
+use meter::{Latency, Samples, Summary, SummaryDirection};
 use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
 use report::fio::{FioFormat, FioOptions, document};
+use units::CpuUse;
 use units::Nanos;
 
 const JOBS: &[(&str, &[&str])] = &[

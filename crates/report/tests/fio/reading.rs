@@ -1,7 +1,7 @@
 //! fio prints one run as text and as JSON: what is read of the text must be the JSON's figures, as far as the digits
 //! go. The same holds of the text that is written here.
 
-use record::{DirectionResult, Input, JobResult, Kind, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
+use record::{DataKind, DirectionResult, Input, JobResult, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
 use report::fio::{FioFormat, FioOptions, FioVersion, document};
 
 use crate::installed::{Fio, installed_fio};
@@ -113,7 +113,7 @@ fn same_job(label: &str, text: &JobResult, json: &JobResult) {
         assert!(quote.agrees_with(value), "{label}: {quote:?} is {value}");
     }
     let (a, b) = (&text.result, &json.result);
-    for kind in Kind::ALL {
+    for kind in DataKind::ALL {
         same_direction(&format!("{label}, {}", kind.name()), a.kind(kind), b.kind(kind), &text.quotes, kind);
     }
     let few = (b.ios() as f64 * 0.007).max(1.0);
@@ -141,7 +141,7 @@ fn near(label: &str, text: &[f64], json: &[f64], within: f64) {
     assert!(same, "{label}: {text:?} and {json:?}");
 }
 
-fn same_direction(label: &str, text: &DirectionResult, json: &DirectionResult, quotes: &[Quote], kind: Kind) {
+fn same_direction(label: &str, text: &DirectionResult, json: &DirectionResult, quotes: &[Quote], kind: DataKind) {
     let counts = |d: &DirectionResult| (d.ios, d.short_ios, d.drop_ios, d.runtime_ns);
     assert_eq!(counts(text), counts(json), "{label}");
     let kind = Some(kind);
@@ -157,7 +157,7 @@ fn same_latency(
     text: &LatencyStats,
     json: &LatencyStats,
     quotes: &[Quote],
-    kind: Option<Kind>,
+    kind: Option<DataKind>,
     what: Quoted,
 ) {
     assert_eq!(text.count == 0, json.count == 0, "{label}, {what:?}");
@@ -228,7 +228,7 @@ fn of_group_or_device(json: &Run, quote: &Quote) -> Option<Vec<f64>> {
     let of = quote.of.as_deref()?;
     if let Some(disk) = json.disks.iter().find(|disk| disk.name == of) {
         let (ios, ticks_ms) = match quote.kind {
-            Some(Kind::Write) => (disk.write_ios, disk.write_ticks_ms),
+            Some(DataKind::Write) => (disk.write_ios, disk.write_ticks_ms),
             _ => (disk.read_ios, disk.read_ticks_ms),
         };
         return Some(vec![match quote.what {

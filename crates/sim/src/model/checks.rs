@@ -4,7 +4,7 @@ use job::{Diagnostic, Job, Plan};
 use runner::{WorkerPlan, policy};
 use units::Nanos;
 use volume::closed::{Load, predict};
-use volume::{Kind, Spec, System};
+use volume::{RequestKind, Spec, System};
 
 use super::page_cache::buffered;
 use super::volumes::Volumes;
@@ -23,9 +23,9 @@ fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     }
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let kinds = [
-        (direction.reads(), Kind::Read, "reads", &sizes.read),
-        (direction.writes(), Kind::Write, "writes", &sizes.write),
-        (direction.trims(), Kind::Trim, "trims", &sizes.trim),
+        (direction.reads(), RequestKind::Read, "reads", &sizes.read),
+        (direction.writes(), RequestKind::Write, "writes", &sizes.write),
+        (direction.trims(), RequestKind::Trim, "trims", &sizes.trim),
     ];
     let takes_no_time = |kind, bytes| {
         predict(spec, &Load::of(kind, bytes, 1.0)).is_some_and(|it| it.caps.is_empty() && it.alone == Nanos::ZERO)

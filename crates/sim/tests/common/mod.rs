@@ -8,8 +8,8 @@ use sim::{Buffered, ClientPlace, ModelClient, Virtual, World};
 use units::{Bytes, Nanos};
 use volume::pagecache::{AccessAdvice, PageCache, PageCacheCounts};
 use volume::{
-    Attachment, Behaviour, Buffering, Burst, CountedUnit, Jitter, LatencySpec, Law, Limit, LimitSource, PerKind, Scope,
-    ServiceStage, Spec, System,
+    Attachment, Behaviour, Buffering, Burst, CountedUnit, Jitter, LatencySpec, Law, Limit, LimitSource, PerRequestKind,
+    Scope, ServiceStage, Spec, System,
 };
 use workload::{FileFact, Issuer};
 
@@ -85,7 +85,7 @@ pub(crate) fn constant(latency: Nanos) -> Spec {
         limits: Vec::new(),
         stations: Vec::new(),
         behaviour: Behaviour::Latency(LatencySpec {
-            law: PerKind { read: law.clone(), write: law.clone(), trim: law.clone(), flush: law },
+            law: PerRequestKind { read: law.clone(), write: law.clone(), trim: law.clone(), flush: law },
             unwritten: None,
             written_share: 1.0,
             bytes_per_sec: None,
@@ -101,7 +101,7 @@ pub(crate) fn constant(latency: Nanos) -> Spec {
 
 /// The same with a limit of bytes a second.
 pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
-    let rate = PerKind { read: Some(bytes_per_sec), write: Some(bytes_per_sec), ..PerKind::default() };
+    let rate = PerRequestKind { read: Some(bytes_per_sec), write: Some(bytes_per_sec), ..PerRequestKind::default() };
     let limit = Limit {
         name: "throughput".to_owned(),
         scope: Scope::Volume,

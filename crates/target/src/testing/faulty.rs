@@ -3,7 +3,7 @@
 use units::Nanos;
 use units::random::Random;
 
-use crate::{Completion, Kind, Op, Settled, Tag, Target};
+use crate::{Completion, Op, OpKind, Settled, Tag, Target};
 
 /// Failure rates of a [`Faulty`] target, per thousand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl<T: Target> Faulty<T> {
     fn cut(&mut self, op: Op) -> Op {
         let unit = self.faults.unit_bytes.max(1);
         let parts = op.length / unit;
-        if parts < 2 || !matches!(op.kind, Kind::Read | Kind::Write) {
+        if parts < 2 || !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return op;
         }
         self.injected.short += 1;
@@ -139,7 +139,7 @@ impl<T: Target> Target for Faulty<T> {
         } else if self.strikes(self.faults.eagain) {
             self.injected.eagain += 1;
             self.answer(op.tag, -EAGAIN);
-        } else if op.kind == Kind::Write && self.strikes(self.faults.lost) {
+        } else if op.kind == OpKind::Write && self.strikes(self.faults.lost) {
             self.injected.lost += 1;
             self.answer(op.tag, op.length as i32);
         } else {

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use units::Nanos;
 use units::random::Random;
 
-use crate::{Completion, Kind, Op, Tag, Target};
+use crate::{Completion, Op, OpKind, Tag, Target};
 
 /// Settings of a [`MemoryTarget`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,12 +127,12 @@ impl MemoryTarget {
         let buffer = self.buffers.get_mut(op.tag.index());
         let span = op.skip as usize..op.skip as usize + length;
         match (op.kind, buffer.and_then(|buffer| buffer.get_mut(span))) {
-            (Kind::Sync | Kind::DataSync, _) => return 0,
-            (Kind::Trim, _) => file[place].fill(0),
-            (Kind::Write, _) if length == 0 && op.length > 0 => return -ENOSPC,
-            (Kind::Read, Some(span)) => span.copy_from_slice(&file[place]),
-            (Kind::Write, Some(span)) => file[place].copy_from_slice(span),
-            (Kind::Read | Kind::Write, None) => return -EINVAL,
+            (OpKind::Sync | OpKind::DataSync, _) => return 0,
+            (OpKind::Trim, _) => file[place].fill(0),
+            (OpKind::Write, _) if length == 0 && op.length > 0 => return -ENOSPC,
+            (OpKind::Read, Some(span)) => span.copy_from_slice(&file[place]),
+            (OpKind::Write, Some(span)) => file[place].copy_from_slice(span),
+            (OpKind::Read | OpKind::Write, None) => return -EINVAL,
         }
         length as i32
     }
@@ -214,7 +214,7 @@ mod tests {
             let model = MemoryModel { jitter: Nanos::from_micros(100), seed, ..MemoryModel::default() };
             let (mut memory, mut done) = (MemoryTarget::new(&model), Vec::new());
             for tag in 0..32 {
-                memory.submit(Op { tag: Tag(tag), kind: Kind::Read, file: 0, offset: 0, length: 512, skip: 0 });
+                memory.submit(Op { tag: Tag(tag), kind: OpKind::Read, file: 0, offset: 0, length: 512, skip: 0 });
             }
             memory.wait(32, Nanos::MAX, &mut done);
             done
@@ -227,7 +227,7 @@ mod tests {
     fn what_is_changed_behind_its_back_is_read() {
         let mut memory = MemoryTarget::new(&MemoryModel::default());
         memory.file(0)[7] = 9;
-        memory.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset: 0, length: 512, skip: 0 });
+        memory.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset: 0, length: 512, skip: 0 });
         memory.wait(1, Nanos::MAX, &mut Vec::new());
         assert_eq!(memory.buffer(Tag(0)).unwrap()[7], 9);
         assert_eq!(memory.now(), Nanos::from_micros(100));

@@ -15,7 +15,7 @@ use super::schema::{
 use super::{FoundVolume, ask};
 use crate::hard_disk::HardDisk;
 use crate::law::Law;
-use crate::request::PerKind;
+use crate::request::PerRequestKind;
 use crate::spec::{
     Behaviour, Buffering, Burst, CountedUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, Spec, Spells,
     Station, Tolerance,
@@ -223,7 +223,7 @@ impl VolumeBuilder<'_> {
             name: limit.name.clone(),
             scope: limit.scope.clone(),
             counted,
-            rate: PerKind { read, write, trim, flush: None },
+            rate: PerRequestKind { read, write, trim, flush: None },
             larger_than: match limit.what {
                 What::Operations { above, .. } => above.unwrap_or(0),
                 What::Bytes(_) => 0,
@@ -398,7 +398,7 @@ impl VolumeBuilder<'_> {
         }
         LatencySpec {
             // A flush waits as long as a write, a trim as well.
-            law: PerKind { read, write: write.clone(), trim: write.clone(), flush: write },
+            law: PerRequestKind { read, write: write.clone(), trim: write.clone(), flush: write },
             unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
             written_share: common.written.unwrap_or(1.0),
             bytes_per_sec: rule.mibps.as_ref().and_then(|rule| self.rate(rule, "mibps", 1_048_576.0)),

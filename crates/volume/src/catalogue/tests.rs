@@ -1,7 +1,7 @@
 use units::random::Random;
 
 use super::*;
-use crate::request::Kind;
+use crate::request::RequestKind;
 use crate::spec::Limit;
 
 /// The rate of the limit of this name, in its own unit.
@@ -458,7 +458,7 @@ fn any_text_resolves_or_is_refused() {
 fn the_hyperdisk_law_is_that_of_the_measurement() {
     let spec = resolve("gcp/hyperdisk-balanced,size=1TiB").unwrap();
     let crate::spec::Behaviour::Latency(latency) = &spec.behaviour else { panic!("no latency") };
-    let law = latency.law.get(Kind::Read);
+    let law = latency.law.get(RequestKind::Read);
     let printed = [
         (0.01, 980.0),
         (0.05, 1057.0),
@@ -503,7 +503,8 @@ fn what_a_machine_allows_is_not_what_is_provisioned() {
         ("gcp/hyperdisk-extreme,size=1TiB,iops=20000,machine=c4-standard-192", 20_000.0),
     ] {
         let spec = resolve(volume).unwrap_or_else(|problems| panic!("{volume}: {problems:?}"));
-        let lowest = crate::closed::caps(&spec, &crate::closed::Load::of(Kind::Read, 4096, f64::INFINITY))[0].iops;
+        let lowest =
+            crate::closed::caps(&spec, &crate::closed::Load::of(RequestKind::Read, 4096, f64::INFINITY))[0].iops;
         assert!((lowest / iops - 1.0).abs() < 1e-3, "{volume}: {lowest}");
     }
     // Processors are the machine's, and a key of theirs may not say otherwise.

@@ -8,7 +8,7 @@ use super::queue::{CommandQueue, DiskCommand, Pick};
 use super::stream::DiskStream;
 use crate::events::EventQueue;
 use crate::hard_disk::HardDisk;
-use crate::request::{Kind, Request};
+use crate::request::{Request, RequestKind};
 
 /// A drive at work.
 #[derive(Clone, Debug)]
@@ -73,17 +73,17 @@ impl Mechanics {
     /// Takes a request.
     pub(crate) fn arrive(&mut self, now: Nanos, request: &Request, events: &mut EventQueue<'_>) {
         match request.kind {
-            Kind::Trim => self.answer(now, request.id, 0, events),
-            Kind::Flush if self.cache.is_clean() => self.answer(now, request.id, 0, events),
-            Kind::Flush => self.cache.flush(request.id),
-            Kind::Read => self.read(now, self.command(now, request), events),
-            Kind::Write if self.drive.write_cache => {
+            RequestKind::Trim => self.answer(now, request.id, 0, events),
+            RequestKind::Flush if self.cache.is_clean() => self.answer(now, request.id, 0, events),
+            RequestKind::Flush => self.cache.flush(request.id),
+            RequestKind::Read => self.read(now, self.command(now, request), events),
+            RequestKind::Write if self.drive.write_cache => {
                 let command = self.command(now, request);
                 if let Some(id) = self.cache.write(command, &self.geometry) {
                     self.answer(now, id, request.length, events);
                 }
             }
-            Kind::Write => self.commands.push(self.command(now, request), &self.geometry),
+            RequestKind::Write => self.commands.push(self.command(now, request), &self.geometry),
         }
         if matches!(self.state, HeadState::Idle) {
             self.choose_soon(now, events);
@@ -105,7 +105,7 @@ impl Mechanics {
     fn command(&self, now: Nanos, request: &Request) -> DiskCommand {
         DiskCommand {
             answer: Some(request.id),
-            write: request.kind == Kind::Write,
+            write: request.kind == RequestKind::Write,
             offset: request.offset,
             length: request.length,
             since: now,

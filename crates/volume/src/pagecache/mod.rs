@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use units::{Bytes, Nanos};
 
-use crate::request::Kind;
+use crate::request::RequestKind;
 use dirty::DirtyPages;
 use pages::{MARK, NONE, PageTable, UPTODATE};
 use readahead::ReadaheadWindow;
@@ -88,7 +88,7 @@ pub struct DeviceTransfer {
     /// Which device.
     pub device: u32,
     /// A read or a write.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Where it begins, in bytes.
     pub offset: u64,
     /// How many bytes.
@@ -166,7 +166,7 @@ struct CachedDevice {
 /// A transfer under way.
 #[derive(Clone, Copy, Debug)]
 struct TransferInFlight {
-    kind: Kind,
+    kind: RequestKind,
     device: u32,
     start: u64,
     end: u64,
@@ -306,7 +306,7 @@ impl PageCache {
                 continue;
             }
             let start = page;
-            let id = self.take_off(Kind::Read, device, start);
+            let id = self.take_off(RequestKind::Read, device, start);
             while page < window.end && page - start < most && self.pages.find(key(device, page)).is_none() {
                 let mark = if window.mark == Some(page) { MARK } else { 0 };
                 self.pages.insert(key(device, page), id | mark);
@@ -317,7 +317,7 @@ impl PageCache {
     }
 
     /// Begins a transfer whose end is not known yet.
-    fn take_off(&mut self, kind: Kind, device: u32, start: u64) -> u32 {
+    fn take_off(&mut self, kind: RequestKind, device: u32, start: u64) -> u32 {
         let flight = TransferInFlight { kind, device, start, end: start, slot: 0, first: NONE, last: NONE };
         match self.flights_free.pop() {
             Some(id) => {
@@ -337,7 +337,7 @@ impl PageCache {
         flight.end = end;
         let (start, bytes) = (flight.start, (end - flight.start) * PAGE_BYTES);
         match flight.kind {
-            Kind::Read => self.counts.fetched_bytes += bytes,
+            RequestKind::Read => self.counts.fetched_bytes += bytes,
             _ => self.counts.written_back_bytes += bytes,
         }
         let (kind, device) = (flight.kind, flight.device);
@@ -362,7 +362,7 @@ impl PageCache {
     /// A transfer has ended. Operations that go on now are appended to `resumed`.
     pub fn finish(&mut self, transfer: u32, now: Nanos, resumed: &mut Vec<Resumed>) {
         let flight = self.flights[transfer as usize];
-        if flight.kind == Kind::Read {
+        if flight.kind == RequestKind::Read {
             for page in flight.start..flight.end {
                 if let Some(at) = self.pages.find(key(flight.device, page)) {
                     self.pages.change(at, pages::TRANSFER, UPTODATE);
@@ -377,7 +377,7 @@ impl PageCache {
             op = self.behind[op as usize];
         }
         self.flights_free.push(transfer);
-        if flight.kind == Kind::Write {
+        if flight.kind == RequestKind::Write {
             self.after_write(&flight, now, resumed);
         }
     }

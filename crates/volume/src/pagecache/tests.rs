@@ -28,7 +28,7 @@ fn write(cache: &mut PageCache, op: u32, bytes: Range<u64>) -> CacheStep {
 fn settle(cache: &mut PageCache) -> u64 {
     let mut written = 0;
     while let Some(transfer) = cache.next_transfer() {
-        written += if transfer.kind == Kind::Write { u64::from(transfer.length) } else { 0 };
+        written += if transfer.kind == RequestKind::Write { u64::from(transfer.length) } else { 0 };
         finish(cache, &transfer);
     }
     written
@@ -42,7 +42,7 @@ fn readers_of_one_page_wait_for_one_transfer_and_go_on_in_their_order() {
         assert_eq!(cache.read(op, 0, 7..9, &mut reader, Read::default()), CacheStep::Waits(7));
     }
     let asked = transfers(&mut cache);
-    assert_eq!(asked, [DeviceTransfer { id: 0, device: 0, kind: Kind::Read, offset: 7 * 4096, length: 8192 }]);
+    assert_eq!(asked, [DeviceTransfer { id: 0, device: 0, kind: RequestKind::Read, offset: 7 * 4096, length: 8192 }]);
     assert_eq!(
         finish(&mut cache, &asked[0]),
         [(0, WakeReason::Arrived), (1, WakeReason::Arrived), (2, WakeReason::Arrived)]
@@ -76,7 +76,7 @@ fn what_is_written_stays_until_the_background_threshold_and_writers_wait_at_the_
     assert_eq!(write(&mut cache, 5, 512 * 4096..513 * 4096), CacheStep::Waits(512));
     assert_eq!(write(&mut cache, 6, 0..4096), CacheStep::Waits(0));
     let asked = transfers(&mut cache);
-    assert_eq!((asked[0].offset, asked[0].length, asked[0].kind), (0, 257 * 4096, Kind::Write));
+    assert_eq!((asked[0].offset, asked[0].length, asked[0].kind), (0, 257 * 4096, RequestKind::Write));
     assert_eq!(finish(&mut cache, &asked[0]), [(5, WakeReason::Admitted)]);
     let open = WriteAdmission::Open { now: Nanos::ZERO };
     assert_eq!(cache.write(5, 0, 512 * 4096..513 * 4096, None, open), CacheStep::Done);
@@ -122,7 +122,7 @@ fn a_part_of_a_page_is_written_only_once_the_page_is_read() {
     let mut cache = cache(10 * MIB);
     assert_eq!(write(&mut cache, 4, 512..1024), CacheStep::Waits(0));
     let asked = transfers(&mut cache);
-    assert_eq!((asked[0].kind, asked[0].length), (Kind::Read, 4096));
+    assert_eq!((asked[0].kind, asked[0].length), (RequestKind::Read, 4096));
     assert_eq!(finish(&mut cache, &asked[0]), [(4, WakeReason::Arrived)]);
     assert_eq!(cache.write(4, 0, 512..1024, Some(0), WriteAdmission::Open { now: Nanos::ZERO }), CacheStep::Done);
     assert_eq!(write(&mut cache, 4, 512..1024), CacheStep::Done);

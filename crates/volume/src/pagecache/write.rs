@@ -7,7 +7,7 @@ use units::Nanos;
 use super::pages::{DIRTY, NONE, TRANSFER, UPTODATE, WRITEBACK};
 use super::readahead::ReadaheadWindow;
 use super::{CacheStep, CachedDevice, PAGE_BYTES, PageCache, Resumed, TransferInFlight, WakeReason, key};
-use crate::request::Kind;
+use crate::request::RequestKind;
 
 /// A sync waits until a range is written.
 #[derive(Clone, Copy, Debug)]
@@ -187,7 +187,7 @@ impl PageCache {
 
     /// Begins a write of a page and of those behind it, as far as they are dirty and a request can hold them.
     fn write_run(&mut self, device: u32, start: u64, most: u64) -> u64 {
-        let id = self.take_off(Kind::Write, device, start);
+        let id = self.take_off(RequestKind::Write, device, start);
         let most = most.min(start + self.request_pages());
         let mut page = start;
         while page < most {

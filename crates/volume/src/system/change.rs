@@ -102,7 +102,7 @@ mod tests {
     use super::super::StageKind;
     use super::*;
     use crate::catalogue::resolve;
-    use crate::request::{Kind, Request};
+    use crate::request::{Request, RequestKind};
 
     fn attachment(words: &str) -> Attachment {
         Attachment { spec: resolve(words).expect("a volume"), volume: "disk".to_owned() }
@@ -116,7 +116,7 @@ mod tests {
 
     /// How many reads of a closed loop with 16 in flight end between two instants.
     fn reads(system: &mut System, from: Nanos, until: Nanos) -> usize {
-        let read = |id| Request { id, kind: Kind::Read, offset: 0, length: 4096 };
+        let read = |id| Request { id, kind: RequestKind::Read, offset: 0, length: 4096 };
         (0..16).for_each(|id| system.arrive(from, 0, read(id)));
         let mut ended = 0;
         while let Some((at, id)) = system.next_done(Nanos::MAX) {
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn requests_under_way_keep_their_times() {
         let mut system = system("custom,latency=5ms");
-        system.arrive(Nanos::ZERO, 0, Request { id: 3, kind: Kind::Write, offset: 0, length: 512 });
+        system.arrive(Nanos::ZERO, 0, Request { id: 3, kind: RequestKind::Write, offset: 0, length: 512 });
         system.change(Nanos::from_millis(1), &[attachment("custom,latency=1ms,iops=10")]);
-        system.arrive(Nanos::from_millis(1), 0, Request { id: 4, kind: Kind::Write, offset: 0, length: 512 });
+        system.arrive(Nanos::from_millis(1), 0, Request { id: 4, kind: RequestKind::Write, offset: 0, length: 512 });
         assert_eq!(system.next_done(Nanos::MAX), Some((Nanos::from_millis(2), 4)));
         assert_eq!(system.next_done(Nanos::MAX), Some((Nanos::from_millis(5), 3)));
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_drive_goes_on_with_what_it_was_doing() {
         let mut system = system("hdd/7200rpm");
-        let read = |id| Request { id, kind: Kind::Read, offset: u64::from(id) << 30, length: 4096 };
+        let read = |id| Request { id, kind: RequestKind::Read, offset: u64::from(id) << 30, length: 4096 };
         (0..8).for_each(|id| system.arrive(Nanos::ZERO, 0, read(id)));
         let _ = system.next_done(Nanos::MAX);
         system.change(Nanos::from_secs(1), &[attachment("hdd/7200rpm")]);

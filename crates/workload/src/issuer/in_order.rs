@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Issuer;
-use crate::decision::{Decision, Next, OpKind};
+use crate::decision::{Decision, Next};
+use units::OpKind;
 
 /// Writes in flight in a job whose writes may overlap and are numbered, and the one that waits for another.
 #[derive(Clone, Debug, Default)]

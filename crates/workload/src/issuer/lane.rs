@@ -7,10 +7,11 @@
 use units::Nanos;
 
 use super::Issuer;
-use crate::decision::{Decision, OpKind};
+use crate::decision::Decision;
 use crate::mix::Mix;
 use crate::offsets::OffsetRules;
 use crate::pace::Pace;
+use units::OpKind;
 
 /// A stretch of operations of one kind and length in the first file.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use units::random::{Random, mix};
 
 use super::lane::Lane;
 use super::{Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
-use crate::decision::{OpKind, WorkerIndex};
+use crate::decision::WorkerIndex;
 use crate::error::WorkloadError;
 use crate::extent::FileExtent;
 use crate::files::JobLayout;
@@ -18,6 +18,7 @@ use crate::picker::Picker;
 use crate::syncs::SyncSchedule;
 use crate::think::Think;
 use crate::verify::Verifier;
+use units::OpKind;
 
 impl Issuer {
     pub(super) fn loading(

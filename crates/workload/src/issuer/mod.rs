@@ -13,7 +13,7 @@ use job::Job;
 use units::Nanos;
 use units::random::Random;
 
-use crate::decision::{Decision, Next, OpKind, WorkerIndex};
+use crate::decision::{Decision, Next, WorkerIndex};
 use crate::error::WorkloadError;
 use crate::extent::FileExtent;
 use crate::files::JobLayout;
@@ -31,6 +31,7 @@ use in_order::OverlappingWrites;
 use lane::Lane;
 use making::used_kinds;
 use replay::Replay;
+use units::OpKind;
 
 /// Decides, one after the other, the operations of one worker.
 ///

@@ -4,9 +4,10 @@ use job::{Direction, Engine, Job};
 use units::Nanos;
 
 use super::{Issuer, IssuerInputs, IssuerPhase};
-use crate::decision::{Decision, Next, OpKind};
+use crate::decision::{Decision, Next};
 use crate::offsets::Cursor;
 use crate::verify::{Latest, PassRange};
+use units::OpKind;
 
 /// Whether reads may come from a cache that the job wants emptied. Mappings are of the page cache, whatever `direct` says.
 pub(super) fn caches(job: &Job) -> bool {

@@ -7,13 +7,14 @@ mod permutation;
 pub(crate) use distribution::Draw;
 pub(crate) use permutation::Permutation;
 
-use job::{Distribution, Generator, Job, PerKind};
+use job::{Distribution, Generator, Job};
+use units::PerKind;
 use units::random::{Random, mix};
 
-use crate::decision::OpKind;
 use crate::extent::FileExtent;
 use crate::sizes::Sizer;
 use coverage::Coverage;
+use units::OpKind;
 
 /// The most blocks that a map is made for: 1 PiB of 4 KiB, at half a gigabyte before anything is touched.
 const MOST_MAPPED: u64 = 1 << 38;

@@ -1,9 +1,11 @@
 //! Jobs with fio's defaults, and a target that completes everything at once.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use job::{BlockSizes, Dialect, Job, Nowhere, PerKind, parse_file_text};
+use job::{BlockSizes, Dialect, Job, Nowhere, parse_file_text};
 use units::Nanos;
-use workload::{Decision, FileExtent, Issuer, JobLayout, Next, OpKind, WorkerIndex};
+use units::OpKind;
+use units::PerKind;
+use workload::{Decision, FileExtent, Issuer, JobLayout, Next, WorkerIndex};
 
 pub(crate) const KIB: u64 = 1024;
 pub(crate) const MIB: u64 = 1 << 20;

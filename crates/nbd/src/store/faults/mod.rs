@@ -11,7 +11,7 @@ use std::ops::{Add, AddAssign};
 
 use units::Nanos;
 use units::random::Random;
-use volume::Kind;
+use volume::RequestKind;
 
 pub use rates::{FaultRates, Stall};
 pub use store::FaultyStore;
@@ -202,13 +202,13 @@ impl Faults {
     /// nor flushes anything. Reads, writes and flushes fail, writes are torn or lost, reads are corrupted, and any operation
     /// stalls or loses its connection; where several happen at once, the gravest is returned.
     #[inline]
-    pub fn next(&mut self, kind: Option<Kind>, length: u64) -> Option<Fault> {
+    pub fn next(&mut self, kind: Option<RequestKind>, length: u64) -> Option<Fault> {
         if self.any { self.draw(kind, length) } else { None }
     }
 
-    fn draw(&mut self, kind: Option<Kind>, length: u64) -> Option<Fault> {
-        let (reads, writes) = (kind == Some(Kind::Read) && length > 0, kind == Some(Kind::Write));
-        let flushes = kind == Some(Kind::Flush);
+    fn draw(&mut self, kind: Option<RequestKind>, length: u64) -> Option<Fault> {
+        let (reads, writes) = (kind == Some(RequestKind::Read) && length > 0, kind == Some(RequestKind::Write));
+        let flushes = kind == Some(RequestKind::Flush);
         // All are drawn each time, so that the rate of one does not move another.
         let disconnect = self.happens(FaultKind::Disconnect);
         let torn = writes && self.happens(FaultKind::Torn);
@@ -264,7 +264,7 @@ mod tests {
         flush_stall: Stall { chance: 0.08, time: Nanos::from_secs(3) },
     };
 
-    fn drawn(rates: FaultRates, seed: u64, kind: Kind) -> Vec<Option<Fault>> {
+    fn drawn(rates: FaultRates, seed: u64, kind: RequestKind) -> Vec<Option<Fault>> {
         let mut faults = Faults::new(rates, seed);
         (0..100_000).map(|_| faults.next(Some(kind), 4096)).collect()
     }
@@ -278,9 +278,9 @@ mod tests {
 
     #[test]
     fn faults_are_as_frequent_as_asked_for_and_repeat_with_their_seed() {
-        let writes = drawn(ALL, 3, Kind::Write);
-        assert_eq!(writes, drawn(ALL, 3, Kind::Write));
-        assert_ne!(writes, drawn(ALL, 4, Kind::Write));
+        let writes = drawn(ALL, 3, RequestKind::Write);
+        assert_eq!(writes, drawn(ALL, 3, RequestKind::Write));
+        assert_ne!(writes, drawn(ALL, 4, RequestKind::Write));
         let mut left = 1.0;
         let kinds = [FaultKind::Disconnect, FaultKind::Torn, FaultKind::Eio, FaultKind::Enospc, FaultKind::Lost];
         for kind in kinds {
@@ -288,35 +288,35 @@ mod tests {
             left *= 1.0 - ALL.chance(kind);
         }
         close(&writes, FaultKind::Stall, 0.05 * left);
-        close(&drawn(ALL, 3, Kind::Read), FaultKind::Corrupt, 0.07 * 0.99 * 0.98);
-        let flushes = drawn(ALL, 3, Kind::Flush);
+        close(&drawn(ALL, 3, RequestKind::Read), FaultKind::Corrupt, 0.07 * 0.99 * 0.98);
+        let flushes = drawn(ALL, 3, RequestKind::Flush);
         close(&flushes, FaultKind::FlushEio, 0.06 * 0.99);
         close(&flushes, FaultKind::FlushStall, 0.08 * 0.99 * 0.94);
     }
 
     #[test]
     fn each_kind_of_operation_has_its_own_faults() {
-        let kinds = |kind: Option<Kind>| {
+        let kinds = |kind: Option<RequestKind>| {
             let mut faults = Faults::new(ALL, 1);
             let drawn: Vec<FaultKind> = (0..100_000).filter_map(|_| faults.next(kind, 4096)).map(Fault::kind).collect();
             FaultKind::ALL.into_iter().filter(|kind| drawn.contains(kind)).collect::<Vec<_>>()
         };
         use FaultKind::{Corrupt, Disconnect, Eio, Enospc, FlushEio, FlushStall, Lost, Stall, Torn};
-        assert_eq!(kinds(Some(Kind::Read)), [Eio, Corrupt, Stall, Disconnect]);
-        assert_eq!(kinds(Some(Kind::Write)), [Eio, Enospc, Torn, Lost, Stall, Disconnect]);
-        assert_eq!(kinds(Some(Kind::Flush)), [FlushEio, Stall, FlushStall, Disconnect]);
-        assert_eq!(kinds(Some(Kind::Trim)), [Stall, Disconnect]);
+        assert_eq!(kinds(Some(RequestKind::Read)), [Eio, Corrupt, Stall, Disconnect]);
+        assert_eq!(kinds(Some(RequestKind::Write)), [Eio, Enospc, Torn, Lost, Stall, Disconnect]);
+        assert_eq!(kinds(Some(RequestKind::Flush)), [FlushEio, Stall, FlushStall, Disconnect]);
+        assert_eq!(kinds(Some(RequestKind::Trim)), [Stall, Disconnect]);
         assert_eq!(kinds(None), [Stall, Disconnect]);
     }
 
     #[test]
     fn torn_writes_keep_less_than_they_touch_and_any_bit_of_a_read_may_flip() {
-        let kept: Vec<u32> = drawn(ALL, 9, Kind::Write)
+        let kept: Vec<u32> = drawn(ALL, 9, RequestKind::Write)
             .into_iter()
             .filter_map(|fault| if let Some(Fault::Torn { sectors }) = fault { Some(sectors) } else { None })
             .collect();
         assert!((0..8).all(|sectors| kept.contains(&sectors)) && kept.iter().all(|&sectors| sectors < 8));
-        let flipped: Vec<(u32, u8)> = drawn(ALL, 9, Kind::Read)
+        let flipped: Vec<(u32, u8)> = drawn(ALL, 9, RequestKind::Read)
             .into_iter()
             .filter_map(|fault| if let Some(Fault::Corrupt { byte, bit }) = fault { Some((byte, bit)) } else { None })
             .collect();
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn the_rate_of_one_fault_does_not_move_another() {
         let at = |rates: FaultRates| -> Vec<usize> {
-            let faults = drawn(rates, 2, Kind::Write);
+            let faults = drawn(rates, 2, RequestKind::Write);
             (0..faults.len()).filter(|&at| faults[at] == Some(Fault::Disconnect)).collect()
         };
         assert_eq!(at(ALL), at(FaultRates { disconnect: ALL.disconnect, ..FaultRates::default() }));
@@ -337,11 +337,11 @@ mod tests {
     #[test]
     fn rates_that_change_hold_from_the_next_operation_on() {
         let mut faults = Faults::new(FaultRates::default(), 5);
-        assert_eq!(faults.next(Some(Kind::Write), 512), None);
+        assert_eq!(faults.next(Some(RequestKind::Write), 512), None);
         faults.set_rates(FaultRates { enospc: 1.0, ..FaultRates::default() });
-        assert_eq!(faults.next(Some(Kind::Write), 512), Some(Fault::Enospc));
-        assert_eq!(faults.next(Some(Kind::Read), 512), None);
+        assert_eq!(faults.next(Some(RequestKind::Write), 512), Some(Fault::Enospc));
+        assert_eq!(faults.next(Some(RequestKind::Read), 512), None);
         faults.set_rates(FaultRates::default());
-        assert_eq!(faults.next(Some(Kind::Write), 512), None);
+        assert_eq!(faults.next(Some(RequestKind::Write), 512), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use volume::Kind;
+use volume::RequestKind;
 
 use super::{Fault, FaultKind, FaultRates, Faults, InjectedFaults, SECTOR_BYTES};
 use crate::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
@@ -95,13 +95,13 @@ impl FaultyStore {
 const FAILED: StoreProgress = StoreProgress::Ended(Err(Errno::Io));
 
 /// Returns the kinds whose faults apply to an operation; zeroed ranges count as writes.
-fn kind(operation: &Operation<'_>) -> (Option<Kind>, u64) {
+fn kind(operation: &Operation<'_>) -> (Option<RequestKind>, u64) {
     match *operation {
-        Operation::Read { length, .. } => (Some(Kind::Read), u64::from(length)),
-        Operation::Write { data, .. } => (Some(Kind::Write), data.len() as u64),
-        Operation::Zero { length, .. } => (Some(Kind::Write), length),
-        Operation::Trim { length, .. } => (Some(Kind::Trim), length),
-        Operation::Flush => (Some(Kind::Flush), 0),
+        Operation::Read { length, .. } => (Some(RequestKind::Read), u64::from(length)),
+        Operation::Write { data, .. } => (Some(RequestKind::Write), data.len() as u64),
+        Operation::Zero { length, .. } => (Some(RequestKind::Write), length),
+        Operation::Trim { length, .. } => (Some(RequestKind::Trim), length),
+        Operation::Flush => (Some(RequestKind::Flush), 0),
         Operation::Cache { .. } => (None, 0),
     }
 }

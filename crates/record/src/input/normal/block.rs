@@ -5,7 +5,8 @@ use crate::fio;
 use crate::input::InputError;
 use crate::input::text::{Printed, printed};
 use crate::{
-    CpuUse, DirectionResult, JobResult, Kind, LatencyShares, LatencyStats, Measured, Quote, Quoted, SampleRecord,
+    CpuUseRecord, DataKind, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured, Quote, Quoted,
+    SampleRecord,
 };
 
 /// A result as far as it was read.
@@ -15,7 +16,7 @@ pub(super) struct NormalBlock {
     /// The line on which it begins.
     pub(super) begins: usize,
     /// What its latency lines are of.
-    kind: Option<Kind>,
+    kind: Option<DataKind>,
     /// What lines of percentiles are of, and the nanoseconds in their unit.
     percentiles: Option<(NormalLatency, f64)>,
     /// Whether reads and writes were reported as one.
@@ -179,29 +180,29 @@ impl NormalBlock {
 
     /// Whether a line says again what was transferred: it is a quotation in the text that follows.
     fn is_repeated(&self, word: &str, text: &str) -> bool {
-        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+        let kind = DataKind::ALL.into_iter().find(|kind| kind.name() == word);
         let transfers = text.contains("IOPS=") || text.contains("iops=");
         kind.is_some_and(|kind| transfers && !self.mixed && self.measured().kind(kind).runtime_ns > 0)
     }
 
-    fn direction(&mut self, kind: Kind) -> &mut DirectionResult {
+    fn direction(&mut self, kind: DataKind) -> &mut DirectionResult {
         self.result.result.kind_mut(kind)
     }
 
-    fn quote(&mut self, line: NormalLine<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) {
+    fn quote(&mut self, line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64, step: f64) {
         self.result.quotes.push(Quote { what, kind, value, step, line: line.number(), of: None });
     }
 
     /// `read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)`.
     fn transfers(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
-        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+        let kind = DataKind::ALL.into_iter().find(|kind| kind.name() == word);
         if kind.is_none() && self.result.result.kinds().any(|(_, result)| result.runtime_ns > 0) {
             // With `unified_rw_reporting=both` what is mixed was told apart before.
             self.kind = None;
             return Ok(());
         }
         self.mixed |= kind.is_none();
-        let kind = kind.unwrap_or(Kind::Read);
+        let kind = kind.unwrap_or(DataKind::Read);
         self.kind = Some(kind);
         let (iops, rates, bytes, runtime_ns) = match line.find("IOPS") {
             Some(_) => version_3(line)?,
@@ -349,11 +350,11 @@ impl NormalBlock {
 
     fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
-        self.result.result.cpu = CpuUse {
+        self.result.result.cpu = CpuUseRecord {
             context_switches: line.figure("ctx", whole)?,
             major_faults: line.figure("majf", whole)?,
             minor_faults: line.figure("minf", whole)?,
-            ..CpuUse::default()
+            ..CpuUseRecord::default()
         };
         Ok(())
     }
@@ -373,7 +374,7 @@ impl NormalBlock {
         let (total, short) = (group(&["total="])?, group(&["short="])?);
         // Not printed before 2.1.5.
         let dropped = if line.text.contains("drop") { group(&["dropped=", "drop="])? } else { vec![0; 3] };
-        for (index, kind) in Kind::ALL.into_iter().enumerate() {
+        for (index, kind) in DataKind::ALL.into_iter().enumerate() {
             let direction = self.direction(kind);
             (direction.ios, direction.short_ios, direction.drop_ios) = (total[index], short[index], dropped[index]);
             if total[index] > 0 {
@@ -415,7 +416,7 @@ impl NormalBlock {
         &mut self,
         line: NormalLine<'_>,
         excerpt: bool,
-        follows: impl Fn(Kind) -> bool,
+        follows: impl Fn(DataKind) -> bool,
     ) -> Result<(), InputError> {
         if !self.counted && !excerpt {
             return Err(line.fault(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
@@ -456,7 +457,7 @@ impl NormalBlock {
 
     /// Operations as far as the rate and the runtime tell them.
     fn count_by_rate(&mut self) {
-        for kind in Kind::ALL {
+        for kind in DataKind::ALL {
             let rate = |quote: &&Quote| quote.what == Quoted::Iops && quote.kind == Some(kind);
             let iops = self.result.quotes.iter().find(rate).map_or(0.0, |quote| quote.value);
             let direction = self.direction(kind);

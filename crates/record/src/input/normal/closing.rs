@@ -3,15 +3,15 @@
 use super::figures::{NormalLine, percent, rate, runtime, size, whole};
 use crate::input::InputError;
 use crate::input::text::Printed;
-use crate::{DiskUse, Kind, Quote, Quoted};
+use crate::{DataKind, DiskUse, Quote, Quoted};
 
 /// `READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (…), io=2823MiB (2960MB), run=30001-30001msec`; version 2 had
 /// `io=102400KB, aggrb=51200KB/s, minb=…, maxb=…, mint=2000msec, maxt=2000msec`. Mixed ones count as reads.
-pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(Kind, Vec<Quote>)>, InputError> {
+pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>)>, InputError> {
     let kind = match line.text.split_once(": ").map(|(word, _)| word) {
-        Some("READ" | "MIXED") => Kind::Read,
-        Some("WRITE") => Kind::Write,
-        Some("TRIM") => Kind::Trim,
+        Some("READ" | "MIXED") => DataKind::Read,
+        Some("WRITE") => DataKind::Write,
+        Some("TRIM") => DataKind::Trim,
         _ => return Ok(None),
     };
     let version_2 = line.find("aggrb").is_some();
@@ -38,7 +38,7 @@ pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(Kind, Vec<Quote>)>, 
     )))
 }
 
-fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) -> Quote {
+fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64, step: f64) -> Quote {
     Quote { what, kind, value, step, line: line.number(), of: None }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>
         line.figure("aggrutil", percent)?;
     }
     let util_step = if line.find("util").is_some_and(|util| util.contains('.')) { 1e-4 } else { 1e-2 };
-    let kinds = [(Kind::Read, read_ios, read_ticks_ms), (Kind::Write, write_ios, write_ticks_ms)];
+    let kinds = [(DataKind::Read, read_ios, read_ticks_ms), (DataKind::Write, write_ios, write_ticks_ms)];
     let mut quotes = Vec::new();
     for (kind, ios, ticks_ms) in kinds.into_iter().filter(|(_, ios, _)| *ios > 0) {
         quotes.push(quote(line, Quoted::DeviceOperations, Some(kind), ios as f64, 1.0));

@@ -3,7 +3,7 @@
 use super::figures::{NormalLine, rounded, size};
 use crate::fio;
 use crate::input::InputError;
-use crate::{Declared, DeclaredPerKind, DeclaredSizes, Kind, Measured};
+use crate::{DataKind, Declared, DeclaredPerKind, DeclaredSizes, Measured};
 
 /// A job as it was announced.
 #[derive(Clone, Debug)]
@@ -89,12 +89,12 @@ impl NormalHeader {
     }
 
     /// Whether a kind of operation is one that the job issues, not one with which it reads back.
-    pub(super) fn issues(&self, kind: Kind) -> bool {
+    pub(super) fn issues(&self, kind: DataKind) -> bool {
         let rw = self.declared.rw.as_str();
         match kind {
-            Kind::Read => matches!(rw, "read" | "randread" | "rw" | "randrw"),
-            Kind::Write => rw.contains("write") || matches!(rw, "rw" | "randrw"),
-            Kind::Trim => rw.contains("trim"),
+            DataKind::Read => matches!(rw, "read" | "randread" | "rw" | "randrw"),
+            DataKind::Write => rw.contains("write") || matches!(rw, "rw" | "randrw"),
+            DataKind::Trim => rw.contains("trim"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Heat map of latency over time.
 
-use record::{Kind, LatencyBlock, LatencyStats, bucket_range_ns};
+use record::{DataKind, LatencyBlock, LatencyStats, bucket_range_ns};
 
 use super::super::figure::{ChartFigure, LegendKey, picture};
 use super::super::part::{Member, SectionPart};
@@ -32,12 +32,12 @@ pub(in super::super) fn maps(part: &SectionPart<'_>) -> Vec<ChartFigure> {
 
 fn map(part: &SectionPart<'_>, member: &Member<'_>) -> Option<ChartFigure> {
     let blocks = &member.job.result.blocks;
-    let columns = columns(blocks, &Kind::ALL, part.budget.columns);
+    let columns = columns(blocks, &DataKind::ALL, part.budget.columns);
     let end = columns.last().filter(|_| columns.len() >= COLUMNS_MIN)?.to_ns;
     let ends = columns.iter().flat_map(|column| [column.latency.min_ns as f64, column.latency.max_ns as f64]);
     let x = Axis::time_to(end as f64);
     let y = Axis::new(Scale::around(ends.collect::<Vec<_>>().into_iter()), 6, time);
-    let coarse = self::columns(blocks, &Kind::ALL, part.budget.rows);
+    let coarse = self::columns(blocks, &DataKind::ALL, part.budget.rows);
     let picture = picture(&format!("Latency heat map of {}", part.called()), &x, &y, |frame, out| {
         shades(out, frame, &columns);
         frame.axes(out);
@@ -60,7 +60,7 @@ fn map(part: &SectionPart<'_>, member: &Member<'_>) -> Option<ChartFigure> {
 
 /// What blocks counted of some kinds, neighbours joined until there are no more than `most`. What is left over at the
 /// end belongs to the last whole one: the few operations of a moment make no percentile.
-pub(super) fn columns(blocks: &[LatencyBlock], kinds: &[Kind], most: u64) -> Vec<HeatColumn> {
+pub(super) fn columns(blocks: &[LatencyBlock], kinds: &[DataKind], most: u64) -> Vec<HeatColumn> {
     let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
     let start = |block: usize| if block == 0 { 0 } else { blocks[block - 1].end_ns };
     let mut ends: Vec<usize> = (1..=blocks.len()).filter(|end| end % each == 0 || *end == blocks.len()).collect();

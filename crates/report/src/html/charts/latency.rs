@@ -1,6 +1,6 @@
 //! Latency over time.
 
-use record::{Kind, Stretch};
+use record::{DataKind, Stretch};
 
 use super::super::figure::{ChartFigure, Look};
 use super::super::part::{Member, SectionPart};
@@ -30,7 +30,7 @@ fn of_kinds(part: &SectionPart<'_>) -> bool {
 }
 
 fn kinds(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
-    let of = |kind: Kind, percent, name, dash| {
+    let of = |kind: DataKind, percent, name, dash| {
         let look = Look { colour: kind as usize, dash };
         percentile(part, member, &[kind], percent, (format!("{} {name}", kind.name()), look))
     };
@@ -47,7 +47,7 @@ fn whole(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
     };
     let longest = |stretch: &Stretch| (stretch.service_max_ns > 0).then_some(stretch.service_max_ns as f64);
     let mean = of("mean", 0, |stretch| stretch.service_mean_ns);
-    let p99 = percentile(part, member, &Kind::ALL, 99.0, (part.whose(member, "p99"), Look { colour, dash: 1 }));
+    let p99 = percentile(part, member, &DataKind::ALL, 99.0, (part.whose(member, "p99"), Look { colour, dash: 1 }));
     vec![mean, p99, of("slowest", 2, longest)]
 }
 
@@ -55,7 +55,7 @@ fn whole(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
 fn percentile(
     part: &SectionPart<'_>,
     member: &Member<'_>,
-    kinds: &[Kind],
+    kinds: &[DataKind],
     percent: f64,
     (name, look): (String, Look),
 ) -> TimelineLine {

@@ -1,0 +1,72 @@
+//! Kinds of operations.
+
+/// Kinds of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum OpKind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Tells the device that a range is no longer needed.
+    Trim,
+    /// `fsync`.
+    Sync,
+    /// `fdatasync`.
+    DataSync,
+}
+
+impl OpKind {
+    /// The place of a data operation in tables of three: read, write, trim. Syncs count with writes.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Self::Read => 0,
+            Self::Write | Self::Sync | Self::DataSync => 1,
+            Self::Trim => 2,
+        }
+    }
+
+    /// Whether it transfers or trims bytes, unlike a sync.
+    #[inline]
+    #[must_use]
+    pub const fn moves_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Trim)
+    }
+}
+
+/// Three values, for reads, writes and trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerKind<T> {
+    /// For reads.
+    pub read: T,
+    /// For writes.
+    pub write: T,
+    /// For trims.
+    pub trim: T,
+}
+
+impl<T> PerKind<T> {
+    /// Returns the value for reads (0), writes (1) or trims (2).
+    pub fn slot(&mut self, slot: usize) -> &mut T {
+        match slot {
+            0 => &mut self.read,
+            1 => &mut self.write,
+            _ => &mut self.trim,
+        }
+    }
+
+    /// Returns the same value for all kinds.
+    pub fn same(value: T) -> Self
+    where
+        T: Clone,
+    {
+        Self { read: value.clone(), write: value.clone(), trim: value }
+    }
+
+    /// Returns the three values that `make` gives for 0, 1 and 2.
+    pub fn from_slots(mut make: impl FnMut(usize) -> T) -> Self {
+        Self { read: make(0), write: make(1), trim: make(2) }
+    }
+}
