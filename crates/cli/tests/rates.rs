@@ -57,7 +57,7 @@ rates! {
 }
 
 #[test]
-#[ignore = "needs a release build and an idle machine"]
+#[ignore = "needs a release build and an idle machine: ./nightly runs it"]
 fn a_million_a_second_are_kept() {
     keeps(1_000_000, "linear", 4);
 }
