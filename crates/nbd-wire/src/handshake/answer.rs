@@ -22,7 +22,6 @@ impl OptionRefusal {
     pub(super) const NO_NAMESPACE: Self = Self::new(err::INVALID, "a query begins with a namespace and a colon");
     pub(super) const TLS_REQUIRED: Self = Self::new(err::TLS_REQD, "this server requires TLS: start it first");
     pub(super) const UNKNOWN_EXPORT: Self = Self::new(err::UNKNOWN, "there is no export of that name");
-    pub(super) const SHUTDOWN: Self = Self::new(err::SHUTDOWN, "the server is shutting down");
     pub(super) const BLOCK_SIZE: Self = Self::new(err::BLOCK_SIZE_REQD, "ask for the block sizes and abide by them");
     pub(super) const TOO_BIG: Self = Self::new(err::TOO_BIG, "the data of the option is longer than 64 KiB");
     pub(super) const EXTENDED: Self = Self::new(err::EXT_HEADER_REQD, "extended headers were agreed on and go first");

@@ -107,7 +107,6 @@ pub struct Handshake {
     fixed: bool,
     no_zeroes: bool,
     encrypted: bool,
-    stopping: bool,
     options: u32,
     haggled: Haggled,
 }
@@ -172,7 +171,6 @@ impl Handshake {
             fixed: false,
             no_zeroes: false,
             encrypted: false,
-            stopping: false,
             options: 0,
             haggled: Haggled::default(),
         }
@@ -183,11 +181,6 @@ impl Handshake {
         out.extend_from_slice(&number::GREETING.to_be_bytes());
         out.extend_from_slice(&number::OPTION.to_be_bytes());
         out.extend_from_slice(&(number::FIXED_NEWSTYLE | number::NO_ZEROES).to_be_bytes());
-    }
-
-    /// From now on every option but `NBD_OPT_ABORT` is refused because the server is about to stop.
-    pub fn shut_down(&mut self) {
-        self.stopping = true;
     }
 
     /// Looks at what the client has sent and appends what it is answered. Returns how many bytes of `input` are done with;
@@ -284,7 +277,7 @@ impl Handshake {
         if head.option != opt::EXPORT_NAME {
             return !self.fixed;
         }
-        head.length > number::STRING_MOST || self.stopping || self.awaits_tls() || self.haggled.extended
+        head.length > number::STRING_MOST || self.awaits_tls() || self.haggled.extended
     }
 
     /// Whether nothing but TLS is talked about.
@@ -301,7 +294,6 @@ impl Handshake {
         );
         let refusal = match head.option {
             opt::ABORT => return Some(OptionAnswer::Leave),
-            _ if self.stopping => OptionRefusal::SHUTDOWN,
             option if self.awaits_tls() && option != opt::STARTTLS => OptionRefusal::TLS_REQUIRED,
             _ if !bare && !loaded => OptionRefusal::UNKNOWN_OPTION,
             _ if bare && head.length > 0 => OptionRefusal::NO_DATA_EXPECTED,

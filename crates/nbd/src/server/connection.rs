@@ -214,9 +214,6 @@ impl Connection {
 
     fn shake_hands(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
         let ConnectionPhase::Handshake(handshake) = &mut self.phase else { return Ok(0) };
-        if desk.closing {
-            handshake.shut_down();
-        }
         let (mut used, mut step) = (0, HandshakeStep::More);
         self.outbox.head(|out| (used, step) = handshake.advance(bytes, &desk.exports, out));
         self.stuck = step == HandshakeStep::Full;

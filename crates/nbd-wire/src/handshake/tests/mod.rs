@@ -335,17 +335,6 @@ fn a_client_that_reads_no_replies_gets_no_more_of_them() {
 }
 
 #[test]
-fn a_server_that_stops_refuses_all_but_good_byes() {
-    let mut talk = Talk::new(HandshakeSettings::default());
-    talk.server.shut_down();
-    for what in [opt::LIST, opt::GO, opt::STARTTLS, 99] {
-        talk.gets(what, b"x", err::SHUTDOWN);
-    }
-    assert_eq!(talk.server.clone().advance(&option(1, b"plain"), &talk.exports, &mut vec![]).1, HandshakeStep::Close);
-    assert_eq!(talk.ask(opt::ABORT, &[]), (vec![ACK], HandshakeStep::Close));
-}
-
-#[test]
 fn what_follows_go_is_left_to_the_transmission() {
     let bytes = [&3u32.to_be_bytes()[..], &option(opt::GO, &inquiry("plain", &[])), b"request"].concat();
     let (consumed, step) = Handshake::new(HandshakeSettings::default()).advance(&bytes, &exports(), &mut vec![]);
