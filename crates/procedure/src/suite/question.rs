@@ -2,7 +2,7 @@
 
 use job::{Around, Diagnostic, Dialect, Plan, Size};
 use report::suite::SuiteTargets;
-use runner::problems::{of_volume as volume_diagnostic, place_in_volume};
+use runner::problems;
 use runner::{RunPlace, Runner};
 use units::{Bytes, Nanos};
 use volume::catalogue;
@@ -267,9 +267,9 @@ fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> 
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
         Err(problems) => {
             let told = |problem| {
-                let there = place_in_volume(problem);
+                let there = problems::place_in_volume(problem);
                 let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
-                volume_diagnostic(problem, job::Place { source, ..there })
+                problems::of_volume(problem, job::Place { source, ..there })
             };
             Err(Refusal::Jobs(problems.iter().map(told).collect()))
         }

@@ -10,4 +10,4 @@ mod volumes;
 
 pub use assumptions::merging_notes;
 pub use runner::ModelRunner;
-pub use volumes::{ReadFile, Use, place_in_volume, used, volume_diagnostic, with_key};
+pub use volumes::{ReadFile, Use, used, with_key};

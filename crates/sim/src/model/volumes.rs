@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use job::limits::Capacity;
 use job::{Diagnostic, Engine, Job, Place, Plan};
-use runner::Environment;
+use runner::{Environment, problems};
 use volume::Spec;
 use volume::catalogue::{self, Problem};
 use workload::{FileFact, FilePlan, WorkloadError};
@@ -136,11 +136,11 @@ fn no_volume(job: &Job) -> Diagnostic {
 
 /// A problem of the catalogue, at its place in the job file or on the command line.
 pub(super) fn diagnostic(job: &Job, problem: &Problem) -> Diagnostic {
-    volume_diagnostic(problem, place(job, problem))
+    problems::of_volume(problem, place(job, problem))
 }
 
 fn place(job: &Job, problem: &Problem) -> Place {
-    let there = place_in_volume(problem);
+    let there = problems::place_in_volume(problem);
     if job.engine.volume.as_deref() != Some(&*problem.place.text) {
         return there;
     }
@@ -156,21 +156,4 @@ fn place(job: &Job, problem: &Problem) -> Place {
 /// Text at a place.
 fn words_at(place: &Place) -> String {
     place.text.chars().skip(place.column - 1).take(place.length).collect()
-}
-
-/// Returns a problem of the catalogue as a diagnostic at a place.
-#[must_use]
-pub fn volume_diagnostic(problem: &Problem, place: Place) -> Diagnostic {
-    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
-    match &problem.remedy {
-        Some(remedy) => diagnostic.remedy(remedy.clone()),
-        None => diagnostic,
-    }
-}
-
-/// Returns where a problem of the catalogue is in its own text.
-#[must_use]
-pub fn place_in_volume(problem: &Problem) -> Place {
-    let (line, column, text) = problem.line();
-    Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() }
 }
