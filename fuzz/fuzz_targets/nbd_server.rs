@@ -53,7 +53,7 @@ fuzz_target!(|bytes: &[u8]| {
         faults: None,
         settings: HandshakeSettings::default(),
         identity: None,
-        way: RoundTripDeduction::Fixed(Nanos::ZERO),
+        round_trip: RoundTripDeduction::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1,
         memory_bytes,

@@ -5,7 +5,7 @@
 use analyse::Severity;
 use analyse::knee::Curve;
 use job::{Job, Plan};
-use procedure::sweep::{SweepBench, SweepQuestion, SweepRequest, UNNAMED, search_all};
+use procedure::sweep::{PreparedSweep, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use record::RunOutcome;
 use report::Event;
 use report::ResultDocument;
@@ -46,13 +46,13 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     };
     let host = runners::procedure_host(&outside, &runner);
     let question = SweepQuestion::read(&request, host).map_err(Refusal::told)?;
-    let set = |settings| SweepBench::set(&question, settings).map_err(Refusal::told);
-    let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
+    let set = |settings| PreparedSweep::set(&question, settings).map_err(Refusal::told);
+    let mut prepared = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
     if options.of_jobs.show_jobs {
-        return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
+        return Ok(outputs::say(&prepared.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
     }
     if options.conduct.dry_run {
-        return Ok(outputs::say(&benches.iter().map(SweepBench::told).collect::<String>()));
+        return Ok(outputs::say(&prepared.iter().map(PreparedSweep::told).collect::<String>()));
     }
     let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let opened = Output::open(&options.output, ResultFormat::OF_SWEEP);
@@ -61,18 +61,20 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
     let (began, command_line) = (device::unix_ms(), argv::command_line(words));
     display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
-    let sweeps = search_all(&mut benches, &signals, &mut display);
+    let sweeps = search_all(&mut prepared, &signals, &mut display);
     display.close();
     signals.conclude();
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
-    let document = SweepDocument { command_line, seed: question.seed(benches.first().map(SweepBench::plan)), sweeps };
+    let document =
+        SweepDocument { command_line, seed: question.seed(prepared.first().map(PreparedSweep::plan)), sweeps };
     let keeping = options.conduct.records().then(|| {
-        let mut run = keep::of_parts(benches.iter().flat_map(SweepBench::parts).collect(), words, Some(document.seed));
+        let mut run =
+            keep::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
         if signals.end().is_some() || device::stuck::is_stuck() {
             run.outcome = RunOutcome::Interrupted;
         }
         display.tell(&Event::end(&run));
-        let name = benches.first().map(|bench| name_of(question.jobs(), bench.plan())).unwrap_or_default();
+        let name = prepared.first().map(|sweep| name_of(question.jobs(), sweep.plan())).unwrap_or_default();
         Keepsake {
             job: outside.written(question.jobs()),
             events: display.take_events(),

@@ -80,8 +80,8 @@ const STACK_BYTES: usize = 256 << 10;
 /// # Errors
 /// Where the kernel gives no thread.
 pub fn answer(listener: TcpListener, exposition: impl Fn() -> String + Send + Sync + 'static) -> Result<()> {
-    let desk = Arc::new(ScrapeQueue { exposition, clients: Mutex::default() });
-    thread().spawn(move || each(listener.incoming(), |client| desk.see_to(client))).map(drop)
+    let queue = Arc::new(ScrapeQueue { exposition, clients: Mutex::default() });
+    thread().spawn(move || each(listener.incoming(), |client| queue.see_to(client))).map(drop)
 }
 
 fn thread() -> std::thread::Builder {
@@ -98,13 +98,13 @@ struct ScrapeQueue<F> {
 impl<F: Fn() -> String + Send + Sync + 'static> ScrapeQueue<F> {
     /// Answers one client, on a thread of its own. Where there is none it is sent away.
     fn see_to(self: &Arc<Self>, client: TcpStream) {
-        let (desk, client) = (Arc::clone(self), Arc::new(client));
+        let (queue, client) = (Arc::clone(self), Arc::new(client));
         self.enter(&client);
         let seen_to = Arc::clone(&client);
         let thread = thread().spawn(move || {
             // Nothing is reported of a client that has gone, or never asked.
-            let _ = reply(&seen_to, &desk.exposition);
-            desk.leave(&seen_to);
+            let _ = reply(&seen_to, &queue.exposition);
+            queue.leave(&seen_to);
         });
         if thread.is_err() {
             self.leave(&client);

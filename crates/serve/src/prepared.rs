@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::block::DeviceDraft;
 use engine::gate::WriteGate;
-use nbd::server::{RoundTripDeduction, Server, ServerConfig, Snapshot, Stopper, measure_way};
+use nbd::server::{RoundTripDeduction, Server, ServerConfig, Snapshot, Stopper, measure_round_trip};
 use nbd::store::faults::FaultRates;
 use nbd::wire::handshake::HandshakeSettings;
 use report::serve::{ServerAddress, ServerHints};
@@ -86,7 +86,7 @@ impl PreparedServer {
             faults,
             settings: HandshakeSettings::default(),
             identity: question.identity.clone(),
-            way: way(question.way, !attachments.is_empty()),
+            round_trip: round_trip(question.round_trip, !attachments.is_empty()),
             spin: options.spin,
             clients_most,
             memory_bytes: manner.client_bytes(),
@@ -201,10 +201,10 @@ fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path
 }
 
 /// The round trip to subtract, where there is a model.
-fn way(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
+fn round_trip(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     match given {
-        Some(way) => RoundTripDeduction::Fixed(way),
-        None if modelled => RoundTripDeduction::Learnt(measure_way().unwrap_or_default()),
+        Some(time) => RoundTripDeduction::Fixed(time),
+        None if modelled => RoundTripDeduction::Learnt(measure_round_trip().unwrap_or_default()),
         None => RoundTripDeduction::Fixed(Nanos::ZERO),
     }
 }

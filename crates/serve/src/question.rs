@@ -24,7 +24,7 @@ pub struct ServeQuestion {
     pub(crate) memory_limit: Option<u64>,
     pub(crate) seed: u64,
     /// What is taken off for the way between client and server, where that is given.
-    pub(crate) way: Option<Nanos>,
+    pub(crate) round_trip: Option<Nanos>,
     /// What proves to clients who the server is.
     pub(crate) identity: Option<TlsIdentity>,
 }
@@ -59,7 +59,7 @@ impl ServeQuestion {
             }),
             faults: reader.faults(options),
             memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
-            way: options.round_trip.as_deref().and_then(|text| reader.way(text)),
+            round_trip: options.round_trip.as_deref().and_then(|text| reader.round_trip(text)),
             identity: reader.identity(options),
             seed: options.seed,
         };
@@ -174,7 +174,7 @@ impl ServeReader<'_> {
         Some(bytes)
     }
 
-    fn way(&mut self, text: &str) -> Option<Nanos> {
+    fn round_trip(&mut self, text: &str) -> Option<Nanos> {
         let remedy = "write, for example, --round-trip 20us, or 0us to take nothing off";
         match quantity(text, QuantityKind::Duration) {
             Ok(ns) if ns <= WAY_MOST_NS => return Some(Nanos::new(ns as u64)),
@@ -182,7 +182,7 @@ impl ServeReader<'_> {
                 "--round-trip",
                 text,
                 0..text.len(),
-                "no way within a network takes longer than 1 s",
+                "no round trip within a network takes longer than 1 s",
                 remedy,
             ),
             Err(message) => self.refuse("--round-trip", text, 0..text.len(), &message, remedy),

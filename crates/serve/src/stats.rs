@@ -182,7 +182,7 @@ fn punctuality(seen: &Punctuality, known: &[ExportFacts], snapshot: &Snapshot) -
         mean_ns,
         p50_ns: percentile(50.0)?,
         p99_ns: percentile(99.0)?,
-        model_mean_ns: taken_ns as f64 / operations.max(1) as f64 - mean_ns + snapshot.way.get() as f64,
-        way_ns: snapshot.way.get(),
+        model_mean_ns: taken_ns as f64 / operations.max(1) as f64 - mean_ns + snapshot.round_trip.get() as f64,
+        round_trip_ns: snapshot.round_trip.get(),
     })
 }

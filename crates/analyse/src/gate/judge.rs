@@ -75,9 +75,9 @@ pub enum UnknownReason {
 impl Assertion {
     /// Holds runs with what was found about their jobs against it.
     #[must_use]
-    pub fn judge(&self, bench: &GateInputs<'_>) -> JudgedAssertion {
-        let (measured, bound) = (self.measured(bench.runs), self.bound_by(bench.baseline));
-        let compared = self.compared(bench.comparison);
+    pub fn judge(&self, inputs: &GateInputs<'_>) -> JudgedAssertion {
+        let (measured, bound) = (self.measured(inputs.runs), self.bound_by(inputs.baseline));
+        let compared = self.compared(inputs.comparison);
         let change = compared.and_then(|figure| figure.change);
         let outcome = match (measured, bound) {
             (Err(reason), _) | (_, Err(reason)) => GateOutcome::Unknown(reason),

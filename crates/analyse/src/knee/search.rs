@@ -209,7 +209,7 @@ impl KneeSearch {
     }
 
     /// What a measurement brought.
-    pub fn tell(&mut self, probe: &KneeProbe, reading: ProbeReading) {
+    pub fn observe(&mut self, probe: &KneeProbe, reading: ProbeReading) {
         if let Some(at) = self.outstanding.iter().position(|known| known == probe) {
             self.outstanding.remove(at);
         }
@@ -587,7 +587,7 @@ mod tests {
         while let Some(probe) = search.next_probe() {
             let iops = 1e6 * f64::from(probe.depth);
             assert!(probe.whole_s() * iops < 2.1 * 4e6, "{probe:?}");
-            search.tell(&probe, ProbeReading { iops, latency_ns: 1e3, error: 1e-3, ..ProbeReading::default() });
+            search.observe(&probe, ProbeReading { iops, latency_ns: 1e3, error: 1e-3, ..ProbeReading::default() });
         }
         assert_eq!(search.end(), Some(End::Deepest));
     }
@@ -603,7 +603,7 @@ mod tests {
             let step = (after < 0.9 * before).then_some(SteadyStep { at: 3, before, after });
             let value = after * (error * normal(&mut random)).exp();
             let latency_ns = f64::from(probe.depth) / value * 1e9;
-            search.tell(&probe, ProbeReading { iops: value, latency_ns, error, step, drift: None });
+            search.observe(&probe, ProbeReading { iops: value, latency_ns, error, step, drift: None });
         }
         assert!(search.end().is_some() && search.spent_s() <= settings.budget_s * 1.01, "{search:?}");
         search
@@ -652,7 +652,7 @@ mod tests {
                 let (before, after) = (level(), level());
                 let step = ((after / before - 1.0).abs() > 0.1).then_some(SteadyStep { at: 20, before, after });
                 let latency_ns = f64::from(probe.depth) / after * 1e9;
-                search.tell(&probe, ProbeReading { iops: after, latency_ns, error: 0.02, step, drift: None });
+                search.observe(&probe, ProbeReading { iops: after, latency_ns, error: 0.02, step, drift: None });
             }
             let deepest = search.points().last().map(|point| point.depth);
             assert!(deepest >= Some(64), "seed {seed}: {:?}", told(&search));
@@ -687,7 +687,7 @@ mod tests {
             if probes.is_empty() {
                 break;
             }
-            probes.iter().for_each(|probe| search.tell(probe, read(probe)));
+            probes.iter().for_each(|probe| search.observe(probe, read(probe)));
         }
         let short = |taken: &&ProbeResult| taken.short;
         assert!(search.taken().iter().filter(short).count() >= 3, "{:?}", told(&search));
@@ -759,7 +759,7 @@ mod tests {
             let iops = limiter(1e-3, 10_000.0)(probe.depth, 0.0);
             let drift = (probe.depth == 16 && seconds.is_empty()).then_some(0.3);
             seconds.extend((probe.depth == 16).then_some(probe.seconds));
-            search.tell(&probe, ProbeReading { iops, latency_ns: 1.0, error: 0.001, step: None, drift });
+            search.observe(&probe, ProbeReading { iops, latency_ns: 1.0, error: 0.001, step: None, drift });
         }
         assert!(seconds.len() >= 2 && seconds[1] >= 1.5 * seconds[0], "{seconds:?}");
     }
@@ -782,7 +782,7 @@ mod tests {
             }
             for probe in probes {
                 let iops = device(probe.depth, 0.0);
-                search.tell(&probe, ProbeReading { iops, latency_ns: 1.0, error: 0.001, ..ProbeReading::default() });
+                search.observe(&probe, ProbeReading { iops, latency_ns: 1.0, error: 0.001, ..ProbeReading::default() });
             }
         }
         assert_eq!(search.end(), Some(End::Precise));
@@ -800,7 +800,7 @@ mod tests {
             for _ in 0..100 {
                 let Some(probe) = search.next_probe() else { break };
                 let iops = (random.unit() * 20.0).exp() * f64::from(random.below(6) > 0);
-                search.tell(
+                search.observe(
                     &probe,
                     ProbeReading { iops, latency_ns: 1.0, error: random.unit(), ..ProbeReading::default() },
                 );

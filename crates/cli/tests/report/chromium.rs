@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 /// Longer than a page takes to load on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser with one tab; it is killed when this goes out of scope.
+/// How long a browser may take to close.
+const CLOSE_MOST: Duration = Duration::from_secs(10);
+
+/// A browser with one tab; it is closed when this goes out of scope.
 pub(crate) struct Chromium {
     child: Child,
     to: ChildStdin,
@@ -36,6 +39,8 @@ impl Chromium {
         );
         let mut child = Command::new("sh")
             .args(["-c", &line])
+            // Chromium leaves what it puts there; it is removed with the profile.
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -130,7 +135,13 @@ impl Chromium {
 }
 
 impl Drop for Chromium {
+    /// Asks it to close, so that its other processes write nothing more when the profile is removed.
     fn drop(&mut self) {
+        let _ = self.to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let asked = Instant::now();
+        while asked.elapsed() < CLOSE_MOST && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

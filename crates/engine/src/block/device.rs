@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{BlockDriver, FILESYSTEM, KernelNbd, Lease, LoopSetup, MountSetup, NbdSetup, attach_loop, mount_file, way};
+use super::{
+    BlockDriver, FILESYSTEM, KernelNbd, Lease, LoopSetup, MountSetup, NbdSetup, attach_loop, available_driver,
+    mount_file,
+};
 use crate::error::{Error, ErrorKind};
 use crate::exports;
 
@@ -56,7 +59,7 @@ impl DeviceDraft {
     /// # Errors
     /// When this host has neither way, or this user may not go it.
     pub fn new(setup: DeviceSetup, directory: &Path) -> Result<(Self, Option<OwnedFd>), Error> {
-        if way(Path::new("/")) == BlockDriver::KernelNbd {
+        if available_driver(Path::new("/")) == BlockDriver::KernelNbd {
             return Ok((Self { setup, lease: None }, None));
         }
         let lease = Lease::new(directory)?;

@@ -29,9 +29,9 @@ pub enum BlockDriver {
     FuseLoop,
 }
 
-/// The better of the ways that there are: [`BlockDriver::KernelNbd`] where its driver is loaded. `root` stands for the host.
+/// Returns the driver to use: [`BlockDriver::KernelNbd`] where the kernel has it loaded. `root` stands for the host.
 #[must_use]
-pub fn way(root: &Path) -> BlockDriver {
+pub fn available_driver(root: &Path) -> BlockDriver {
     let has = |path: &str| root.join(path).exists();
     if has("dev/nbd0") && has("sys/block/nbd0") { BlockDriver::KernelNbd } else { BlockDriver::FuseLoop }
 }
@@ -42,13 +42,13 @@ mod tests {
 
     #[test]
     fn a_node_without_its_driver_is_no_device() {
-        let root = std::env::temp_dir().join(format!("fathom-way-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("fathom-driver-{}", std::process::id()));
         std::fs::create_dir_all(root.join("dev")).unwrap();
-        assert_eq!(way(&root), BlockDriver::FuseLoop);
+        assert_eq!(available_driver(&root), BlockDriver::FuseLoop);
         std::fs::write(root.join("dev/nbd0"), "").unwrap();
-        assert_eq!(way(&root), BlockDriver::FuseLoop);
+        assert_eq!(available_driver(&root), BlockDriver::FuseLoop);
         std::fs::create_dir_all(root.join("sys/block/nbd0")).unwrap();
-        assert_eq!(way(&root), BlockDriver::KernelNbd);
+        assert_eq!(available_driver(&root), BlockDriver::KernelNbd);
         std::fs::remove_dir_all(root).unwrap();
     }
 }

@@ -33,7 +33,7 @@ use turns::Turns;
 pub struct Disk {
     file: File,
     shape: StoreGeometry,
-    way: CallMode,
+    call_mode: CallMode,
     slots: Vec<DiskSlot>,
     turns: Turns,
     /// What the kernel has told and is not dealt with yet: slots and results.
@@ -56,7 +56,7 @@ impl Disk {
     /// Whether operations go through `io_uring`, rather than being carried out one after the other when they are asked for.
     #[must_use]
     pub fn has_ring(&self) -> bool {
-        matches!(self.way, CallMode::Ring(_))
+        matches!(self.call_mode, CallMode::Ring(_))
     }
 
     fn slot(&mut self, slot: u32) -> &mut DiskSlot {
@@ -77,7 +77,7 @@ impl Disk {
                     self.turns.leave(slot);
                     return StoreProgress::Ended(result);
                 }
-                SlotAction::Call(call) => match self.way.issue(slot, call, descriptor(&self.file, call), job) {
+                SlotAction::Call(call) => match self.call_mode.issue(slot, call, descriptor(&self.file, call), job) {
                     Some(result) => next = job.after(result, &self.shape),
                     None => {
                         job.count(&self.pool);
@@ -141,12 +141,12 @@ impl Store for Disk {
     }
 
     fn submit(&mut self) {
-        self.way.submit();
+        self.call_mode.submit();
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let mut told = std::mem::take(&mut self.told);
-        self.way.collect(&mut told);
+        self.call_mode.collect(&mut told);
         for (slot, result) in told.drain(..) {
             let next = self.slots[slot as usize].after(result, &self.shape);
             if let StoreProgress::Ended(result) = self.go_on(slot, next) {
@@ -156,11 +156,11 @@ impl Store for Disk {
         self.told = told;
         self.begin_waiting();
         ended.append(&mut self.late);
-        self.way.submit();
+        self.call_mode.submit();
     }
 
     fn signal(&self) -> Option<BorrowedFd<'_>> {
-        self.way.signal()
+        self.call_mode.signal()
     }
 
     fn lend<'a>(&'a self, slot: u32, _offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
@@ -183,6 +183,6 @@ impl Store for Disk {
 impl Drop for Disk {
     /// Waits for what is under way, because the kernel reads and writes the buffers until then.
     fn drop(&mut self) {
-        self.way.settle();
+        self.call_mode.settle();
     }
 }

@@ -69,11 +69,11 @@ impl Disk {
             device: file.kind() == FileKind::Block,
             writable,
         };
-        let way = CallMode::new(options.ring, file.fd());
+        let call_mode = CallMode::new(options.ring, file.fd());
         Ok(Self {
             file,
             shape,
-            way,
+            call_mode,
             slots: Vec::new(),
             turns: Turns::default(),
             told: Vec::new(),

@@ -44,7 +44,7 @@ impl Served {
                 faults: None,
                 identity: None,
                 settings: HandshakeSettings { style, ..HandshakeSettings::default() },
-                way: RoundTripDeduction::Fixed(Nanos::ZERO),
+                round_trip: RoundTripDeduction::Fixed(Nanos::ZERO),
                 spin: false,
                 clients_most: 16,
                 memory_bytes: 1 << 30,

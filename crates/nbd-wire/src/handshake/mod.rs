@@ -108,12 +108,12 @@ pub struct Handshake {
     no_zeroes: bool,
     encrypted: bool,
     options: u32,
-    haggled: Haggled,
+    negotiated: Negotiated,
 }
 
 /// Options so far; TLS starts over.
 #[derive(Clone, Copy, Debug, Default)]
-struct Haggled {
+struct Negotiated {
     structured: bool,
     extended: bool,
     /// The export whose `base:allocation` the client has selected.
@@ -172,7 +172,7 @@ impl Handshake {
             no_zeroes: false,
             encrypted: false,
             options: 0,
-            haggled: Haggled::default(),
+            negotiated: Negotiated::default(),
         }
     }
 
@@ -277,7 +277,7 @@ impl Handshake {
         if head.option != opt::EXPORT_NAME {
             return !self.fixed;
         }
-        head.length > number::STRING_MOST || self.awaits_tls() || self.haggled.extended
+        head.length > number::STRING_MOST || self.awaits_tls() || self.negotiated.extended
     }
 
     /// Whether nothing but TLS is talked about.

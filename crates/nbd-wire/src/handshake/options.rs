@@ -2,7 +2,7 @@
 
 use super::answer::{self, OptionRefusal, acknowledge, refuse};
 use super::data::{Inquiry, Queries};
-use super::{ALLOCATION_CONTEXT, Agreed, Haggled, Handshake, HandshakePhase, HandshakeStep, Tls, Turn};
+use super::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakePhase, HandshakeStep, Negotiated, Tls, Turn};
 use crate::bytes::string;
 use crate::number::{ALLOCATION, opt};
 use crate::{Export, ReplyStyle, TransmissionFlags};
@@ -68,7 +68,7 @@ impl Handshake {
             return Err(OptionRefusal::NO_TLS);
         }
         self.encrypted = true;
-        self.haggled = Haggled::default();
+        self.negotiated = Negotiated::default();
         Ok(HandshakeStep::StartTls)
     }
 
@@ -103,13 +103,13 @@ impl Handshake {
 
     /// `NBD_OPT_STRUCTURED_REPLY`; asking twice does no harm.
     fn structure(&mut self) -> Result<HandshakeStep, OptionRefusal> {
-        if self.haggled.extended {
+        if self.negotiated.extended {
             return Err(OptionRefusal::EXTENDED);
         }
         if self.settings.style == ReplyStyle::Simple {
             return Err(OptionRefusal::NOT_OFFERED);
         }
-        self.haggled.structured = true;
+        self.negotiated.structured = true;
         Ok(HandshakeStep::More)
     }
 
@@ -118,7 +118,7 @@ impl Handshake {
         if self.settings.style != ReplyStyle::Extended {
             return Err(OptionRefusal::NOT_OFFERED);
         }
-        self.haggled.extended = true;
+        self.negotiated.extended = true;
         Ok(HandshakeStep::More)
     }
 
@@ -143,10 +143,10 @@ impl Handshake {
         exports: &[Export],
         out: &mut Vec<u8>,
     ) -> Result<HandshakeStep, OptionRefusal> {
-        self.haggled.allocation = None;
+        self.negotiated.allocation = None;
         let (queries, export) = self.queries(data, exports)?;
         if queries.allocation {
-            self.haggled.allocation = Some(export);
+            self.negotiated.allocation = Some(export);
             answer::context(out, opt::SET_META_CONTEXT, ALLOCATION_CONTEXT, ALLOCATION);
         }
         Ok(HandshakeStep::More)
@@ -165,7 +165,7 @@ impl Handshake {
     }
 
     fn has_chunks(&self) -> bool {
-        self.haggled.structured || self.haggled.extended
+        self.negotiated.structured || self.negotiated.extended
     }
 
     /// Whether an export is kept from clients that have not promised to abide by its block sizes.
@@ -174,12 +174,12 @@ impl Handshake {
     }
 
     fn agree(&self, export: usize, exports: &[Export]) -> Agreed {
-        let allocation = (self.haggled.allocation == Some(export)).then_some(ALLOCATION_CONTEXT);
+        let allocation = (self.negotiated.allocation == Some(export)).then_some(ALLOCATION_CONTEXT);
         Agreed {
             export,
             flags: self.told(exports[export].flags, allocation.is_some()),
             structured: self.has_chunks(),
-            extended: self.haggled.extended,
+            extended: self.negotiated.extended,
             allocation,
         }
     }
@@ -194,7 +194,7 @@ impl Handshake {
         if !told.contains(Flags::SEND_WRITE_ZEROES) {
             told = told.without(Flags::SEND_FAST_ZERO);
         }
-        if !self.haggled.extended || !has_context {
+        if !self.negotiated.extended || !has_context {
             told = told.without(Flags::BLOCK_STATUS_PAYLOAD);
         }
         told

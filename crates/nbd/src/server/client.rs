@@ -37,28 +37,28 @@ impl Client {
     }
 
     /// Takes what it has sent.
-    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
+    pub(super) fn hear(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
         match self {
-            Self::Connection(connection) => connection.hear(now, desk),
-            Self::Mounted(mounted) => mounted.hear(now, desk),
+            Self::Connection(connection) => connection.hear(now, dispatcher),
+            Self::Mounted(mounted) => mounted.hear(now, dispatcher),
         }
     }
 
     /// Writes the reply to one of its requests, to be sent by [`Client::send`].
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, slot: u32, desk: &mut Dispatcher) {
-        let answer = desk.take(now, slot);
+    pub(super) fn answer(&mut self, now: Nanos, slot: u32, dispatcher: &mut Dispatcher) {
+        let answer = dispatcher.take(now, slot);
         match self {
-            Self::Connection(connection) => connection.answer(now, &answer, desk),
-            Self::Mounted(mounted) => mounted.answer(&answer, desk),
+            Self::Connection(connection) => connection.answer(now, &answer, dispatcher),
+            Self::Mounted(mounted) => mounted.answer(&answer, dispatcher),
         }
     }
 
     /// Sends what can be sent.
-    pub(super) fn send(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
+    pub(super) fn send(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
         match self {
-            Self::Connection(connection) => connection.send(now, desk),
-            Self::Mounted(mounted) => mounted.settle(desk),
+            Self::Connection(connection) => connection.send(now, dispatcher),
+            Self::Mounted(mounted) => mounted.settle(dispatcher),
         }
     }
 
@@ -89,10 +89,10 @@ impl Client {
     }
 
     /// It goes; what it was lent goes back.
-    pub(super) fn abandon(&mut self, desk: &mut Dispatcher) {
+    pub(super) fn abandon(&mut self, dispatcher: &mut Dispatcher) {
         match self {
-            Self::Connection(connection) => connection.abandon(desk),
-            Self::Mounted(mounted) => mounted.abandon(desk),
+            Self::Connection(connection) => connection.abandon(dispatcher),
+            Self::Mounted(mounted) => mounted.abandon(dispatcher),
         }
     }
 }

@@ -114,28 +114,28 @@ impl Connection {
     }
 
     /// Reads what has come and carries it out.
-    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
-        if !self.listens(&desk.budget) {
+    pub(super) fn hear(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+        if !self.listens(&dispatcher.budget) {
             return Ok(());
         }
-        let mut room = std::mem::take(&mut desk.room);
+        let mut room = std::mem::take(&mut dispatcher.room);
         let heard = if self.wanted > INPUT_BYTES && !self.socket.is_encrypted() {
-            self.receive_payload(now, desk)
+            self.receive_payload(now, dispatcher)
         } else {
-            self.receive(now, &mut room, desk)
+            self.receive(now, &mut room, dispatcher)
         };
-        desk.room = room;
-        self.settle(desk);
+        dispatcher.room = room;
+        self.settle(dispatcher);
         heard
     }
 
     /// Reads into `room`, which all connections share; what is not understood is kept.
-    fn receive(&mut self, now: Nanos, room: &mut [u8], desk: &mut Dispatcher) -> Result<(), Over> {
+    fn receive(&mut self, now: Nanos, room: &mut [u8], dispatcher: &mut Dispatcher) -> Result<(), Over> {
         let long = self.wanted > INPUT_BYTES;
         let unread = if long { &[] } else { &self.input[self.taken..] };
         let begin = unread.len();
         room[..begin].copy_from_slice(unread);
-        let more = desk.budget.window(&self.account).saturating_sub(self.held()) as usize;
+        let more = dispatcher.budget.window(&self.account).saturating_sub(self.held()) as usize;
         let missing = self.wanted.saturating_sub(begin);
         let most = match self.phase {
             ConnectionPhase::Handshake(_) => HANDSHAKE_INPUT_BYTES,
@@ -150,9 +150,9 @@ impl Connection {
         self.moved = now;
         if long {
             self.input.extend_from_slice(&room[..end]);
-            return self.resume_if_whole(now, desk);
+            return self.resume_if_whole(now, dispatcher);
         }
-        let used = self.understand(now, &room[..end], desk)?;
+        let used = self.understand(now, &room[..end], dispatcher)?;
         self.input.clear();
         self.taken = 0;
         self.keep(&room[used..end]);
@@ -160,23 +160,23 @@ impl Connection {
     }
 
     /// Reads the rest of a long payload to where it stays.
-    fn receive_payload(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
+    fn receive_payload(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
         match self.socket.receive_clear(&mut self.input) {
             Ok(()) => self.moved = now,
             Err(Halt::Later) => return Ok(()),
             Err(Halt::Gone) => return Err(Over),
         }
-        self.resume_if_whole(now, desk)
+        self.resume_if_whole(now, dispatcher)
     }
 
-    fn resume_if_whole(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
-        if self.input.len() - self.taken < self.wanted { Ok(()) } else { self.resume(now, desk) }
+    fn resume_if_whole(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+        if self.input.len() - self.taken < self.wanted { Ok(()) } else { self.resume(now, dispatcher) }
     }
 
     /// Carries out what was read before.
-    fn resume(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
+    fn resume(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
         let mut input = std::mem::take(&mut self.input);
-        let used = self.understand(now, &input[self.taken..], desk)?;
+        let used = self.understand(now, &input[self.taken..], dispatcher)?;
         self.taken += used;
         if self.wanted <= INPUT_BYTES && self.taken < input.len() {
             self.input = input;
@@ -204,23 +204,24 @@ impl Connection {
     }
 
     /// Carries out what has come, as far as it is whole and there is room for more. Returns how many bytes are done with.
-    fn understand(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
-        let used = if let ConnectionPhase::Handshake(_) = self.phase { self.shake_hands(now, bytes, desk)? } else { 0 };
+    fn understand(&mut self, now: Nanos, bytes: &[u8], dispatcher: &mut Dispatcher) -> Result<usize, Over> {
+        let used =
+            if let ConnectionPhase::Handshake(_) = self.phase { self.shake_hands(now, bytes, dispatcher)? } else { 0 };
         match self.phase {
-            ConnectionPhase::Transmission(manner) => Ok(used + self.requests(now, manner, &bytes[used..], desk)?),
+            ConnectionPhase::Transmission(manner) => Ok(used + self.requests(now, manner, &bytes[used..], dispatcher)?),
             ConnectionPhase::Handshake(_) => Ok(used),
         }
     }
 
-    fn shake_hands(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
+    fn shake_hands(&mut self, now: Nanos, bytes: &[u8], dispatcher: &mut Dispatcher) -> Result<usize, Over> {
         let ConnectionPhase::Handshake(handshake) = &mut self.phase else { return Ok(0) };
         let (mut used, mut step) = (0, HandshakeStep::More);
-        self.outbox.head(|out| (used, step) = handshake.advance(bytes, &desk.exports, out));
+        self.outbox.head(|out| (used, step) = handshake.advance(bytes, &dispatcher.exports, out));
         self.stuck = step == HandshakeStep::Full;
         match step {
             HandshakeStep::More | HandshakeStep::Full => {}
             HandshakeStep::StartTls => {
-                self.encrypt(now, &bytes[used..], desk)?;
+                self.encrypt(now, &bytes[used..], dispatcher)?;
                 used = bytes.len();
             }
             HandshakeStep::Close => self.leaving = true,
@@ -230,13 +231,19 @@ impl Connection {
     }
 
     /// Sends what was said in clear, and nothing more.
-    fn encrypt(&mut self, now: Nanos, sent: &[u8], desk: &mut Dispatcher) -> Result<(), Over> {
-        self.flush(now, desk)?;
-        let identity = desk.identity.as_ref().filter(|_| self.outbox.is_empty()).ok_or(Over)?;
+    fn encrypt(&mut self, now: Nanos, sent: &[u8], dispatcher: &mut Dispatcher) -> Result<(), Over> {
+        self.flush(now, dispatcher)?;
+        let identity = dispatcher.identity.as_ref().filter(|_| self.outbox.is_empty()).ok_or(Over)?;
         self.socket.encrypt(identity, sent).map_err(|_| Over)
     }
 
-    fn requests(&mut self, now: Nanos, manner: ReplyMode, bytes: &[u8], desk: &mut Dispatcher) -> Result<usize, Over> {
+    fn requests(
+        &mut self,
+        now: Nanos,
+        manner: ReplyMode,
+        bytes: &[u8],
+        dispatcher: &mut Dispatcher,
+    ) -> Result<usize, Over> {
         let extended = manner.style == ReplyStyle::Extended;
         let header = NbdRequest::header_bytes(extended);
         let mut used = self.skip(bytes.len());
@@ -248,10 +255,10 @@ impl Connection {
             if payload > PAYLOAD_MOST {
                 return Err(Over);
             }
-            let (whole, cost) = (header + payload as usize, desk.cost(manner.export, &request));
-            let is_whole = rest.len() >= whole || desk.is_too_long(manner.export, payload);
+            let (whole, cost) = (header + payload as usize, dispatcher.cost(manner.export, &request));
+            let is_whole = rest.len() >= whole || dispatcher.is_too_long(manner.export, payload);
             let needed = cost + if is_whole { 0 } else { whole as u64 };
-            if self.wanted == 0 && !self.affords(needed, desk) {
+            if self.wanted == 0 && !self.affords(needed, dispatcher) {
                 self.stuck = true;
                 break;
             }
@@ -267,14 +274,14 @@ impl Connection {
                 break;
             }
             let payload = rest.get(header..whole).unwrap_or_default();
-            self.begin(now, manner, request, payload, cost, desk)?;
+            self.begin(now, manner, request, payload, cost, dispatcher)?;
             self.skipped = (whole - header) as u64;
             used += self.skip(bytes.len() - used);
         }
         Ok(used)
     }
 
-    /// Gives a request to the desk.
+    /// Gives a request to the dispatcher.
     #[inline]
     fn begin(
         &mut self,
@@ -283,15 +290,15 @@ impl Connection {
         request: NbdRequest,
         payload: &[u8],
         cost: u64,
-        desk: &mut Dispatcher,
+        dispatcher: &mut Dispatcher,
     ) -> Result<(), Over> {
         if self.in_flight == 0 {
-            desk.crowd.comes();
+            dispatcher.connections.comes();
         }
         self.in_flight += 1;
         self.pending_bytes += cost;
         // A request that was not accepted is not in flight.
-        desk.accept(now, self.ticket, manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
+        dispatcher.accept(now, self.ticket, manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
     }
 
     /// Reads over what is left of a payload; returns how many of the next `bytes` belong to it.
@@ -304,10 +311,10 @@ impl Connection {
 
     /// Whether memory can be had for one more request.
     #[inline]
-    fn affords(&mut self, bytes: u64, desk: &mut Dispatcher) -> bool {
+    fn affords(&mut self, bytes: u64, dispatcher: &mut Dispatcher) -> bool {
         let held = self.held() + bytes;
         let is_idle = self.in_flight == 0 && self.outbox.is_empty();
-        desk.budget.grants(&mut self.account, self.ticket, held, is_idle)
+        dispatcher.budget.grants(&mut self.account, self.ticket, held, is_idle)
     }
 
     /// Memory that it takes.
@@ -319,28 +326,28 @@ impl Connection {
 
     /// Tells the budget what it takes.
     #[inline]
-    fn settle(&mut self, desk: &mut Dispatcher) {
+    fn settle(&mut self, dispatcher: &mut Dispatcher) {
         if self.in_flight == 0 && self.wanted == 0 && self.outbox.is_empty() {
-            desk.budget.return_advance(&mut self.account);
+            dispatcher.budget.return_advance(&mut self.account);
         }
         let held = self.held();
-        desk.budget.settle(&mut self.account, held);
+        dispatcher.budget.settle(&mut self.account, held);
     }
 
     /// Writes the reply to one of its requests.
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, answer: &DispatchResult, desk: &mut Dispatcher) {
+    pub(super) fn answer(&mut self, now: Nanos, answer: &DispatchResult, dispatcher: &mut Dispatcher) {
         let ConnectionPhase::Transmission(manner) = self.phase else { return };
         let DispatchResult { request, result, extents } = answer;
         self.in_flight -= 1;
         if self.in_flight == 0 {
-            desk.crowd.goes();
+            dispatcher.connections.goes();
         }
         if self.outbox.is_empty() {
             (self.turn, self.moved) = (now, now);
         }
         if !matches!(result, Ok(Some(_))) {
-            let cost = desk.cost(manner.export, request);
+            let cost = dispatcher.cost(manner.export, request);
             self.pending_bytes -= cost;
             self.answered_bytes += cost;
         }
@@ -357,12 +364,12 @@ impl Connection {
     }
 
     /// Sends what the kernel takes, and takes up what had to wait for room.
-    pub(super) fn send(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
-        self.flush(now, desk)?;
+    pub(super) fn send(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+        self.flush(now, dispatcher)?;
         if self.waits() {
-            self.resume(now, desk)?;
+            self.resume(now, dispatcher)?;
         }
-        self.settle(desk);
+        self.settle(dispatcher);
         Ok(())
     }
 
@@ -378,9 +385,9 @@ impl Connection {
         }
     }
 
-    fn flush(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
+    fn flush(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
         while !self.outbox.is_empty() {
-            let sent = match self.outbox.send(&desk.stores, |slices| self.socket.send(slices)) {
+            let sent = match self.outbox.send(&dispatcher.stores, |slices| self.socket.send(slices)) {
                 Ok(sent) => sent,
                 Err(Halt::Later) => break,
                 Err(Halt::Gone) => return Err(Over),
@@ -388,8 +395,8 @@ impl Connection {
             self.account.sent(sent as u64);
             let mut freed = 0;
             self.outbox.advance(sent, |loan| {
-                freed += desk.loan_cost(loan);
-                desk.give_back(loan);
+                freed += dispatcher.loan_cost(loan);
+                dispatcher.give_back(loan);
             });
             self.pending_bytes -= freed;
             self.account.earn(freed);
@@ -420,17 +427,17 @@ impl Connection {
     }
 
     /// Parts, and gives back what was lent: the client will not read it.
-    pub(super) fn abandon(&mut self, desk: &mut Dispatcher) {
+    pub(super) fn abandon(&mut self, dispatcher: &mut Dispatcher) {
         self.socket.end();
         if self.in_flight > 0 {
-            desk.crowd.goes();
+            dispatcher.connections.goes();
         }
         let mut freed = 0;
         self.outbox.abandon(|loan| {
-            freed += desk.loan_cost(loan);
-            desk.give_back(loan);
+            freed += dispatcher.loan_cost(loan);
+            dispatcher.give_back(loan);
         });
-        desk.budget.leave(&mut self.account, self.ticket.client, self.pending_bytes - freed);
+        dispatcher.budget.leave(&mut self.account, self.ticket.client, self.pending_bytes - freed);
     }
 
     /// Whether it is read from.

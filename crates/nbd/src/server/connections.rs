@@ -51,19 +51,19 @@ mod tests {
 
     #[test]
     fn who_pauses_between_requests_still_shares_and_who_stays_away_does_not() {
-        let mut crowd = Connections::default();
+        let mut connections = Connections::default();
         let at = |ms: u64| Nanos::from_millis(ms);
-        crowd.comes();
-        assert_eq!(crowd.sharing(at(0)), 1);
+        connections.comes();
+        assert_eq!(connections.sharing(at(0)), 1);
         for ms in 1..2500 {
-            crowd.comes();
-            assert_eq!(crowd.sharing(at(ms)), 2);
-            crowd.goes();
-            assert_eq!(crowd.sharing(at(ms)), 2, "after {ms} ms");
+            connections.comes();
+            assert_eq!(connections.sharing(at(ms)), 2);
+            connections.goes();
+            assert_eq!(connections.sharing(at(ms)), 2, "after {ms} ms");
         }
-        assert_eq!(crowd.sharing(at(3400)), 2);
-        assert_eq!(crowd.sharing(at(4500)), 1);
-        crowd.goes();
-        assert_eq!(crowd.sharing(at(9000)), 0);
+        assert_eq!(connections.sharing(at(3400)), 2);
+        assert_eq!(connections.sharing(at(4500)), 1);
+        connections.goes();
+        assert_eq!(connections.sharing(at(9000)), 0);
     }
 }

@@ -73,7 +73,7 @@ pub(super) struct Dispatcher {
     /// What goes wrong on purpose.
     pub faults: Option<Faults>,
     /// Who wait for replies.
-    pub crowd: Connections,
+    pub connections: Connections,
     /// The memory of all clients.
     pub budget: MemoryBudget,
     /// Where connections receive, one after the other.
@@ -125,7 +125,7 @@ impl Dispatcher {
             finished: Vec::new(),
             ended: Vec::new(),
             faults: None,
-            crowd: Connections::default(),
+            connections: Connections::default(),
             budget,
             room: vec![0; 2 * INPUT_BYTES],
             closing: false,
@@ -272,7 +272,7 @@ impl Dispatcher {
             let length = u32::try_from(request.length).unwrap_or(u32::MAX);
             let asked = volume::Request { id: slot, kind, offset: request.offset, length };
             let pending = self.slots.get(slot);
-            let share = Share { user: pending.ticket.client, among: self.crowd.sharing(pending.arrived) };
+            let share = Share { user: pending.ticket.client, among: self.connections.sharing(pending.arrived) };
             self.timeline.arrive(pending.arrived, route, asked, share);
             waits += 1;
         }

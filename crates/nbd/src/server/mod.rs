@@ -21,6 +21,7 @@ mod mounted;
 mod outbox;
 mod over;
 mod poll;
+mod round_trip;
 mod slots;
 mod socket;
 mod stop;
@@ -28,7 +29,6 @@ mod tallies;
 mod timeline;
 mod tls;
 mod turnaround;
-mod way;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -55,6 +55,7 @@ pub use listener::Listener;
 use mounted::Mounted;
 use over::Over;
 use poll::{Interest, Poll, PollEvents, Token, now};
+pub use round_trip::measure_round_trip;
 use slots::ConnectionTicket;
 use socket::ClientSocket;
 pub use stop::Stopper;
@@ -63,7 +64,6 @@ pub use timeline::Punctuality;
 use timeline::Timeline;
 pub use tls::{IdentityError, Pem, TlsIdentity};
 pub use turnaround::RoundTripDeduction;
-pub use way::measure_way;
 
 /// Settings of a server.
 pub struct ServerConfig {
@@ -86,8 +86,8 @@ pub struct ServerConfig {
     pub settings: HandshakeSettings,
     /// What proves to clients who the server is, where connections can be encrypted.
     pub identity: Option<TlsIdentity>,
-    /// What is taken off for the way from a client to the server and back.
-    pub way: RoundTripDeduction,
+    /// What is subtracted for the round trip between a client and the server.
+    pub round_trip: RoundTripDeduction,
     /// Whether to keep a processor busy shortly before replies are due.
     pub spin: bool,
     /// At most so many clients at once.
@@ -126,7 +126,7 @@ pub struct Server {
     resting: Vec<u32>,
     clients: Vec<ClientConnection>,
     free: Vec<u32>,
-    desk: Dispatcher,
+    dispatcher: Dispatcher,
     settings: HandshakeSettings,
     clients_most: usize,
     began: Nanos,
@@ -187,22 +187,22 @@ impl Server {
                 poll.watch(signal, Token::Store(index as u32), Interest::READ)?;
             }
         }
-        let timeline = Timeline::new(config.system, began, config.way, config.spin);
+        let timeline = Timeline::new(config.system, began, config.round_trip, config.spin);
         let budget = MemoryBudget::new(config.memory_bytes, config.mounts.len() as u64, config.identity.is_some());
         let kept = Pool::new(MemoryBudget::kept_bytes(config.memory_bytes));
         config.stores.iter_mut().for_each(|store| store.keep_within(&kept));
         for Offer { export, .. } in &mut config.exports {
             export.block.maximum = export.block.maximum.min(budget.request_most());
         }
-        let mut desk = Dispatcher::new(config.exports, config.stores, timeline, config.identity, budget);
-        desk.faults = config.faults.map(|(rates, seed)| Faults::new(rates.in_server(), seed));
+        let mut dispatcher = Dispatcher::new(config.exports, config.stores, timeline, config.identity, budget);
+        dispatcher.faults = config.faults.map(|(rates, seed)| Faults::new(rates.in_server(), seed));
         let mut server = Self {
             poll,
             listeners: config.listeners,
             resting: Vec::new(),
             clients: Vec::new(),
             free: Vec::new(),
-            desk,
+            dispatcher,
             settings: config.settings,
             clients_most: config.clients_most,
             began,
@@ -241,7 +241,7 @@ impl Server {
     /// How many connections there is memory for.
     #[must_use]
     pub fn connections_most(&self) -> u64 {
-        self.desk.budget.connections_most()
+        self.dispatcher.budget.connections_most()
     }
 
     /// Where it shows twice a second what it has done.
@@ -273,11 +273,11 @@ impl Server {
             std::thread::yield_now();
         }
         let woken = now();
-        self.desk.timeline.woke(woken, !self.ready.is_empty());
+        self.dispatcher.timeline.woke(woken, !self.ready.is_empty());
         if !self.ready.is_empty() {
             self.idle_poll.arrived(woken);
         }
-        self.changed |= !self.ready.is_empty() || !self.desk.is_idle();
+        self.changed |= !self.ready.is_empty() || !self.dispatcher.is_idle();
         let ready = std::mem::take(&mut self.ready);
         for &PollEvents { token, hung_up } in &ready {
             match token {
@@ -300,8 +300,8 @@ impl Server {
     fn change(&mut self, now: Nanos) {
         for ControlOrder { change, done } in self.orders.take() {
             match change {
-                Some(ControlChange::Faults(rates)) => self.desk.set_faults(rates),
-                Some(ControlChange::Model(attachments)) => self.desk.timeline.change(now, &attachments),
+                Some(ControlChange::Faults(rates)) => self.dispatcher.set_faults(rates),
+                Some(ControlChange::Model(attachments)) => self.dispatcher.timeline.change(now, &attachments),
                 None => {}
             }
             // The thread that ordered it waits, unless it is gone.
@@ -310,20 +310,20 @@ impl Server {
     }
 
     fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
-        let due = self.desk.timeline.sleep(now);
-        if due.is_none() && self.desk.is_idle() && self.idle_poll.polls(now, self.desk.taken) {
+        let due = self.dispatcher.timeline.sleep(now);
+        if due.is_none() && self.dispatcher.is_idle() && self.idle_poll.polls(now, self.dispatcher.taken) {
             return Some(Nanos::ZERO);
         }
         // A server to whom nothing happens sleeps for good: what it could show is shown.
-        let show =
-            (self.changed || self.is_anybody_new() || self.desk.budget.is_contended()).then(|| self.show_at.since(now));
+        let show = (self.changed || self.is_anybody_new() || self.dispatcher.budget.is_contended())
+            .then(|| self.show_at.since(now));
         let stop = self.stop_at.map(|at| at.since(now));
         [due, show, stop].into_iter().flatten().min()
     }
 
     /// Whether anybody waits for a reply, or for the rest of one.
     fn is_awaited(&self) -> bool {
-        !self.desk.is_idle() || self.seated().any(Client::is_owed)
+        !self.dispatcher.is_idle() || self.seated().any(Client::is_owed)
     }
 
     fn is_anybody_new(&self) -> bool {
@@ -377,12 +377,12 @@ impl Server {
             self.turned_away.no_place += 1;
             return;
         }
-        let admitted = self.desk.budget.admit() || (self.make_place() && self.desk.budget.admit());
+        let admitted = self.dispatcher.budget.admit() || (self.make_place() && self.dispatcher.budget.admit());
         if !admitted {
             self.turned_away.no_memory += 1;
             return;
         }
-        let socket = ClientSocket::new(file, self.desk.budget.send_buffer_bytes());
+        let socket = ClientSocket::new(file, self.dispatcher.budget.send_buffer_bytes());
         self.seat(|ticket, budget| {
             Client::Connection(Box::new(Connection::new(socket, ticket, settings, budget, now())))
         });
@@ -403,7 +403,7 @@ impl Server {
     }
 
     fn mount(&mut self, ExportMount { channel, node, export }: ExportMount) {
-        self.desk.offered[export].tally.connect();
+        self.dispatcher.offered[export].tally.connect();
         self.seat(|ticket, _| Client::Mounted(Box::new(Mounted::new(channel, node, ticket, export as u32))));
     }
 
@@ -414,8 +414,8 @@ impl Server {
             (self.clients.len() - 1) as u32
         });
         let seat = &mut self.clients[index as usize];
-        let client = client(ConnectionTicket { client: index, generation: seat.generation }, &self.desk.budget);
-        seat.interest = client.wants(&self.desk.budget);
+        let client = client(ConnectionTicket { client: index, generation: seat.generation }, &self.dispatcher.budget);
+        seat.interest = client.wants(&self.dispatcher.budget);
         let watched = self.poll.watch(client.file(), Token::Client(index), seat.interest);
         seat.client = Some(client);
         match watched {
@@ -428,9 +428,9 @@ impl Server {
     fn hear(&mut self, index: u32) {
         let Some(client) = &mut self.clients[index as usize].client else { return };
         let before = client.export();
-        let heard = client.hear(now(), &mut self.desk);
+        let heard = client.hear(now(), &mut self.dispatcher);
         if let (None, Some(export)) = (before, client.export()) {
-            self.desk.offered[export as usize].tally.connect();
+            self.dispatcher.offered[export as usize].tally.connect();
         }
         match heard {
             Ok(()) => self.dirty.push(index),
@@ -442,7 +442,7 @@ impl Server {
     fn answer(&mut self) {
         loop {
             let now = now();
-            self.desk.settle(now);
+            self.dispatcher.settle(now);
             self.write(now);
             self.wake_waiting();
             if self.dirty.is_empty() {
@@ -454,16 +454,16 @@ impl Server {
 
     /// Writes replies to those who asked.
     fn write(&mut self, now: Nanos) {
-        self.desk.finished(&mut self.batch);
+        self.dispatcher.finished(&mut self.batch);
         for slot in self.batch.drain(..) {
-            let ticket = self.desk.asker(slot);
+            let ticket = self.dispatcher.asker(slot);
             let seat = &mut self.clients[ticket.client as usize];
             match &mut seat.client {
                 Some(client) if seat.generation == ticket.generation => {
-                    client.answer(now, slot, &mut self.desk);
+                    client.answer(now, slot, &mut self.dispatcher);
                     self.dirty.push(ticket.client);
                 }
-                _ => self.desk.drop_answer(now, slot),
+                _ => self.dispatcher.drop_answer(now, slot),
             }
         }
     }
@@ -473,7 +473,7 @@ impl Server {
         let mut dirty = std::mem::take(&mut self.dirty);
         for index in dirty.drain(..) {
             let Some(client) = &mut self.clients[index as usize].client else { continue };
-            match client.send(now, &mut self.desk) {
+            match client.send(now, &mut self.dispatcher) {
                 Ok(()) => self.watch(index),
                 Err(Over) => self.part(index),
             }
@@ -483,7 +483,7 @@ impl Server {
 
     /// Sees to it that the next connection that waits for memory tries again.
     fn wake_waiting(&mut self) {
-        let Some(ticket) = self.desk.budget.next_waiting() else { return };
+        let Some(ticket) = self.dispatcher.budget.next_waiting() else { return };
         if self.clients[ticket.client as usize].generation == ticket.generation {
             self.dirty.push(ticket.client);
         }
@@ -493,7 +493,7 @@ impl Server {
     fn watch(&mut self, index: u32) {
         let seat = &mut self.clients[index as usize];
         let Some(client) = &seat.client else { return };
-        let wants = client.wants(&self.desk.budget);
+        let wants = client.wants(&self.dispatcher.budget);
         if wants != seat.interest {
             seat.interest = wants;
             if self.poll.change(client.file(), Token::Client(index), wants).is_err() {
@@ -509,10 +509,10 @@ impl Server {
         seat.generation = seat.generation.wrapping_add(1);
         self.free.push(index);
         self.poll.forget(client.file());
-        client.abandon(&mut self.desk);
-        self.desk.timeline.forget(index);
+        client.abandon(&mut self.dispatcher);
+        self.dispatcher.timeline.forget(index);
         if let Some(export) = client.export() {
-            self.desk.offered[export as usize].tally.connected -= 1;
+            self.dispatcher.offered[export as usize].tally.connected -= 1;
         }
     }
 
@@ -525,13 +525,13 @@ impl Server {
         // It stays readable: it has said all it has to say.
         self.poll.forget(self.stopper.file());
         self.stop_at = Some(now() + GRACE);
-        self.desk.closing = true;
+        self.dispatcher.closing = true;
     }
 
     /// Shows what was done, and parts with those who never choose an export.
     fn show(&mut self, now: Nanos) {
         self.show_at = now + SHOW_EVERY;
-        self.changed = !self.desk.is_idle();
+        self.changed = !self.dispatcher.is_idle();
         self.listen_again();
         let snapshot = self.snapshot(now);
         match self.shown.try_lock() {
@@ -545,7 +545,7 @@ impl Server {
     /// Disconnects clients that never choose an export, and those that hold memory that others wait for and are stalled.
     fn part_with_idle(&mut self, now: Nanos) {
         let then = Nanos::new(now.get().saturating_sub(HANDSHAKE_MOST.get()));
-        let contended = self.desk.budget.is_contended();
+        let contended = self.dispatcher.budget.is_contended();
         for index in 0..self.clients.len() {
             let Some(client) = &self.clients[index].client else { continue };
             let hesitates = client.hesitates_since().is_some_and(|since| since < then);
@@ -559,17 +559,17 @@ impl Server {
     }
 
     fn snapshot(&self, now: Nanos) -> Snapshot {
-        let names = self.desk.exports.iter().map(|export| export.name.clone());
-        let tallies = self.desk.offered.iter().map(|offered| {
-            let injected = offered.tally.injected + self.desk.stores[offered.store as usize].injected();
+        let names = self.dispatcher.exports.iter().map(|export| export.name.clone());
+        let tallies = self.dispatcher.offered.iter().map(|offered| {
+            let injected = offered.tally.injected + self.dispatcher.stores[offered.store as usize].injected();
             ExportTally { injected, ..offered.tally.clone() }
         });
         Snapshot {
             age: now.since(self.began),
             exports: names.zip(tallies).collect(),
-            stages: self.desk.timeline.stages(now),
-            punctuality: self.desk.timeline.punctuality().clone(),
-            way: self.desk.timeline.way(),
+            stages: self.dispatcher.timeline.stages(now),
+            punctuality: self.dispatcher.timeline.punctuality().clone(),
+            round_trip: self.dispatcher.timeline.round_trip(),
             turned_away: self.turned_away,
         }
     }

@@ -64,10 +64,10 @@ impl Mounted {
     }
 
     /// Reads requests and carries them out.
-    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Dispatcher) -> Result<(), Over> {
+    pub(super) fn hear(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let heard = (0..TURN).try_for_each(|_| match self.next(&mut buffer, desk) {
-            Ok(Received::Request(length)) => self.take(now, &buffer[..length], desk).map_err(Some),
+        let heard = (0..TURN).try_for_each(|_| match self.next(&mut buffer, dispatcher) {
+            Ok(Received::Request(length)) => self.take(now, &buffer[..length], dispatcher).map_err(Some),
             Ok(Received::Nothing) => Err(None),
             Ok(Received::Unmounted) | Err(_) => Err(Some(Over)),
         });
@@ -79,67 +79,67 @@ impl Mounted {
     }
 
     /// The next request, where there is memory for it.
-    fn next(&self, buffer: &mut [u8], desk: &Dispatcher) -> std::io::Result<Received> {
-        if self.listens(&desk.budget) { self.channel.receive(buffer) } else { Ok(Received::Nothing) }
+    fn next(&self, buffer: &mut [u8], dispatcher: &Dispatcher) -> std::io::Result<Received> {
+        if self.listens(&dispatcher.budget) { self.channel.receive(buffer) } else { Ok(Received::Nothing) }
     }
 
-    fn take(&mut self, now: Nanos, bytes: &[u8], desk: &mut Dispatcher) -> Result<(), Over> {
+    fn take(&mut self, now: Nanos, bytes: &[u8], dispatcher: &mut Dispatcher) -> Result<(), Over> {
         match self.node.request(bytes).ok_or(Over)?.ask {
-            Ask::Do(reply, operation) => self.begin(now, reply, operation, desk),
-            Ask::Seek(seek) => self.say(&self.find(seek, desk), &[]),
+            Ask::Do(reply, operation) => self.begin(now, reply, operation, dispatcher),
+            Ask::Seek(seek) => self.say(&self.find(seek, dispatcher), &[]),
             Ask::Answer(reply) => self.say(&reply, &[]),
             Ask::Nothing => Ok(()),
         }
     }
 
-    /// Gives an operation to the desk, as a request like any other.
+    /// Gives an operation to the dispatcher, as a request like any other.
     fn begin(
         &mut self,
         now: Nanos,
         reply: fuse::ReplyTicket,
         operation: Operation<'_>,
-        desk: &mut Dispatcher,
+        dispatcher: &mut Dispatcher,
     ) -> Result<(), Over> {
         let cookie = self.free.pop().unwrap_or_else(|| {
             self.replies.push(None);
             (self.replies.len() - 1) as u32
         });
         if self.in_flight == 0 {
-            desk.crowd.comes();
+            dispatcher.connections.comes();
         }
         self.in_flight += 1;
         self.replies[cookie as usize] = Some(reply);
         let (request, payload) = request(u64::from(cookie), operation);
-        let cost = desk.cost(self.manner.export, &request);
+        let cost = dispatcher.cost(self.manner.export, &request);
         self.pending_bytes += cost;
-        desk.accept(now, self.ticket, self.manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
+        dispatcher.accept(now, self.ticket, self.manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
     }
 
-    fn find(&self, seek: SeekFilesystem, desk: &mut Dispatcher) -> FuseReply {
-        let store = &mut desk.stores[desk.offered[self.manner.export as usize].store as usize];
+    fn find(&self, seek: SeekFilesystem, dispatcher: &mut Dispatcher) -> FuseReply {
+        let store = &mut dispatcher.stores[dispatcher.offered[self.manner.export as usize].store as usize];
         seek.answer(|offset, length| store.extents(offset, length, ROOM))
     }
 
     /// Answers one of its requests.
-    pub(super) fn answer(&mut self, answer: &DispatchResult, desk: &mut Dispatcher) {
+    pub(super) fn answer(&mut self, answer: &DispatchResult, dispatcher: &mut Dispatcher) {
         let cookie = answer.request.cookie as u32;
         let Some(reply) = self.replies[cookie as usize].take() else { return };
         self.free.push(cookie);
         self.in_flight -= 1;
-        self.pending_bytes -= desk.cost(self.manner.export, &answer.request);
+        self.pending_bytes -= dispatcher.cost(self.manner.export, &answer.request);
         if self.in_flight == 0 {
-            desk.crowd.goes();
+            dispatcher.connections.goes();
         }
         let reply = reply.reply(answer.result.map(|_| ()).map_err(|refused| refused.errno));
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut pieces = Pieces::new(&mut room);
         if let Ok(Some(loan)) = answer.result {
-            desk.stores[loan.store as usize].lend(loan.slot, loan.offset, loan.length, 0, &mut pieces);
+            dispatcher.stores[loan.store as usize].lend(loan.slot, loan.offset, loan.length, 0, &mut pieces);
         }
         // A mount that takes no reply tells so when it is read next.
         let _ = self.say(&reply, pieces.slices());
         if let Ok(Some(loan)) = answer.result {
-            desk.give_back(loan);
+            dispatcher.give_back(loan);
         }
     }
 
@@ -151,8 +151,8 @@ impl Mounted {
     }
 
     /// Tells the budget what it takes.
-    pub(super) fn settle(&mut self, desk: &mut Dispatcher) -> Result<(), Over> {
-        desk.budget.settle(&mut self.account, self.pending_bytes);
+    pub(super) fn settle(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+        dispatcher.budget.settle(&mut self.account, self.pending_bytes);
         Ok(())
     }
 
@@ -167,11 +167,11 @@ impl Mounted {
     }
 
     /// It is unmounted.
-    pub(super) fn abandon(&mut self, desk: &mut Dispatcher) {
+    pub(super) fn abandon(&mut self, dispatcher: &mut Dispatcher) {
         if self.in_flight > 0 {
-            desk.crowd.goes();
+            dispatcher.connections.goes();
         }
-        desk.budget.end(&mut self.account, self.pending_bytes);
+        dispatcher.budget.end(&mut self.account, self.pending_bytes);
     }
 }
 

@@ -105,7 +105,7 @@ pub struct Snapshot {
     /// How far replies were from when the model wanted them.
     pub punctuality: Punctuality,
     /// What was taken off for the way between client and server, on average.
-    pub way: Nanos,
+    pub round_trip: Nanos,
     /// Clients that were not let in, or not kept.
     pub turned_away: TurnedAway,
 }

@@ -3,13 +3,13 @@
 //! The model runs on schedule time: what the server does late does not move what is due later, so rates are exact however
 //! late single replies are. A wake-up is asked for by as much early as wake-ups are usually late. What a request and its
 //! reply spend on their way between client and server is taken out of what the model says, so that the client sees what
-//! the model says; [`Ways`] knows that time.
+//! the model says; [`RoundTrips`] knows that time.
 
 use meter::Histogram;
 use units::Nanos;
 use volume::{Attachment, Request, ServiceStage, Share, System};
 
-use super::turnaround::{RoundTripDeduction, Ways};
+use super::turnaround::{RoundTripDeduction, RoundTrips};
 
 /// The model of a server, and how well it is kept.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Timeline {
     system: System,
     /// When the server started: zero for the model.
     began: Nanos,
-    ways: Ways,
+    round_trips: RoundTrips,
     spin: bool,
     /// How late wake-ups are.
     wake_late: Usual,
@@ -49,14 +49,14 @@ pub struct Punctuality {
 const SPIN_NS: u64 = 80_000;
 
 impl Timeline {
-    pub(super) fn new(mut system: System, now: Nanos, way: RoundTripDeduction, spin: bool) -> Self {
+    pub(super) fn new(mut system: System, now: Nanos, round_trip: RoundTripDeduction, spin: bool) -> Self {
         (0..system.homes().len()).for_each(|route| system.measure(Nanos::ZERO, route, true));
         let moves = system.moves();
         let wake_late = Usual::new(30_000);
         Self {
             system,
             began: now,
-            ways: Ways::new(way),
+            round_trips: RoundTrips::new(round_trip),
             spin,
             wake_late,
             gap_ns: GROUP_NS,
@@ -71,7 +71,7 @@ impl Timeline {
     /// Takes a request that was read at an instant. Clients who want something at the same time have equal shares.
     #[inline]
     pub(super) fn arrive(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
-        let sent = self.ways.sent(share.user, now).since(self.began);
+        let sent = self.round_trips.sent(share.user, now).since(self.began);
         let sent = if self.moves { sent.max(self.seen) } else { sent };
         self.seen = self.seen.max(sent);
         if share.among > 1 {
@@ -132,7 +132,7 @@ impl Timeline {
     /// A reply that was due at an instant leaves now.
     #[inline]
     pub(super) fn released(&mut self, client: u32, due: Nanos, now: Nanos) {
-        self.ways.answered(client, due, now);
+        self.round_trips.answered(client, due, now);
         let gap = due.since(self.last_due).get();
         self.gap_ns = self.gap_ns - self.gap_ns / 16 + gap.min(16 * GROUP_NS) / 16;
         self.last_due = due;
@@ -149,12 +149,12 @@ impl Timeline {
 
     /// A client is gone.
     pub(super) fn forget(&mut self, client: u32) {
-        self.ways.forget(client);
+        self.round_trips.forget(client);
     }
 
-    /// What was taken off for the way between client and server, on average.
-    pub(super) fn way(&self) -> Nanos {
-        self.ways.mean()
+    /// What was taken off for the round trip between client and server, on average.
+    pub(super) fn round_trip(&self) -> Nanos {
+        self.round_trips.mean()
     }
 
     pub(super) fn punctuality(&self) -> &Punctuality {

@@ -23,25 +23,25 @@ pub enum RoundTripDeduction {
     Learnt(Nanos),
 }
 
-/// The way of each client.
+/// The round trip of each client.
 #[derive(Debug)]
-pub(super) struct Ways {
-    way: RoundTripDeduction,
+pub(super) struct RoundTrips {
+    round_trip: RoundTripDeduction,
     clients: Vec<Turnaround>,
     /// What was taken off all together, and of how many requests.
     taken_ns: i64,
     requests: u64,
 }
 
-impl Ways {
-    pub(super) fn new(way: RoundTripDeduction) -> Self {
-        Self { way, clients: Vec::new(), taken_ns: 0, requests: 0 }
+impl RoundTrips {
+    pub(super) fn new(round_trip: RoundTripDeduction) -> Self {
+        Self { round_trip, clients: Vec::new(), taken_ns: 0, requests: 0 }
     }
 
     /// A reply to a client was due at an instant, and leaves now.
     #[inline]
     pub(super) fn answered(&mut self, client: u32, due: Nanos, now: Nanos) {
-        if let RoundTripDeduction::Learnt(first) = self.way {
+        if let RoundTripDeduction::Learnt(first) = self.round_trip {
             self.client(client, first).is_answered(due, now);
         }
     }
@@ -59,9 +59,9 @@ impl Ways {
     #[inline]
     pub(super) fn sent(&mut self, client: u32, now: Nanos) -> Nanos {
         let earlier = |by: Nanos| Nanos::new(now.get().saturating_sub(by.get()));
-        let sent = match self.way {
+        let sent = match self.round_trip {
             RoundTripDeduction::Learnt(first) => self.client(client, first).asks(now).unwrap_or_else(|| earlier(first)),
-            RoundTripDeduction::Fixed(way) => earlier(way),
+            RoundTripDeduction::Fixed(round_trip) => earlier(round_trip),
         };
         self.taken_ns += now.get() as i64 - sent.get() as i64;
         self.requests += 1;
@@ -70,7 +70,9 @@ impl Ways {
 
     /// Another client has the place of this one from now on.
     pub(super) fn forget(&mut self, client: u32) {
-        if let (RoundTripDeduction::Learnt(first), Some(client)) = (self.way, self.clients.get_mut(client as usize)) {
+        if let (RoundTripDeduction::Learnt(first), Some(client)) =
+            (self.round_trip, self.clients.get_mut(client as usize))
+        {
             *client = Turnaround::new(first);
         }
     }
@@ -103,7 +105,7 @@ struct Turnaround {
     /// Replies that no request has followed yet, in their order.
     answered: VecDeque<Answered>,
     in_flight: u32,
-    /// How many requests it had under way at most, in this spell and in the one before.
+    /// How many requests it had in flight at most, in this spell and in the one before.
     deepest: u32,
     deepest_before: u32,
     /// How many requests are left of this spell.
@@ -151,7 +153,7 @@ impl Turnaround {
     #[inline]
     fn is_answered(&mut self, due: Nanos, left: Nanos) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        // One that has fewer requests under way than before will not replace them all.
+        // One that has fewer requests in flight than before will not replace them all.
         if self.answered.len() >= self.depth() as usize {
             self.answered.pop_front();
         }
@@ -222,21 +224,21 @@ mod tests {
         mut late: impl FnMut(u64) -> u64,
         mut pause: impl FnMut(u64, u64) -> u64,
     ) -> (f64, u64, u64) {
-        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
-        let (mut way, mut last, mut number) = (0, 0, u64::from(depth));
+        let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
+        let (mut round_trip, mut last, mut number) = (0, 0, u64::from(depth));
         let mut latencies = Vec::new();
         let mut agenda: BTreeSet<Next> = (0..number).map(|number| (number * 60_000, number, None)).collect();
         let (half, mut began) = (requests / 2, 0);
         while let Some((at, which, reply)) = agenda.pop_first().filter(|_| number < requests) {
             match reply {
                 None => {
-                    let sent = ways.sent(3, Nanos::new(at)).get();
-                    way = at.saturating_sub(sent);
+                    let sent = round_trips.sent(3, Nanos::new(at)).get();
+                    round_trip = at.saturating_sub(sent);
                     let due = sent + LATENCY;
                     agenda.insert((due.max(at) + late(which), which, Some((due, at))));
                 }
                 Some((due, read)) => {
-                    ways.answered(3, Nanos::new(due), Nanos::new(at));
+                    round_trips.answered(3, Nanos::new(due), Nanos::new(at));
                     agenda.insert((at + pause(at, number), number, None));
                     number += 1;
                     began = if number <= half { at } else { began };
@@ -249,7 +251,7 @@ mod tests {
         }
         latencies.sort_unstable();
         let rate = (number - half) as f64 * 1e9 / (last - began) as f64;
-        (rate, latencies[latencies.len() / 2], way)
+        (rate, latencies[latencies.len() / 2], round_trip)
     }
 
     /// How long before it was read the last request of a client counts as sent.
@@ -258,18 +260,18 @@ mod tests {
     }
 
     /// How long before it was read a request counts as sent.
-    fn way(ways: &mut Ways, at: u64) -> Nanos {
-        Nanos::new(at).since(ways.sent(0, Nanos::new(at)))
+    fn round_trip(round_trips: &mut RoundTrips, at: u64) -> Nanos {
+        Nanos::new(at).since(round_trips.sent(0, Nanos::new(at)))
     }
 
     /// A reply leaves when it is due.
-    fn answered(ways: &mut Ways, due: u64) {
-        ways.answered(0, Nanos::new(due), Nanos::new(due));
+    fn answered(round_trips: &mut RoundTrips, due: u64) {
+        round_trips.answered(0, Nanos::new(due), Nanos::new(due));
     }
 
     #[track_caller]
-    fn near(way: Nanos, us: u64) {
-        assert!(way.get().abs_diff(us * 1000) < 2_000, "{way:?} for {us} us");
+    fn near(round_trip: Nanos, us: u64) {
+        assert!(round_trip.get().abs_diff(us * 1000) < 2_000, "{round_trip:?} for {us} us");
     }
 
     #[test]
@@ -344,15 +346,19 @@ mod tests {
     fn requests_at_random_instants_are_nobodys_way() {
         for rate in [5_000, 20_000] {
             let mut random = units::random::Random::new(7, 7);
-            let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
+            let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
             let (mut now, mut under_way) = (0, VecDeque::new());
             for _ in 0..20_000 {
                 now += (-(1.0 - random.unit()).ln() * 1e9 / f64::from(rate)) as u64;
                 while under_way.front().is_some_and(|due| *due <= now) {
                     let due = Nanos::new(under_way.pop_front().expect("one"));
-                    ways.answered(0, due, due);
+                    round_trips.answered(0, due, due);
                 }
-                assert_eq!(ways.sent(0, Nanos::new(now)).get(), now.saturating_sub(FIRST.get()), "{rate} a second");
+                assert_eq!(
+                    round_trips.sent(0, Nanos::new(now)).get(),
+                    now.saturating_sub(FIRST.get()),
+                    "{rate} a second"
+                );
                 under_way.push_back(now + LATENCY);
             }
         }
@@ -360,51 +366,51 @@ mod tests {
 
     #[test]
     fn who_has_fewer_requests_under_way_than_before_still_shows_the_way() {
-        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
-        (0..64).for_each(|_| assert_eq!(way(&mut ways, LATENCY), FIRST));
-        (0..64).for_each(|_| answered(&mut ways, 2 * LATENCY));
+        let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
+        (0..64).for_each(|_| assert_eq!(round_trip(&mut round_trips, LATENCY), FIRST));
+        (0..64).for_each(|_| answered(&mut round_trips, 2 * LATENCY));
         let mut last = FIRST;
         for number in 1..1000_u64 {
             let at = 2 * LATENCY + number * 1_050_000;
-            last = way(&mut ways, at);
-            answered(&mut ways, at + LATENCY);
+            last = round_trip(&mut round_trips, at);
+            answered(&mut round_trips, at + LATENCY);
         }
         near(last, 50);
     }
 
     #[test]
     fn what_was_learnt_goes_with_the_client() {
-        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
+        let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
         for number in 0..1000_u64 {
-            way(&mut ways, number * 1_050_000);
-            answered(&mut ways, number * 1_050_000 + LATENCY);
+            round_trip(&mut round_trips, number * 1_050_000);
+            answered(&mut round_trips, number * 1_050_000 + LATENCY);
         }
-        near(way(&mut ways, 1_050_000_000), 50);
-        assert!(ways.mean() > Nanos::from_micros(40), "{:?}", ways.mean());
-        ways.forget(0);
-        assert_eq!(way(&mut ways, 1_051_000_000), FIRST);
+        near(round_trip(&mut round_trips, 1_050_000_000), 50);
+        assert!(round_trips.mean() > Nanos::from_micros(40), "{:?}", round_trips.mean());
+        round_trips.forget(0);
+        assert_eq!(round_trip(&mut round_trips, 1_051_000_000), FIRST);
     }
 
     #[test]
     fn a_way_that_is_given_is_taken() {
-        let mut ways = Ways::new(RoundTripDeduction::Fixed(Nanos::from_micros(20)));
+        let mut round_trips = RoundTrips::new(RoundTripDeduction::Fixed(Nanos::from_micros(20)));
         for number in 1..1000_u64 {
-            assert_eq!(way(&mut ways, number * 1_050_000), Nanos::from_micros(20));
-            answered(&mut ways, number * 1_050_000 + LATENCY);
+            assert_eq!(round_trip(&mut round_trips, number * 1_050_000), Nanos::from_micros(20));
+            answered(&mut round_trips, number * 1_050_000 + LATENCY);
         }
     }
 
     #[test]
     fn replies_that_nobody_follows_take_no_memory() {
-        let mut ways = Ways::new(RoundTripDeduction::Learnt(FIRST));
+        let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
         for round in 0..1000_u64 {
             let at = round * 10_000_000;
             for _ in 0..100 {
-                way(&mut ways, at);
+                round_trip(&mut round_trips, at);
             }
-            (0..100).for_each(|_| answered(&mut ways, at + LATENCY));
-            way(&mut ways, at + 9_000_000);
-            assert!(ways.clients[0].answered.len() <= 100);
+            (0..100).for_each(|_| answered(&mut round_trips, at + LATENCY));
+            round_trip(&mut round_trips, at + 9_000_000);
+            assert!(round_trips.clients[0].answered.len() <= 100);
         }
     }
 }

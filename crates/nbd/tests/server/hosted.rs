@@ -137,7 +137,7 @@ fn config(socket: &std::path::Path, on: Option<&str>) -> ServerConfig {
         faults: None,
         settings: HandshakeSettings::default(),
         identity: None,
-        way: RoundTripDeduction::Fixed(Nanos::ZERO),
+        round_trip: RoundTripDeduction::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1000,
         memory_bytes: 16 << 30,

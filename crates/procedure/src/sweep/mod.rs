@@ -1,10 +1,10 @@
 //! How many operations in flight a device or a modelled volume needs, and what more of them cost.
 //!
-//! `analyse::knee::search` decides which depth is probed next. [`SweepBench`] makes each probe a run: on a modelled volume
+//! `analyse::knee::search` decides which depth is probed next. [`PreparedSweep`] makes each probe a run: on a modelled volume
 //! in virtual time, several side by side, or on a device one after the other.
 
 mod advice;
-mod bench;
+mod prepared;
 mod question;
 
 use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings};
@@ -14,7 +14,7 @@ use runner::RunControl;
 
 use crate::host::ProcedureObserver;
 
-pub use bench::SweepBench;
+pub use prepared::PreparedSweep;
 pub use question::{SweepQuestion, SweepRequest, UNNAMED};
 
 /// Makes one search after the other, as many as begin before an interruption.
@@ -23,13 +23,13 @@ pub use question::{SweepQuestion, SweepRequest, UNNAMED};
 ///
 /// Why a probe could not be made, where nothing was found before.
 pub fn search_all(
-    benches: &mut [SweepBench<'_>],
+    prepared: &mut [PreparedSweep<'_>],
     control: &dyn RunControl,
     observer: &mut dyn ProcedureObserver,
 ) -> Result<Vec<Sweep>, String> {
     let mut sweeps = Vec::new();
-    for bench in benches {
-        sweeps.push(search(bench, control, observer)?);
+    for sweep in prepared {
+        sweeps.push(search(sweep, control, observer)?);
         if control.end().is_some() || control.is_stuck() {
             break;
         }
@@ -39,21 +39,21 @@ pub fn search_all(
 
 /// Asks the search for probes and makes them, until it has seen enough.
 fn search(
-    bench: &mut SweepBench<'_>,
+    prepared: &mut PreparedSweep<'_>,
     control: &dyn RunControl,
     observer: &mut dyn ProcedureObserver,
 ) -> Result<Sweep, String> {
-    let settings = bench.settings();
+    let settings = prepared.settings();
     let budget_s = settings.budget_s;
-    let mut search = KneeSearch::new(KneeSettings { step: bench.workers(), ..settings });
+    let mut search = KneeSearch::new(KneeSettings { step: prepared.workers(), ..settings });
     let begun = control.elapsed();
     loop {
-        let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(bench.side_by_side()).collect();
+        let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(prepared.side_by_side()).collect();
         if probes.is_empty() {
             break;
         }
         observer.say(&progress(&search, &probes, budget_s));
-        let readings = match bench.measure(&probes, control, observer) {
+        let readings = match prepared.measure(&probes, control, observer) {
             // What was found before stands.
             Err(problem) if (control.end().is_some() || control.is_stuck()) && !search.taken().is_empty() => {
                 observer.warn(&format!("fathom: {problem}\n"));
@@ -61,7 +61,7 @@ fn search(
             }
             readings => readings?,
         };
-        for (name, run) in bench.latest(probes.len()) {
+        for (name, run) in prepared.latest(probes.len()) {
             Event::parts(&name, run, control.elapsed().saturating_sub(begun).as_secs_f64())
                 .for_each(|event| observer.event(&event));
         }
@@ -69,10 +69,10 @@ fn search(
             break;
         }
         for (probe, reading) in probes.iter().zip(readings) {
-            search.tell(probe, reading);
+            search.observe(probe, reading);
         }
     }
-    bench.conclude(&search, control)
+    prepared.conclude(&search, control)
 }
 
 fn progress(search: &KneeSearch, probes: &[KneeProbe], budget_s: f64) -> String {

@@ -140,7 +140,8 @@ pub struct PunctualityStats {
     /// Mean latency of the model.
     pub model_mean_ns: f64,
     /// Round-trip time to the client, which is subtracted from modelled latencies.
-    pub way_ns: u64,
+    #[serde(alias = "way_ns")]
+    pub round_trip_ns: u64,
 }
 
 impl ServerStats {

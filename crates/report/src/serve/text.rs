@@ -129,12 +129,14 @@ fn title(stage: &StageStats) -> String {
 
 fn punctuality(seen: &PunctualityStats) -> String {
     let manner = if seen.mean_ns < 0.0 { "early" } else { "late" };
-    let way = match seen.way_ns {
+    let subtracted = match seen.round_trip_ns {
         0 => String::new(),
-        way_ns => format!(",\n  {} of which were subtracted for the round trip to the client", time(way_ns as f64)),
+        round_trip_ns => {
+            format!(",\n  {} of which were subtracted for the round trip to the client", time(round_trip_ns as f64))
+        }
     };
     format!(
-        "\n  replies left {} {manner} on average (p50 {}, p99 {}) of the {} that the model asks for{way}\n",
+        "\n  replies left {} {manner} on average (p50 {}, p99 {}) of the {} that the model asks for{subtracted}\n",
         time(seen.mean_ns.abs()),
         time(seen.p50_ns as f64),
         time(seen.p99_ns as f64),
@@ -178,7 +180,7 @@ mod tests {
             p50_ns: 0,
             p99_ns: 70_000,
             model_mean_ns: 1e6,
-            way_ns: 30_000,
+            round_trip_ns: 30_000,
         };
         let text = punctuality(&seen);
         assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which were subtracted"), "{text}");

@@ -29,8 +29,8 @@ fn pages_of_many_jobs_and_of_many_runs_stay_under_a_megabyte() {
     let runs: Vec<_> = names.iter().map(|name| (name.as_str(), &one)).collect();
     let size = size_of(&page_of(&runs));
     assert!(size < 300_000, "12 runs: {size} bytes");
-    let crowd = run((0..400).map(|number| job(&format!("reader-{number}"), 60)).collect());
-    let size = size_of(&page_of(&[("a", &crowd)]));
+    let many_jobs = run((0..400).map(|number| job(&format!("reader-{number}"), 60)).collect());
+    let size = size_of(&page_of(&[("a", &many_jobs)]));
     assert!(size < 1_000_000, "400 jobs: {size} bytes");
 }
 

@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use engine::block::{
-    BlockDriver, KernelNbd, Lease, LoopSetup, MountSetup, abandoned, attach_loop, detach_loop, loop_devices,
-    mount_file, unmount, way,
+    BlockDriver, KernelNbd, Lease, LoopSetup, MountSetup, abandoned, attach_loop, available_driver, detach_loop,
+    loop_devices, mount_file, unmount,
 };
 use nbd::fuse::MOST_BYTES;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, ftruncate, seek, statvfs};
@@ -337,7 +337,7 @@ fn a_loop_device_in_use_is_told_and_goes_away_by_itself() {
 /// Where the driver is there, the device is opened and not used.
 #[test]
 fn the_kernel_without_its_nbd_driver_is_told_what_to_do() {
-    match (way(Path::new("/")), KernelNbd::open()) {
+    match (available_driver(Path::new("/")), KernelNbd::open()) {
         (BlockDriver::KernelNbd, Ok(device)) => assert!(device.path().starts_with("/dev") && !device.is_ready()),
         (BlockDriver::KernelNbd, Err(error)) => assert!(error.remedy.is_some(), "{error}"),
         (BlockDriver::FuseLoop, opened) => assert!(opened.unwrap_err().to_string().contains("modprobe nbd")),

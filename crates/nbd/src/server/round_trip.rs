@@ -21,14 +21,14 @@ const REPLY_BYTES: usize = 4096;
 /// The usual time from a client's request to its reply where nothing has to be done for it: both sides being woken up by
 /// the kernel, and the copies between them. Takes a good tenth of a second.
 ///
-/// Measured between two threads of this process over a pair of unix sockets, as the median of 101 rounds. On TCP the way
+/// Measured between two threads of this process over a pair of unix sockets, as the median of 101 rounds. On TCP the round trip
 /// within a host takes some microseconds longer.
 ///
 /// # Errors
 /// Where the kernel gives no sockets or no thread.
-pub fn measure_way() -> std::io::Result<Nanos> {
+pub fn measure_round_trip() -> std::io::Result<Nanos> {
     let (mut near, far) = UnixStream::pair()?;
-    let server = thread::Builder::new().name("way".to_owned()).spawn(move || echo(far))?;
+    let server = thread::Builder::new().name("round-trip".to_owned()).spawn(move || echo(far))?;
     let mut rounds: Vec<Nanos> = Vec::with_capacity(ROUNDS);
     let mut reply = [0; REPLY_BYTES];
     for _ in 0..ROUNDS {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_way_is_measured_in_microseconds() {
-        let way = measure_way().expect("sockets");
-        assert!(way > Nanos::new(1_000) && way < Nanos::from_millis(20), "{way:?}");
+        let round_trip = measure_round_trip().expect("sockets");
+        assert!(round_trip > Nanos::new(1_000) && round_trip < Nanos::from_millis(20), "{round_trip:?}");
     }
 }

@@ -20,7 +20,7 @@ use super::question::{self, SweepQuestion};
 use crate::host::ProcedureObserver;
 
 /// One search: its jobs, and the runner of its probes.
-pub struct SweepBench<'a> {
+pub struct PreparedSweep<'a> {
     question: &'a SweepQuestion<'a>,
     settings: Vec<(String, String)>,
     plan: Plan,
@@ -30,9 +30,9 @@ pub struct SweepBench<'a> {
     taken: Vec<(u32, Run)>,
 }
 
-impl std::fmt::Debug for SweepBench<'_> {
+impl std::fmt::Debug for PreparedSweep<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SweepBench")
+        f.debug_struct("PreparedSweep")
             .field("settings", &self.settings)
             .field("place", &self.place)
             .finish_non_exhaustive()
@@ -44,7 +44,7 @@ const SIDE_BY_SIDE: usize = 4;
 /// Into how many intervals a probe is cut.
 const INTERVALS: f64 = 40.0;
 
-impl<'q> SweepBench<'q> {
+impl<'q> PreparedSweep<'q> {
     /// Checks everything that can be checked before anything is touched.
     pub fn set(question: &'q SweepQuestion<'q>, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
         let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
@@ -55,17 +55,17 @@ impl<'q> SweepBench<'q> {
             (false, _) => RunPlace::Device,
         };
         let runner = (question.host.runner)(place);
-        let bench = Self { question, settings, plan, place, runner, taken: Vec::new() };
-        let deepest = bench.settings().most / bench.workers() * bench.workers();
+        let sweep = Self { question, settings, plan, place, runner, taken: Vec::new() };
+        let deepest = sweep.settings().most / sweep.workers() * sweep.workers();
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
-        for depth in [bench.workers(), deepest.max(bench.workers())] {
-            let prepared = bench.prepare(&bench.plan_of(&KneeProbe { depth, warm_up_s: 0.0, seconds: 1.0 }));
+        for depth in [sweep.workers(), deepest.max(sweep.workers())] {
+            let prepared = sweep.prepare(&sweep.plan_of(&KneeProbe { depth, warm_up_s: 0.0, seconds: 1.0 }));
             let prepared = prepared.map_err(Refusal::Jobs)?;
             if !prepared.refusals().is_empty() {
                 return Err(Refusal::Words(prepared.refusals().to_vec()));
             }
         }
-        Ok(bench)
+        Ok(sweep)
     }
 
     /// Returns its jobs.
