@@ -15,7 +15,7 @@ pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 
 /// Options of how to measure.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Conduct {
+pub(crate) struct CommonOptions {
     /// Print what would be touched, how much and for how long, and do nothing
     #[arg(long, help_heading = "Safety")]
     pub(crate) dry_run: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Conduct {
     pub(crate) no_record: bool,
 }
 
-impl Conduct {
+impl CommonOptions {
     /// The write gate, with what is permitted.
     pub(crate) fn gate(&self) -> Arc<WriteGate> {
         runners::gate(&self.allow_destroy, &self.allow_overwrite)
@@ -53,7 +53,7 @@ impl Conduct {
 
 /// The metrics endpoint.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Scrape {
+pub(crate) struct EndpointOptions {
     /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub(crate) metrics: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct Scrape {
 
 /// Options of how job files are read.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct OfJobs {
+pub(crate) struct JobFileOptions {
     /// Run only this section of the job files (repeatable)
     #[arg(long, value_name = "NAME", help_heading = "Workload")]
     pub(crate) section: Vec<String>,
@@ -92,7 +92,7 @@ pub(crate) struct RunCommandOptions {
     #[arg(long, conflicts_with = "progress", help_heading = "Output")]
     pub(crate) live: bool,
     #[command(flatten)]
-    pub(crate) scrape: Scrape,
+    pub(crate) endpoint: EndpointOptions,
     /// Run N times, interleaving job files, and report the variation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Measurement")]
     pub(crate) repeat: Option<u32>,
@@ -100,9 +100,9 @@ pub(crate) struct RunCommandOptions {
     #[arg(long, conflicts_with = "repeat", help_heading = "Measurement")]
     pub(crate) probe: bool,
     #[command(flatten)]
-    pub(crate) of_jobs: OfJobs,
+    pub(crate) job_files: JobFileOptions,
     #[command(flatten)]
-    pub(crate) conduct: Conduct,
+    pub(crate) common: CommonOptions,
 }
 
 /// Options of `fathom sim`.
@@ -145,11 +145,11 @@ pub(crate) struct SweepOptions {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) scrape: Scrape,
+    pub(crate) endpoint: EndpointOptions,
     #[command(flatten)]
-    pub(crate) of_jobs: OfJobs,
+    pub(crate) job_files: JobFileOptions,
     #[command(flatten)]
-    pub(crate) conduct: Conduct,
+    pub(crate) common: CommonOptions,
     /// Run a model in real time, as if it were a device
     #[arg(long, help_heading = "Search")]
     pub(crate) real_time: bool,
@@ -221,9 +221,10 @@ impl CatalogOptions {
 }
 
 /// Text or JSON on standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TextOrJson {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextOrJson {
     /// Text
+    #[default]
     Text,
     /// JSON
     Json,

@@ -13,7 +13,7 @@ pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, String> {
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| {
             format!(
-                "`{}` is not UTF-8 text, which job options and the names of job files have to be: give the file another \
+                "`{}` is not UTF-8 text, which job options and the names of job files have to be\nhelp: give the file another \
                  name, or a link with one",
                 shown(word)
             )

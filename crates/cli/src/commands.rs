@@ -2,13 +2,17 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use runner::Refusal;
 
 use crate::args::{
     CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
 };
 use crate::argv;
 use crate::exit::Exit;
+use crate::refusal::Refused;
+use crate::{diagnostics, usage_error};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -223,16 +227,20 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
     let (own, jobs) = split(words);
     let jobs = match argv::as_text(&jobs) {
         Ok(jobs) => jobs,
-        Err(problem) => return Exit::usage(&format!("{problem}\nfathom: nothing was touched")),
+        Err(problem) => return Refusal::Words(vec![problem]).report(),
     };
     // As results repeat them.
     let words = &words.iter().map(|word| argv::shown(word)).collect::<Vec<_>>();
     let cli = match Cli::try_parse_from(std::iter::once(program.to_owned()).chain(own)) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version go to standard output and are a success; the rest is usage.
+        // Help and version: a success where they were asked for, or else usage.
+        Err(error) if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Good };
+        }
+        Err(error) => {
+            diagnostics::print(&[usage_error::diagnostic(&error, words)]);
+            return Exit::Usage;
         }
     };
     let (Ok(exit) | Err(exit)) = match cli.command {

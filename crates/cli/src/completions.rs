@@ -7,7 +7,7 @@ use job::table::{OPTIONS, OptionKind, OptionSpec, Status};
 
 use crate::args::MEASURING;
 use crate::exit::Exit;
-use crate::outputs::say;
+use crate::outputs::print_text;
 
 /// Arguments that are the names of volumes, in whatever command.
 const VOLUMES: [&str; 3] = ["on", "expect", "volume"];
@@ -24,7 +24,7 @@ pub(crate) fn command(command: Command, shell: Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "fathom", &mut script);
     let script = String::from_utf8_lossy(&script);
-    say(&match shell {
+    print_text(&match shell {
         Shell::Bash => with_equals_signs(&script),
         Shell::Fish => format!("{script}{}", positionals(&command)),
         _ => script.into_owned(),

@@ -1,37 +1,72 @@
-//! Prints problems of job files and command lines with their place.
+//! Prints errors, warnings and notes, all in one style: what failed and why, the place, what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, DiagnosticLevel, Place};
 use units::{is_hidden, printable};
 
-use crate::terminal::{Terminal, tell};
+use crate::terminal::{Terminal, write_stderr};
 
-/// All problems, each with its line, a caret, what fio would do and what to write instead.
+/// Renders problems, each with its line, a caret, what fio would do and what to write instead. An empty line follows a
+/// source line only: messages without a place stay together.
 pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut text = String::new();
     for diagnostic in diagnostics {
         text.push_str(&renderer.render(&[group(&shown(diagnostic))]));
-        text.push_str(if diagnostic.place.is_none() && diagnostic.severity == DiagnosticLevel::Note {
-            "\n"
-        } else {
-            "\n\n"
-        });
+        text.push_str(if diagnostic.place.is_none() { "\n" } else { "\n\n" });
     }
     text
+}
+
+/// Prints errors that have no place in a job file; [`errors`] reads the text.
+pub(crate) fn error(text: &str) {
+    draw(&errors(text));
+}
+
+/// Prints warnings that have no place in a job file; [`errors`] reads the text.
+pub(crate) fn warning(text: &str) {
+    let warnings = errors(text).into_iter();
+    draw(&warnings.map(|warning| Diagnostic { severity: DiagnosticLevel::Warning, ..warning }).collect::<Vec<_>>());
+}
+
+/// Splits the text of errors into diagnostics. Each line says what failed and why. A line that begins with `help: ` says
+/// what to do about the error before it.
+pub(crate) fn errors(text: &str) -> Vec<Diagnostic> {
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("help: "), errors.last_mut()) {
+            (Some(help), Some(error)) => {
+                let known = error.remedy.take();
+                error.remedy = Some(known.map_or_else(|| help.to_owned(), |known| format!("{known}; {help}")));
+            }
+            _ => errors.push(Diagnostic::error("", line)),
+        }
+    }
+    errors
+}
+
+fn draw(diagnostics: &[Diagnostic]) {
+    let terminal = Terminal::stderr();
+    write_stderr(&render(diagnostics, terminal.colour, terminal.width));
 }
 
 /// Columns of a line that are shown on both sides of what is wrong with it.
 const AROUND: usize = 120;
 
 /// A problem without characters that cannot be shown, and of a long line the part that it is about.
+///
+/// A message from a crate that knows no diagnostics may bring its remedy with it.
 fn shown(diagnostic: &Diagnostic) -> Diagnostic {
-    let text = |text: &String| printable(text).into_owned();
+    let text = |text: &str| printable(text).into_owned();
+    let (message, help) = match diagnostic.message.split_once("\nhelp: ") {
+        Some((message, help)) => (message, Some(help)),
+        None => (diagnostic.message.as_str(), None),
+    };
     Diagnostic {
-        message: text(&diagnostic.message),
+        message: text(message),
         label: text(&diagnostic.label),
-        notes: diagnostic.notes.iter().map(text).collect(),
-        remedy: diagnostic.remedy.as_ref().map(text),
+        notes: diagnostic.notes.iter().map(|note| text(note)).collect(),
+        remedy: diagnostic.remedy.as_deref().or(help).map(text),
         place: diagnostic.place.as_ref().map(excerpt),
         ..diagnostic.clone()
     }
@@ -48,14 +83,11 @@ fn excerpt(place: &Place) -> Place {
     Place { source, line: place.line, column: place.column - skipped, length, text: text.into() }
 }
 
-/// Draws problems on standard error and counts them; nothing where there are none.
+/// Prints problems found before the start, and counts errors and warnings; prints nothing if there are none.
 pub(crate) fn print(diagnostics: &[Diagnostic]) {
-    if !diagnostics.is_empty() {
-        let terminal = Terminal::stderr();
-        tell(&render(diagnostics, terminal.colour, terminal.width));
-    }
+    draw(diagnostics);
     if diagnostics.iter().any(|diagnostic| diagnostic.severity > DiagnosticLevel::Note) {
-        tell(&format!("fathom: {}\n", tally(diagnostics)));
+        write_stderr(&format!("fathom: {}\n", tally(diagnostics)));
     }
 }
 
@@ -77,7 +109,8 @@ fn group(diagnostic: &Diagnostic) -> Group<'_> {
         DiagnosticLevel::Warning => Level::WARNING,
         DiagnosticLevel::Note => Level::NOTE,
     };
-    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
+    let title = level.primary_title(diagnostic.message.as_str());
+    let mut group = Group::with_title(if diagnostic.code.is_empty() { title } else { title.id(diagnostic.code) });
     if let Some(place) = &diagnostic.place {
         group = group.element(
             Snippet::source(place.text.as_ref())

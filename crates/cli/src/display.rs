@@ -12,8 +12,9 @@ use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 
 use crate::args::ProgressStyle;
-use crate::onlookers::{Invited, RunObservers};
-use crate::terminal::{Terminal, tell, tell_over};
+use crate::diagnostics;
+use crate::observers::{RequestedObservers, RunObservers};
+use crate::terminal::{Terminal, overwrite_stderr_line, write_stderr};
 use live::EventLog;
 use procedure::ProcedureObserver;
 
@@ -25,7 +26,7 @@ pub(crate) struct Display {
     shown: Option<Instant>,
     /// What stands before all that is shown.
     lead: String,
-    onlookers: Option<RunObservers>,
+    observers: Option<RunObservers>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,37 +48,37 @@ impl Display {
             ProgressStyle::Auto if Terminal::stderr().interactive => DisplayMode::Line,
             ProgressStyle::Auto | ProgressStyle::Plain => DisplayMode::Lines,
         };
-        Self { manner, events, started: Instant::now(), shown: None, lead: String::new(), onlookers: None }
+        Self { manner, events, started: Instant::now(), shown: None, lead: String::new(), observers: None }
     }
 
     /// The same with others who look on; a full screen takes the place of all progress.
-    pub(crate) fn shown_to(mut self, invited: Invited) -> Self {
-        self.onlookers = invited.begin();
-        if self.onlookers.as_ref().is_some_and(RunObservers::fill_screen) {
+    pub(crate) fn with_observers(mut self, observers: RequestedObservers) -> Self {
+        self.observers = observers.begin();
+        if self.observers.as_ref().is_some_and(RunObservers::fill_screen) {
             self.manner = DisplayMode::Nothing;
         }
         self
     }
 
     fn view(&mut self) -> Option<&mut RunView> {
-        self.onlookers.as_mut().map(|onlookers| &mut onlookers.view)
+        self.observers.as_mut().map(|observers| &mut observers.view)
     }
 
     /// Sets what stands before all that is shown from now on.
-    pub(crate) fn lead(&mut self, lead: &str) {
+    pub(crate) fn set_prefix(&mut self, lead: &str) {
         lead.clone_into(&mut self.lead);
         self.view().into_iter().for_each(|view| view.set_lead(lead));
     }
 
     /// Tells what cannot wait for the results.
     pub(crate) fn warn(&mut self, text: &str) {
-        self.note(text.trim());
+        self.note(text);
         self.clear();
-        tell(text);
+        diagnostics::warning(text);
     }
 
     /// Says how far something is.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn show_status(&mut self, text: &str) {
         self.show(text);
     }
 
@@ -86,17 +87,17 @@ impl Display {
         match self.manner {
             // Cut to the terminal: a line that wraps cannot be written over.
             DisplayMode::Line => {
-                tell_over(&format!("{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
+                overwrite_stderr_line(&format!("{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
             }
             DisplayMode::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
-            DisplayMode::Lines => tell(&format!("fathom: {text}\n")),
+            DisplayMode::Lines => write_stderr(&format!("fathom: {text}\n")),
             DisplayMode::Nothing => {}
         }
         self.shown = Some(Instant::now());
     }
 
     /// Tells programs what happened.
-    pub(crate) fn tell(&mut self, event: &Event) {
+    pub(crate) fn record_event(&mut self, event: &Event) {
         self.events.tell(event);
     }
 
@@ -113,25 +114,25 @@ impl Display {
 
     /// Leaves a clean line for the results: nothing is shown from now on.
     pub(crate) fn close(&mut self) {
-        self.onlookers.iter_mut().for_each(RunObservers::end_screen);
+        self.observers.iter_mut().for_each(RunObservers::end_screen);
         self.clear();
     }
 
     /// Takes the line away, so that results begin on a clean one.
     pub(crate) fn clear(&mut self) {
         if self.manner == DisplayMode::Line && self.shown.is_some() {
-            tell_over("");
+            overwrite_stderr_line("");
         }
     }
 }
 
 impl ProcedureObserver for Display {
-    fn lead(&mut self, text: &str) {
-        self.lead(text);
+    fn set_prefix(&mut self, text: &str) {
+        self.set_prefix(text);
     }
 
-    fn say(&mut self, text: &str) {
-        self.say(text);
+    fn show_status(&mut self, text: &str) {
+        self.show_status(text);
     }
 
     fn warn(&mut self, text: &str) {
@@ -139,7 +140,7 @@ impl ProcedureObserver for Display {
     }
 
     fn event(&mut self, event: &Event) {
-        self.tell(event);
+        self.record_event(event);
     }
 
     fn layout_only(&mut self) -> Box<dyn Observer + '_> {
@@ -153,7 +154,8 @@ impl Observer for Display {
     }
 
     fn note(&mut self, text: &str) {
-        self.view().into_iter().for_each(|view| view.note(text));
+        let first = text.lines().next().unwrap_or_default();
+        self.view().into_iter().for_each(|view| view.note(first));
     }
 
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
@@ -181,7 +183,7 @@ impl Observer for Display {
 
     fn status(&mut self, run: &Run) {
         self.clear();
-        tell(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style())));
+        write_stderr(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style())));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exit codes, as documented in the manual.
 
-use crate::terminal::tell;
+use crate::diagnostics;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,15 +24,15 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Tells what is wrong with what was asked for.
-    pub(crate) fn usage(problem: &str) -> Self {
-        tell(&format!("fathom: {problem}\n"));
+    /// Prints errors of the arguments, a line each.
+    pub(crate) fn usage(errors: &str) -> Self {
+        diagnostics::print(&diagnostics::errors(errors));
         Self::Usage
     }
 
-    /// Tells how the device or the host failed.
-    pub(crate) fn environment(problem: &str) -> Self {
-        tell(&format!("fathom: {problem}\n"));
+    /// Prints errors of the device or the host, a line each.
+    pub(crate) fn environment(errors: &str) -> Self {
+        diagnostics::error(errors);
         Self::Environment
     }
 

@@ -18,8 +18,8 @@ use crate::exit::Exit;
 use crate::outputs;
 use crate::runners::{self, failures};
 use crate::signals::Signals;
-use crate::source::Outside;
-use crate::terminal::{Terminal, tell};
+use crate::source::LocalSource;
+use crate::terminal::{Terminal, write_stderr};
 use crate::{diagnostics, dump};
 use engine::describe;
 use live::AggregateLog;
@@ -33,11 +33,11 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         Ok(words) => words,
         Err(problem) => return refuse(&problem),
     };
-    let parsed = job::parse_command_line(words, Dialect::Fio, &Outside::default());
+    let parsed = job::parse_command_line(words, Dialect::Fio, &LocalSource::default());
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
     if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
         let terminal = Terminal::stderr();
-        tell(&diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
+        write_stderr(&diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
     }
     if parsed.diagnostics.iter().any(|problem| problem.code == job::NO_JOBS) {
         // On standard output even where results were to go to a file, as with fio.
@@ -53,7 +53,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         ));
     }
     if let Some(text) = asked_for_words(&host, &showcmd) {
-        return outputs::say(&text);
+        return outputs::print_text(&text);
     }
     if host.parse_only {
         return Exit::Good;
@@ -146,12 +146,12 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
 }
 
 fn refuse_all<'a>(problems: impl Iterator<Item = &'a str>) -> Exit {
-    problems.for_each(|problem| tell(&format!("fio: {problem}\n")));
+    problems.for_each(|problem| write_stderr(&format!("fio: {problem}\n")));
     USAGE
 }
 
 fn refuse(problem: &str) -> Exit {
-    tell(&format!("fio: {problem}\n"));
+    write_stderr(&format!("fio: {problem}\n"));
     USAGE
 }
 
@@ -198,7 +198,7 @@ impl Out {
 
     /// Errors go to standard error, and to the output file beside the results where those are for people.
     fn complain(&mut self, line: &str) {
-        tell(&format!("fio: {line}\n"));
+        write_stderr(&format!("fio: {line}\n"));
         if self.file.is_some() && self.formats == [FioFormat::Normal] {
             self.write(&format!("fio: {line}\n"));
         }

@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// A size limit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Most {
+pub(crate) struct SizeLimit {
     /// From a regular file, whose size is known before it is read.
     file: u64,
     /// From what tells no size: standard input, pipes, devices.
@@ -26,7 +26,7 @@ pub(crate) struct Most {
     outlives: bool,
 }
 
-impl Most {
+impl SizeLimit {
     /// As much from any source.
     pub(crate) const fn bytes(bytes: u64) -> Self {
         Self { file: bytes, stream: bytes, outlives: true }
@@ -34,13 +34,13 @@ impl Most {
 }
 
 /// Job files.
-pub(crate) const JOB_TEXT: Most = Most::bytes(job::limits::TEXT_BYTES_MAX as u64);
+pub(crate) const JOB_TEXT: SizeLimit = SizeLimit::bytes(job::limits::TEXT_BYTES_MAX as u64);
 /// Records and the output of other programs.
-pub(crate) const RECORD: Most = Most { file: 256 << 20, stream: 32 << 20, outlives: true };
+pub(crate) const RECORD: SizeLimit = SizeLimit { file: 256 << 20, stream: 32 << 20, outlives: true };
 /// Lists of expectations, certificates and keys.
-pub(crate) const SMALL: Most = Most::bytes(1 << 20);
+pub(crate) const SMALL: SizeLimit = SizeLimit::bytes(1 << 20);
 /// The state of a suite.
-pub(crate) const STATE: Most = Most { outlives: false, ..Most::bytes(64 << 20) };
+pub(crate) const STATE: SizeLimit = SizeLimit { outlives: false, ..SizeLimit::bytes(64 << 20) };
 
 /// All bytes of a file; of `-`, of standard input.
 ///
@@ -48,7 +48,7 @@ pub(crate) const STATE: Most = Most { outlives: false, ..Most::bytes(64 << 20) }
 ///
 /// The refusal of the system; `InvalidInput` for a block device, for what is larger than `most`, and for a pipe that no
 /// program writes to.
-pub(crate) fn read(path: &Path, most: Most) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, most: SizeLimit) -> io::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return read_up_to(io::stdin().lock(), most.stream);
     }
@@ -79,7 +79,7 @@ pub(crate) fn read(path: &Path, most: Most) -> io::Result<Vec<u8>> {
 /// # Errors
 ///
 /// As of [`read`], and `InvalidData` where it is no text.
-pub(crate) fn read_text(path: &Path, most: Most) -> io::Result<String> {
+pub(crate) fn read_text(path: &Path, most: SizeLimit) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    fn why(path: &Path, most: Most) -> String {
+    fn why(path: &Path, most: SizeLimit) -> String {
         read(path, most).expect_err("it is refused").to_string()
     }
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(why(&path, JOB_TEXT), "it has more than 4 MiB");
         assert_eq!(why(Path::new("/dev/zero"), SMALL), "it has more than 1 MiB");
         std::fs::write(&path, "small").unwrap();
-        assert_eq!(read(&path, Most::bytes(5)).unwrap(), b"small");
+        assert_eq!(read(&path, SizeLimit::bytes(5)).unwrap(), b"small");
     }
 
     /// f52613e waited for a writer without end.

@@ -47,7 +47,7 @@ impl Unopened {
     }
 
     /// Tells of it on one line, and how the program ends.
-    pub(crate) fn told(&self, name: &str) -> Exit {
+    pub(crate) fn report(&self, name: &str) -> Exit {
         let problem = self.line(name);
         if self.usage { Exit::usage(&problem) } else { Exit::environment(&problem) }
     }

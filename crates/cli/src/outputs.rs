@@ -8,7 +8,7 @@ use report::{ResultDocument, ResultFormat, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
-use crate::terminal::{Terminal, tell};
+use crate::terminal::Terminal;
 use engine::describe;
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
@@ -35,7 +35,7 @@ impl Output {
     pub(crate) fn open(paths: &[PathBuf], known: &[ResultFormat]) -> Result<Vec<Self>, String> {
         let formats = paths.iter().map(|path| format_of(path, known)).collect::<Result<Vec<_>, _>>()?;
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
-            return Err(format!("--output {}: it is given twice: give each file once", twice.display()));
+            return Err(format!("--output {}: it is given twice\nhelp: give each file once", twice.display()));
         }
         paths.iter().zip(formats).map(|(path, format)| Self::create(path, format, "--output")).collect()
     }
@@ -73,8 +73,8 @@ fn deliver(files: &mut [Output], document: ResultDocument<'_>) -> Exit {
 }
 
 /// Writes the results to every file before `text` goes to standard output, whose reader may have stopped reading without closing it.
-pub(crate) fn deliver_and_say(files: &mut [Output], text: &str, document: ResultDocument<'_>) -> Exit {
-    match (deliver(files, document), say(text)) {
+pub(crate) fn deliver_and_print(files: &mut [Output], text: &str, document: ResultDocument<'_>) -> Exit {
+    match (deliver(files, document), print_text(text)) {
         (Exit::Good, said) => said,
         (undelivered, _) => undelivered,
     }
@@ -82,7 +82,7 @@ pub(crate) fn deliver_and_say(files: &mut [Output], text: &str, document: Result
 
 /// Writes a result to every file, and prints it in a format.
 pub(crate) fn deliver_as(files: &mut [Output], document: ResultDocument<'_>, format: impl Into<ResultFormat>) -> Exit {
-    deliver_and_say(files, &printed(document, format), document)
+    deliver_and_print(files, &printed(document, format), document)
 }
 
 /// Renders a result for standard output.
@@ -99,13 +99,13 @@ pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, 
     let of_one = [
         ("--events", options.events.is_some()),
         ("--live", options.live),
-        ("--metrics", options.scrape.metrics.is_some()),
+        ("--metrics", options.endpoint.metrics.is_some()),
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, given)| *given) {
-        return Err(format!("{option}: a sweep has none: its points run side by side; leave it out"));
+        return Err(format!("{option}: not available for a sweep, whose points run in parallel\nhelp: leave it out"));
     }
     if options.repeat.is_some() {
-        return Err("--repeat: a sweep has none: leave one of the two out".to_owned());
+        return Err("--repeat: not available together with --vary\nhelp: leave one of the two out".to_owned());
     }
     open_for_many(options, "a sweep")
 }
@@ -155,12 +155,9 @@ fn put(text: &str) -> io::Result<()> {
 }
 
 /// Prints words that were asked for instead of results.
-pub(crate) fn say(text: &str) -> Exit {
+pub(crate) fn print_text(text: &str) -> Exit {
     match print(text) {
         Ok(()) => Exit::Good,
-        Err(error) => {
-            tell(&format!("fathom: standard output: {error}\n"));
-            Exit::Environment
-        }
+        Err(error) => Exit::environment(&format!("standard output: {error}")),
     }
 }

@@ -1,29 +1,24 @@
-//! Why a command ends before it has touched anything.
+//! Prints why a command ends before it has touched anything.
 
 use runner::Refusal;
 
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::terminal::tell;
 
-/// Ends a command that was refused.
+/// Prints refusals.
 pub(crate) trait Refused {
-    /// Prints the reasons on standard error. Returns how the program ends.
-    fn told(self) -> Exit;
+    /// Prints the reasons on standard error. Returns the exit status of the program.
+    fn report(self) -> Exit;
 }
 
 impl Refused for Refusal {
-    fn told(self) -> Exit {
+    fn report(self) -> Exit {
         match self {
-            // The last line of diagnostics says that nothing was touched.
             Self::Jobs(problems) => {
                 diagnostics::print(&problems);
                 Exit::Usage
             }
-            Self::Words(problems) => {
-                problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
-                Exit::usage("nothing was touched")
-            }
+            Self::Words(problems) => Exit::usage(&problems.join("\n")),
             Self::Host(problem) => Exit::environment(&problem),
         }
     }

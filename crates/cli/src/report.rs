@@ -13,18 +13,16 @@ use report::{suite, sweep};
 use crate::args::ReportOptions;
 use crate::exit::Exit;
 use crate::input_file;
-use crate::keep::{SUITE, SWEEP};
-use crate::outputs::{Output, deliver_and_say, printed};
-use crate::recall::{Recalled, is_file, recall_all};
-use crate::terminal::tell;
+use crate::outputs::{Output, deliver_and_print, printed};
+use crate::run_argument::{ResolvedRun, is_file, resolve_all};
+use crate::save::{SUITE, SWEEP};
 
 /// Reads all of them, then writes.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
     let (read, problems): (Vec<_>, Vec<_>) = options.runs.iter().map(|which| read(which)).partition(Result::is_ok);
     let problems: Vec<String> = problems.into_iter().filter_map(Result::err).collect();
     if !problems.is_empty() {
-        problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
-        return Err(Exit::Usage);
+        return Err(Exit::usage(&problems.join("\n")));
     }
     let read: Vec<RunSource> = read.into_iter().flatten().flatten().collect();
     let subjects: Vec<PageSubject<'_>> = read.iter().map(RunSource::subject).collect();
@@ -32,12 +30,12 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
     let mut files = opened.map_err(|problem| Exit::usage(&problem))?;
     let document = ResultDocument::Report(&subjects);
     let text = if files.is_empty() { printed(document, ResultFormat::Text) } else { String::new() };
-    Ok(deliver_and_say(&mut files, &text, document))
+    Ok(deliver_and_print(&mut files, &text, document))
 }
 
 /// The source of a RUN.
 enum RunSource {
-    Run { recalled: Box<Recalled>, verdicts: Vec<Verdict>, written: Option<String> },
+    Run { resolved: Box<ResolvedRun>, verdicts: Vec<Verdict>, written: Option<String> },
     Sweep(Box<sweep::SweepDocument>),
     Suite(Box<suite::SuiteDocument>),
 }
@@ -45,9 +43,9 @@ enum RunSource {
 impl RunSource {
     fn subject(&self) -> PageSubject<'_> {
         match self {
-            Self::Run { recalled, verdicts, written } => PageSubject::Run(Shown {
-                name: &recalled.name,
-                run: &recalled.run,
+            Self::Run { resolved, verdicts, written } => PageSubject::Run(Shown {
+                name: &resolved.name,
+                run: &resolved.run,
                 verdicts,
                 written: written.as_deref(),
             }),
@@ -61,22 +59,22 @@ impl RunSource {
 fn read(which: &str) -> Result<Vec<RunSource>, String> {
     match document(which)? {
         Some(known) => Ok(vec![known]),
-        None => recall_all(which)?.into_iter().map(known).collect(),
+        None => resolve_all(which)?.into_iter().map(known).collect(),
     }
 }
 
 /// Classifies a saved run: run, sweep or suite.
-fn known(recalled: Recalled) -> Result<RunSource, String> {
-    if let Some(kept) = &recalled.kept
+fn known(resolved: ResolvedRun) -> Result<RunSource, String> {
+    if let Some(kept) = &resolved.kept
         && let Some(name) = [SWEEP, SUITE].into_iter().find(|name| kept.entry.files.contains_key(*name))
     {
         let bytes = kept.file(name).map_err(|error| error.to_string())?;
         let place = kept.folder().join(name).display().to_string();
         return parse(&place, &bytes)?.ok_or_else(|| format!("{place}: it holds neither a sweep nor a suite"));
     }
-    let written = recalled.kept.as_ref().and_then(|kept| kept.job().ok().flatten());
-    let verdicts = analyse::analyse(&recalled.run);
-    Ok(RunSource::Run { recalled: Box::new(recalled), verdicts, written })
+    let written = resolved.kept.as_ref().and_then(|kept| kept.job().ok().flatten());
+    let verdicts = analyse::analyse(&resolved.run);
+    Ok(RunSource::Run { resolved: Box::new(resolved), verdicts, written })
 }
 
 /// The document of a sweep or a suite that a file holds; `None` where it is something else.
@@ -86,7 +84,7 @@ fn document(which: &str) -> Result<Option<RunSource>, String> {
     }
     match input_file::bytes(Path::new(which)) {
         Ok(bytes) => parse(which, &bytes),
-        // `recall` says why.
+        // `resolve` says why.
         Err(_) => Ok(None),
     }
 }

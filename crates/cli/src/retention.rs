@@ -21,7 +21,11 @@ pub(crate) fn from_environment() -> Result<Retention, String> {
         None => Ok(Some(usual)),
         Some(value) if value == "unlimited" => Ok(None),
         Some(value) => {
-            let unknown = || format!("{name}={value}: nothing was removed: write {example} or unlimited");
+            let unknown = || {
+                format!(
+                    "{name}={value}: unreadable value; no saved run was removed\nhelp: write {example} or unlimited"
+                )
+            };
             parse(&value).map(Some).ok_or_else(unknown)
         }
     };

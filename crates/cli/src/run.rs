@@ -12,16 +12,17 @@ use runner::{FileGrowth, PreparedRun, Preview, RunOptions as Measuring, Silent};
 
 use crate::args::RunCommandOptions;
 use crate::argv::command_line;
+use crate::diagnostics;
 use crate::display::Display;
 use crate::dump;
 use crate::exit::Exit;
-use crate::keep::{self, Keeping, Keepsake};
-use crate::onlookers::Invited;
+use crate::observers::RequestedObservers;
 use crate::outputs::{self, Output};
 use crate::refusal::Refused;
 use crate::runners::{failures, worst_exit};
+use crate::save::{self, PendingSave, RunToSave};
 use crate::signals::Signals;
-use crate::terminal::tell;
+use crate::terminal::write_stderr;
 use crate::trial::RunTrial;
 use engine::describe;
 use live::EventLog;
@@ -31,11 +32,11 @@ use runner::Refusal;
 
 /// Measures.
 pub(crate) fn command(options: &RunCommandOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    carry_out(options, jobs, words, false)
+    execute(options, jobs, words, false)
 }
 
 /// Reads, checks, measures, saves and explains; on models in real or in virtual time.
-pub(crate) fn carry_out(
+pub(crate) fn execute(
     options: &RunCommandOptions,
     jobs: &[String],
     words: &[String],
@@ -43,22 +44,22 @@ pub(crate) fn carry_out(
 ) -> Result<Exit, Exit> {
     let trials = RunTrial::all(options, jobs, is_virtual)?;
     let ready: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
-    let ready = ready.map_err(Refusal::told)?;
-    if options.of_jobs.show_jobs {
-        return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
+    let ready = ready.map_err(Refusal::report)?;
+    if options.job_files.show_jobs {
+        return Ok(outputs::print_text(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
     }
     let dangers: Vec<String> = ready.iter().flat_map(|ready| ready.refusals()).cloned().collect();
-    if options.conduct.dry_run {
-        let said = outputs::say(&ready.iter().map(|ready| preview::prepared(&**ready)).collect::<String>());
+    if options.common.dry_run {
+        let said = outputs::print_text(&ready.iter().map(|ready| preview::prepared(&**ready)).collect::<String>());
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
-        return Err(Refusal::Words(dangers).told());
+        return Err(Refusal::Words(dangers).report());
     }
-    let opened = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told());
-    let (mut files, events, invited) = opened?;
-    let signals = Signals::listen()?.with_grace(options.conduct.grace);
-    let display = Display::new(options.conduct.progress, events).shown_to(invited);
+    let opened = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).report());
+    let (mut files, events, observers) = opened?;
+    let signals = Signals::listen()?.with_grace(options.common.grace);
+    let display = Display::new(options.common.progress, events).with_observers(observers);
     let mut session = RunSession { options, words, signals: &signals, display, taken: Vec::new() };
     let broken = session.all(&trials, ready);
     let RunSession { taken, display, .. } = session;
@@ -82,11 +83,11 @@ struct RunSession<'a> {
     words: &'a [String],
     signals: &'a Signals,
     display: Display,
-    taken: Vec<TakenRun>,
+    taken: Vec<FinishedRun>,
 }
 
 /// A finished run with its findings.
-struct TakenRun {
+struct FinishedRun {
     /// Which of the trials it is of.
     trial: usize,
     run: Run,
@@ -96,7 +97,7 @@ struct TakenRun {
     exit: Option<Exit>,
     /// Files that it made and that stay.
     left: Option<String>,
-    keeping: Option<Keeping>,
+    pending_save: Option<PendingSave>,
 }
 
 impl RunSession<'_> {
@@ -105,7 +106,7 @@ impl RunSession<'_> {
         let mut ready = ready.into_iter();
         let again = |trial: &'t RunTrial, round| match trial.ready(round) {
             Ok(ready) if ready.refusals().is_empty() => Ok(ready),
-            Ok(ready) => Err(Exit::environment(&ready.refusals().join("\nfathom: "))),
+            Ok(ready) => Err(Exit::environment(&ready.refusals().join("\n"))),
             Err(refusal) => Err(Exit::environment(&refusal.line())),
         };
         for round in 0..self.options.repeat.unwrap_or(1) {
@@ -135,7 +136,7 @@ impl RunSession<'_> {
     fn ended_early(&self, trials: usize) -> Exit {
         let (done, all) = (self.taken.len(), trials * self.options.repeat.unwrap_or(1) as usize);
         Exit::environment(&format!(
-            "ended after {done} of {all} runs: a file or device does not answer; check it or its server (see dmesg), or \
+            "ended after {done} of {all} runs: a file or device does not answer\nhelp: check it or its server (see dmesg), or \
              wait longer for it with --grace DURATION"
         ))
     }
@@ -150,32 +151,33 @@ impl RunSession<'_> {
         (index, trial): (usize, &RunTrial),
         ready: &dyn PreparedRun,
         round: u32,
-    ) -> Result<TakenRun, Exit> {
+    ) -> Result<FinishedRun, Exit> {
         let (measuring, began_unix_ms) = (self.measuring(), device::unix_ms());
         let repeat = self.options.repeat.map(|of| Repeat { series: trial.series.clone(), number: round + 1, of });
         if let Some(Repeat { number, of, .. }) = &repeat {
-            self.display.lead(&format!("repeat {number} of {of}, {}: ", trial.name));
+            self.display.set_prefix(&format!("repeat {number} of {of}, {}: ", trial.name));
         }
-        self.display.tell(&Event::Start { unix_ms: began_unix_ms, command_line: measuring.command_line.clone() });
+        self.display
+            .record_event(&Event::Start { unix_ms: began_unix_ms, command_line: measuring.command_line.clone() });
         let mut measured = ready.run(&measuring, self.signals, &mut self.display).map_err(|error| {
             self.display.close();
             let exit = Exit::environment(&error.to_string());
             self.signals.end().map_or(exit, Exit::Signal)
         })?;
         measured.run.repeat = repeat;
-        self.display.tell(&Event::end(&measured.run));
+        self.display.record_event(&Event::end(&measured.run));
         self.display.clear();
         let mut verdicts = analyse(&measured.run);
         if self.options.probe && self.probe(trial, ready, &mut measured.run, &verdicts) {
             verdicts = analyse(&measured.run);
         }
-        let keeping = self.keep(trial, &measured.run, &verdicts, began_unix_ms);
+        let pending_save = self.keep(trial, &measured.run, &verdicts, began_unix_ms);
         let (plan, workers) = (ready.plan(), ready.workers());
         let mut problems = dump::write(Path::new("."), workers, &measured.workers);
         problems.extend(failures(ready, &measured));
         let exit = measured.signal.map(Exit::Signal).or_else(|| worst_exit(&measured, plan, workers));
         let left = files_left(&ready.preview());
-        Ok(TakenRun { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
+        Ok(FinishedRun { trial: index, run: measured.run, verdicts, failures: problems, exit, left, pending_save })
     }
 
     /// Runs the same jobs for a moment at twice the depth where that answers what the run left open, and for a moment at
@@ -186,7 +188,7 @@ impl RunSession<'_> {
         }
         let Some(plan) = depth_probe::plan(ready.plan(), ready.workers(), run, verdicts) else { return false };
         let again = depth_probe::again(&plan, ready.plan());
-        self.display.say("probing at twice the depth, and once more at the same");
+        self.display.show_status("probing at twice the depth, and once more at the same");
         let both = self.moment(trial, &plan).and_then(|probed| match probed {
             Some(probed) => Ok(self.moment(trial, &again)?.map(|again| (probed, again))),
             None => Ok(None),
@@ -199,7 +201,7 @@ impl RunSession<'_> {
             }
             Ok(None) => false,
             Err(problem) => {
-                tell(&format!("fathom: --probe: {problem}\n"));
+                diagnostics::warning(&format!("--probe: {problem}"));
                 false
             }
         }
@@ -217,34 +219,34 @@ impl RunSession<'_> {
     }
 
     /// Begins to keep a run; the next one of a series is not disturbed by it.
-    fn keep(&mut self, trial: &RunTrial, run: &Run, verdicts: &[Verdict], began_unix_ms: u64) -> Option<Keeping> {
+    fn keep(&mut self, trial: &RunTrial, run: &Run, verdicts: &[Verdict], began_unix_ms: u64) -> Option<PendingSave> {
         let events = self.display.take_events();
-        let kept = Keepsake {
+        let kept = RunToSave {
             job: trial.written.clone(),
             events,
-            verdict: keep::verdict(verdicts),
-            ..Keepsake::of(trial.kind, &trial.name, run.clone(), began_unix_ms)
+            verdict: save::verdict(verdicts),
+            ..RunToSave::of(trial.kind, &trial.name, run.clone(), began_unix_ms)
         };
-        let keeping = self.options.conduct.records().then(|| kept.keep());
-        if self.options.repeat.is_some() { keeping.map(Keeping::settle) } else { keeping }
+        let pending_save = self.options.common.records().then(|| kept.keep());
+        if self.options.repeat.is_some() { pending_save.map(PendingSave::settle) } else { pending_save }
     }
 }
 
 /// The files for results and for events, and those who look on: before time is spent.
-fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, Invited), String> {
-    let invited = Invited::invite(&options.scrape, options.live.then_some("fathom run"))?;
+fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, RequestedObservers), String> {
+    let observers = RequestedObservers::acquire(&options.endpoint, options.live.then_some("fathom run"))?;
     let files = match options.repeat {
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
         None => Output::open(&options.output, ResultFormat::OF_RUN)?,
     };
-    Ok((files, EventLog::open(options.events.as_deref())?, invited))
+    Ok((files, EventLog::open(options.events.as_deref())?, observers))
 }
 
 /// Writes the results and says how it all ended.
 fn conclude(
     options: &RunCommandOptions,
     trials: &[RunTrial],
-    taken: Vec<TakenRun>,
+    taken: Vec<FinishedRun>,
     files: &mut [Output],
     events: Option<String>,
 ) -> Exit {
@@ -252,26 +254,27 @@ fn conclude(
     let left: Vec<String> = taken.iter().flat_map(|taken| taken.left.clone()).collect();
     let is_distrusted = taken.iter().any(|taken| analyse::distrusted(&taken.verdicts));
     let failures: Vec<String> = taken.iter().flat_map(|taken| taken.failures.clone()).collect();
-    let (results, keepings): (Vec<_>, Vec<_>) =
-        taken.into_iter().map(|taken| ((taken.trial, taken.run, taken.verdicts), taken.keeping)).unzip();
+    let (results, pending_saves): (Vec<_>, Vec<_>) =
+        taken.into_iter().map(|taken| ((taken.trial, taken.run, taken.verdicts), taken.pending_save)).unzip();
     let results = Results::of(options, trials, results);
     // Files first: the reader of standard output may have stopped.
     let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write(results.document()).err()).collect();
     let unprinted = outputs::print(&outputs::printed(results.document(), options.format)).err();
     let unprinted = unprinted.map(|error| format!("standard output: {}", describe(&error)));
     let unwritten: Vec<String> = unwritten.into_iter().chain(events).chain(unprinted).collect();
-    unwritten.iter().chain(&failures).for_each(|problem| tell(&format!("fathom: {problem}\n")));
-    left.iter().for_each(|left| tell(&format!("{left}\n")));
+    let is_lost = !unwritten.is_empty();
+    diagnostics::error(&unwritten.into_iter().chain(failures).collect::<Vec<_>>().join("\n"));
+    left.iter().for_each(|left| write_stderr(&format!("{left}\n")));
     match &results {
-        Results::One(..) => drop(keep::tell(keepings.into_iter().flatten().next())),
+        Results::One(..) => drop(save::report_saved(pending_saves.into_iter().flatten().next())),
         Results::Many(series) => {
             let names: Vec<String> = series.iter().map(|repeats| repeats.series.clone()).collect();
-            keep::tell_series(keepings.into_iter().flatten(), &names);
+            save::report_saved_series(pending_saves.into_iter().flatten(), &names);
         }
     }
     match worst {
         Some(exit) => exit,
-        None if !unwritten.is_empty() => Exit::Environment,
+        None if is_lost => Exit::Environment,
         None if is_distrusted => Exit::Distrust,
         None => Exit::Good,
     }

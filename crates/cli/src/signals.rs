@@ -13,7 +13,7 @@ use signal_hook::flag;
 
 use crate::exit::Exit;
 use crate::shutdown;
-use crate::terminal::tell;
+use crate::terminal::write_stderr;
 
 /// Default wait for operations in flight.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
@@ -168,7 +168,7 @@ const TELL_MOST: Duration = Duration::from_millis(500);
 fn tell_in_time(text: &'static str) {
     let (sender, told) = std::sync::mpsc::channel();
     let telling = std::thread::Builder::new().name("last words".into()).spawn(move || {
-        tell(text);
+        write_stderr(text);
         let _ = sender.send(());
     });
     if telling.is_ok() {
@@ -184,7 +184,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is not a unit of time: write for example 500ms, 10s or 2m")),
+        unit => return Err(format!("`{unit}` is not a unit of time; use ms, s, m or h, such as 500ms, 10s or 2m")),
     };
     let number = digits.parse::<f64>().ok().filter(|number| (0.0..=1e7).contains(number));
     let seconds = number.ok_or_else(|| "write a number and a unit, for example 500ms, 10s or 2m".to_owned())?;

@@ -9,12 +9,12 @@ use store::RunKind;
 
 use crate::args::SimOptions;
 use crate::exit::Exit;
-use crate::keep::{self, Keepsake};
 use crate::parallel::on_all_processors;
 use crate::runners;
+use crate::save::{self, RunToSave};
 use crate::signals::Signals;
-use crate::source::Outside;
-use crate::terminal::tell;
+use crate::source::LocalSource;
+use crate::terminal::write_stderr;
 use crate::{argv, diagnostics, outputs, run, trial};
 use procedure::grid::{self, GridAxis};
 use procedure::jobs::{VariedJobs, around};
@@ -28,32 +28,33 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
     if options.run.live {
         return Err(unsimulated(UNSEEN));
     }
-    run::carry_out(&options.run, jobs, words, true)
+    run::execute(&options.run, jobs, words, true)
 }
 
-const UNSEEN: &str = "--live: virtual time is over before anybody has seen it: use `fathom run --on VOLUME --live`, which takes its time";
+const UNSEEN: &str =
+    "--live: virtual time passes too fast to watch\nhelp: use `fathom run --on VOLUME --live`, which runs in real time";
 
 /// Simulates every combination of settings.
 fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let outside = Outside::default();
-    let points = points(options, jobs, &outside)?;
-    let (seeds, options, runner) = (runners::seeds(options.run.conduct.seed), &options.run, runners::model());
+    let source = LocalSource::default();
+    let points = points(options, jobs, &source)?;
+    let (seeds, options, runner) = (runners::seeds(options.run.common.seed), &options.run, runners::model());
     let prepare = |plan: &Plan, settings: &[(String, String)]| {
         runner.prepare(plan, seeds).map_err(|problems| rejected(settings, &problems))
     };
     let described = points.iter().map(|(settings, plan)| {
         let prepared = prepare(plan, settings)?;
-        let show_jobs = options.of_jobs.show_jobs;
+        let show_jobs = options.job_files.show_jobs;
         let text = if show_jobs { preview::jobs(prepared.plan()) } else { preview::prepared(&*prepared) };
         Ok(format!("with {}:\n{text}\n", words_of(settings)))
     });
     // Every point is checked before the first is simulated.
     let described = described.collect::<Result<String, Exit>>()?;
-    if options.of_jobs.show_jobs || options.conduct.dry_run {
-        return Ok(outputs::say(&described));
+    if options.job_files.show_jobs || options.common.dry_run {
+        return Ok(outputs::print_text(&described));
     }
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
-    let signals = Signals::listen()?.with_grace(options.conduct.grace);
+    let signals = Signals::listen()?.with_grace(options.common.grace);
     let began_unix_ms = device::unix_ms();
     let measuring = Measuring { command_line: argv::command_line(words), ..Measuring::default() };
     let simulated = on_all_processors(&points, |(settings, plan)| {
@@ -69,14 +70,16 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     signals.conclude();
     if signals.end().is_some() {
         let (begun, all) = (simulated.len(), points.len());
-        tell(&format!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"));
+        write_stderr(&format!(
+            "fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"
+        ));
     }
-    let keeping = options.conduct.records().then(|| {
+    let pending_save = options.common.records().then(|| {
         let name = trial::name_of(jobs, &points[0].1);
-        Keepsake { job: outside.written(jobs), ..of_grid(&name, &simulated, words, began_unix_ms) }.keep()
+        RunToSave { job: source.written(jobs), ..of_grid(&name, &simulated, words, began_unix_ms) }.keep()
     });
     let delivered = outputs::deliver_as(&mut files, ResultDocument::Grid(&simulated), options.format);
-    keep::tell(keeping);
+    save::report_saved(pending_save);
     Ok(signals.end().map_or(delivered, Exit::Signal))
 }
 
@@ -84,25 +87,25 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
 const RECORDS_MOST: usize = 2000;
 
 /// Data of a grid to be saved.
-fn of_grid(name: &str, points: &[GridPoint], words: &[String], began_unix_ms: u64) -> Keepsake {
+fn of_grid(name: &str, points: &[GridPoint], words: &[String], began_unix_ms: u64) -> RunToSave {
     let recorded = points.iter().take(RECORDS_MOST);
     let parts = recorded.map(|point| (words_of(&point.settings), point.run.clone())).collect::<Vec<_>>();
     let seed = points.first().and_then(|point| point.run.seed);
-    let mut run = keep::of_parts(parts, words, seed);
+    let mut run = save::of_parts(parts, words, seed);
     if points.len() > RECORDS_MOST {
         let text = format!("the first {RECORDS_MOST} of {} points are recorded; grid.json has all", points.len());
         run.notes.push(Note { job: None, text });
     }
-    Keepsake {
-        events: keep::events_of(&run, began_unix_ms),
-        attached: vec![(keep::GRID, report::grid_json(points)), (keep::TEXT, report::grid_text(points))],
-        ..Keepsake::of(RunKind::Sweep, name, run, began_unix_ms)
+    RunToSave {
+        events: save::events_of(&run, began_unix_ms),
+        attached: vec![(save::GRID, report::grid_json(points)), (save::TEXT, report::grid_text(points))],
+        ..RunToSave::of(RunKind::Sweep, name, run, began_unix_ms)
     }
 }
 
 /// Tells why no point was simulated.
 fn unsimulated(problem: &str) -> Exit {
-    Exit::usage(&format!("{problem}\nfathom: nothing was simulated"))
+    Exit::usage(problem)
 }
 
 fn words_of(settings: &[(String, String)]) -> String {
@@ -113,12 +116,12 @@ fn words_of(settings: &[(String, String)]) -> String {
 type Point = (Vec<(String, String)>, Plan);
 
 /// Reads every point of a grid; problems of the first that is wrong are printed on standard error.
-fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Vec<Point>, Exit> {
+fn points(options: &SimOptions, jobs: &[String], source: &LocalSource) -> Result<Vec<Point>, Exit> {
     let axes: Result<Vec<GridAxis>, String> = options.vary.iter().map(|text| GridAxis::parse("--vary", text)).collect();
     let axes =
         axes.and_then(|axes| grid::check("--vary", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
-    let (sections, around) = (options.run.of_jobs.section.as_slice(), around(options.run.on.as_deref()));
-    let words = VariedJobs { jobs, sections, around, outside };
+    let (sections, around) = (options.run.job_files.section.as_slice(), around(options.run.on.as_deref()));
+    let words = VariedJobs { jobs, sections, around, outside: source };
     let read = |settings: Vec<(String, String)>| {
         let plan = words.with(&settings).map_err(|problems| rejected(&settings, &problems))?;
         Ok((settings, plan))
@@ -129,5 +132,6 @@ fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Ve
 /// Prints the problems of one point.
 fn rejected(settings: &[(String, String)], problems: &[Diagnostic]) -> Exit {
     diagnostics::print(problems);
-    Exit::usage(&format!("with {}", words_of(settings)))
+    write_stderr(&format!("fathom: the problem is in the jobs with {}\n", words_of(settings)));
+    Exit::Usage
 }

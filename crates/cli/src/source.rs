@@ -10,11 +10,11 @@ use crate::input;
 /// Job files from the disk, variables from the environment, figures from this host. A file is read once: who asks again
 /// gets the same, of standard input too.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct LocalSource {
     texts: Mutex<Vec<(String, Vec<u8>)>>,
 }
 
-impl Outside {
+impl LocalSource {
     /// The jobs as they were written: what the words say, as a job file would, and the files that were read for them.
     pub(crate) fn written(&self, words: &[String]) -> String {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +31,7 @@ impl Outside {
     }
 }
 
-impl job::HostSource for Outside {
+impl job::HostSource for LocalSource {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, text)) = texts.iter().find(|(known, _)| known == path) {
@@ -63,9 +63,9 @@ impl job::HostSource for Outside {
     }
 }
 
-/// The system's words without its number, and what can be done: `Permission denied; run as …`.
+/// Returns the message of a system error without its number, and the remedy in a line of its own.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or_default();
-    engine::remedy(error).map_or_else(|| words.to_owned(), |remedy| format!("{words}; {remedy}"))
+    engine::remedy(error).map_or_else(|| words.to_owned(), |remedy| format!("{words}\nhelp: {remedy}"))
 }

@@ -17,12 +17,12 @@ use crate::args::SweepOptions;
 use crate::argv;
 use crate::display::Display;
 use crate::exit::Exit;
-use crate::keep::{self, Keepsake};
-use crate::onlookers::Invited;
+use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
 use crate::refusal::Refused;
+use crate::save::{self, RunToSave};
 use crate::signals::Signals;
-use crate::source::Outside;
+use crate::source::LocalSource;
 use crate::{runners, trial};
 use live::EventLog;
 use report::preview;
@@ -30,65 +30,66 @@ use runner::Refusal;
 
 /// Reads, checks, searches, tells.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let outside = Outside::default();
-    let gate = options.conduct.gate();
+    let source = LocalSource::default();
+    let gate = options.common.gate();
     let runner = |place| runners::runner(place, &gate);
     let request = SweepRequest {
         jobs: jobs.to_vec(),
-        sections: options.of_jobs.section.clone(),
+        sections: options.job_files.section.clone(),
         on: options.on.clone(),
         vary: options.vary.clone(),
         precision: options.precision.clone(),
         time_limit: options.time_limit.clone(),
         depth_max: options.depth_max,
         real_time: options.real_time,
-        seeds: runners::seeds(options.conduct.seed),
+        seeds: runners::seeds(options.common.seed),
     };
-    let host = runners::procedure_host(&outside, &runner);
-    let question = SweepQuestion::read(&request, host).map_err(Refusal::told)?;
-    let set = |settings| PreparedSweep::set(&question, settings).map_err(Refusal::told);
+    let host = runners::procedure_host(&source, &runner);
+    let question = SweepQuestion::read(&request, host).map_err(Refusal::report)?;
+    let set = |settings| PreparedSweep::set(&question, settings).map_err(Refusal::report);
     let mut prepared = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
-    if options.of_jobs.show_jobs {
-        return Ok(outputs::say(&prepared.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
+    if options.job_files.show_jobs {
+        return Ok(outputs::print_text(&prepared.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
     }
-    if options.conduct.dry_run {
-        return Ok(outputs::say(&prepared.iter().map(PreparedSweep::told).collect::<String>()));
+    if options.common.dry_run {
+        return Ok(outputs::print_text(&prepared.iter().map(PreparedSweep::told).collect::<String>()));
     }
-    let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let observers = RequestedObservers::acquire(&options.endpoint, None)
+        .map_err(|problem| Refusal::Words(vec![problem]).report())?;
     let opened = Output::open(&options.output, ResultFormat::OF_SWEEP);
-    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
-    let signals = Signals::listen()?.with_grace(options.conduct.grace);
-    let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
+    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).report())?;
+    let signals = Signals::listen()?.with_grace(options.common.grace);
+    let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
     let (began, command_line) = (device::unix_ms(), argv::command_line(words));
-    display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
+    display.record_event(&Event::Start { unix_ms: began, command_line: command_line.clone() });
     let sweeps = search_all(&mut prepared, &signals, &mut display);
     display.close();
     signals.conclude();
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
     let document =
         SweepDocument { command_line, seed: question.seed(prepared.first().map(PreparedSweep::plan)), sweeps };
-    let keeping = options.conduct.records().then(|| {
+    let pending_save = options.common.records().then(|| {
         let mut run =
-            keep::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
+            save::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
         if signals.end().is_some() || device::stuck::is_stuck() {
             run.outcome = RunOutcome::Interrupted;
         }
-        display.tell(&Event::end(&run));
+        display.record_event(&Event::end(&run));
         let name = prepared.first().map(|sweep| name_of(question.jobs(), sweep.plan())).unwrap_or_default();
-        Keepsake {
-            job: outside.written(question.jobs()),
+        RunToSave {
+            job: source.written(question.jobs()),
             events: display.take_events(),
             verdict: verdict(&document.sweeps),
             attached: vec![
-                (keep::SWEEP, report::sweep::json(&document)),
-                (keep::TEXT, report::sweep::text(&document, IN_FILES)),
+                (save::SWEEP, report::sweep::json(&document)),
+                (save::TEXT, report::sweep::text(&document, IN_FILES)),
             ],
-            ..Keepsake::of(RunKind::Sweep, &name, run, began)
+            ..RunToSave::of(RunKind::Sweep, &name, run, began)
         }
         .keep()
     });
     let exit = conclude(options, &document, &mut files, &signals);
-    keep::tell(keeping);
+    save::report_saved(pending_save);
     Ok(exit)
 }
 

@@ -68,7 +68,7 @@ fn width_of_terminal() -> Option<usize> {
 /// end a run nor lose its results. While the terminal shows a full screen it waits until that is gone.
 ///
 /// Whatever others put into it (names, messages of servers) does nothing to the terminal.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn write_stderr(text: &str) {
     let text = &report::escape::terminal(text, Terminal::stderr().colour);
     if !live::hold(text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -76,7 +76,7 @@ pub(crate) fn tell(text: &str) {
 }
 
 /// Writes `text` over the line of progress, which ends without a line break; nothing leaves it clean.
-pub(crate) fn tell_over(text: &str) {
+pub(crate) fn overwrite_stderr_line(text: &str) {
     let text = format!("\r\x1b[2K{}", units::printable(text));
     if !live::hold(&text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -84,7 +84,7 @@ pub(crate) fn tell_over(text: &str) {
 }
 
 /// The same with a line that may be left unread.
-pub(crate) fn tell_faintly(line: &str) {
+pub(crate) fn write_stderr_dimmed(line: &str) {
     let line = if Terminal::stderr().colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") };
-    tell(&line);
+    write_stderr(&line);
 }

@@ -14,7 +14,7 @@ use crate::diagnostics;
 use crate::exit::Exit;
 use crate::refusal::Refused;
 use crate::runners;
-use crate::source::Outside;
+use crate::source::LocalSource;
 use procedure::jobs::around;
 use runner::Refusal;
 use runner::RunPlace;
@@ -37,7 +37,7 @@ impl RunTrial {
     /// Reads all jobs. Problems are printed on standard error.
     pub(crate) fn all(options: &RunCommandOptions, jobs: &[String], is_virtual: bool) -> Result<Vec<Self>, Exit> {
         let lots = if options.repeat.is_some() { one_for_each_file(jobs)? } else { vec![jobs.to_vec()] };
-        let gate = options.conduct.gate();
+        let gate = options.common.gate();
         let trials: Result<Vec<Self>, Exit> =
             lots.iter().map(|words| Self::read(options, words, is_virtual, &gate)).collect();
         let mut trials = trials?;
@@ -53,8 +53,8 @@ impl RunTrial {
         is_virtual: bool,
         gate: &Arc<WriteGate>,
     ) -> Result<Self, Exit> {
-        let (around, outside) = (around(options.on.as_deref()), Outside::default());
-        let parsed = job::parse_job_arguments(words, &options.of_jobs.section, &around, Dialect::Strict, &outside);
+        let (around, source) = (around(options.on.as_deref()), LocalSource::default());
+        let parsed = job::parse_job_arguments(words, &options.job_files.section, &around, Dialect::Strict, &source);
         diagnostics::print(&parsed.diagnostics);
         let (plan, _) = parsed.into_result().map_err(|_| Exit::Usage)?;
         let place = match (is_virtual, used(&plan)) {
@@ -62,13 +62,13 @@ impl RunTrial {
             (false, Use::Nowhere) => RunPlace::Device,
             (false, Use::Everywhere) => RunPlace::Paced,
             (false, Use::Mixed) => {
-                let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
-                return Err(Refusal::Words(vec![problem.to_owned()]).told());
+                let problem = "some jobs are on modelled volumes and some are not\nhelp: run them one after the other";
+                return Err(Refusal::Words(vec![problem.to_owned()]).report());
             }
         };
         let kind = if place == RunPlace::Virtual { RunKind::Sim } else { RunKind::Run };
-        let (name, written) = (name_of(words, &plan), outside.written(words));
-        let (series, seeds) = (String::new(), runners::seeds(options.conduct.seed));
+        let (name, written) = (name_of(words, &plan), source.written(words));
+        let (series, seeds) = (String::new(), runners::seeds(options.common.seed));
         Ok(Self { kind, name, series, written, plan, runner: runners::runner(place, gate), seeds })
     }
 
@@ -103,9 +103,9 @@ fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
         return Ok(vec![words.to_vec()]);
     }
     if has_jobs {
-        let problem = "--repeat: each of several files is repeated in its turn, and --name belongs to none: put that \
+        let problem = "--repeat: each job file is repeated in turn, and --name belongs to none of them\nhelp: put that \
                        job into a file of its own";
-        return Err(Refusal::Words(vec![problem.to_owned()]).told());
+        return Err(Refusal::Words(vec![problem.to_owned()]).report());
     }
     let lot = |kept: &usize| {
         let is_other = |index: &usize| files.contains(index) && index != kept;

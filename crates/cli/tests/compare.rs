@@ -181,9 +181,9 @@ fn what_cannot_be_compared_is_refused_all_at_once() {
     }
     assert!(std::fs::read_to_string(&empty).unwrap().len() > 100, "it was not written over");
     let one = compare(&a).expect_code(2);
-    assert!(one.stderr.contains("two runs are compared"), "{}", one.stderr);
+    assert!(one.stderr.contains("two runs are needed"), "{}", one.stderr);
     let spare = compare(&format!("{a} --baseline {empty} --candidate {none}")).expect_code(2);
-    assert!(spare.stderr.contains("there is a run for both sides already"), "{}", spare.stderr);
+    assert!(spare.stderr.contains("both runs are given already"), "{}", spare.stderr);
     let reads = simulated(&scratch, "w.json", 1_000, 1, &LOAD.replace("randread", "randwrite"));
     let nothing = compare(&format!("{a} {reads} --force")).expect_code(2);
     assert!(nothing.stderr.contains("nothing to compare"), "{}", nothing.stderr);

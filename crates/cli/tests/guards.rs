@@ -172,11 +172,11 @@ fn refusals_named_no_remedy() {
     let job = "--name=a --rw=read --size=4k --ioengine=psync";
     for (line, remedy) in [
         (format!("{job} --filename=link"), "what the link points to"),
-        (format!("{job} --filename=data/x"), "a part of the path is a file"),
-        (format!("{job} --filename=data --write_lat_log=missing/x"), "make the directory"),
+        (format!("{job} --filename=data/x"), "a part of it is a file"),
+        (format!("{job} --filename=data --write_lat_log=missing/x"), "create its directory"),
         ("--name=a --rw=read --ioengine=psync --filename=/dev/zero".to_owned(), "as in size=1g"),
         ("missing.fio".to_owned(), "correct the path"),
-        (format!("{job} --filename=data -o missing/x.json"), "make the directory"),
+        (format!("{job} --filename=data -o missing/x.json"), "create its directory"),
     ] {
         let outcome = run(&mut command(&scratch, "run", &line));
         assert!(matches!(outcome.code(), Some(2 | 3)), "{outcome:#?}");

@@ -139,9 +139,9 @@ fn what_an_export_does_not_have_is_refused_before_anything_starts() {
     require!(Nbdkit, Qemu);
     let server = Server::nbdkit("memory 16m");
     for (line, parts) in [
-        ("--rw=read --size=32m", &["size", "has 16,777,216 bytes, and 33,554,432 are asked for", "size=16777216"][..]),
+        ("--rw=read --size=32m", &["size", "has 16,777,216 bytes, and 33,554,432 are needed", "size=16777216"][..]),
         ("--rw=read --size=1m --offset=16m", &["has 16,777,216 bytes", "from offset 16,777,216"]),
-        ("--rw=read --bs=64m", &["33554432 bytes at most, and blocks have 67108864"]),
+        ("--rw=read --bs=64m", &["at most 33554432 bytes, and blocks have 67108864"]),
         ("--rw=read --filename=x", &["`filename` has no effect", "`uri` names the export"]),
         ("--rw=read --directory=/tmp", &["`directory` has no effect"]),
     ] {

@@ -220,7 +220,7 @@ fn what_is_kept_of_another_run_is_refused() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let second = run(&mut suite(&scratch, &state("--scale 0.01"))).expect_code(2);
-    assert!(second.stderr.contains("another fathom is carrying out this suite"), "{}", second.stderr);
+    assert!(second.stderr.contains("another fathom runs this suite with the state"), "{}", second.stderr);
     running.signal("INT");
     running.end().expect_code(130);
     let cases = [

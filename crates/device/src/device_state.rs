@@ -10,10 +10,10 @@ use units::OpKind;
 pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     let place = Path::new(path);
     if has_gone(place) {
-        return Some("the device has gone: see the kernel's log (dmesg)");
+        return Some("see the kernel's log (dmesg): the device has gone");
     }
     (kind == OpKind::Write && is_zoned(place)).then_some(
-        "the device is zoned and takes writes only at the write pointer of a zone: see blkzone report, and blkzone \
+        "see blkzone report: the device is zoned and takes writes only at the write pointer of a zone; blkzone \
          reset to start again",
     )
 }
@@ -44,7 +44,7 @@ mod tests {
     fn a_path_in_dev_without_a_node_has_gone_and_a_file_has_not() {
         assert_eq!(
             remedy("/dev/no-such-device", OpKind::Read),
-            Some("the device has gone: see the kernel's log (dmesg)")
+            Some("see the kernel's log (dmesg): the device has gone")
         );
         assert_eq!(remedy("/no-such-file", OpKind::Write), None);
         assert_eq!(remedy("/proc/self/exe", OpKind::Write), None);

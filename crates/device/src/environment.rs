@@ -48,7 +48,7 @@ impl Environment for HostEnvironment {
         missing.map_or_else(
             || processors_exist(job).and_then(|()| self.exports.check(job, self.dialect)),
             |path| {
-                let message = format!("{path} is not a directory: make or mount it first, or correct the path");
+                let message = format!("{path} is not a directory\nhelp: create or mount it first, or correct the path");
                 Err(WorkloadError { option: "directory", message })
             },
         )
@@ -82,7 +82,7 @@ fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
     let last = engine::last_processor();
     let asked = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last);
     asked.map_or(Ok(()), |cpu| {
-        let message = format!("there is no processor {cpu} on this host: name some from 0 to {last}");
+        let message = format!("there is no processor {cpu} on this host\nhelp: name processors from 0 to {last}");
         Err(WorkloadError { option: "cpus_allowed", message })
     })
 }

@@ -47,7 +47,7 @@ type Check = fn(&Job, &RemoteExport) -> Option<(&'static str, String)>;
 
 fn read_only(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let changes = Operations::of(job).changes_data();
-    let what = "is read-only, and the job writes: use rw=read or rw=randread, or have the server permit writes";
+    let what = "is read-only, and the job writes\nhelp: use rw=read or rw=randread, or have the server permit writes";
     (changes && export.read_only).then(|| ("rw", what.to_owned()))
 }
 
@@ -56,13 +56,14 @@ fn too_long(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> 
     let read = if direction.reads() { sizes.read.max() } else { 0 };
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
     let most = export.block_most;
-    let what = || format!("takes requests of {most} bytes at most, and blocks have {longest}: use bs={most} or less");
+    let what =
+        || format!("takes requests of at most {most} bytes, and blocks have {longest}\nhelp: use bs={most} or less");
     (longest > most).then(|| ("bs", what()))
 }
 
 fn durable(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let asked = job.files.open_sync != OpenSync::None && job.pattern.direction.writes();
-    let what = "cannot make single writes durable (NBD_CMD_FLAG_FUA): use fsync=1 in place of sync=";
+    let what = "cannot make single writes durable (NBD_CMD_FLAG_FUA)\nhelp: use fsync=1 instead of sync=";
     (asked && !export.durable_writes).then(|| ("sync", what.to_owned()))
 }
 
@@ -72,19 +73,23 @@ fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)>
     let rest = export.bytes.saturating_sub(offset);
     let what = || {
         let (bytes, size) = (grouped(export.bytes), grouped(size.get()));
-        format!("has {bytes} bytes, and {size} are asked for from offset {}: use size={rest} or less", grouped(offset))
+        format!(
+            "has {bytes} bytes, and {size} are needed from offset {}\nhelp: use size={rest} or less",
+            grouped(offset)
+        )
     };
     (size.get() > rest).then(|| ("size", what()))
 }
 
 fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let (unit, least) = (block_unit(job), export.block_least);
-    let what = || format!("takes multiples of {least} bytes, and {unit} is none: use bs={least} or a multiple of it");
+    let what =
+        || format!("takes multiples of {least} bytes, and {unit} is none\nhelp: use bs={least} or a multiple of it");
     (!unit.is_multiple_of(least)).then(|| ("bs", what()))
 }
 
 fn trims(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
-    let what = "cannot trim (NBD_CMD_TRIM): use another rw, or have the server permit it";
+    let what = "cannot trim (NBD_CMD_TRIM)\nhelp: use another rw, or have the server permit it";
     (job.pattern.direction.trims() && !export.trims).then(|| ("rw", what.to_owned()))
 }
 
@@ -97,5 +102,5 @@ fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
         ("fsync_on_close", sync.fsync_on_close),
     ];
     let (option, _) = asked.into_iter().find(|(_, asked)| *asked && !export.flushes)?;
-    Some((option, format!("cannot be flushed (NBD_CMD_FLUSH): leave {option} out")))
+    Some((option, format!("cannot be flushed (NBD_CMD_FLUSH)\nhelp: leave {option} out")))
 }

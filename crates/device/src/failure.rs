@@ -44,13 +44,13 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
                 Engine::Nbd => remedy_of_export(*errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, *errno)),
             };
-            let remedy = known.map(|remedy| format!("; {remedy}"));
+            let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
             format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
         }
         FailureCause::EndOfFile => {
             let state = if engine == Engine::Nbd { None } else { device_state::remedy(path, decision.kind) };
             let remedy = state.unwrap_or("use a smaller size or offset");
-            format!("{place} failed: it lies at or beyond the end; {remedy}")
+            format!("{place} failed: it lies at or beyond the end\nhelp: {remedy}")
         }
         FailureCause::Mismatch(mismatch) => format!("verification of {path} failed: {mismatch}"),
     }
@@ -59,11 +59,11 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
 /// Remedy of a failed operation on an export, by error number.
 fn remedy_of_export(errno: i32) -> Option<&'static str> {
     Some(match errno {
-        EIO | ENOSPC => "the server reported it: see its log",
-        ENOTCONN => "the connection was lost: see whether the server still runs, and its log",
-        ESHUTDOWN => "the server is shutting down: start it again",
-        EPROTO => "what the server sent makes no sense, and the connection was closed: use a newer or another server",
-        EPERM => "the export is read-only, or the server forbids it: see how it was started",
+        EIO | ENOSPC => "see the log of the server, which reported the error",
+        ENOTCONN => "check that the server still runs, and see its log: the connection was lost",
+        ESHUTDOWN => "start the server again: it is shutting down",
+        EPROTO => "use a newer or another server: this one violated the protocol, and the connection was closed",
+        EPERM => "check how the server was started: the export is read-only, or the server forbids the operation",
         EOPNOTSUPP => "the server has not offered to do that",
         EINVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
         _ => return None,
@@ -73,8 +73,8 @@ fn remedy_of_export(errno: i32) -> Option<&'static str> {
 /// Remedy of a failed operation, by error number.
 fn remedy(kind: OpKind, errno: i32) -> Option<&'static str> {
     Some(match errno {
-        EIO => "the device reported it: see the kernel's log (dmesg)",
-        ENODEV | ENXIO => "the device has gone: see the kernel's log (dmesg)",
+        EIO => "see the kernel's log (dmesg): the device reported the error",
+        ENODEV | ENXIO => "see the kernel's log (dmesg): the device has gone",
         EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
         ENOSPC => "use a smaller size, or a filesystem with more room",
         EINVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",

@@ -50,7 +50,7 @@ fn surprise(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
             _ => None,
         },
         Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
-            "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
+            "{}, although the job only reads it\nhelp: give a size of at most what it has, name another file, or add \
              --allow-overwrite={path}",
             growth.description()
         )),

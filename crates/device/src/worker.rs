@@ -182,7 +182,7 @@ impl Visitor for WorkerDrive<'_> {
 fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
     let Some(allowed) = &job.grouping.cpus_allowed else { return Ok(()) };
     if allowed.is_empty() {
-        return Err(WorkerError::new("cpus_allowed names no processor; write for example cpus_allowed=0-3,5"));
+        return Err(WorkerError::new("cpus_allowed names no processor\nhelp: write, for example, cpus_allowed=0-3,5"));
     }
     let one = worker_plan.clone as usize % allowed.len();
     let cpus = if job.grouping.cpus_split { &allowed[one..=one] } else { allowed };

@@ -357,10 +357,10 @@ impl Target for Aio {
 fn refused(error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::EAGAIN) => {
-            "the host's queues are all in use: raise sysctl fs.aio-max-nr (see fs.aio-nr), or use a smaller \
+            "raise sysctl fs.aio-max-nr (see fs.aio-nr), or use a smaller \
              iodepth or numjobs"
         }
-        Some(libc::ENOSYS) => "this kernel has no libaio: use ioengine=io_uring",
+        Some(libc::ENOSYS) => "use ioengine=io_uring: this kernel has no libaio",
         _ => "use ioengine=io_uring or a smaller iodepth",
     };
     Error::system(ErrorKind::Engine, "set up", "libaio", error).with_remedy(remedy)

@@ -88,7 +88,7 @@ impl Error {
 #[must_use]
 pub fn describe(error: &io::Error) -> String {
     match remedy(error) {
-        Some(remedy) => format!("{error}; {remedy}"),
+        Some(remedy) => format!("{error}\nhelp: {remedy}"),
         None => error.to_string(),
     }
 }
@@ -97,30 +97,30 @@ pub fn describe(error: &io::Error) -> String {
 #[must_use]
 pub fn remedy(error: &io::Error) -> Option<&'static str> {
     Some(match error.raw_os_error()? {
-        libc::ENOENT => "make the directory, or what the link points to, or correct the path",
-        libc::ENOTDIR => "a part of the path is a file: correct the path",
-        libc::EISDIR => "it is a directory: name a file in it",
-        libc::EACCES | libc::EPERM => "run as a user who may, or change who owns it (see ls -l)",
-        libc::EROFS => "the filesystem is mounted read-only: name a place on another",
-        libc::ENOSPC => "make room on its filesystem (see df), or name a place on another",
-        libc::EDQUOT => "your share of the filesystem is used up (see quota): make room, or name another place",
+        libc::ENOENT => "correct the path, or create its directory or what the link points to",
+        libc::ENOTDIR => "correct the path: a part of it is a file, not a directory",
+        libc::EISDIR => "name a file in the directory",
+        libc::EACCES | libc::EPERM => "run as a user with permission, or change its owner or mode (see ls -l)",
+        libc::EROFS => "name a path on another filesystem: this one is mounted read-only",
+        libc::ENOSPC => "free space on its filesystem (see df), or name a path on another",
+        libc::EDQUOT => "free space: your quota is used up (see quota); or name another path",
         libc::EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
         libc::ENAMETOOLONG => "use a shorter name",
-        libc::ELOOP => "its links point to one another: correct them",
+        libc::ELOOP => "correct the symbolic links: they form a loop",
         libc::EMFILE | libc::ENFILE => "raise the limit of open files (ulimit -n)",
-        libc::EBUSY | libc::ETXTBSY => "something else uses it (see fuser or lsof): end that, or name another",
-        libc::EIO => "the device reported it: see the kernel's log (dmesg)",
-        libc::ENXIO | libc::ENODEV => "there is no device behind it (any more): see lsblk and the kernel's log (dmesg)",
+        libc::EBUSY | libc::ETXTBSY => "end the program that uses it (see fuser or lsof), or name another file",
+        libc::EIO => "see the kernel's log (dmesg): the device reported the error",
+        libc::ENXIO | libc::ENODEV => "see lsblk and the kernel's log (dmesg): there is no device behind it (any more)",
         _ => return None,
     })
 }
 
-/// `cannot open /dev/shm/x: Invalid argument (os error 22); remove direct=1`.
+/// `cannot open /dev/shm/x: Invalid argument (os error 22)`, and the remedy in a line of its own: `help: remove direct=1`.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot {} {}: {}", self.operation, self.place, self.reason)?;
         match &self.remedy {
-            Some(remedy) => write!(f, "; {remedy}"),
+            Some(remedy) => write!(f, "\nhelp: {remedy}"),
             None => Ok(()),
         }
     }

@@ -491,10 +491,10 @@ fn in_buffer(op: &Op) -> u32 {
 fn refused(error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
-            "the host forbids it: see sysctl kernel.io_uring_disabled (0 permits it) and the container's seccomp \
+            "see sysctl kernel.io_uring_disabled (0 permits it) and the container's seccomp \
              profile, or use ioengine=libaio"
         }
-        Some(libc::ENOSYS) => "this kernel has no io_uring: use Linux 5.11 or later, or ioengine=libaio",
+        Some(libc::ENOSYS) => "use Linux 5.11 or later, or ioengine=libaio: this kernel has no io_uring",
         Some(libc::ENOMEM) => "raise the limit of locked memory (ulimit -l) or use a smaller iodepth",
         _ => "use a smaller iodepth, leave out sqthread_poll and hipri, or use ioengine=libaio",
     };

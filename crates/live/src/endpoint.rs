@@ -36,12 +36,12 @@ pub fn is_local(address: SocketAddr) -> bool {
 /// Describes why listening at an address failed.
 pub fn refused(option: &str, address: SocketAddr, error: &Error) -> String {
     let remedy = match error.kind() {
-        ErrorKind::AddrInUse => "another program listens there: name another port (0 for any that is free)",
-        ErrorKind::AddrNotAvailable => "this host has no such address: see `ip address`",
-        ErrorKind::PermissionDenied => "ports below 1024 are for root: name another",
+        ErrorKind::AddrInUse => "name another port (0 for any free one): another program listens there",
+        ErrorKind::AddrNotAvailable => "see `ip address`: this host has no such address",
+        ErrorKind::PermissionDenied => "name another port: those below 1024 are for root",
         _ => "name another address",
     };
-    format!("{option} {address}: {error}; {remedy}")
+    format!("{option} {address}: {error}\nhelp: {remedy}")
 }
 
 /// Listens for those who scrape.

@@ -20,7 +20,7 @@ impl GridAxis {
     /// What is wrong with it, and how it is written.
     pub fn parse(option: &str, text: &str) -> Result<Self, String> {
         let usage = |what: &str| {
-            format!("{option} {text}: {what}: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
+            format!("{option} {text}: {what}\nhelp: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
         };
         let (key, range) = text.split_once('=').ok_or_else(|| usage("there is no `=`"))?;
         if key.is_empty() {
@@ -119,13 +119,13 @@ pub fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {
-        return Err(format!("{option} {}=…: it is given twice: write its values into one {option}", axis.key));
+        return Err(format!("{option} {}=…: it is given twice\nhelp: give all values in one {option}", axis.key));
     }
     let points = axes.iter().fold(1_usize, |points, axis| points.saturating_mul(axis.values.len()));
     if points <= POINTS_MAX {
         return Ok(());
     }
-    Err(format!("{option}: {points} combinations are more than {POINTS_MAX}: take larger steps"))
+    Err(format!("{option}: {points} combinations are more than {POINTS_MAX}\nhelp: take larger steps"))
 }
 
 /// All combinations of the values of all axes, the last one changing fastest.

@@ -34,10 +34,10 @@ impl std::fmt::Debug for ProcedureHost<'_> {
 /// Observes a procedure and its runs.
 pub trait ProcedureObserver: Observer {
     /// Sets the text before everything that is shown from now on.
-    fn lead(&mut self, text: &str);
+    fn set_prefix(&mut self, text: &str);
 
     /// Shows how far the procedure is.
-    fn say(&mut self, text: &str);
+    fn show_status(&mut self, text: &str);
 
     /// Prints what cannot wait for the results.
     fn warn(&mut self, text: &str);

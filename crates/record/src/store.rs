@@ -12,7 +12,7 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A later version of the program wrote it.
-    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}: use a newer fathom")]
+    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}\nhelp: use a newer fathom")]
     TooNew {
         /// The schema it was written with.
         found: u32,

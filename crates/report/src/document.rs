@@ -91,7 +91,10 @@ impl ResultFormat {
             _ => {
                 let usable = Self::ENDINGS.iter().filter(|(_, format)| among.contains(format));
                 let known: Vec<&str> = usable.map(|(ending, _)| *ending).collect();
-                Err(format!("the ending says what to write: use one of {}", known.join(" ")))
+                Err(format!(
+                    "unknown file ending\nhelp: the ending determines the format; use one of {}",
+                    known.join(" ")
+                ))
             }
         }
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Error for a document of a later version.
 pub(crate) fn too_new(found: u32, known: u32) -> String {
-    format!("a later fathom wrote it (version {found} of its layout, this one reads up to {known}): use a newer fathom")
+    format!("written with schema {found}, but this program reads schemas up to {known}\nhelp: use a newer fathom")
 }
 
 #[derive(Serialize)]

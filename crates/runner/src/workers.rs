@@ -59,7 +59,7 @@ impl From<Excess> for Unrunnable {
     fn from(excess: Excess) -> Self {
         let Excess { job, option, diagnostic } = excess;
         let remedy = diagnostic.remedy.as_deref().unwrap_or_default();
-        let message = format!("{}; {remedy}", diagnostic.message);
+        let message = format!("{}\nhelp: {remedy}", diagnostic.message);
         Self { job, error: WorkloadError { option, message }, exceeded: Some(diagnostic) }
     }
 }

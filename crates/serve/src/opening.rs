@@ -48,7 +48,7 @@ impl Opening {
             Ok(child) => Ok(OpenedServer { devices, child: Some(child) }),
             Err(error) => {
                 let left: String = devices.tear_down().iter().map(|left| format!("; {left}")).collect();
-                Err(format!("--run: cannot start sh: {}{left}", describe(&error)))
+                Err(format!("--run: cannot start sh{left}: {}", describe(&error)))
             }
         }
     }

@@ -184,7 +184,7 @@ impl RuntimeDirectory {
         let remedy = "name a socket with --socket PATH, or set XDG_RUNTIME_DIR";
         match std::fs::DirBuilder::new().mode(0o700).create(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(format!("cannot make {}: {error}; {remedy}", directory.display()));
+                return Err(format!("cannot make {}: {error}\nhelp: {remedy}", directory.display()));
             }
             _ => {}
         }
@@ -192,7 +192,7 @@ impl RuntimeDirectory {
         let facts =
             std::fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
-            return Err(format!("{} is not a directory of this user alone; {remedy}", directory.display()));
+            return Err(format!("{} is not a directory of this user alone\nhelp: {remedy}", directory.display()));
         }
         Ok(directory.clone())
     }
@@ -213,10 +213,10 @@ pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Stri
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("{option} {shown}: something is there already: end it, or name another path")
+            format!("{option} {shown}: the path exists\nhelp: end the server that uses it, or name another path")
         }
         _ if path.as_os_str().len() > PATH_MOST => {
-            format!("{option} {shown}: paths of sockets have at most {PATH_MOST} bytes: use a shorter one")
+            format!("{option} {shown}: paths of sockets have at most {PATH_MOST} bytes\nhelp: use a shorter path")
         }
         _ => format!("{option} {shown}: {}", describe(error)),
     }

@@ -67,6 +67,8 @@ pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<Se
     let mut text = String::new();
     client.read_to_string(&mut text).map_err(refused)?;
     ServerStats::parse(&text).ok_or_else(|| {
-        format!("--stats {address}: unrecognized statistics at {shown}: use the Fathom of the server's version")
+        format!(
+            "--stats {address}: unrecognized statistics at {shown}\nhelp: use the same version of Fathom as the server"
+        )
     })
 }

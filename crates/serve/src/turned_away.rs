@@ -21,7 +21,7 @@ impl TurnedAwayLog {
     pub fn news(&mut self, now: TurnedAway) -> Option<String> {
         let before = std::mem::replace(&mut self.reported, now);
         let memory = format!(
-            "--memory-limit leaves memory for {} connections: raise it, or connect fewer clients",
+            "--memory-limit leaves memory for {} connections\nhelp: raise it, or connect fewer clients",
             self.connections_most
         );
         let reasons = [
@@ -29,19 +29,23 @@ impl TurnedAwayLog {
             (
                 now.no_place - before.no_place,
                 "refused",
-                "the limit of open files is reached: raise it with ulimit -n, or connect fewer clients",
+                "the limit of open files is reached\nhelp: raise it with ulimit -n, or connect fewer clients",
             ),
-            (now.hesitant - before.hesitant, "disconnected", "no export was chosen in time: see what connects here"),
+            (
+                now.hesitant - before.hesitant,
+                "disconnected",
+                "no export was chosen in time\nhelp: check which program connects here",
+            ),
             (
                 now.stalled - before.stalled,
                 "disconnected",
-                "replies were not read, or a request not completed, while other clients waited for memory: raise \
+                "replies were not read, or a request not completed, while other clients waited for memory\nhelp: raise \
                  --memory-limit, or send smaller requests",
             ),
         ];
         let line = |(count, verb, why): &(u64, &str, &str)| {
             let plural = if *count == 1 { "" } else { "s" };
-            format!("fathom: {verb} {count} client{plural}: {why}\n")
+            format!("{verb} {count} client{plural}: {why}\n")
         };
         let text: String = reasons.iter().filter(|reason| reason.0 > 0).map(line).collect();
         (!text.is_empty()).then_some(text)
@@ -58,11 +62,8 @@ mod tests {
         assert_eq!(log.news(TurnedAway::default()), None);
         let now = TurnedAway { no_memory: 2, stalled: 1, ..TurnedAway::default() };
         let text = log.news(now).expect("something new");
-        assert!(
-            text.starts_with("fathom: refused 2 clients: --memory-limit leaves memory for 64 connections"),
-            "{text}"
-        );
-        assert!(text.contains("\nfathom: disconnected 1 client: replies were not read"), "{text}");
+        assert!(text.starts_with("refused 2 clients: --memory-limit leaves memory for 64 connections"), "{text}");
+        assert!(text.contains("\ndisconnected 1 client: replies were not read"), "{text}");
         assert_eq!(log.news(now), None);
     }
 }

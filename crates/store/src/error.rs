@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {reason}: {remedy}", .path.display())]
+#[error("{}: {reason}\nhelp: {remedy}", .path.display())]
 pub struct Error {
     /// The file or folder it is about.
     pub path: PathBuf,

@@ -72,8 +72,8 @@ impl RunStore {
         let run = match read_input(name, bytes, number) {
             Ok(Input::Run(run)) => run,
             Ok(Input::Iostat(_)) => {
-                let remedy = "import what fio or fathom printed of the run";
-                return Err(refused("what iostat saw is not a run".to_owned(), remedy.to_owned()));
+                let remedy = "import the output of fio or of fathom";
+                return Err(refused("the output of iostat is not a run".to_owned(), remedy.to_owned()));
             }
             Err(error) => {
                 let reason = format!("line {}, character {}: {}", error.line, error.column, error.what);

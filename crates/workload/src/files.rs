@@ -153,7 +153,7 @@ fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, WorkloadError> {
         Some(Size::Bytes(size)) if size.get() == 0 => Ok(None),
         Some(Size::Bytes(size)) => Ok(Some(size.get())),
         Some(Size::Percent(share)) if share > 100 => {
-            Err(WorkloadError::new("io_size", format!("{share}% is more than the whole: give at most 100%")))
+            Err(WorkloadError::new("io_size", format!("{share}% is more than the whole\nhelp: give at most 100%")))
         }
         Some(Size::Percent(share)) => Ok(Some(percent_of(plan.transfer_bytes(), share))),
     }
@@ -313,7 +313,7 @@ impl Planner<'_> {
             (None, Some(fact)) if fact.size > 0 => Ok(None),
             (Some(Size::Percent(share)), _) => Err(WorkloadError::new(
                 "size",
-                format!("{path} {}, so {share}% of it is nothing: give size= in bytes", sizeless(fact)),
+                format!("{path} {}, so {share}% of it is nothing\nhelp: give size= in bytes", sizeless(fact)),
             )),
             _ => {
                 let message = format!("you need to specify size=, as in size=1g: {path} {}", sizeless(fact));

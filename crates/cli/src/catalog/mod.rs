@@ -9,7 +9,7 @@ use volume::catalogue::{self, Problem};
 
 use crate::args::CatalogOptions;
 use crate::exit::Exit;
-use crate::outputs::say;
+use crate::outputs::print_text;
 use crate::terminal::Terminal;
 use crate::{diagnostics, runners};
 use runner::problems;
@@ -18,7 +18,7 @@ use runner::problems;
 pub(crate) fn command(options: &CatalogOptions) -> Exit {
     let Some(words) = &options.volume else {
         let listed = catalogue::list();
-        return say(&if options.json() { list_json(&listed) } else { list_text(&listed) });
+        return print_text(&if options.json() { list_json(&listed) } else { list_text(&listed) });
     };
     let load = question::read(options);
     let resolved = catalogue::resolve_all(&[words], &runners::read_volumes);
@@ -26,7 +26,7 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
         (Ok(load), Ok(resolved)) => {
             let shown = CatalogVolume::new(&resolved[0], &load);
             let style = SheetStyle { width: Terminal::stdout().width.min(100), colour: false };
-            say(&if options.json() { shown.json() } else { shown.text(style) })
+            print_text(&if options.json() { shown.json() } else { shown.text(style) })
         }
         (load, resolved) => {
             let mut problems = load.err().unwrap_or_default();

@@ -3,6 +3,8 @@
 pub(crate) mod args;
 pub(crate) mod sides;
 
+use job::Diagnostic;
+
 use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
 use report::ResultDocument;
 use report::ResultFormat;
@@ -11,7 +13,6 @@ use report::compare::{self as page, ComparisonDocument};
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
 use crate::refusal::Refused;
-use crate::terminal::tell;
 use args::{CompareOptions, FailOn};
 use report::html::PageSubject;
 use runner::Refusal;
@@ -20,7 +21,7 @@ use sides::{RunSet, RunShown, overwritten};
 /// Reads both sides, refuses what is not comparable, tells the change.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let CompareQuestion { baseline, candidate, settings } =
-        CompareQuestion::read(options).map_err(|problems| Refusal::Words(problems).told())?;
+        CompareQuestion::read(options).map_err(|problems| Refusal::Words(problems).report())?;
     let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
         return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));
@@ -43,9 +44,9 @@ pub(crate) fn comparable(comparison: &Comparison) -> Result<(), Exit> {
     if comparison.is_comparable() {
         return Ok(());
     }
-    tell("fathom: the runs are not comparable:\n");
-    page::refusal(comparison).iter().for_each(|reason| tell(&format!("  * {reason}\n")));
-    Err(Exit::usage("nothing was compared; --force compares them anyway"))
+    let error = Diagnostic::error("not-comparable", "the runs are not comparable");
+    let error = page::refusal(comparison).into_iter().fold(error, Diagnostic::note);
+    Err(Refusal::Jobs(vec![error.remedy("add --force to compare them nevertheless")]).report())
 }
 
 fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
@@ -72,17 +73,20 @@ impl CompareQuestion {
         let settings = threshold_percent(&options.threshold)
             .map(|threshold_percent| ComparisonSettings { threshold_percent, ..ComparisonSettings::default() });
         if settings.is_none() {
-            problems.push(format!("--threshold {}: write a share from 0% to 100%, such as 2%", options.threshold));
+            problems.push(format!(
+                "--threshold {}: not a percentage from 0% to 100%\nhelp: write, for example, 2%",
+                options.threshold
+            ));
         }
         problems.extend(overwritten(&[baseline.clone(), candidate.clone()].concat(), &options.output));
-        let mut recalled = [baseline, candidate].map(|words| RunSet::recall(&words));
-        for side in &mut recalled {
+        let mut resolved = [baseline, candidate].map(|words| RunSet::resolve(&words));
+        for side in &mut resolved {
             problems.extend(side.as_mut().err().into_iter().flat_map(std::mem::take));
         }
-        if let [Ok(baseline), Ok(candidate)] = &recalled {
+        if let [Ok(baseline), Ok(candidate)] = &resolved {
             problems.extend(baseline.twice(candidate));
         }
-        match (recalled, settings) {
+        match (resolved, settings) {
             ([Ok(baseline), Ok(candidate)], Some(settings)) if problems.is_empty() => {
                 Ok(Self { baseline, candidate, settings })
             }
@@ -101,9 +105,9 @@ fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String>
         }
     }
     match free.next() {
-        Some(word) => Err(format!("{word}: there is a run for both sides already: leave it out")),
+        Some(word) => Err(format!("{word}: both runs are given already\nhelp: leave it out")),
         None if baseline.is_empty() || candidate.is_empty() => {
-            Err("two runs are compared: write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"
+            Err("two runs are needed\nhelp: write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"
                 .to_owned())
         }
         None => Ok((baseline, candidate)),

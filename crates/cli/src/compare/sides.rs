@@ -8,10 +8,10 @@ use report::Shown;
 use report::compare::NamedRun;
 use report::html::PageSubject;
 
-use crate::recall::{Recalled, recall_all};
+use crate::run_argument::{ResolvedRun, resolve_all};
 
 /// One side: a run, or repeats of one.
-pub(crate) struct RunSet(Vec<Recalled>);
+pub(crate) struct RunSet(Vec<ResolvedRun>);
 
 impl RunSet {
     /// All runs that some words name, a series by all of its repeats.
@@ -19,45 +19,47 @@ impl RunSet {
     /// # Errors
     ///
     /// What cannot be had, a line each.
-    pub(crate) fn recall(words: &[String]) -> Result<Self, Vec<String>> {
+    pub(crate) fn resolve(words: &[String]) -> Result<Self, Vec<String>> {
         let names: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
         for name in names {
-            match recall_all(name) {
+            match resolve_all(name) {
                 Ok(found) => runs.extend(found),
                 Err(problem) => problems.push(problem),
             }
         }
-        let empty = runs.iter().filter(|recalled| recalled.run.jobs.iter().all(|job| job.result.ios() == 0));
-        problems.extend(empty.map(|recalled| {
+        let empty = runs.iter().filter(|resolved| resolved.run.jobs.iter().all(|job| job.result.ios() == 0));
+        problems.extend(empty.map(|resolved| {
             format!(
-                "{}: nothing was measured in it: no operation of any job is counted; give another run",
-                recalled.name
+                "{}: it contains no measurement: no job completed an operation\nhelp: give another run",
+                resolved.name
             )
         }));
         if problems.is_empty() { Ok(Self(runs)) } else { Err(problems) }
     }
 
     pub(crate) fn runs(&self) -> Vec<&Run> {
-        self.0.iter().map(|recalled| &recalled.run).collect()
+        self.0.iter().map(|resolved| &resolved.run).collect()
     }
 
     pub(crate) fn named(&self) -> Vec<NamedRun> {
-        self.0.iter().map(|recalled| NamedRun::of(&recalled.name, &recalled.run)).collect()
+        self.0.iter().map(|resolved| NamedRun::of(&resolved.name, &resolved.run)).collect()
     }
 
     /// Each run as a page shows it, called by its side.
     pub(crate) fn shown(&self, side: &str) -> Vec<RunShown<'_>> {
-        let shown = |recalled: &'_ Recalled| format!("{side} {}", recalled.name);
+        let shown = |resolved: &'_ ResolvedRun| format!("{side} {}", resolved.name);
         self.0.iter().map(|one| RunShown { name: shown(one), run: &one.run, verdicts: analyse(&one.run) }).collect()
     }
 
     /// Runs that are given more than once, here or in `other` as well: they would be compared with themselves.
     pub(crate) fn twice(&self, other: &Self) -> Vec<String> {
-        let names: Vec<&str> = self.0.iter().chain(&other.0).map(|recalled| recalled.name.as_str()).collect();
+        let names: Vec<&str> = self.0.iter().chain(&other.0).map(|resolved| resolved.name.as_str()).collect();
         let again = names.iter().enumerate().filter(|(index, name)| names[..*index].contains(name));
         again
-            .map(|(_, name)| format!("{name}: it is given twice: a run is always equal to itself; give another"))
+            .map(|(_, name)| {
+                format!("{name}: it is given twice, and a run always equals itself\nhelp: give another run")
+            })
             .collect()
     }
 }
@@ -88,5 +90,6 @@ pub(crate) fn overwritten(words: &[String], outputs: &[PathBuf]) -> Vec<String> 
     };
     let inputs: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
     let over = outputs.iter().filter(|path| inputs.iter().any(|name| same(path, name)));
-    over.map(|path| format!("--output {}: it is one of the runs: give another file", path.display())).collect()
+    over.map(|path| format!("--output {}: it is one of the compared runs\nhelp: give another file", path.display()))
+        .collect()
 }

@@ -16,7 +16,7 @@ pub(super) fn readable(root: &Path) -> Result<(), String> {
     }
     if ["sys", "proc"].iter().all(|name| std::fs::read_dir(root.join(name)).is_err()) {
         return Err(format!(
-            "{shown}: neither sys nor proc can be read there, so there is nothing to learn: mount them, or copy both \
+            "{shown}: neither sys nor proc can be read there\nhelp: mount them, or copy both \
              below --root"
         ));
     }
@@ -44,7 +44,7 @@ pub(super) fn in_use(root: &Path) -> Result<Vec<String>, String> {
         let usual: Vec<&str> = devices.iter().map(String::as_str).filter(|name| is_usual(name)).take(SHOWN).collect();
         let such_as = if usual.is_empty() { String::new() } else { format!(", such as {}", usual.join(", ")) };
         return Err(format!(
-            "no mounted filesystem is on a disk of this host: name a file, a directory or a block device{such_as}"
+            "no mounted filesystem is on a disk of this host\nhelp: name a file, a directory or a block device{such_as}"
         ));
     }
     Ok(there)

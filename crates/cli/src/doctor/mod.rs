@@ -12,14 +12,14 @@ use report::ResultFormat;
 
 use crate::args::DoctorOptions;
 use crate::exit::Exit;
-use crate::outputs::{Output, deliver_and_say, printed, say};
+use crate::outputs::{Output, deliver_and_print, print_text, printed};
 use crate::refusal::Refused;
 use runner::Refusal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
 pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     if options.checks {
-        return Ok(say(&report::doctor_checks()));
+        return Ok(print_text(&report::doctor_checks()));
     }
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
     ask::readable(root).map_err(|problem| Exit::environment(&problem))?;
@@ -28,7 +28,7 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     } else {
         options.things.clone()
     };
-    let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).report())?;
     let mut files =
         Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(|problem| Exit::usage(&problem))?;
     let host = doctor_facts::host(root);
@@ -42,5 +42,5 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     let subjects = subjects.into_iter().map(examined).collect();
     let diagnosis = Diagnosis { subjects, host: found_of_host, purpose: options.purpose() };
     let text = printed(ResultDocument::Diagnosis(&diagnosis, options.all), options.format);
-    Ok(deliver_and_say(&mut files, &text, ResultDocument::Diagnosis(&diagnosis, true)))
+    Ok(deliver_and_print(&mut files, &text, ResultDocument::Diagnosis(&diagnosis, true)))
 }

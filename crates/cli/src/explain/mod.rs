@@ -14,8 +14,8 @@ use report::ResultFormat;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::input_file;
-use crate::outputs::{Output, deliver_as, say};
-use crate::recall::{is_file, recall_all};
+use crate::outputs::{Output, deliver_as, print_text};
+use crate::run_argument::{is_file, resolve_all};
 use crate::runners;
 use crate::signals::Signals;
 use args::ExplainOptions;
@@ -26,7 +26,7 @@ use runner::problems;
 /// Reads everything, then explains it.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     if options.findings {
-        return Ok(say(&report::findings_markdown()));
+        return Ok(print_text(&report::findings_markdown()));
     }
     let (question, unreadable) = read(options)?;
     let mut files =
@@ -90,8 +90,8 @@ type Named = (String, Input);
 fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), input_file::Unopened> {
     // Runs that are kept have names of plain text; everything else is a file.
     if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
-        let recalled = recall_all(which).map_err(|problem| input_file::Unopened::unknown(path, problem))?;
-        let runs = recalled.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run))));
+        let resolved = resolve_all(which).map_err(|problem| input_file::Unopened::unknown(path, problem))?;
+        let runs = resolved.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run))));
         return Ok((runs.collect(), Vec::new()));
     }
     let refused = |error: InputError| input_file::Unopened { diagnostic: Box::new(error.into()), usage: true };

@@ -82,23 +82,23 @@ struct GateQuestion {
 impl GateQuestion {
     /// All that is wrong is told at once, expectations with their places.
     fn read(options: &GateOptions) -> Result<Self, Exit> {
-        let expected = ask::expectations(options).map_err(|problems| diagnostics::print(&problems));
+        let expected = ask::expectations(options);
         let run = [options.run.clone()];
         let inputs = [&run[..], &options.baseline].concat();
         let outputs: Vec<_> = options.output.iter().chain(&options.junit).cloned().collect();
         let mut problems = overwritten(&inputs, &outputs);
-        let mut recalled = |words: &[String]| RunSet::recall(words).map_err(|found| problems.extend(found)).ok();
-        let runs = recalled(&run);
-        let baseline = (!options.baseline.is_empty()).then(|| recalled(&options.baseline));
+        let mut resolved = |words: &[String]| RunSet::resolve(words).map_err(|found| problems.extend(found)).ok();
+        let runs = resolved(&run);
+        let baseline = (!options.baseline.is_empty()).then(|| resolved(&options.baseline));
         if let (Some(runs), Some(Some(baseline))) = (&runs, &baseline) {
             problems.extend(runs.twice(baseline));
         }
-        if !problems.is_empty() {
-            return Err(Refusal::Words(problems).told());
-        }
+        let of_inputs = diagnostics::errors(&problems.join("\n"));
         match (expected, runs) {
-            (Ok(expected), Some(runs)) => Ok(Self { expected, runs, baseline: baseline.flatten() }),
-            _ => Err(Exit::Usage),
+            (Ok(expected), Some(runs)) if of_inputs.is_empty() => {
+                Ok(Self { expected, runs, baseline: baseline.flatten() })
+            }
+            (expected, _) => Err(Refusal::Jobs([expected.err().unwrap_or_default(), of_inputs].concat()).report()),
         }
     }
 }

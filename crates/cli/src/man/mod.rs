@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use engine::gate::{Existing, create_output};
 
 use crate::exit::Exit;
-use crate::outputs::say;
+use crate::outputs::print_text;
 use args::ManOptions;
 use engine::describe;
 use manual::{ManualPage, pages, short_names};
@@ -24,9 +24,9 @@ pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Ex
     }
     let name = options.page.as_deref().unwrap_or("fathom");
     let Some(page) = pages.iter().find(|page| page.is_called(name)) else {
-        return Err(Exit::usage(&format!("there is no manual page `{name}`: use one of {}", known.join(", "))));
+        return Err(Exit::usage(&format!("there is no manual page `{name}`\nhelp: use one of {}", known.join(", "))));
     };
-    if std::io::stdout().is_terminal() { show(page) } else { Ok(say(&page.text)) }
+    if std::io::stdout().is_terminal() { show(page) } else { Ok(print_text(&page.text)) }
 }
 
 fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
@@ -43,7 +43,7 @@ fn show(page: &ManualPage) -> Result<Exit, Exit> {
     let refused = |error: std::io::Error| {
         let instead =
             format!("read `fathom {} --help`, or write them with --into", page.name.trim_start_matches("fathom-"));
-        Exit::environment(&format!("man: {error}: install man-db, {instead}"))
+        Exit::environment(&format!("man: {error}\nhelp: install man-db, {instead}"))
     };
     let mut man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn().map_err(refused)?;
     feed(&mut man, &page.text);

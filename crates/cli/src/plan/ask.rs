@@ -13,7 +13,7 @@ use volume::catalogue::{QuantityKind, quantity};
 use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
 use crate::input_file;
-use crate::source::Outside;
+use crate::source::LocalSource;
 use runner::problems;
 
 /// Headroom where none is given.
@@ -97,7 +97,7 @@ impl PlanReader {
             match quantity(words, QuantityKind::Share) {
                 Ok(share) if share <= 1.0 => need.read_share = share,
                 _ => {
-                    let message = format!("`{words}` is not a share from 0% to 100%");
+                    let message = format!("`{words}` is not a percentage from 0% to 100%");
                     self.refuse("--read", words, 0..words.len(), &message, "write, for example, --read 70%");
                 }
             }
@@ -221,5 +221,5 @@ fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
         let remedy = "give a record, fio's output or a job file";
         vec![Diagnostic::error("unreadable-input", engine::describe(&error)).at(place).remedy(remedy)]
     })?;
-    purchase::need_of(&name, &bytes, number, &Outside::default())
+    purchase::need_of(&name, &bytes, number, &LocalSource::default())
 }

@@ -22,7 +22,7 @@ use runner::Refusal;
 
 /// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
-    let need = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let need = ask::read(options).map_err(|problems| Refusal::Jobs(problems).report())?;
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let runner = runners::model();

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::args::TextOrJson;
+
 pub(crate) const HELP: &str = "\
 Every run, sim, sweep and suite is saved in $FATHOM_HOME/runs or, where that is not set, in \
 $XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the ID of a run, its beginning or its last \
@@ -47,7 +49,7 @@ pub(super) struct RunsListOptions {
     pub(super) text: Option<String>,
     /// Only those of this kind
     #[arg(long, value_enum, help_heading = "Filters")]
-    pub(super) kind: Option<OfKind>,
+    pub(super) kind: Option<KindFilter>,
     /// Only those whose name, id or job is such
     #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) name: Option<String>,
@@ -67,13 +69,13 @@ pub(super) struct RunsListOptions {
     #[arg(long, value_name = "WHEN", help_heading = "Filters")]
     pub(super) until: Option<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Form::Text, help_heading = "Output")]
-    pub(super) format: Form,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
+    pub(super) format: TextOrJson,
 }
 
 /// Kinds of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum OfKind {
+pub(super) enum KindFilter {
     /// A measurement
     Run,
     /// A simulation
@@ -84,25 +86,15 @@ pub(super) enum OfKind {
     Suite,
 }
 
-impl From<OfKind> for store::RunKind {
-    fn from(kind: OfKind) -> Self {
+impl From<KindFilter> for store::RunKind {
+    fn from(kind: KindFilter) -> Self {
         match kind {
-            OfKind::Run => Self::Run,
-            OfKind::Sim => Self::Sim,
-            OfKind::Sweep => Self::Sweep,
-            OfKind::Suite => Self::Suite,
+            KindFilter::Run => Self::Run,
+            KindFilter::Sim => Self::Sim,
+            KindFilter::Sweep => Self::Sweep,
+            KindFilter::Suite => Self::Suite,
         }
     }
-}
-
-/// Formats on standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
-    /// For people
-    #[default]
-    Text,
-    /// One document
-    Json,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -110,8 +102,8 @@ pub(super) struct RunsShowOptions {
     /// An id, a part of one, `last`, or a folder
     pub(super) run: String,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Form::Text)]
-    pub(super) format: Form,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub(super) format: TextOrJson,
 }
 
 #[derive(Clone, Debug, Args)]

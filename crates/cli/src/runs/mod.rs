@@ -9,15 +9,14 @@ use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_ru
 use store::{Entry, Filter, Reason, Retention, RunStore};
 use units::Bytes;
 
+use crate::args::TextOrJson;
 use crate::exit::Exit;
 use crate::input_file;
-use crate::outputs::say;
-use crate::recall::recall_all;
-use crate::terminal::{Terminal, tell};
+use crate::outputs::print_text;
+use crate::run_argument::resolve_all;
+use crate::terminal::Terminal;
 use crate::{home, retention};
-use args::{
-    Form, ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions,
-};
+use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
 
 /// Lists, shows, removes, imports, keeps or prunes.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
@@ -54,27 +53,27 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let listing = listing.map_err(|error| failed(&error))?;
     let runs: Vec<_> = listing.entries.iter().map(|entry| saved::run(entry, now.time_zone())).collect();
     let (place, skipped) = (place.display().to_string(), saved::skipped(&listing));
-    Ok(say(&match options.format {
-        Form::Json => saved_runs_json(&place, &runs, &skipped),
-        Form::Text => saved_runs_text(&place, &runs, &skipped, Terminal::stdout().style()),
+    Ok(print_text(&match options.format {
+        TextOrJson::Json => saved_runs_json(&place, &runs, &skipped),
+        TextOrJson::Text => saved_runs_text(&place, &runs, &skipped, Terminal::stdout().style()),
     }))
 }
 
 fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
-    let recalled = recall_all(&options.run).map_err(|problem| Exit::usage(&problem))?;
+    let resolved = resolve_all(&options.run).map_err(|problem| Exit::usage(&problem))?;
     let (zone, style) = (TimeZone::system(), Terminal::stdout().style());
-    let details: Vec<_> = recalled.iter().map(|one| saved::details(one, &zone)).collect();
+    let details: Vec<_> = resolved.iter().map(|one| saved::details(one, &zone)).collect();
     let text = |(one, details)| run_details_text(details, &saved::results(one, style), style);
-    Ok(say(&match options.format {
-        Form::Json => run_details_json(&details),
-        Form::Text => recalled.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
+    Ok(print_text(&match options.format {
+        TextOrJson::Json => run_details_json(&details),
+        TextOrJson::Text => resolved.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
     }))
 }
 
 fn remove(words: &[String]) -> Result<Exit, Exit> {
     let store = existing()?;
     let ids = store.remove(&named(&store, words)?).map_err(|errors| all_failed(&errors))?;
-    Ok(say(&ids.iter().map(|id| format!("removed {id}\n")).collect::<String>()))
+    Ok(print_text(&ids.iter().map(|id| format!("removed {id}\n")).collect::<String>()))
 }
 
 fn import(options: &ImportOptions) -> Result<Exit, Exit> {
@@ -87,7 +86,7 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
         let bytes = match input_file::bytes(file) {
             Ok(bytes) => bytes,
             Err(unopened) => {
-                worst = worst.max(unopened.told(&name));
+                worst = worst.max(unopened.report(&name));
                 continue;
             }
         };
@@ -95,7 +94,7 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
             let which = number.map_or_else(|| name.clone(), |number| format!("{name}#{number}"));
             let imported = store.import(&name, &bytes, number, device::unix_ms()).map_err(|error| failed(&error));
             worst = worst.max(match imported {
-                Ok(id) => say(&format!("imported {which} as {id}\n")),
+                Ok(id) => print_text(&format!("imported {which} as {id}\n")),
                 Err(exit) => exit,
             });
         }
@@ -122,13 +121,13 @@ fn keep(options: &KeepOptions) -> Result<Exit, Exit> {
         store.keep(id, !options.release).map_err(|error| failed(&error))?;
     }
     let what = if options.release { "released" } else { "kept for good:" };
-    Ok(say(&ids.iter().map(|id| format!("{what} {id}\n")).collect::<String>()))
+    Ok(print_text(&ids.iter().map(|id| format!("{what} {id}\n")).collect::<String>()))
 }
 
 fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
     let wanted = retention_of(options).map_err(|problem| Exit::usage(&problem))?;
     let Some(store) = home::store().map_err(|problem| Exit::environment(&problem))? else {
-        return Ok(say("nothing to remove\n"));
+        return Ok(print_text("nothing to remove\n"));
     };
     let surplus = store.surplus(wanted, device::unix_ms()).map_err(|error| failed(&error))?;
     let removed = match options.dry_run {
@@ -139,13 +138,13 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
     let what = if options.dry_run { "would be removed" } else { "removed" };
     let lines: String = removed.iter().map(|id| format!("{id}\n")).collect();
     let noun = if removed.len() == 1 { "run" } else { "runs" };
-    Ok(say(&format!("{lines}{} {noun} {what}, {}\n", removed.len(), Bytes::new(bytes))))
+    Ok(print_text(&format!("{lines}{} {noun} {what}, {}\n", removed.len(), Bytes::new(bytes))))
 }
 
 /// Retention by options; without options, by the environment.
 fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
     let read = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
-        let unknown = |text: &String| format!("{option} {text}: write {example}");
+        let unknown = |text: &String| format!("{option} {text}: unreadable value\nhelp: write {example}");
         text.as_ref().map(|text| parse(text).ok_or_else(|| unknown(text))).transpose()
     };
     let max_age_ms = read("--older-than", &options.older_than, store::age_ms, "a time such as 90d or 12h")?;
@@ -160,7 +159,7 @@ fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
 fn existing() -> Result<RunStore, Exit> {
     let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
     let store = home::store().map_err(|problem| Exit::environment(&problem))?;
-    store.ok_or_else(|| Exit::usage(&format!("no run was kept yet in {}", place.display())))
+    store.ok_or_else(|| Exit::usage(&format!("no run is saved in {}", place.display())))
 }
 
 /// Words for runs; series as all of their runs.
@@ -177,10 +176,10 @@ fn named(store: &RunStore, words: &[String]) -> Result<Vec<String>, Exit> {
 }
 
 fn failed(error: &store::Error) -> Exit {
-    tell(&format!("fathom: {error}\n"));
+    let text = error.to_string();
     match error.reason {
-        Reason::Unknown(_) | Reason::Ambiguous { .. } | Reason::Foreign(_) | Reason::Refused(_) => Exit::Usage,
-        _ => Exit::Environment,
+        Reason::Unknown(_) | Reason::Ambiguous { .. } | Reason::Foreign(_) | Reason::Refused(_) => Exit::usage(&text),
+        _ => Exit::environment(&text),
     }
 }
 

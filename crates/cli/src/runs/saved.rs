@@ -7,8 +7,8 @@ use report::runs::{RunDetails, SavedRun, SkippedRun};
 use store::{Entry, Listing, Loaded};
 
 use super::when;
-use crate::keep;
-use crate::recall::Recalled;
+use crate::run_argument::ResolvedRun;
+use crate::save;
 
 /// Returns an entry of the store with its local time.
 pub(super) fn run<'a>(entry: &'a Entry, zone: &TimeZone) -> SavedRun<'a, Entry> {
@@ -41,20 +41,20 @@ pub(super) fn skipped(listing: &Listing) -> Vec<SkippedRun> {
 }
 
 /// Returns a run with everything saved beside its record.
-pub(super) fn details<'a>(recalled: &'a Recalled, zone: &TimeZone) -> RunDetails<'a, Entry> {
-    let saved = recalled.kept.as_ref();
+pub(super) fn details<'a>(resolved: &'a ResolvedRun, zone: &TimeZone) -> RunDetails<'a, Entry> {
+    let saved = resolved.kept.as_ref();
     let environment = saved.and_then(|saved| saved.environment().ok());
     RunDetails {
-        run: &recalled.run,
+        run: &resolved.run,
         saved: saved.map(|saved| (run(&saved.entry, zone), saved.folder().to_string_lossy().into_owned())),
-        environment: environment.unwrap_or_else(|| EnvironmentRecord::of(&recalled.run)),
+        environment: environment.unwrap_or_else(|| EnvironmentRecord::of(&resolved.run)),
         job: saved.and_then(|saved| saved.job().ok().flatten()),
     }
 }
 
 /// Returns the text that a sweep, a grid or a suite printed, and the results of any other run.
-pub(super) fn results(recalled: &Recalled, style: SheetStyle) -> String {
-    let printed = |saved: &Loaded| String::from_utf8(saved.file(keep::TEXT).ok()?).ok();
-    let results = || report::text(&recalled.run, &analyse::analyse(&recalled.run), style);
-    recalled.kept.as_ref().and_then(printed).unwrap_or_else(results)
+pub(super) fn results(resolved: &ResolvedRun, style: SheetStyle) -> String {
+    let printed = |saved: &Loaded| String::from_utf8(saved.file(save::TEXT).ok()?).ok();
+    let results = || report::text(&resolved.run, &analyse::analyse(&resolved.run), style);
+    resolved.kept.as_ref().and_then(printed).unwrap_or_else(results)
 }

@@ -7,7 +7,11 @@ use jiff::{Timestamp, Zoned};
 /// Parses `2026-11-21`, `2026-11-21T20:53` or `2026-11-21 20:53:04` in local time, or `7d` ago, as milliseconds since
 /// 1970.
 pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
-    let unknown = || format!("{text}: write a date (2026-11-21), a date and a time (2026-11-21T20:53) or an age (7d)");
+    let unknown = || {
+        format!(
+            "{text}: neither a date nor an age\nhelp: write a date (2026-11-21), a date and a time (2026-11-21T20:53) or an age (7d)"
+        )
+    };
     let now_ms = u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0);
     if let Some(age_ms) = store::age_ms(text) {
         return Ok(now_ms.saturating_sub(age_ms));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use report::ResultFormat;
 
-use crate::args::ProgressStyle;
+use crate::args::{ProgressStyle, TextOrJson};
 
 pub(crate) const HELP: &str = "\
 Without VOLUME there is no model: the server answers as fast as its backing. Volumes are named as for \
@@ -191,17 +191,8 @@ pub(super) struct ControlOptions {
     #[arg(value_name = "COMMAND")]
     pub(super) words: Vec<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = ControlFormat::Text)]
-    pub(super) format: ControlFormat,
-}
-
-/// Formats of control replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ControlFormat {
-    /// Text
-    Text,
-    /// The server's answer, one line of JSON
-    Json,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub(super) format: TextOrJson,
 }
 
 impl From<ServeFormat> for ResultFormat {

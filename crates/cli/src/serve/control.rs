@@ -1,6 +1,7 @@
 //! `fathom serve control`: sends a command to a running server.
 
-use super::args::{ControlFormat, ControlOptions};
+use super::args::ControlOptions;
+use crate::args::TextOrJson;
 use crate::exit::Exit;
 use crate::outputs;
 use crate::refusal::Refused;
@@ -12,7 +13,7 @@ use serve::{ControlReply, Located};
 pub(super) fn command(options: &ControlOptions) -> Exit {
     let line = if options.words.is_empty() { "show".to_owned() } else { options.words.join(" ") };
     if line.contains('\n') {
-        return Exit::usage("serve control: a command is one line: write one command at a time");
+        return Exit::usage("serve control: the command has several lines\nhelp: write one command at a time");
     }
     let socket = options.socket.display();
     let answered = match serve::send_command(&options.socket, &line) {
@@ -26,16 +27,16 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
     };
     let Some(answer) = ControlReply::parse(&answered) else {
         return Exit::environment(&format!(
-            "serve control: unrecognized answer from {socket}: name the socket that a server of the same version has \
+            "serve control: unrecognized answer from {socket}\nhelp: name the socket that a server of the same version has \
              for --control"
         ));
     };
     let text = match (options.format, &answer.server) {
-        (ControlFormat::Json, _) => answered,
-        (ControlFormat::Text, Some(state)) => state.text(),
-        (ControlFormat::Text, None) => String::new(),
+        (TextOrJson::Json, _) => answered,
+        (TextOrJson::Text, Some(state)) => state.text(),
+        (TextOrJson::Text, None) => String::new(),
     };
-    match outputs::say(&text) {
+    match outputs::print_text(&text) {
         said if answer.ok => said,
         // It says nothing about the words.
         _ if answer.errors.iter().all(|error| error.column.is_none()) => {
@@ -46,7 +47,7 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
         }
         _ => {
             let problems = answer.errors.iter().map(|error| error.diagnostic(&line));
-            Refusal::Jobs(problems.collect()).told()
+            Refusal::Jobs(problems.collect()).report()
         }
     }
 }

@@ -17,12 +17,13 @@ use serve::document;
 use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog};
 
 use crate::args::ProgressStyle;
+use crate::diagnostics;
 use crate::display::Display;
 use crate::exit::Exit;
-use crate::outputs::{self, Output, deliver_and_say, printed};
+use crate::outputs::{self, Output, deliver_and_print, printed};
 use crate::refusal::Refused;
 use crate::signals::Signals;
-use crate::terminal::tell;
+use crate::terminal::write_stderr;
 use crate::{home, input, runners, shutdown};
 use args::{ServeCommand, ServeFormat, ServeOptions};
 use live::EventLog;
@@ -41,7 +42,7 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     }
     let Some(address) = &options.stats else { return run(options, &directory) };
     let served = serve::read_statistics(address, &directory).map_err(|problem| Exit::environment(&problem))?;
-    Ok(outputs::say(&printed(document(&served), options.format.unwrap_or(ServeFormat::Text))))
+    Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ServeFormat::Text))))
 }
 
 /// The system's refusal of something.
@@ -55,14 +56,14 @@ const FILES: HostFiles =
 /// Reads, checks, serves, reports.
 fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exit> {
     let request = options.request(options.seed.unwrap_or_else(|| runners::seed_for_many(false)));
-    let question = ServeQuestion::read(&request, &FILES).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let question = ServeQuestion::read(&request, &FILES).map_err(|problems| Refusal::Jobs(problems).report())?;
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
     let dangers = serve::dangers(&request, &question, &gate);
     if !dangers.is_empty() {
-        return Err(Refusal::Words(dangers).told());
+        return Err(Refusal::Words(dangers).report());
     }
     let opened = Output::open(&options.output, ResultFormat::OF_SERVER);
-    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).report())?;
     let signals = Signals::listen()?.with_grace(GRACE);
     let mut prepared =
         PreparedServer::set(&request, &question, &gate, directory).map_err(|problem| Exit::environment(&problem))?;
@@ -99,8 +100,8 @@ fn clean(directory: &RuntimeDirectory) -> Exit {
     if cleaned.removed.is_empty() && cleaned.errors.is_empty() {
         text = "nothing is left of servers that have ended\n".to_owned();
     }
-    let said = outputs::say(&text);
-    cleaned.errors.iter().for_each(|error| tell(&format!("fathom: {error}\n")));
+    let said = outputs::print_text(&text);
+    cleaned.errors.iter().for_each(|error| diagnostics::error(error));
     if cleaned.errors.is_empty() { said } else { Exit::Environment }
 }
 
@@ -118,9 +119,9 @@ fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], 
     let result = document(served);
     let wanted = || printed(result, options.format.unwrap_or(ServeFormat::Text));
     let output = if of_command { String::new() } else { wanted() };
-    let delivered = deliver_and_say(files, &output, result);
+    let delivered = deliver_and_print(files, &output, result);
     if of_command {
-        tell(&printed(result, ServeFormat::Text));
+        write_stderr(&printed(result, ServeFormat::Text));
     }
     match (exit, delivered) {
         (Exit::Good, delivered) => delivered,

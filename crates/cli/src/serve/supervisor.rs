@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use nbd::server::Stopper;
 use units::{Bytes, count, significant};
 
+use crate::diagnostics;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::signals::Signals;
-use crate::terminal::tell;
+use crate::terminal::write_stderr;
 use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
 
 /// Waits for the reasons to stop a server, on a thread of its own.
@@ -51,13 +52,13 @@ impl ServerSupervisor {
 
     /// Opens the server, watches, and closes it. Returns the code with which the program ends.
     fn attend(mut self, opening: Opening, over: &AtomicBool) -> Exit {
-        let exit = match opening.open(&tell) {
+        let exit = match opening.open(&write_stderr) {
             Err(problem) => Exit::environment(&problem),
             Ok(OpenedServer { devices, mut child }) => {
                 let exit = self.watch(&mut child, over);
                 // What was written through them is written to the server now.
                 let left = devices.tear_down();
-                left.iter().for_each(|left| tell(&format!("fathom: {left}\n")));
+                left.iter().for_each(|left| diagnostics::error(left));
                 let is_good = exit == Exit::Good || exit == Exit::Command(0);
                 if is_good && !left.is_empty() { Exit::Environment } else { exit }
             }
@@ -97,7 +98,7 @@ impl ServerSupervisor {
         let clients = self.view.connected();
         let mib = significant(bytes_per_sec / Bytes::MIB as f64, 3);
         let plural = if clients == 1 { "" } else { "s" };
-        self.display.say(&format!("{} IOPS  {mib} MiB/s  {clients} client{plural}", count(iops.round())));
+        self.display.show_status(&format!("{} IOPS  {mib} MiB/s  {clients} client{plural}", count(iops.round())));
     }
 }
 

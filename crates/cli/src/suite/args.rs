@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{Conduct, PageFormat, Scrape};
+use crate::args::{CommonOptions, EndpointOptions, PageFormat};
 
 pub(crate) const HELP: &str = "\
 A suite is a published benchmark procedure: its steps in order, its preconditions, the meaning of each \
@@ -86,7 +86,7 @@ pub(super) struct SuiteRunOptions {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) scrape: Scrape,
+    pub(super) endpoint: EndpointOptions,
     #[command(flatten)]
-    pub(super) conduct: Conduct,
+    pub(super) common: CommonOptions,
 }

@@ -22,14 +22,14 @@ use crate::argv;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::home;
-use crate::keep::{self, Keepsake};
-use crate::onlookers::Invited;
+use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
 use crate::refusal::Refused;
 use crate::runners;
+use crate::save::{self, RunToSave};
 use crate::signals::Signals;
-use crate::source::Outside;
-use crate::terminal::{Terminal, tell};
+use crate::source::LocalSource;
+use crate::terminal::{Terminal, write_stderr};
 use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
 use live::EventLog;
 use runner::Refusal;
@@ -40,10 +40,10 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
     match &options.command {
         SuiteCommand::List(options) => Ok(list(options.format)),
         SuiteCommand::Show(options) => {
-            let suite = suite::find(&options.name, read_suite).map_err(|problems| Refusal::Jobs(problems).told())?;
+            let suite = suite::find(&options.name, read_suite).map_err(|problems| Refusal::Jobs(problems).report())?;
             Ok(show(&suite, options.format))
         }
-        SuiteCommand::Run(options) => carry_out(options, words),
+        SuiteCommand::Run(options) => execute(options, words),
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
 fn list(format: PageFormat) -> Exit {
     let suites = suite::all();
     let procedures: Vec<_> = suites.iter().map(Suite::procedure).collect();
-    outputs::say(&match format {
+    outputs::print_text(&match format {
         PageFormat::Text => suites_text(&procedures),
         PageFormat::Json => suites_json(&procedures),
         PageFormat::Md => suites_markdown(&procedures),
@@ -61,7 +61,7 @@ fn list(format: PageFormat) -> Exit {
 /// Describes one suite.
 fn show(suite: &Suite, format: PageFormat) -> Exit {
     let procedure = suite.procedure();
-    outputs::say(&match format {
+    outputs::print_text(&match format {
         PageFormat::Text => procedure.text(Terminal::stdout().style()),
         PageFormat::Json => procedure.json(),
         PageFormat::Md => procedure.markdown(),
@@ -69,26 +69,26 @@ fn show(suite: &Suite, format: PageFormat) -> Exit {
 }
 
 /// Checks everything, resumes an interrupted run, and reports the result.
-fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
-    let outside = Outside::default();
-    let gate = options.conduct.gate();
+fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
+    let source = LocalSource::default();
+    let gate = options.common.gate();
     let runner = |place| runners::runner(place, &gate);
-    let host = runners::procedure_host(&outside, &runner);
-    let question = read(options, host).map_err(Refusal::told)?;
-    let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
+    let host = runners::procedure_host(&source, &runner);
+    let question = read(options, host).map_err(Refusal::report)?;
+    let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
     let checked = suite::check_all(&question, Seeds::fixed(seed));
-    if options.conduct.dry_run {
+    if options.common.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
-    let OpenedSuite { path, kept, mut files, invited, _lock } = opened.map_err(Refusal::told)?;
-    let signals = Signals::listen()?.with_grace(options.conduct.grace);
+    let OpenedSuite { path, kept, mut files, observers, _lock } = opened.map_err(Refusal::report)?;
+    let signals = Signals::listen()?.with_grace(options.common.grace);
     let state = kept.unwrap_or_else(|| SuiteState::new(&question, seed));
-    let mut display = Display::new(options.conduct.progress, EventLog::none()).shown_to(invited);
+    let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
     let began = device::unix_ms();
-    display.tell(&Event::Start { unix_ms: began, command_line: argv::command_line(words) });
+    display.record_event(&Event::Start { unix_ms: began, command_line: argv::command_line(words) });
     if state.done() > 0 {
-        display.say(&format!("going on: {} steps were done before", state.done()));
+        display.show_status(&format!("going on: {} steps were done before", state.done()));
     }
     let mut session = SuiteSession {
         question: &question,
@@ -104,19 +104,18 @@ fn carry_out(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> 
     display.close();
     signals.conclude();
     let document = suite::document(&question, &state, argv::command_line(words), ended == SuiteEnd::Finished);
-    let keeping = options.conduct.records().then(|| keepsake(&document, parts, &state, &mut display, (words, began)));
-    let keeping = keeping.map(|keepsake| Keepsake { attached: attached(&question, &document), ..keepsake }.keep());
+    let pending_save =
+        options.common.records().then(|| to_save(&document, parts, &state, &mut display, (words, began)));
+    let pending_save =
+        pending_save.map(|to_save| RunToSave { attached: attached(&question, &document), ..to_save }.keep());
     let (exit, written) = conclude(options, &document, &mut files);
-    state.kept = keep::tell(keeping).or(state.kept);
+    state.kept = save::report_saved(pending_save).or(state.kept);
     match ended {
-        SuiteEnd::Unkept(problem) => {
-            tell(&format!("fathom: {problem}\n"));
-            Ok(Exit::Environment)
-        }
+        SuiteEnd::Unkept(problem) => Ok(Exit::environment(&problem)),
         SuiteEnd::Signal | SuiteEnd::Stuck => {
             // So that the record of the rest can be completed by that of the beginning.
             let _ = state_file::save(&state, &path);
-            tell(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
+            write_stderr(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
         SuiteEnd::Finished => {
@@ -152,7 +151,7 @@ struct OpenedSuite {
     path: PathBuf,
     kept: Option<SuiteState>,
     files: Vec<Output>,
-    invited: Invited,
+    observers: RequestedObservers,
     _lock: SuiteLock,
 }
 
@@ -161,14 +160,11 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<Opene
     let usual = || state_file::usual_path(question).map_err(Refusal::Host);
     let path = options.state.clone().map_or_else(usual, Ok)?;
     let lock = SuiteLock::take(&path).map_err(refused)?;
-    let kept = if options.restart {
-        None
-    } else {
-        state_file::load(&path, question, options.conduct.seed).map_err(refused)?
-    };
+    let kept =
+        if options.restart { None } else { state_file::load(&path, question, options.common.seed).map_err(refused)? };
     let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
-    let invited = Invited::invite(&options.scrape, None).map_err(refused)?;
-    Ok(OpenedSuite { path, kept, files, invited, _lock: lock })
+    let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(refused)?;
+    Ok(OpenedSuite { path, kept, files, observers, _lock: lock })
 }
 
 /// The last line of every dry run; of many steps it stands once.
@@ -177,7 +173,7 @@ const TOUCHED: &str = "nothing was touched";
 /// Prints what a suite run would do.
 fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>) -> Exit {
     if let Err(refusal @ Refusal::Jobs(_)) = checked {
-        return refusal.told();
+        return refusal.report();
     }
     let mut text = question.suite().procedure().preview(&question.targets());
     match suite::described(question, Seeds::fixed(seed)) {
@@ -188,25 +184,25 @@ fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>
                 text.push_str(&format!("\n{name}\n{told}"));
             }
         }
-        Err(refusal) => return refusal.told(),
+        Err(refusal) => return refusal.report(),
     }
     text.push_str(&format!("\n{TOUCHED}\n"));
-    match (outputs::say(&text), checked) {
-        (_, Err(refusal)) => refusal.told(),
+    match (outputs::print_text(&text), checked) {
+        (_, Err(refusal)) => refusal.report(),
         (said, Ok(())) => said,
     }
 }
 
 /// Data of a suite to be saved: steps of this command, behind those of an earlier one.
-fn keepsake(
+fn to_save(
     document: &SuiteDocument,
     parts: Vec<(String, Run)>,
     state: &SuiteState,
     display: &mut Display,
     (words, began_unix_ms): (&[String], u64),
-) -> Keepsake {
+) -> RunToSave {
     let done_now = parts.len();
-    let mut run = keep::of_parts(parts, words, Some(document.seed));
+    let mut run = save::of_parts(parts, words, Some(document.seed));
     let earlier = state.kept.as_deref().and_then(|id| home::store().ok()??.load(id).ok());
     let is_whole = earlier.is_some() || done_now >= state.done();
     if let Some(earlier) = earlier {
@@ -221,19 +217,19 @@ fn keepsake(
         true if has_failed(document) => record::RunOutcome::Failed,
         true => record::RunOutcome::Completed,
     };
-    display.tell(&Event::end(&run));
+    display.record_event(&Event::end(&run));
     let told = outcomes(document).flat_map(SuiteOutcome::findings).max_by_key(|told| told.severity);
-    Keepsake {
+    RunToSave {
         events: display.take_events(),
         verdict: told.map(|told| told.code.clone()),
-        ..Keepsake::of(RunKind::Suite, &document.suite, run, began_unix_ms)
+        ..RunToSave::of(RunKind::Suite, &document.suite, run, began_unix_ms)
     }
 }
 
 fn attached(question: &SuiteQuestion<'_>, document: &SuiteDocument) -> Vec<(&'static str, String)> {
     vec![
-        (keep::SUITE, report::suite::json(document)),
-        (keep::TEXT, report::suite::text(document, IN_FILES)),
+        (save::SUITE, report::suite::json(document)),
+        (save::TEXT, report::suite::text(document, IN_FILES)),
         ("suite.toml", question.suite().toml().to_owned()),
     ]
 }

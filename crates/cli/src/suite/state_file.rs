@@ -18,7 +18,7 @@ pub(super) fn load(path: &Path, question: &SuiteQuestion<'_>, seed: Option<u64>)
         Ok(text) => SuiteState::parse(&path.display().to_string(), &text, question, seed).map(Some),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!(
-            "the state {} cannot be read: {}; give another file with --state, or begin anew with --restart",
+            "the state {} cannot be read: {}\nhelp: give another file with --state, or start again with --restart",
             path.display(),
             describe(&error)
         )),
@@ -41,7 +41,11 @@ pub(super) fn save(state: &SuiteState, path: &Path) -> Result<(), String> {
         std::fs::rename(&beside, path)
     };
     write().map_err(|error| {
-        format!("the state {} cannot be written: {}; give another file with --state", path.display(), describe(&error))
+        format!(
+            "the state {} cannot be written: {}\nhelp: give another file with --state",
+            path.display(),
+            describe(&error)
+        )
     })
 }
 
@@ -61,7 +65,7 @@ impl SuiteLock {
         let path = beside(state, "lock");
         let cannot = |error: &std::io::Error| {
             format!(
-                "the state {} cannot be locked: {}; give another file with --state",
+                "the state {} cannot be locked: {}\nhelp: give another file with --state",
                 state.display(),
                 describe(error)
             )
@@ -71,7 +75,7 @@ impl SuiteLock {
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => Err(format!(
-                "another fathom is carrying out this suite and keeps what is done in {}: wait for it, or give another \
+                "another fathom runs this suite with the state {}\nhelp: wait for it, or give another \
                  file with --state",
                 state.display()
             )),
@@ -104,12 +108,13 @@ pub(super) fn usual_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, String
     let base = base.or_else(|| set("HOME").map(|home| home.join(".local/state")));
     let Some(base) = base else {
         return Err(
-            "there is no place for the state, as neither XDG_STATE_HOME nor HOME is set: give --state FILE".to_owned()
+            "there is no place for the state, as neither XDG_STATE_HOME nor HOME is set\nhelp: give --state FILE"
+                .to_owned(),
         );
     };
     let directory = base.join("fathom").join("suites");
     std::fs::create_dir_all(&directory).map_err(|error| {
-        format!("the directory {} cannot be made: {}; give --state FILE", directory.display(), describe(&error))
+        format!("the directory {} cannot be made: {}\nhelp: give --state FILE", directory.display(), describe(&error))
     })?;
     let target = question.target_path().unwrap_or_default();
     let of = hash(&format!("{target}\n{}", question.volume().unwrap_or_default()));

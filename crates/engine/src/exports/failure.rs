@@ -43,7 +43,7 @@ impl ExportFailure {
 fn unreachable(place: String, error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::ENOENT | libc::ECONNREFUSED) => "start the server, or correct the address",
-        Some(libc::EACCES | libc::EPERM) => "run as a user who may use the socket (see ls -l)",
+        Some(libc::EACCES | libc::EPERM) => "run as a user that may use the socket (see ls -l)",
         Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH) => {
             "check that the server runs and accepts more clients, and that no firewall blocks it"
         }

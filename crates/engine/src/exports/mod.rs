@@ -96,7 +96,7 @@ impl RemoteExport {
         }
         if setup.durable && !self.durable_writes && !self.read_only {
             let reason = "the server cannot make single writes durable (NBD_CMD_FLAG_FUA)";
-            return Err(refused(uri, reason).with_remedy("use fsync=1 in place of sync="));
+            return Err(refused(uri, reason).with_remedy("use fsync=1 instead of sync="));
         }
         Ok(())
     }

@@ -170,26 +170,28 @@ impl fmt::Display for WriteRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         if self.objections == [Objection::DeviceDirectory] {
-            return write!(f, "there is no device {path}: look for its name with lsblk");
+            return write!(f, "there is no device {path}\nhelp: look for its name with lsblk");
         }
         let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
         let reasons = reasons.join(", ");
         if self.is_read {
             return write!(
                 f,
-                "{path} cannot be read while it changes: {reasons}. End the program that uses it, or name another file"
+                "{path} cannot be read while it changes: {reasons}\nhelp: end the program that uses it, or name another file"
             );
         }
-        write!(f, "{path} would be overwritten: {reasons}. ")?;
+        write!(f, "{path} would be overwritten: {reasons}\nhelp: ")?;
         match self.permission() {
             Permission::Overwrite | Permission::Destroy if self.by_fio => {
-                f.write_str("End what uses it, or set allow_mounted_write=1 if it may be destroyed")
+                f.write_str("end what uses it, or set allow_mounted_write=1 if it may be destroyed")
             }
-            Permission::Overwrite => write!(f, "To overwrite it, add --allow-overwrite={path}; else name another file"),
+            Permission::Overwrite => {
+                write!(f, "to overwrite it, add --allow-overwrite={path}; otherwise name another file")
+            }
             Permission::Destroy => {
-                write!(f, "If that may be destroyed, add --allow-destroy={path}; else choose another device or file")
+                write!(f, "to destroy it, add --allow-destroy={path}; otherwise choose another device or file")
             }
-            Permission::Never => f.write_str("Choose another file"),
+            Permission::Never => f.write_str("choose another file"),
         }
     }
 }

@@ -282,7 +282,7 @@ fn what_an_export_cannot_do_is_not_asked_of_it() {
     let nothing = |_: &mut dyn DynTarget| {};
     let durable = Setup { durable: true, ..setup(&socket, 1, 4096) };
     let error = with_target(&durable, Vec::new(), With(nothing)).unwrap_err().to_string();
-    assert!(error.contains("use fsync=1 in place of sync="), "{error}");
+    assert!(error.contains("use fsync=1 instead of sync="), "{error}");
     let error = with_target(&setup(&socket, 1, 64 << 20), Vec::new(), With(nothing)).unwrap_err().to_string();
     assert!(error.contains("at most 33554432 bytes, and blocks have 67108864; use bs=33554432 or less"), "{error}");
 }

@@ -82,12 +82,15 @@ impl Tty {
             ));
         }
         if !features.full_screen {
-            return Err(format!("--live: this terminal cannot show a full screen (TERM is dumb or not set); {remedy}"));
+            return Err(format!(
+                "--live: this terminal cannot show a full screen (TERM is dumb or not set)\nhelp: {remedy}"
+            ));
         }
         let of_input = || io::stdin().as_fd().try_clone_to_owned().map(File::from).ok();
         let keys = File::open("/dev/tty").ok().or_else(|| of_input().filter(IsTerminal::is_terminal));
-        let keys =
-            keys.ok_or_else(|| format!("--live: this terminal has no keyboard (/dev/tty cannot be opened); {remedy}"))?;
+        let keys = keys.ok_or_else(|| {
+            format!("--live: this terminal has no keyboard (/dev/tty cannot be opened)\nhelp: {remedy}")
+        })?;
         Ok(Self { keys, shown: None, unicode: features.unicode })
     }
 

@@ -18,30 +18,32 @@ pub enum UriError {
     #[error("`%` at byte {0} is not followed by two hexadecimal digits (a percent sign itself is %25)")]
     Percent(usize),
     /// No host for TCP.
-    #[error("there is no host: write it after //, as in nbd://localhost/export, or use nbd+unix:///export?socket=PATH")]
+    #[error(
+        "there is no host\nhelp: write it after //, as in nbd://localhost/export, or use nbd+unix:///export?socket=PATH"
+    )]
     NoHost,
     /// A host for a Unix domain socket.
     #[error(
-        "`{0}` is a host, but a Unix domain socket has none: write nbd+unix:///export?socket=PATH with three slashes"
+        "`{0}` is a host, but a Unix domain socket has none\nhelp: write nbd+unix:///export?socket=PATH with three slashes"
     )]
     Host(String),
     /// A host that is none.
     #[error("`{0}` is no host; addresses of IPv6 stand in brackets, as in [::1]")]
     BadHost(String),
     /// A user, which nothing here would use.
-    #[error("the user `{0}` is of no use here: leave it and the @ away")]
+    #[error("the user `{0}` has no meaning here\nhelp: leave it and the @ out")]
     User(String),
     /// A port that is none.
     #[error("`{0}` is no port: it is a number from 1 to 65535")]
     Port(String),
     /// No socket for a Unix domain socket.
-    #[error("there is no socket: add ?socket=PATH")]
+    #[error("there is no socket\nhelp: add ?socket=PATH")]
     NoSocket,
     /// A socket with nothing in it.
-    #[error("the socket has an empty name: write ?socket=PATH")]
+    #[error("the path of the socket is empty\nhelp: write ?socket=PATH")]
     EmptySocket,
     /// A socket for TCP.
-    #[error("a socket has no place in a TCP address: use nbd+unix:// or leave it away")]
+    #[error("a TCP address takes no socket\nhelp: use nbd+unix://, or leave ?socket= out")]
     Socket,
     /// A parameter that is not known.
     #[error("the parameter `{0}` is not known here: the only one is socket")]

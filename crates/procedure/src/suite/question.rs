@@ -72,11 +72,13 @@ impl<'a> SuiteQuestion<'a> {
     pub fn read(options: &SuiteRequest, suite: Suite, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
         let scale = share(&options.scale).ok_or_else(|| {
             let text = &options.scale;
-            Refusal::Words(vec![format!("--scale {text}: write a share above 0 and up to 1, such as --scale 0.01")])
+            Refusal::Words(vec![format!(
+                "--scale {text}: not a fraction above 0 and up to 1\nhelp: write, for example, --scale 0.01"
+            )])
         })?;
         let published = bytes_of(&suite.size).map_err(|message| {
             let place = suite.text.place(&suite.size_at);
-            Refusal::Jobs(vec![Diagnostic::error("suite", message).at(place).remedy("write it as fio does: 100g")])
+            Refusal::Jobs(vec![Diagnostic::error("suite", message).at(place).remedy("write, for example, 100g")])
         })?;
         let given = options.size.as_deref().map(bytes_of).transpose();
         let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
@@ -250,14 +252,14 @@ impl<'a> SuiteQuestion<'a> {
 fn bytes_of(text: &str) -> Result<u64, String> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
     let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &job::Nowhere);
-    let remedy = "write it as fio does: 100g";
+    let remedy = "write, for example, 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
         let said = problems.first().map_or(String::new(), |problem| problem.message.clone());
-        format!("`{text}` is no size: {said}; {remedy}")
+        format!("`{text}` is not a size: {said}\nhelp: {remedy}")
     })?;
     match plan.jobs.first().and_then(|job| job.extent.size) {
         Some(Size::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes.get()),
-        _ => Err(format!("`{text}` is no number of bytes; {remedy}")),
+        _ => Err(format!("`{text}` is not a number of bytes\nhelp: {remedy}")),
     }
 }
 

@@ -87,8 +87,8 @@ impl SuiteSession<'_> {
         let steps = &self.question.suite.steps;
         let number = steps.iter().position(|known| known.name == step.name).map_or(0, |at| at + 1);
         let of_round = if round > 0 { format!("round {round}, ") } else { String::new() };
-        self.observer.lead(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
-        self.observer.say("begins");
+        self.observer.set_prefix(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
+        self.observer.show_status("begins");
         let credits = self.state.credits();
         let mut taken = TakenStep { step: step.name.clone(), round, measured: None, modelled: None, credits };
         let bench = StepRunner { question: self.question, step, seeds };
@@ -97,11 +97,11 @@ impl SuiteSession<'_> {
             let Some((outcome, run)) = outcome else { return self.control.end().map(|_| SuiteEnd::Signal) };
             run.into_iter().for_each(|run| self.add_part(step, round, place, run));
             if let (SuiteOutcome::Failed(reason), true) = (&outcome, self.control.is_stuck()) {
-                self.observer.warn(&format!("fathom: {}: {reason}\n", step.name));
+                self.observer.warn(&format!("{}: {reason}", step.name));
                 return Some(SuiteEnd::Stuck);
             }
             if let SuiteOutcome::Failed(reason) = &outcome {
-                self.observer.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));
+                self.observer.warn(&format!("{} failed, and the other steps go on: {reason}", step.name));
             }
             match place {
                 SuitePlace::Host => taken.measured = Some(outcome),

@@ -90,11 +90,11 @@ impl SuiteState {
     ///
     /// It is not a state, or one of another run.
     pub fn parse(name: &str, text: &str, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Self, String> {
-        let remedy = "give another file with --state, or begin anew with --restart";
+        let remedy = "give another file with --state, or start again with --restart";
         let state: Self = serde_json::from_str(text)
-            .map_err(|error| format!("{name} holds no state of a suite: {error}; {remedy}"))?;
+            .map_err(|error| format!("{name} holds no state of a suite: {error}\nhelp: {remedy}"))?;
         if state.fathom_suite_state != SCHEMA {
-            return Err(format!("{name} is of another version of fathom; {remedy}"));
+            return Err(format!("{name} is of another version of fathom\nhelp: {remedy}"));
         }
         let wanted = asked(question);
         let mut differing: Vec<String> = Vec::new();
@@ -114,7 +114,7 @@ impl SuiteState {
             return Ok(state);
         }
         let differing = differing.join(", ");
-        Err(format!("the state {name} is of another run: {differing}. Repeat the command as it was, {remedy}"))
+        Err(format!("the state {name} is of another run: {differing}\nhelp: repeat the command as it was, {remedy}"))
     }
 
     /// Returns the state as it is saved.

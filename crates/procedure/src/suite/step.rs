@@ -148,6 +148,6 @@ fn usable(run: Run) -> Result<Run, String> {
     }
     match run.jobs.iter().any(|job| job.result.ios() > 0) {
         true => Ok(run),
-        false => Err("no operation completed: give it more time with a larger --scale".to_owned()),
+        false => Err("no operation completed\nhelp: use a larger --scale, so that the step takes longer".to_owned()),
     }
 }

@@ -52,11 +52,11 @@ fn search(
         if probes.is_empty() {
             break;
         }
-        observer.say(&progress(&search, &probes, budget_s));
+        observer.show_status(&progress(&search, &probes, budget_s));
         let readings = match prepared.measure(&probes, control, observer) {
             // What was found before stands.
             Err(problem) if (control.end().is_some() || control.is_stuck()) && !search.taken().is_empty() => {
-                observer.warn(&format!("fathom: {problem}\n"));
+                observer.warn(&problem);
                 break;
             }
             readings => readings?,

@@ -179,7 +179,7 @@ impl<'q> PreparedSweep<'q> {
     ) -> Result<Run, String> {
         let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| Refusal::Jobs(problems).line())?;
         if let refusals @ [_, ..] = prepared.refusals() {
-            return Err(refusals.join("\nfathom: "));
+            return Err(refusals.join("\n"));
         }
         let intervals = interval(probe.seconds, self.is_virtual());
         let options = RunOptions { intervals, credits, ..RunOptions::default() };
@@ -189,7 +189,7 @@ impl<'q> PreparedSweep<'q> {
         }
         let failures = (self.question.host.failures)(&*prepared, &completed);
         if !failures.is_empty() && self.place == RunPlace::Device {
-            return Err(failures.join("\nfathom: "));
+            return Err(failures.join("\n"));
         }
         match completed.run.jobs.iter().find(|job| job.result.ios() == 0) {
             Some(job) if control.end().is_none() => {

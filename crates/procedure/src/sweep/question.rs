@@ -70,20 +70,23 @@ impl<'a> SweepQuestion<'a> {
         let mut problems = Vec::new();
         let mut note = |problem: String| problems.push(problem);
         let precision = share(&options.precision).unwrap_or_else(|| {
-            note(format!("--precision {}: write a share from 0.5% to 50%, such as --precision 5%", options.precision));
+            note(format!(
+                "--precision {}: not a percentage from 0.5% to 50%\nhelp: write, for example, --precision 5%",
+                options.precision
+            ));
             0.05
         });
         let budget_s = options.time_limit.as_deref().and_then(|text| {
             let budget = seconds(text);
             if budget.is_none() {
-                note(format!("--time-limit {text}: write a time of at least a second, such as --time-limit 60s or 5m"));
+                note(format!("--time-limit {text}: not a time of at least a second\nhelp: write, for example, --time-limit 60s or 5m"));
             }
             budget
         });
         let axes: Vec<GridAxis> =
             options.vary.iter().filter_map(|text| GridAxis::parse("--vary", text).map_err(&mut note).ok()).collect();
         if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {
-            note(format!("--vary {}=…: that is what a sweep finds by itself: leave it out", axis.key));
+            note(format!("--vary {}=…: a sweep varies it by itself\nhelp: leave it out", axis.key));
         }
         if let Err(problem) = grid::check("--vary", &axes) {
             note(problem);
@@ -186,7 +189,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     let [job] = plan.jobs.as_slice() else {
         let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
         let problem = format!(
-            "a sweep takes one job, and there are {}: name one of {} with --section",
+            "a sweep takes one job, and there are {}\nhelp: name one of {} with --section",
             names.len(),
             names.join(", ")
         );

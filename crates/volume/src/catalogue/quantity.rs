@@ -127,7 +127,7 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
             "%" => value / 100.0,
             _ => return Err(wanted()),
         },
-        _ if suffix.is_empty() => return Err(format!("`{text}` has no unit: give {}", measure.wanted())),
+        _ if suffix.is_empty() => return Err(format!("`{text}` has no unit\nhelp: give {}", measure.wanted())),
         _ => {
             let unit = QuantityUnit::of(suffix).filter(|unit| unit.measure == measure);
             value * unit.ok_or_else(wanted)?.factor

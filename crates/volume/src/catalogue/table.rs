@@ -80,7 +80,9 @@ fn cell(word: &str) -> Result<Cell, String> {
         "#" => Cell::Matched,
         _ => Cell::Is(match word.replace('_', "").parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => RuleValue::Number(number),
-            Ok(_) => return Err(format!("`{word}` is no figure: write a number of 0 or more, or `-` for unknown")),
+            Ok(_) => {
+                return Err(format!("`{word}` is not a number\nhelp: write a number of 0 or more, or `-` for unknown"));
+            }
             Err(_) => RuleValue::Word(word.to_owned()),
         }),
     })

@@ -392,7 +392,7 @@ impl ValueFinder<'_> {
         let read = |measure: QuantityKind| quantity::read(&value.text, measure).map(Some);
         let common = &mut self.found.common;
         let refused = match key.text.as_str() {
-            "host" if value.text.is_empty() => Err("it has no name: write one, as in host=a".to_owned()),
+            "host" if value.text.is_empty() => Err("the name is empty\nhelp: write one, as in host=a".to_owned()),
             "host" => {
                 common.host = Some(value.text.clone());
                 Ok(None)
@@ -402,7 +402,7 @@ impl ValueFinder<'_> {
             "memory" => read(QuantityKind::Size).and_then(|bytes| {
                 let enough = bytes.is_some_and(|bytes| bytes >= MEMORY_LEAST);
                 common.memory = bytes;
-                if enough { Ok(bytes) } else { Err(format!("`{}` is too little: give at least 1MiB", value.text)) }
+                if enough { Ok(bytes) } else { Err(format!("`{}` is too small\nhelp: give at least 1MiB", value.text)) }
             }),
             "read_ahead" => read(QuantityKind::Size).inspect(|bytes| common.read_ahead = *bytes),
             "written" => share(&value.text).inspect(|share| common.written = *share),
@@ -459,7 +459,7 @@ fn spells(text: &str) -> Result<(f64, f64, f64), String> {
     let (every, lasting) = (time(every)?, time(lasting)?);
     if every.min(lasting) < SPELL_LEAST_NS {
         return Err(format!(
-            "`{text}` has spells, or times between them, of less than 1 ms: write longer ones, as in 1h/2min/10"
+            "`{text}` has spells, or times between them, of less than 1 ms\nhelp: write longer ones, as in 1h/2min/10"
         ));
     }
     Ok((every, lasting, factor))

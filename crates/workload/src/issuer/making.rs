@@ -110,7 +110,7 @@ pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
 fn check_map(job: &Job, rules: &OffsetRules, index: usize, length: u64) -> Result<(), WorkloadError> {
     if rules.is_too_large(length) {
         let (name, number) = (&job.name, index + 1);
-        let message = format!("file {number} of job {name} has too many blocks for a map: set norandommap");
+        let message = format!("file {number} of job {name} has too many blocks for a map\nhelp: set norandommap");
         return Err(WorkloadError::new("size", message));
     }
     Ok(())
@@ -158,13 +158,13 @@ fn verifier(
     if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {
         let message = format!(
             "writes may overlap and do not all begin and end on multiples of {interval} bytes, so blocks could \
-             not be told from damaged ones: choose sizes that are multiples of it"
+             not be told from damaged ones\nhelp: choose sizes that are multiples of it"
         );
         return Err(WorkloadError::new("verify", message));
     }
     if writes && pace.order_depends_on_time() {
         let message = "with a rate for only one of reads and writes, the order of operations depends on the device \
-                       and cannot be repeated for verification: give both a rate, or neither";
+                       and cannot be repeated for verification\nhelp: give both a rate, or neither";
         return Err(WorkloadError::new("verify", message));
     }
     let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };

@@ -131,7 +131,8 @@ impl RuleParser<'_> {
         let digits = self.text[at.clone()].replace('_', "");
         let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
         self.at = at.end;
-        let message = format!("`{}` is not a number: write 12, 0.48, 160_000 or 1e6", &self.text[at.clone()]);
+        let message =
+            format!("`{}` is not a number\nhelp: write, for example, 12, 0.48, 160_000 or 1e6", &self.text[at.clone()]);
         value.map(Expr::Number).ok_or(RuleError { message, at })
     }
 

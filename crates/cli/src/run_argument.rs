@@ -10,7 +10,7 @@ use crate::input_file;
 
 /// A run of before.
 #[derive(Debug)]
-pub(crate) struct Recalled {
+pub(crate) struct ResolvedRun {
     /// Its id, or the name of what it was read from.
     pub(crate) name: String,
     pub(crate) run: Run,
@@ -24,11 +24,13 @@ pub(crate) struct Recalled {
 /// # Errors
 ///
 /// Which one cannot be had, why, and what to do, on one line.
-pub(crate) fn recall(which: &str) -> Result<Recalled, String> {
+pub(crate) fn resolve(which: &str) -> Result<ResolvedRun, String> {
     let path = Path::new(which);
     match which {
         _ if is_file(which) => from_bytes(path),
-        _ if which != LAST && path.is_dir() => Loaded::at(path).map(Recalled::from).map_err(|error| error.to_string()),
+        _ if which != LAST && path.is_dir() => {
+            Loaded::at(path).map(ResolvedRun::from).map_err(|error| error.to_string())
+        }
         _ => from_store(which),
     }
 }
@@ -43,27 +45,27 @@ pub(crate) fn is_file(which: &str) -> bool {
 }
 
 /// All repeats of a series by its name or by a file with all of them, the first one first; of everything else the one run
-/// that [`recall`] finds.
+/// that [`resolve`] finds.
 ///
 /// # Errors
 ///
-/// As of [`recall`].
-pub(crate) fn recall_all(which: &str) -> Result<Vec<Recalled>, String> {
+/// As of [`resolve`].
+pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, String> {
     let store = home::store().ok().flatten().filter(|_| !Path::new(which).exists());
     let series =
         store.as_ref().map_or(Ok(Vec::new()), |store| store.series(which)).map_err(|error| error.to_string())?;
     match (store, series.is_empty()) {
         (Some(store), false) => {
-            let load = |entry: &store::Entry| store.load(&entry.id).map(Recalled::from);
+            let load = |entry: &store::Entry| store.load(&entry.id).map(ResolvedRun::from);
             series.iter().map(load).collect::<Result<_, _>>().map_err(|error| error.to_string())
         }
         _ if is_file(which) => all_of_bytes(Path::new(which)),
-        _ => recall(which).map(|run| vec![run]),
+        _ => resolve(which).map(|run| vec![run]),
     }
 }
 
 /// The repeats of one series in a file, or its only run.
-fn all_of_bytes(path: &Path) -> Result<Vec<Recalled>, String> {
+fn all_of_bytes(path: &Path) -> Result<Vec<ResolvedRun>, String> {
     let (file, number) = input_file::numbered(path);
     let name = input_file::name(file);
     let bytes = input_file::bytes(file).map_err(|unopened| unopened.line(&input_file::name(path)))?;
@@ -74,7 +76,7 @@ fn all_of_bytes(path: &Path) -> Result<Vec<Recalled>, String> {
         && is_one_series(&parts)
     {
         let of_several = |(index, part): (usize, InputResult)| match part.input {
-            Input::Run(run) => Some(Recalled { name: format!("{name}#{}", index + 1), run: *run, kept: None }),
+            Input::Run(run) => Some(ResolvedRun { name: format!("{name}#{}", index + 1), run: *run, kept: None }),
             Input::Iostat(_) => None,
         };
         return Ok(parts.into_iter().enumerate().filter_map(of_several).collect());
@@ -91,41 +93,41 @@ fn is_one_series(parts: &[InputResult]) -> bool {
     first.is_some() && parts.iter().all(|part| series(part) == first)
 }
 
-fn from_store(which: &str) -> Result<Recalled, String> {
+fn from_store(which: &str) -> Result<ResolvedRun, String> {
     let Some(store) = home::store()? else {
         let place = home::runs()?;
         return Err(format!(
-            "{which}: there is no such file, and no run was kept yet in {}: measure one, or give a file",
+            "{which}: there is no such file, and no run is saved in {}\nhelp: measure one, or give a file",
             place.display()
         ));
     };
-    store.load(which).map(Recalled::from).map_err(|error| match error.reason {
+    store.load(which).map(ResolvedRun::from).map_err(|error| match error.reason {
         store::Reason::Unknown(_) => format!(
-            "{which}: neither a file nor a run in {}: `fathom runs list` shows those that are kept, `last` is the latest",
+            "{which}: neither a file nor a saved run in {}\nhelp: `fathom runs list` lists the saved runs; `last` is the latest",
             store.root().display()
         ),
         _ => error.to_string(),
     })
 }
 
-fn from_bytes(path: &Path) -> Result<Recalled, String> {
+fn from_bytes(path: &Path) -> Result<ResolvedRun, String> {
     let (file, _) = input_file::numbered(path);
     let bytes = input_file::bytes(file).map_err(|unopened| unopened.line(&input_file::name(path)))?;
     of_bytes(path, &bytes)
 }
 
-fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Recalled, String> {
+fn of_bytes(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
     let (file, number) = input_file::numbered(path);
     let name = input_file::name(path);
     match read_input(&input_file::name(file), bytes, number).map_err(|error| error.to_string())? {
-        Input::Run(run) => Ok(Recalled { name, run: *run, kept: None }),
+        Input::Run(run) => Ok(ResolvedRun { name, run: *run, kept: None }),
         Input::Iostat(_) => Err(format!(
-            "{name}: what iostat saw is not a run: give a record of Fathom's or what fio printed, or `fathom explain` it"
+            "{name}: the output of iostat is not a run\nhelp: give a record of Fathom's or fio's output, or read it with `fathom explain`"
         )),
     }
 }
 
-impl From<Loaded> for Recalled {
+impl From<Loaded> for ResolvedRun {
     fn from(loaded: Loaded) -> Self {
         Self { name: loaded.entry.id.clone(), run: loaded.run.clone(), kept: Some(loaded) }
     }
@@ -150,14 +152,14 @@ mod tests {
         let (run, folder) = kept(home.path());
         let elsewhere = home.path().join("copied");
         for path in [&folder, &elsewhere] {
-            let recalled = recall(path.to_str().unwrap()).unwrap();
-            assert_eq!((&recalled.run, recalled.kept.is_some()), (&run, true));
-            assert!(recalled.name.contains("-run-reads-"), "{}", recalled.name);
+            let resolved = resolve(path.to_str().unwrap()).unwrap();
+            assert_eq!((&resolved.run, resolved.kept.is_some()), (&run, true));
+            assert!(resolved.name.contains("-run-reads-"), "{}", resolved.name);
             if *path == folder {
                 std::fs::rename(&folder, &elsewhere).unwrap();
             }
         }
-        let error = recall(home.path().to_str().unwrap()).unwrap_err();
+        let error = resolve(home.path().to_str().unwrap()).unwrap_err();
         assert!(error.contains("manifest.json") && !error.contains('\n'), "{error}");
     }
 
@@ -165,12 +167,12 @@ mod tests {
     fn a_file_is_read_by_what_is_in_it() {
         let home = tempfile::tempdir().unwrap();
         let (run, folder) = kept(home.path());
-        let recalled = recall(folder.join("run.json").to_str().unwrap()).unwrap();
-        assert_eq!((recalled.run, recalled.kept.is_none()), (run, true));
+        let resolved = resolve(folder.join("run.json").to_str().unwrap()).unwrap();
+        assert_eq!((resolved.run, resolved.kept.is_none()), (run, true));
         let other = home.path().join("notes.txt");
         std::fs::write(&other, "nothing of the kind").unwrap();
         for (path, what) in [(other, "notes.txt:1:1"), (home.path().join("none.json"), "No such file")] {
-            let error = recall(path.to_str().unwrap()).unwrap_err();
+            let error = resolve(path.to_str().unwrap()).unwrap_err();
             assert!(error.contains(what) && !error.contains('\n'), "{error}");
         }
     }

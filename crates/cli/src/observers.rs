@@ -4,32 +4,32 @@ use std::net::{SocketAddr, TcpListener};
 
 use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
 
-use crate::args::Scrape;
-use crate::shutdown;
-use crate::terminal::{self, tell};
+use crate::args::EndpointOptions;
+use crate::terminal::{self, write_stderr};
+use crate::{diagnostics, shutdown};
 use engine::cleanup::{self, CleanUp};
 
 /// Requested observers, with their resources already acquired.
 #[derive(Debug, Default)]
-pub(crate) struct Invited {
+pub(crate) struct RequestedObservers {
     metrics: Option<(TcpListener, SocketAddr)>,
     live: Option<ScreenTerminal>,
 }
 
 /// Functions that the screen calls in this program.
-const HOOKS: ScreenHooks = ScreenHooks { print: tell, checkpoint: shutdown::panic_if_asked };
+const HOOKS: ScreenHooks = ScreenHooks { print: write_stderr, checkpoint: shutdown::panic_if_asked };
 
 /// The port that examples name.
 const PORT: u16 = 9184;
 
-impl Invited {
+impl RequestedObservers {
     /// Listens, and looks for a terminal, before anything is touched.
     ///
     /// # Errors
     /// What cannot be had, with the remedy.
-    pub(crate) fn invite(scrape: &Scrape, live: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn acquire(endpoint: &EndpointOptions, live: Option<&str>) -> Result<Self, String> {
         let live = live.map(|title| ScreenTerminal::open(title, terminal::features())).transpose()?;
-        let metrics = scrape.metrics.as_deref().map(|text| listen(text, scrape.insecure)).transpose()?;
+        let metrics = endpoint.metrics.as_deref().map(|text| listen(text, endpoint.insecure)).transpose()?;
         Ok(Self { metrics, live })
     }
 
@@ -43,7 +43,7 @@ impl Invited {
         let live = self.live.and_then(|ready| match ready.begin(view.clone(), address, HOOKS) {
             Ok(live) => Some((live, cleanup::on_exit(live::restore_terminal))),
             Err(error) => {
-                tell(&format!("fathom: --live: cannot be shown: {error}\n"));
+                diagnostics::warning(&format!("--live: cannot be shown: {error}"));
                 None
             }
         });
@@ -54,22 +54,22 @@ impl Invited {
 fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), String> {
     let remedy = "or add --insecure where that is wanted";
     let address = endpoint::address(text, PORT, insecure, remedy)
-        .map_err(|(problem, remedy)| format!("--metrics {text}: {problem}; {remedy}"))?;
+        .map_err(|(problem, remedy)| format!("--metrics {text}: {problem}\nhelp: {remedy}"))?;
     let listener = endpoint::listen(address)?;
     let address = listener.local_addr().unwrap_or(address);
     Ok((listener, address))
 }
 
-/// Answers those who scrape. Returns where.
+/// Answers those who endpoint. Returns where.
 fn answer((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Option<String> {
     let seen = view.clone();
     match endpoint::answer(listener, move || live::exposition(&seen.look())) {
         Ok(()) => {
-            tell(&format!("fathom: metrics at http://{address}/metrics\n"));
+            write_stderr(&format!("fathom: metrics at http://{address}/metrics\n"));
             Some(format!("http://{address}/metrics"))
         }
         Err(error) => {
-            tell(&format!("fathom: --metrics: clients cannot be answered: {error}\n"));
+            diagnostics::warning(&format!("--metrics: clients cannot be answered: {error}"));
             None
         }
     }
@@ -87,7 +87,7 @@ impl RunObservers {
         self.live.is_some()
     }
 
-    /// Turns the screen off. Those who scrape are answered until the program ends.
+    /// Turns the screen off. Those who endpoint are answered until the program ends.
     pub(crate) fn end_screen(&mut self) {
         self.live.take().into_iter().for_each(|(screen, _)| screen.end());
     }

@@ -16,7 +16,7 @@ use store::{Retention, RunKind, RunStore};
 
 use crate::argv::command_line;
 use crate::terminal;
-use crate::{home, retention};
+use crate::{diagnostics, home, retention};
 
 /// Maximum delay of the exit for saving.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ pub(crate) const SUITE: &str = "suite.json";
 
 /// Data of a run to be saved.
 #[derive(Debug)]
-pub(crate) struct Keepsake {
+pub(crate) struct RunToSave {
     pub(crate) kind: RunKind,
     /// What it is about.
     pub(crate) name: String,
@@ -49,7 +49,7 @@ pub(crate) struct Keepsake {
     pub(crate) attached: Vec<(&'static str, String)>,
 }
 
-impl Keepsake {
+impl RunToSave {
     /// A run with nothing beside it yet.
     pub(crate) fn of(kind: RunKind, name: &str, run: Run, began_unix_ms: u64) -> Self {
         Self {
@@ -65,10 +65,10 @@ impl Keepsake {
     }
 
     /// Begins to keep it where the user's runs are.
-    pub(crate) fn keep(self) -> Keeping {
+    pub(crate) fn keep(self) -> PendingSave {
         let place = match home::runs() {
             Ok(place) => place,
-            Err(problem) => return Keeping::failed(PathBuf::new(), problem),
+            Err(problem) => return PendingSave::failed(PathBuf::new(), problem),
         };
         let (sender, outcome) = mpsc::channel();
         let root = place.clone();
@@ -77,8 +77,8 @@ impl Keepsake {
             let _ = sender.send(self.put(root));
         };
         match thread::Builder::new().name("keep".to_owned()).spawn(keep) {
-            Ok(_) => Keeping { place, state: SaveState::Going(outcome) },
-            Err(error) => Keeping::failed(place, format!("cannot start a thread: {error}")),
+            Ok(_) => PendingSave { place, state: SaveState::Going(outcome) },
+            Err(error) => PendingSave::failed(place, format!("cannot start a thread: {error}")),
         }
     }
 
@@ -121,7 +121,7 @@ pub(crate) struct StoredEntry {
 }
 
 /// Something that is being kept.
-pub(crate) struct Keeping {
+pub(crate) struct PendingSave {
     place: PathBuf,
     state: SaveState,
 }
@@ -134,7 +134,7 @@ enum SaveState {
 /// The result of saving; the reason of a failure, on one line.
 type Outcome = Result<StoredEntry, String>;
 
-impl Keeping {
+impl PendingSave {
     fn failed(place: PathBuf, problem: String) -> Self {
         Self { place, state: SaveState::Done(Err(problem)) }
     }
@@ -159,14 +159,14 @@ impl Keeping {
     }
 }
 
-const BROKEN: &str = "the thread that keeps it broke down: please report this with the message above";
+const BROKEN: &str = "the thread that saves it failed\nhelp: please report this bug with the message above";
 
 fn late(place: &Path, error: RecvTimeoutError) -> String {
     match error {
         RecvTimeoutError::Disconnected => BROKEN.to_owned(),
         RecvTimeoutError::Timeout => {
             let waited_s = PATIENCE.as_secs();
-            format!("{}: not done after {waited_s} s: look at its disk, or {}", place.display(), home::ELSEWHERE)
+            format!("{}: not done after {waited_s} s\nhelp: look at its disk, or {}", place.display(), home::ELSEWHERE)
         }
     }
 }
@@ -195,34 +195,34 @@ pub(crate) fn events_of(run: &Run, began_unix_ms: u64) -> String {
 }
 
 /// Tells on standard error under which name it is kept, or why it is not. Returns its id.
-pub(crate) fn tell(keeping: Option<Keeping>) -> Option<String> {
-    let id = tell_problems(keeping)?;
-    terminal::tell_faintly(&format!("kept as {id}; fathom report last"));
+pub(crate) fn report_saved(pending_save: Option<PendingSave>) -> Option<String> {
+    let id = report_problems(pending_save)?;
+    terminal::write_stderr_dimmed(&format!("saved as {id}; see: fathom report last"));
     Some(id)
 }
 
 /// The same of the runs of several series.
-pub(crate) fn tell_series(all: impl IntoIterator<Item = Keeping>, names: &[String]) {
-    if tell_problems(all).is_some() {
+pub(crate) fn report_saved_series(all: impl IntoIterator<Item = PendingSave>, names: &[String]) {
+    if report_problems(all).is_some() {
         let names = names.join(" ");
         let then = if names.contains(' ') { "compare" } else { "report" };
-        terminal::tell_faintly(&format!("kept as {names}; fathom {then} {names}"));
+        terminal::write_stderr_dimmed(&format!("saved as {names}; see: fathom {then} {names}"));
     }
 }
 
 /// Tells in one line what went wrong first, if anything did. Returns the id of the last that is kept.
-fn tell_problems(all: impl IntoIterator<Item = Keeping>) -> Option<String> {
+fn report_problems(all: impl IntoIterator<Item = PendingSave>) -> Option<String> {
     let (mut last, mut problem) = (None, None);
-    for keeping in all {
-        let (id, wrong) = match keeping.end() {
+    for pending_save in all {
+        let (id, wrong) = match pending_save.end() {
             Ok(kept) => (Some(kept.id), kept.problem),
-            Err(reason) => (None, Some(format!("this run is not kept: {reason}"))),
+            Err(reason) => (None, Some(format!("this run is not saved: {reason}"))),
         };
         last = id.or(last);
         problem = problem.or(wrong);
     }
     if let Some(problem) = problem {
-        terminal::tell(&format!("fathom: warning: {problem}\n"));
+        diagnostics::warning(&problem);
     }
     last
 }

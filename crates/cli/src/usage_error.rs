@@ -1,0 +1,106 @@
+//! Converts argument errors of `clap` into the style of all other errors.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use job::{Diagnostic, Place};
+
+/// Converts an error of the command line `fathom WORD...` into a diagnostic that points at the word.
+pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Diagnostic {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let first = lines.next().unwrap_or_default();
+    let (mut message, mut remedies) = (first.strip_prefix("error: ").unwrap_or(first).to_owned(), Vec::new());
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")) {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            remedies.push(tip.to_owned());
+        } else if let Some(values) = line.strip_prefix('[') {
+            remedies.push(values.trim_end_matches(']').to_owned());
+        } else {
+            message = format!("{message} {line}");
+        }
+    }
+    if remedies.is_empty() {
+        remedies.push(format!("see `{} --help`", command(error, words)));
+    }
+    Diagnostic::error(code(error.kind()), message).at(place(error, words)).remedy(remedies.join("; "))
+}
+
+const fn code(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::UnknownArgument => "unknown-argument",
+        ErrorKind::InvalidSubcommand => "unknown-command",
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => "unknown-value",
+        ErrorKind::ArgumentConflict => "argument-conflict",
+        ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => "missing-argument",
+        _ => "arguments",
+    }
+}
+
+/// The command of which the usage is printed.
+fn command(error: &clap::Error, words: &[String]) -> String {
+    let name = words.first().filter(|word| !word.starts_with('-') && error.kind() != ErrorKind::InvalidSubcommand);
+    name.map_or_else(|| "fathom".to_owned(), |name| format!("fathom {name}"))
+}
+
+/// Returns the place of the word that an error is about, if it is about one that the user wrote.
+fn place(error: &clap::Error, words: &[String]) -> Option<Place> {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    // `--format <FORMAT>` is how a definition is named; its first word is what the user writes.
+    let argument = context(ContextKind::InvalidSubcommand).or_else(|| context(ContextKind::InvalidArg));
+    let argument = argument.and_then(|argument| argument.split_whitespace().next())?;
+    let value = context(ContextKind::InvalidValue).filter(|value| !value.is_empty());
+    let at = words.iter().position(|word| {
+        let is_named = word == argument || word.strip_prefix(argument).is_some_and(|rest| rest.starts_with('='));
+        is_named || value.is_some_and(|value| word == value)
+    })?;
+    // The value is in the same word as its option or in the next one.
+    let has_value = |index: &usize| value.is_some_and(|value| words[*index].ends_with(value));
+    let at = [at, at + 1].into_iter().filter(|index| *index < words.len()).find(has_value).unwrap_or(at);
+    let before: usize = words[..at].iter().map(|word| word.chars().count() + 1).sum();
+    let (whole, part) = (words[at].chars().count(), value.map_or(0, |value| value.chars().count()));
+    let length = if has_value(&at) { part } else { whole };
+    Some(Place {
+        source: "command line".into(),
+        line: 1,
+        column: "fathom ".len() + before + whole - length + 1,
+        length,
+        text: format!("fathom {}", words.join(" ")).into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn marked(line: &str) -> (String, Option<String>, Option<String>) {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let words_with_program = std::iter::once("fathom".to_owned()).chain(words.clone());
+        let error = crate::commands::Cli::try_parse_from(words_with_program).unwrap_err();
+        let problem = diagnostic(&error, &words);
+        let marked = problem.place.map(|place| place.text.chars().skip(place.column - 1).take(place.length).collect());
+        (problem.message, marked, problem.remedy)
+    }
+
+    #[test]
+    fn an_argument_error_points_at_its_word_and_names_the_remedy() {
+        for (line, marks, message, remedy) in [
+            ("plan --iopps 5", Some("--iopps"), "unexpected argument", "similar argument"),
+            ("frobnicate", Some("frobnicate"), "unrecognized subcommand", "see `fathom --help`"),
+            ("runs shw", Some("shw"), "unrecognized subcommand", "'show'"),
+            ("run --format xml", Some("xml"), "invalid value 'xml'", "possible values: text, json"),
+            ("run --format=xml", Some("xml"), "invalid value 'xml'", "possible values: text, json"),
+            ("run --repeat 0", Some("0"), "invalid value '0'", "see `fathom run --help`"),
+            ("run --live --progress off", Some("--live"), "cannot be used with", "see `fathom run --help`"),
+            ("suite run vultr", None, "--target <PATH|DEVICE>", "see `fathom suite --help`"),
+            ("report", None, "<RUN>...", "see `fathom report --help`"),
+        ] {
+            let (said, place, help) = marked(line);
+            assert!(said.contains(message) && !said.contains('\n'), "{line}: {said}");
+            assert_eq!(place.as_deref(), marks, "{line}");
+            assert!(help.as_ref().is_some_and(|help| help.contains(remedy)), "{line}: {help:?}");
+        }
+    }
+}
