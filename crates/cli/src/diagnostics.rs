@@ -147,7 +147,7 @@ mod tests {
     fn draws_the_line_the_caret_and_the_remedy() {
         let diagnostic = Diagnostic::error("blank-before-value", "fio would read this as 8 bytes")
             .at(place("bs = 8k", 5, 3))
-            .label("a blank stands before the value")
+            .label("a space precedes the value")
             .remedy("write `bs=8k`");
         let text = render(&[diagnostic], false, 100);
         for expected in ["error[blank-before-value]", "a.fio:3:5", "bs = 8k", "^^^", "write `bs=8k`"] {

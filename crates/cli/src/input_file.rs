@@ -55,7 +55,7 @@ impl Unopened {
     /// On one line.
     pub(crate) fn line(&self, name: &str) -> String {
         let remedy = self.diagnostic.remedy.as_deref().unwrap_or("give another file");
-        format!("{name}: {}: {remedy}", self.diagnostic.message)
+        format!("{name}: {}\nhelp: {remedy}", self.diagnostic.message)
     }
 }
 

@@ -157,7 +157,7 @@ fn what_an_export_does_not_have_is_refused_before_anything_starts() {
 #[test]
 fn every_wrong_address_is_told_with_its_place() {
     let told = |line: &str| run(&mut fathom(words(&format!("run --name=a --rw=read {line}")))).expect_code(2).stderr;
-    expect(&told("--ioengine=nbd"), &["needs the address of an export", "uri=nbd"]);
+    expect(&told("--ioengine=nbd"), &["needs the URI of an export", "uri=nbd"]);
     expect(&told("--ioengine=nbd --uri=http://x/"), &["no NBD address", "--uri=http://x/"]);
     expect(
         &told("--ioengine=nbd --uri=nbd://127.0.0.1:1/"),

@@ -29,7 +29,7 @@ impl Exports {
             Some(uri) => uri,
             None if job.engine.engine != Engine::Nbd => return Ok(()),
             None => {
-                let message = "the engine nbd needs the address of an export, as in uri=nbd://localhost/".to_owned();
+                let message = "the engine nbd needs the URI of an export, as in uri=nbd://localhost/".to_owned();
                 return Err(WorkloadError { option: "uri", message });
             }
         };

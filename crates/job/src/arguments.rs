@@ -206,7 +206,11 @@ impl ArgumentReader<'_> {
         let diagnostic = Diagnostic::error("unknown-option", format!("there is no option `--{key}`"));
         if let Some(spec) = table::find_all(key).first() {
             return diagnostic
-                .note(format!("`{key}` belongs to {}; the engine here is `{}`", spec.engines.join(", "), self.engine))
+                .note(format!(
+                    "`{key}` is an option of {}; the engine here is `{}`",
+                    spec.engines.join(", "),
+                    self.engine
+                ))
                 .remedy(format!("write `--ioengine={}` before it", spec.engines[0]));
         }
         if !key.is_empty() && (2..=6).contains(&candidates.len()) {

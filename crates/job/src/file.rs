@@ -87,7 +87,7 @@ impl FileReader<'_> {
         self.diagnostics.push(
             Diagnostic::error("line-length", format!("the line has {length} bytes, more than {most}"))
                 .at(line.whole.part(0, 1))
-                .note("fio cuts it in two")
+                .note("fio splits it")
                 .remedy("write a shorter line"),
         );
     }
@@ -127,7 +127,7 @@ impl FileReader<'_> {
             let option = self.option(line, body);
             job.options.push(option);
         } else {
-            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` stands before any section"));
+            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` precedes every section"));
             self.diagnostics
                 .push(diagnostic.at(line.place(body)).remedy("begin with `[global]` or the name of a job, `[name]`"));
         }
@@ -147,10 +147,10 @@ impl FileReader<'_> {
         }
         if !rest.ends_with(']') || title.contains(']') {
             self.strict(
-                Diagnostic::error("section-title", "a section's title ends with the line")
+                Diagnostic::error("section-title", "nothing may follow the title of a section on its line")
                     .at(place.clone())
                     .note(format!("fio names the job `{title}`"))
-                    .remedy("write `[name]` and nothing else on the line"),
+                    .remedy("write `[name]` alone on the line"),
             );
         }
         self.spent.sections += 1;
@@ -168,7 +168,7 @@ impl FileReader<'_> {
         let place = line.place(line.body());
         if !rest.starts_with([' ', '\t']) {
             self.strict(
-                Diagnostic::error("include", "a blank is missing behind `include`")
+                Diagnostic::error("include", "a space is missing after `include`")
                     .at(place.clone())
                     .note(format!("fio includes the file `{path}`"))
                     .remedy("write `include FILE`"),
@@ -176,12 +176,12 @@ impl FileReader<'_> {
         }
         self.spent.includes += 1;
         if depth >= limits::INCLUDE_DEPTH_MAX {
-            let remedy = "see whether a file includes itself";
+            let remedy = "check whether a file includes itself";
             return self.exceed("include", "includes are nested too deep".to_owned(), place, remedy);
         }
         if self.spent.includes > limits::INCLUDES_MAX {
             let message = format!("more than {} files are included", limits::INCLUDES_MAX);
-            return self.exceed("include", message, place, "see whether a file includes itself");
+            return self.exceed("include", message, place, "check whether a file includes itself");
         }
         match self.open_include(path, &line.whole.source) {
             Ok((name, bytes)) => self.lines(&name, &bytes, file, depth + 1),

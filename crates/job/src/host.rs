@@ -154,28 +154,28 @@ const fn later(name: &'static str, arity: Arity) -> HostSpec {
 /// Every option of the program itself.
 pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     value("output", "FILE", "Write results to FILE.", |h, text, _| h.output = Some(text.to_owned())),
-    value("output-format", "LIST", "Forms of the results: normal, json, json+, terse.", output_format),
+    value("output-format", "LIST", "Output formats: normal, json, json+, terse.", output_format),
     flag("minimal", "The same as --output-format=terse.", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
-    flag("append-terse", "Print terse results too.", |h, _, _| add_format(h, OutputFormat::Terse)),
-    value("terse-version", "N", "Version of terse results, from 2 to 5.", terse_version),
-    flag("bandwidth-log", "Write logs of the bandwidth of all jobs together.", |h, _, _| h.bandwidth_log = true),
-    value("status-interval", "TIME", "Print results so far this often.", status_interval),
-    value("eta", "WHEN", "Show the time left: always, never, auto.", |h, text, _| {
+    flag("append-terse", "Add terse output.", |h, _, _| add_format(h, OutputFormat::Terse)),
+    value("terse-version", "N", "Version of the terse format, from 2 to 5.", terse_version),
+    flag("bandwidth-log", "Write aggregate bandwidth logs of all jobs.", |h, _, _| h.bandwidth_log = true),
+    value("status-interval", "TIME", "Interval between status outputs.", status_interval),
+    value("eta", "WHEN", "Show the ETA: always, never, auto.", |h, text, _| {
         h.eta = match text {
             "always" => Eta::Always,
             "never" => Eta::Never,
             _ => Eta::Auto,
         };
     }),
-    value("eta-newline", "TIME", "Begin a new line of it this often.", |h, text, findings| {
+    value("eta-newline", "TIME", "Interval between new ETA lines.", |h, text, findings| {
         h.eta_newline = time(text, findings);
     }),
-    value("eta-interval", "TIME", "Renew it this often.", eta_interval),
-    flag("parse-only", "Read the jobs and run nothing.", |h, _, _| h.parse_only = true),
+    value("eta-interval", "TIME", "Interval between ETA updates.", eta_interval),
+    flag("parse-only", "Parse the jobs, and run nothing.", |h, _, _| h.parse_only = true),
     flag("showcmd", "Print job files as command lines.", |h, _, _| h.showcmd = true),
     flag("readonly", "Refuse jobs that write.", |h, _, _| h.readonly = true),
-    value("section", "NAME", "Run this section only; may be repeated.", |h, text, _| h.sections.push(text.to_owned())),
-    value("aux-path", "DIR", "Directory of files that a run leaves behind.", |h, text, _| {
+    value("section", "NAME", "Run only this section (repeatable).", |h, text, _| h.sections.push(text.to_owned())),
+    value("aux-path", "DIR", "Directory for files that a run creates.", |h, text, _| {
         h.aux_path = Some(text.to_owned());
     }),
     optional("cmdhelp", "OPTION", "Describe a job option, or all.", |h, text, _| {
@@ -184,12 +184,12 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     optional("enghelp", "ENGINE", "Describe an engine, or engine,option.", |h, text, _| {
         h.enghelp = Some(text.to_owned());
     }),
-    flag("warnings-fatal", "Take warnings for errors.", |h, _, _| h.warnings_fatal = true),
-    value("idle-prof", "MODE", "Report idle processors: system, percpu, calibrate.", idle_prof),
+    flag("warnings-fatal", "Treat warnings as errors.", |h, _, _| h.warnings_fatal = true),
+    value("idle-prof", "MODE", "Report CPU idleness: system, percpu, calibrate.", idle_prof),
     flag("version", "Print the version.", |h, _, _| h.version = true),
-    flag("help", "Print this text.", |h, _, _| h.help = true),
+    flag("help", "Print this help.", |h, _, _| h.help = true),
     idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
-    idle("alloc-size", "KB", "No effect: memory is taken as needed.", Arity::Required),
+    idle("alloc-size", "KB", "No effect: memory is allocated as needed.", Arity::Required),
     idle("debug", "LIST", "No effect.", Arity::Required),
     later("latency-log", Arity::Required),
     later("merge-blktrace-only", Arity::None),
@@ -222,7 +222,7 @@ fn output_format(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             "normal" => add_format(host, OutputFormat::Normal),
             _ => {
                 findings
-                    .fault(0..text.len(), "unknown-value", format!("`{word}` is no output format"))
+                    .fault(0..text.len(), "unknown-value", format!("`{word}` is not an output format"))
                     .write("one or more of normal, json, json+, terse, separated by `,`");
             }
         }

@@ -113,7 +113,7 @@ impl<'a> Resolver<'a> {
         self.inherited += inherited + 4 * raw.options.len();
         if within && self.inherited > limits::INHERITED_MAX {
             let most = limits::INHERITED_MAX;
-            let message = format!("the jobs have more than {most} options and list elements, with those they inherit");
+            let message = format!("the jobs have more than {most} options and list elements, including inherited ones");
             let remedy = "write `numjobs=` for workers that do the same, or divide the jobs into several runs";
             self.tell(Diagnostic::error("too-many-options", message).at(raw.place.clone()).remedy(remedy));
         }
@@ -242,13 +242,13 @@ impl<'a> Resolver<'a> {
             Status::NotYet => self.tell(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
             Status::Profile => self.tell(
-                Diagnostic::error("profile-option", format!("`{}` means nothing in a job", option.key))
+                Diagnostic::error("profile-option", format!("`{}` has no meaning in a job", option.key))
                     .at(place)
-                    .note("it belongs to one of fio's built-in profiles; fio accepts it and ignores it")
+                    .note("it is an option of a built-in profile of fio; fio accepts it and ignores it")
                     .remedy(profile_remedy(spec)),
             ),
             Status::Deprecated => self.tell(
-                Diagnostic::warning("deprecated", format!("`{}` has no effect any more", option.key))
+                Diagnostic::warning("deprecated", format!("`{}` no longer has an effect", option.key))
                     .at(place)
                     .note("fio accepts it and ignores it")
                     .remedy("leave it out"),
@@ -302,9 +302,9 @@ fn small_block(job: &Job, dialect: Dialect, context: &strict::StrictContext<'_>)
 fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Diagnostic {
     let key = &option.key;
     if let Some(spec) = known.first() {
-        return Diagnostic::error("engine-option", format!("`{key}` is no option of the engine `{engine}`"))
+        return Diagnostic::error("engine-option", format!("`{key}` is not an option of the engine `{engine}`"))
             .at(option.key_place.clone())
-            .note(format!("it belongs to {}", spec.engines.join(", ")))
+            .note(format!("it is an option of {}", spec.engines.join(", ")))
             .remedy(format!("write `ioengine={}` before it, or leave it out", spec.engines[0]));
     }
     let diagnostic =

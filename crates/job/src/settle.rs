@@ -23,15 +23,15 @@ pub(crate) fn settle(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<
     if job.grouping.numjobs == 0 {
         problems.push(
             context
-                .error("numjobs", "numjobs", "a job without workers does nothing")
-                .note("fio clones it until it runs out of room and fails")
+                .error("numjobs", "numjobs", "a job without workers has no effect")
+                .note("fio clones it until it runs out of job slots, and fails")
                 .remedy("write `numjobs=1`, or leave the job out"),
         );
     }
     if has_two_rates(&job.pace) {
         problems.push(
             context
-                .error("two-rates", "rate_iops", "`rate` and `rate_iops` cannot both be kept")
+                .error("two-rates", "rate_iops", "`rate` and `rate_iops` exclude each other")
                 .note("fio refuses a job that gives both")
                 .remedy("keep one of them"),
         );
@@ -59,7 +59,7 @@ fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec
             (None, None) => (vec![(narrow(draft.bs[slot]), 100)], "bs"),
         };
         if sizes.iter().any(|(size, _)| !(1..=BLOCK_MAX_BYTES).contains(size)) {
-            let message = format!("a block has from 1 byte to {} MiB", BLOCK_MAX_BYTES >> 20);
+            let message = format!("block sizes range from 1 byte to {} MiB", BLOCK_MAX_BYTES >> 20);
             problems.push(context.error("block-size", option, &message));
         }
         match (sizes.as_slice(), option) {

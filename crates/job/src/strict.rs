@@ -37,19 +37,19 @@ pub(crate) fn check_writing(spec: &OptionSpec, option: &RawOption) -> Vec<Diagno
         found.push(
             Diagnostic::error("unset-variable", format!("{}: the environment variable `{name}` is not set", spec.name))
                 .at(option.value_place.clone())
-                .note("fio puts nothing in its place")
+                .note("fio replaces it with nothing")
                 .remedy(format!("set it, for example `{name}=… fathom run …`")),
         );
     }
     if let Some(cut) = option.cut.as_ref().filter(|cut| cuts_value(option, cut)) {
         found.push(
-            Diagnostic::error("comment-in-value", format!("{}: a comment begins within the value", spec.name))
+            Diagnostic::error("comment-in-value", format!("{}: a comment starts within the value", spec.name))
                 .at(cut.clone())
                 .note(format!(
-                    "fio reads `{}`: `;` and `#` begin a comment anywhere",
+                    "fio reads `{}`: `;` and `#` start a comment anywhere",
                     option.value.as_deref().unwrap_or("")
                 ))
-                .remedy("put a blank before the comment, or choose a value without `;` and `#`"),
+                .remedy("put a space before the comment, or choose a value without `;` and `#`"),
         );
     }
     found
@@ -110,8 +110,8 @@ fn export(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = &draft.job.engine;
     (engine.engine == Engine::Nbd && engine.uri.is_none()).then(|| {
         context
-            .error("no-uri", "ioengine", "the engine `nbd` needs the address of an export")
-            .note("fio finds it out when the job begins")
+            .error("no-uri", "ioengine", "the engine `nbd` needs the URI of an export")
+            .note("fio detects it only when the job starts")
             .remedy("write `uri=nbd://HOST[:PORT]/EXPORT` or `uri=nbd+unix:///EXPORT?socket=PATH`")
     })
 }
@@ -126,7 +126,7 @@ fn files_beside_an_export(draft: &JobDraft, context: &StrictContext<'_>) -> Opti
                 given,
                 &format!("the engine `nbd` uses an export and no files: `{given}` has no effect"),
             )
-            .note("fio says nothing and uses the export")
+            .note("fio silently uses the export")
             .remedy("leave it out: `uri` names the export, `size` and `offset` a part of it")
     })
 }
@@ -137,7 +137,7 @@ fn direct_and_buffered(_: &JobDraft, context: &StrictContext<'_>) -> Option<Diag
     (direct == buffered).then(|| {
         context
             .error("direct-and-buffered", "buffered", "`direct` and `buffered` contradict each other")
-            .note("fio heeds the later one")
+            .note("fio uses the later one")
             .remedy("leave one of them out")
     })
 }

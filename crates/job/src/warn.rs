@@ -66,7 +66,7 @@ fn several_writers(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic>
             .error(
                 "several-writers",
                 "numjobs",
-                "several workers write one file, and overwrite what others will verify",
+                "several workers write one file, and overwrite blocks that others verify",
             )
             .remedy("give each worker a file of its own by leaving `filename` out, or write `numjobs=1`")
     })

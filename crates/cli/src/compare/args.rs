@@ -24,7 +24,8 @@ Examples:
 Exit codes:
   0 compared, whatever the verdict
   1 the verdict is what --fail-on names, or worse
-  2 usage, or runs that are not comparable 3 I/O error";
+  2 usage, or runs that are not comparable
+  3 I/O error";
 
 /// Options of `fathom compare`.
 #[derive(Clone, Debug, Args)]

@@ -281,7 +281,7 @@ static MAPS: NeedRule = NeedRule {
 };
 
 fn constant(most: u64) -> Option<HostLimit> {
-    Some(HostLimit { most, source: "the most that Fathom takes".to_owned() })
+    Some(HostLimit { most, source: "the maximum of Fathom".to_owned() })
 }
 
 fn count(n: u64) -> String {

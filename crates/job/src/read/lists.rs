@@ -78,7 +78,7 @@ fn report_element(
     if let Some(at) = odd.filter(|_| !told) {
         findings
             .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
-            .fio(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
+            .fio(format!("fio reads the rest as another value, as after a `,`: `{rest}` is a list"))
             .write("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
     }
 }
@@ -91,7 +91,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
         findings
             .quirk(range.clone(), "unread-element", format!("`{}` is not a number", &text[range.clone()]))
-            .fio("fio passes over it because another element of the list can be read");
+            .fio("fio skips it because another element of the list is readable");
     }
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn ranges(
             None => {
                 findings
                     .quirk(start..start + part.len(), "unread-element", format!("`{part}` is not a range"))
-                    .fio("fio passes over it if another range of the list can be read")
+                    .fio("fio skips it if another range of the list is readable")
                     .write("a range is `low-high`, for example `4k-64k`");
             }
         }
@@ -177,9 +177,9 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
     let open = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
     if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
         findings
-            .quirk(0..text.len(), "split-sum", format!("the shares add up to {given} %"))
-            .fio("fio orders the entries by their share, cuts them off at 100 % and gives the last one what is left")
-            .write("make the shares add up to 100");
+            .quirk(0..text.len(), "split-sum", format!("the percentages add up to {given} %"))
+            .fio("fio sorts the entries by percentage, cuts them off at 100 % and gives the rest to the last one")
+            .write("make the percentages add up to 100");
     }
     let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
     let mut shares: Vec<(i64, u32)> = entries.into_iter().map(|(size, share)| (size, share.unwrap_or(each))).collect();
@@ -196,8 +196,8 @@ fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64
         if read.is_none() {
             let start = size_text.len() + 1;
             findings
-                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole share from 1 to 100"))
-                .fio("fio gives the entry an equal part of what the others leave, or reads the digits before the odd part");
+                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole percentage from 1 to 100"))
+                .fio("fio gives the entry an equal part of the rest, or reads only its leading digits");
         }
         read.or_else(|| leading_share(text))
     });
@@ -250,9 +250,9 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
             .quirk(
                 length..part.len(),
                 "trailing-text",
-                format!("`{}` behind the number means nothing", &part[length..]),
+                format!("`{}` after the number has no meaning", &part[length..]),
             )
-            .fio("fio drops everything from there on")
+            .fio("fio ignores everything from there on")
             .write("separate the values by `:`");
     }
     Some(value)
@@ -278,20 +278,20 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     let read = |text: &str| text.trim().parse::<u32>().ok();
     let (Some(low), Some(high)) = (read(low), read(high)) else {
         findings
-            .quirk(0..part.len(), "cpu-list", format!("`{part}` is not a processor or a range of them"))
-            .fio("fio reads it as processor 0")
+            .quirk(0..part.len(), "cpu-list", format!("`{part}` is neither a CPU nor a range of CPUs"))
+            .fio("fio reads it as CPU 0")
             .write("write for example `0-3,5`");
         cpus.push(0);
         return Some(());
     };
     if high > CPU_MAX {
-        findings.fault(0..part.len(), "out-of-range", format!("there is no processor {high}"));
+        findings.fault(0..part.len(), "out-of-range", format!("there is no CPU {high}"));
         return None;
     }
     if low > high {
         findings
             .quirk(0..part.len(), "cpu-list", format!("the range `{part}` is empty"))
-            .fio("fio adds no processor and fails when the job starts")
+            .fio("fio adds no CPU, and fails when the job starts")
             .write(format!("write `{high}-{low}`"));
     }
     cpus.extend(low..=high);

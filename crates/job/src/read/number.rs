@@ -114,8 +114,8 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
     let letter = &whole[at..=at];
     let read = value.wrapping_mul(1000_i64.wrapping_pow(power as u32));
     findings
-        .quirk(0..at + 3, "iec-unit", format!("fio takes `{}` for decimal units", &whole[at..at + 3]))
-        .fio(format!("fio reads {read}: its `KiB` counts in thousands unless `kb_base=1000` is set, its `k` in 1024"))
+        .quirk(0..at + 3, "iec-unit", format!("fio reads `{}` as decimal units", &whole[at..at + 3]))
+        .fio(format!("fio reads {read}: unless `kb_base=1000` is set, its `KiB` is 1000 bytes and its `k` 1024"))
         .write(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
@@ -172,12 +172,12 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
     } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
         findings
             .quirk(0..end, "hexadecimal", format!("`{}` has no `0x` of its own", &text[..end]))
-            .fio("fio reads it as hexadecimal, because `0x` stands further on")
+            .fio("fio reads it as hexadecimal, because `0x` appears later in the list")
             .write("write one number");
     } else if rest.starts_with('.') {
         findings
             .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
-            .fio(format!("fio reads `{}` and drops the rest, its unit too", &text[..number_end]))
+            .fio(format!("fio reads `{}` and ignores the rest, including its unit", &text[..number_end]))
             .write("write a whole number of a smaller unit");
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
@@ -185,26 +185,26 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
     if text.starts_with('-') && !matches!(unit, NumberUnit::Count { .. }) {
         findings
             .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
-            .fio("fio keeps it as an enormous positive number");
+            .fio("fio reads a huge positive number");
     }
 }
 
 fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) {
     let (number, rest) = (&text[..number_end], &text[number_end..end]);
     findings
-        .quirk(number_end..end, "trailing-text", format!("`{rest}` behind the number means nothing"))
-        .fio(format!("fio reads `{number}` and drops the rest"))
+        .quirk(number_end..end, "trailing-text", format!("`{rest}` after the number has no meaning"))
+        .fio(format!("fio reads `{number}` and ignores the rest"))
         .write(format!("write `{number}`"));
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
-    let finding = findings.quirk(0..blanks, "leading-blank", "a blank stands before the value");
+    let finding = findings.quirk(0..blanks, "leading-blank", "a space precedes the value");
     if rest.is_empty() {
-        finding.fio("fio keeps the blank as part of the value");
+        finding.fio("fio keeps the space as part of the value");
     } else {
-        finding.fio(format!("fio reads {}, without the unit `{rest}`: the blank hides it", &text[blanks..number_end]));
+        finding.fio(format!("fio reads {}, without the unit `{rest}`: the space hides it", &text[blanks..number_end]));
     }
-    finding.write(format!("write `{}` directly behind `=`", text.trim()));
+    finding.write(format!("write `{}` directly after `=`", text.trim()));
 }
 
 fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {

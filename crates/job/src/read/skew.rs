@@ -13,7 +13,7 @@ pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned
 /// Reads the distribution for one kind of operation.
 pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) -> Option<Distribution> {
     if argument == Some("") && matches!(word, "zipf" | "pareto" | "normal") {
-        findings.fault(0..word.len(), "not-a-number", "a number is missing behind `:`");
+        findings.fault(0..word.len(), "not-a-number", "a number is missing after `:`");
         return None;
     }
     if argument.is_none() && matches!(word, "zoned" | "zoned_abs") {
@@ -35,7 +35,7 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
             findings
-                .fault(0..word.len(), "unknown-value", format!("`{word}` is no distribution"))
+                .fault(0..word.len(), "unknown-value", format!("`{word}` is not a distribution"))
                 .write(format!("one of {}", WORDS.join(", ")));
             None
         }
@@ -48,7 +48,7 @@ pub(crate) fn exponent(text: &str, findings: &mut Findings) -> Option<f64> {
     within(theta, theta != 1.0, "a Zipf exponent must not be 1", findings)?;
     if theta <= 0.0 {
         findings
-            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} skews nothing"))
+            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} has no effect"))
             .write("write one above 0");
     }
     Some(theta)
@@ -64,7 +64,7 @@ pub(crate) fn power(text: &str, findings: &mut Findings) -> Option<f64> {
 /// The deviation of a normal distribution in per cent; 0 where `text` is empty.
 pub(crate) fn deviation(text: &str, findings: &mut Findings) -> Option<f64> {
     let deviation = if text.is_empty() { 0.0 } else { float(text, findings)? };
-    within(deviation, (0.0..100.0).contains(&deviation), "a deviation is from 0 up to 100 per cent", findings)?;
+    within(deviation, (0.0..100.0).contains(&deviation), "a deviation lies between 0 % and 100 %", findings)?;
     Some(deviation)
 }
 
@@ -85,7 +85,7 @@ fn shape(
     let value = read(value, findings)?;
     let Some(center) = center else { return Some((value, None)) };
     let center = float(center, findings)?;
-    within(center, (0.0..=1.0).contains(&center), "a center is a share from 0 to 1", findings)?;
+    within(center, (0.0..=1.0).contains(&center), "a center lies between 0 and 1", findings)?;
     Some((value, Some(center)))
 }
 
@@ -99,8 +99,8 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     };
     if end < body.len() {
         findings
-            .quirk(0..0, "trailing-text", format!("`{}` behind the number means nothing", &body[end..]))
-            .fio("fio drops everything from there on");
+            .quirk(0..0, "trailing-text", format!("`{}` after the number has no meaning", &body[end..]))
+            .fio("fio ignores everything from there on");
     }
     Some(value)
 }
@@ -109,7 +109,7 @@ fn bytes(text: &str, findings: &mut Findings) -> Option<Bytes> {
     number::read(text, NumberUnit::Count { kb_base: 1024 }, findings).map(|n| Bytes::new(n as u64))
 }
 
-const ZONES: &str = "a zone is `share of operations/share of the file`";
+const ZONES: &str = "a zone is `percentage of operations/percentage of the file`";
 
 /// A zone: the share of operations, and how wide it is if that is said.
 type Zone<T> = (Option<u32>, Option<T>);
@@ -131,7 +131,11 @@ fn zones<T>(
     let shares = complete(zones.iter().map(|zone| zone.0));
     let sum: u32 = shares.iter().sum();
     if sum != 100 {
-        findings.fault(0..0, "distribution", format!("the zones' shares of operations add up to {sum} %, not to 100"));
+        findings.fault(
+            0..0,
+            "distribution",
+            format!("the zones' percentages of operations add up to {sum} %, not to 100"),
+        );
         return None;
     }
     Some(shares.into_iter().zip(zones.into_iter().map(|zone| zone.1)).collect())
@@ -160,13 +164,17 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
     let widths = complete(zones.iter().map(|zone| zone.1));
     let sum: u32 = widths.iter().sum();
     if sum > 100 {
-        findings.fault(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %, more than 100"));
+        findings.fault(
+            0..0,
+            "distribution",
+            format!("the zones' percentages of the file add up to {sum} %, more than 100"),
+        );
         return None;
     }
     if sum != 100 {
         findings
-            .quirk(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %"))
-            .write("make them add up to 100, with `0/…` for a part that is left alone");
+            .quirk(0..0, "distribution", format!("the zones' percentages of the file add up to {sum} %"))
+            .write("make them add up to 100, with `0/…` for an unused part");
     }
     Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))
 }
@@ -174,7 +182,9 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
 fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> Option<Distribution> {
     let zones: Option<Vec<_>> = zones.into_iter().map(|(share, width)| Some((share, width?))).collect();
     if zones.is_none() {
-        findings.fault(0..0, "distribution", "every zone needs a size").write("write `share/size:share/size`");
+        findings
+            .fault(0..0, "distribution", "every zone needs a size")
+            .write("write `percentage/size:percentage/size`");
     }
     zones.map(Distribution::ZonedAbs)
 }

@@ -34,7 +34,7 @@ fn unknown(head: &str) -> String {
     if head.is_empty() {
         "a value is missing".to_owned()
     } else if head.trim() != head {
-        "a blank stands before the value".to_owned()
+        "a space precedes the value".to_owned()
     } else {
         format!("`{head}` is not a value of this option")
     }

@@ -9,7 +9,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         word(
             "continue_on_error",
             &["none", "read", "write", "io", "verify", "all", "0", "1"],
-            "Go on after errors of this kind and count them.",
+            "Continue after errors of this kind, and count them.",
             |d, w, _, _| {
                 let all = matches!(w, "all" | "1");
                 d.job.on_error.continue_on_read = all || matches!(w, "read" | "io");
@@ -18,8 +18,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             },
         )
         .default("none"),
-        later("ignore_error", OptionKind::Text, "Errors that do not count, for reads, writes and checks."),
-        later("error_dump", OptionKind::Bool, "Print every error that is ignored.").default("0"),
+        later("ignore_error", OptionKind::Text, "Error numbers to ignore, for reads, writes and verification."),
+        later("error_dump", OptionKind::Bool, "Print ignored errors.").default("0"),
         later("write_iolog", OptionKind::Text, "Write a trace of all operations to this file."),
         later("read_iolog", OptionKind::Text, "Repeat the operations of this trace."),
         later("read_iolog_chunked", OptionKind::Bool, "Read the trace piece by piece.").default("0"),
@@ -27,13 +27,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("replay_redirect", OptionKind::Text, "Repeat a trace on this device."),
         later("replay_scale", OptionKind::Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
         later("replay_align", OptionKind::Int(0, ANY), "Align the offsets of a trace to this."),
-        later("replay_time_scale", OptionKind::Int(1, ANY), "Pace of a trace in per cent.").default("100"),
+        later("replay_time_scale", OptionKind::Int(1, ANY), "Replay speed as a percentage.").default("100"),
         later("replay_skip", OptionKind::Text, "Leave out these kinds of operation of a trace."),
         later("merge_blktrace_file", OptionKind::Text, "Where merged traces go."),
         later(
             "merge_blktrace_scalars",
             OptionKind::Floats(f64::MIN, f64::MAX),
-            "Pace of each merged trace in per cent.",
+            "Replay speed of each merged trace as a percentage.",
         ),
         later("merge_blktrace_iters", OptionKind::Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
         later("zonemode", OptionKind::Word(&["none", "strided", "zbd"]), "How the file is divided into zones.")
@@ -59,10 +59,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("dataplacement", OptionKind::Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
             .alias(&["data_placement"])
             .default("none"),
-        later("plid_select", OptionKind::Word(&["random", "roundrobin", "scheme"]), "Which placement comes next.")
-            .alias(&["fdp_pli_select"])
-            .default("roundrobin"),
-        later("plids", OptionKind::Text, "Placements that are used.").alias(&["fdp_pli"]),
+        later(
+            "plid_select",
+            OptionKind::Word(&["random", "roundrobin", "scheme"]),
+            "Order in which placement IDs are used.",
+        )
+        .alias(&["fdp_pli_select"])
+        .default("roundrobin"),
+        later("plids", OptionKind::Text, "Placement IDs to use.").alias(&["fdp_pli"]),
         later("dp_scheme", OptionKind::Text, "File that maps offsets to placements."),
         profile("threads", "Workers of `profile=tiobench`."),
         profile("block", "Block size of `profile=tiobench`."),
@@ -79,14 +83,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             "flow_watermark",
             OptionKind::Int(0, ANY),
             Setter::Nothing,
-            "How far jobs of a flow may drift apart.",
+            "Maximum drift between the jobs of a flow.",
         )
         .status(Status::Deprecated),
         OptionSpec::new(
             "rwmixcycle",
             OptionKind::Int(0, ANY),
             Setter::Nothing,
-            "How long a mix stays with one direction.",
+            "Time that a mix stays with one direction.",
         )
         .status(Status::Removed),
     ],

@@ -15,13 +15,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             d.job.engine.registerfiles = on;
         })
         .engines(RINGS),
-        flag("sqthread_poll", "A kernel thread submits operations.", |d, on| d.job.engine.sqthread_poll = on)
+        flag("sqthread_poll", "Submit operations by a kernel polling thread (SQPOLL).", |d, on| d.job.engine.sqthread_poll = on)
             .engines(&["io_uring", "io_uring_cmd", "xnvme"]),
         OptionSpec::new(
             "sqthread_poll_cpu",
             OptionKind::Int(i64::MIN, ANY),
             Setter::Number(|d, n| d.job.engine.sqthread_poll_cpu = Some(n as u32)),
-            "The processor of that thread.",
+            "CPU of the SQPOLL thread.",
         )
         .engines(RINGS),
         accepted(
@@ -40,73 +40,73 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         )
         .engines(&["libaio"]),
         later("libaio_vectored", OptionKind::Bool, "Use vectored reads and writes.").engines(&["libaio"]),
-        later("force_async", OptionKind::Int(i64::MIN, ANY), "Hand every so-manieth operation to a kernel worker.")
+        later("force_async", OptionKind::Int(i64::MIN, ANY), "Number of operations between those forced to asynchronous execution.")
             .engines(RINGS),
-        later("nowait", OptionKind::Bool, "Fail operations that would have to wait (RWF_NOWAIT).").engines(&[
+        later("nowait", OptionKind::Bool, "Fail operations that would block (RWF_NOWAIT).").engines(&[
             "io_uring",
             "io_uring_cmd",
             "libaio",
             "pvsync2",
         ]),
-        later("uncached", OptionKind::Int(i64::MIN, ANY), "Leave nothing in the page cache (RWF_DONTCACHE).")
+        later("uncached", OptionKind::Int(i64::MIN, ANY), "Do not keep data in the page cache (RWF_DONTCACHE).")
             .engines(&["io_uring", "io_uring_cmd", "pvsync2"]),
-        later("hipri_percentage", OptionKind::Int(0, 100), "Share of operations that are polled, in per cent.")
+        later("hipri_percentage", OptionKind::Int(0, 100), "Percentage of operations to poll.")
             .default("100")
             .engines(&["pvsync2"]),
-        later("cmdprio_percentage", OptionKind::Int(0, 100), "Share of operations with high priority, in per cent.")
+        later("cmdprio_percentage", OptionKind::Int(0, 100), "Percentage of operations with high priority.")
             .engines(PRIORITY),
-        later("cmdprio_class", OptionKind::Int(1, 3), "Class of that priority.").engines(PRIORITY),
-        later("cmdprio_hint", OptionKind::Int(0, 1023), "Hint that goes with that priority.").engines(PRIORITY),
-        later("cmdprio", OptionKind::Int(0, 7), "Level of that priority.").engines(PRIORITY),
-        later("cmdprio_bssplit", OptionKind::Text, "Shares of high priority for each block size.").engines(PRIORITY),
-        later("readfua", OptionKind::Bool, "Reads go to the medium (FUA).").default("0").engines(&[
+        later("cmdprio_class", OptionKind::Int(1, 3), "I/O priority class of those operations.").engines(PRIORITY),
+        later("cmdprio_hint", OptionKind::Int(0, 1023), "I/O priority hint of those operations.").engines(PRIORITY),
+        later("cmdprio", OptionKind::Int(0, 7), "I/O priority level of those operations.").engines(PRIORITY),
+        later("cmdprio_bssplit", OptionKind::Text, "Percentages of high priority for each block size.").engines(PRIORITY),
+        later("readfua", OptionKind::Bool, "Set FUA for reads.").default("0").engines(&[
             "sg",
             "io_uring",
             "io_uring_cmd",
         ]),
-        later("writefua", OptionKind::Bool, "Writes reach the medium before they are complete (FUA).")
+        later("writefua", OptionKind::Bool, "Set FUA for writes.")
             .default("0")
             .engines(&["sg", "io_uring", "io_uring_cmd"]),
-        later("write_mode", OptionKind::Text, "Which commands write, with a share each.")
+        later("write_mode", OptionKind::Text, "Write commands, with a percentage each.")
             .default("write")
             .engines(RINGS),
-        later("verify_mode", OptionKind::Word(&["read", "compare"]), "Which command checks.")
+        later("verify_mode", OptionKind::Word(&["read", "compare"]), "Command for verification.")
             .default("read")
             .engines(RINGS),
-        later("cmd_type", OptionKind::Word(&["nvme", "bsg"]), "Which kind of command passes through.")
+        later("cmd_type", OptionKind::Word(&["nvme", "bsg"]), "Kind of passthrough command.")
             .default("nvme")
             .engines(RINGS),
-        later("cdb_len", OptionKind::Word(&["0", "10", "16", "32"]), "Length of SCSI commands.")
+        later("cdb_len", OptionKind::Word(&["0", "10", "16", "32"]), "Length of SCSI commands in bytes.")
             .default("0")
             .engines(RINGS),
-        later("verify_bytchk", OptionKind::Word(&["0", "1", "3"]), "What a SCSI verify compares.")
+        later("verify_bytchk", OptionKind::Word(&["0", "1", "3"]), "BYTCHK field of SCSI VERIFY.")
             .default("0")
             .engines(RINGS),
-        later("read_mode", OptionKind::Word(&["read", "prefetch"]), "Which command reads.")
+        later("read_mode", OptionKind::Word(&["read", "prefetch"]), "Command for reads.")
             .default("read")
             .engines(RINGS),
-        later("md_per_io_size", OptionKind::Int(0, ANY), "Bytes of separate metadata for each operation.")
+        later("md_per_io_size", OptionKind::Int(0, ANY), "Size of the separate metadata buffer per operation, in bytes.")
             .default("0")
             .engines(NVME),
-        later("pi_act", OptionKind::Bool, "The device makes and removes protection information.")
+        later("pi_act", OptionKind::Bool, "Let the device insert and strip protection information (PRACT).")
             .default("1")
             .engines(NVME),
-        later("pi_chk", OptionKind::Text, "Which fields of protection information are checked.").engines(NVME),
+        later("pi_chk", OptionKind::Text, "Fields of protection information to check.").engines(NVME),
         later("apptag", OptionKind::Int(0, ANY), "Application tag of protection information.")
             .default("0x1234")
             .engines(NVME),
-        later("apptag_mask", OptionKind::Int(0, ANY), "Which bits of that tag are compared.")
+        later("apptag_mask", OptionKind::Int(0, ANY), "Mask of the application tag.")
             .default("0xffff")
             .engines(NVME),
-        later("deac", OptionKind::Bool, "Deallocate when zeroes are written.").default("0").engines(RINGS),
-        later("thp", OptionKind::Int(i64::MIN, ANY), "Ask for huge pages behind the mapping.").engines(&["mmap"]),
-        later("cpuload", OptionKind::Int(i64::MIN, ANY), "Share of a processor to burn, in per cent.")
+        later("deac", OptionKind::Bool, "Set DEAC for write zeroes.").default("0").engines(RINGS),
+        later("thp", OptionKind::Int(i64::MIN, ANY), "Use transparent huge pages for the mapping.").engines(&["mmap"]),
+        later("cpuload", OptionKind::Int(i64::MIN, ANY), "Percentage of CPU time to consume.")
             .engines(&["cpuio"]),
-        later("cpumode", OptionKind::Word(&["noop", "qsort"]), "How it is burnt.").default("noop").engines(&["cpuio"]),
-        later("cpuchunks", OptionKind::Int(0, ANY), "Length of each burst in microseconds.")
+        later("cpumode", OptionKind::Word(&["noop", "qsort"]), "Kind of CPU load.").default("noop").engines(&["cpuio"]),
+        later("cpuchunks", OptionKind::Int(0, ANY), "Length of each CPU burst, in microseconds.")
             .default("50000")
             .engines(&["cpuio"]),
-        later("exit_on_io_done", OptionKind::Bool, "End when the other jobs have ended.")
+        later("exit_on_io_done", OptionKind::Bool, "End when all other jobs have ended.")
             .default("0")
             .engines(&["cpuio"]),
         later("hostname", OptionKind::Text, "Host to connect to or address to listen on.").engines(&[
@@ -129,24 +129,24 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .default("tcp")
         .engines(NETWORK),
         later("nodelay", OptionKind::Bool, "Send small packets at once (TCP_NODELAY).").engines(NETWORK),
-        later("listen", OptionKind::Flag, "Wait for a connection instead of making one.").engines(NETWORK),
-        later("pingpong", OptionKind::Flag, "Answer every operation with one.").engines(NETWORK),
+        later("listen", OptionKind::Flag, "Wait for a connection instead of opening one.").engines(NETWORK),
+        later("pingpong", OptionKind::Flag, "Answer each message with one of the same size.").engines(NETWORK),
         later("interface", OptionKind::Text, "Network interface of multicasts.").engines(NETWORK),
-        later("ttl", OptionKind::Int(i64::MIN, ANY), "How many hops a multicast goes.").default("1").engines(NETWORK),
+        later("ttl", OptionKind::Int(i64::MIN, ANY), "Time to live of multicast packets.").default("1").engines(NETWORK),
         later("window_size", OptionKind::Int(i64::MIN, ANY), "Size of the socket's window.").engines(NETWORK),
-        later("mss", OptionKind::Int(i64::MIN, ANY), "Largest segment that TCP sends.").engines(NETWORK),
-        later("stat_type", OptionKind::Word(&["stat", "lstat", "statx"]), "Which call is measured.")
+        later("mss", OptionKind::Int(i64::MIN, ANY), "Maximum segment size of TCP.").engines(NETWORK),
+        later("stat_type", OptionKind::Word(&["stat", "lstat", "statx"]), "System call to measure.")
             .default("stat")
             .engines(&["filestat", "dirstat"]),
         later("program", OptionKind::Text, "Program to run.").engines(&["exec"]),
-        later("arguments", OptionKind::Text, "Its arguments.").engines(&["exec"]),
-        later("grace_time", OptionKind::Int(i64::MIN, ANY), "Seconds it gets to end by itself.")
+        later("arguments", OptionKind::Text, "Arguments of the program.").engines(&["exec"]),
+        later("grace_time", OptionKind::Int(i64::MIN, ANY), "Time for the program to end by itself, in seconds.")
             .default("1")
             .engines(&["exec"]),
-        later("std_redirect", OptionKind::Bool, "Its output goes to files.").default("1").engines(&["exec"]),
-        later("donorname", OptionKind::Text, "File that gives blocks.").engines(&["e4defrag"]),
-        later("inplace", OptionKind::Int(0, 1), "When blocks are given back.").engines(&["e4defrag"]),
-        later("skip_bad", OptionKind::Bool, "Leave out blocks that are known to be bad.")
+        later("std_redirect", OptionKind::Bool, "Redirect the output of the program to files.").default("1").engines(&["exec"]),
+        later("donorname", OptionKind::Text, "Donor file for blocks.").engines(&["e4defrag"]),
+        later("inplace", OptionKind::Int(0, 1), "Time of block reallocation: after the donor or in place.").engines(&["e4defrag"]),
+        later("skip_bad", OptionKind::Bool, "Skip known bad blocks.")
             .default("0")
             .engines(&["mtd"]),
         later(
@@ -163,11 +163,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
                 "verify_bytchk_11",
                 "write_stream",
             ]),
-            "Which SCSI command writes.",
+            "SCSI command for writes.",
         )
         .default("write")
         .engines(&["sg"]),
-        later("stream_id", OptionKind::Int(i64::MIN, ANY), "Stream of SCSI stream writes.")
+        later("stream_id", OptionKind::Int(i64::MIN, ANY), "Stream ID of SCSI stream writes.")
             .default("0")
             .engines(&["sg"]),
         later("clustername", OptionKind::Text, "Name of the Ceph cluster.").engines(CEPH),
@@ -179,7 +179,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             .default("/etc/ceph/ceph.conf")
             .engines(&["rados"]),
         later("busy_poll", OptionKind::Bool, "Poll for completions instead of sleeping.").default("0").engines(CEPH),
-        later("touch_objects", OptionKind::Bool, "Make the objects before the run.").default("1").engines(&["rados"]),
+        later("touch_objects", OptionKind::Bool, "Create the objects before the run.").default("1").engines(&["rados"]),
         later("rbd_encryption_format", OptionKind::Text, "Format of the encrypted image.").engines(&["rbd"]),
         later("rbd_encryption_passphrase", OptionKind::Text, "Passphrase of the encrypted image.").engines(&["rbd"]),
         later("cont", OptionKind::Text, "Container of the DAOS pool.").engines(&["dfs"]),
@@ -187,13 +187,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("object_class", OptionKind::Text, "Class of the DAOS object.").engines(&["dfs"]),
         later("namenode", OptionKind::Text, "Host of the HDFS name node.").engines(&["libhdfs"]),
         later("hdfsdirectory", OptionKind::Text, "Directory in HDFS.").engines(&["libhdfs"]),
-        later("hdfs_use_direct", OptionKind::Bool, "Read without copying where HDFS can.").engines(&["libhdfs"]),
-        later("single_instance", OptionKind::Bool, "One connection for all workers.").engines(&["libhdfs"]),
-        later("verb", OptionKind::Word(&["write", "read", "send", "recv"]), "Which RDMA operation is used.")
+        later("hdfs_use_direct", OptionKind::Bool, "Use zero-copy reads where HDFS supports them.").engines(&["libhdfs"]),
+        later("single_instance", OptionKind::Bool, "Share one connection among all workers.").engines(&["libhdfs"]),
+        later("verb", OptionKind::Word(&["write", "read", "send", "recv"]), "RDMA operation.")
             .default("write")
             .engines(&["rdma"]),
         later("bindname", OptionKind::Text, "Local address of the connection.").engines(&["rdma"]),
-        text("volume", "The modelled volume in place of the files: `fathom catalog` lists them.", |d, text| {
+        text("volume", "Modelled volume to use instead of files; `fathom catalog` lists all volumes.", |d, text| {
             d.job.engine.volume = (!text.is_empty()).then(|| text.to_owned());
         })
         .engines(&["model"]),
@@ -201,14 +201,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("brick", OptionKind::Text, "Host of a brick of that volume.").engines(&["gfapi", "gfapi_async"]),
         text(
             "uri",
-            "The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.",
+            "URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default of `size`.",
             |d, text| {
                 d.job.engine.uri = (!text.is_empty()).then(|| text.to_owned());
             },
         )
         .engines(&["nbd"]),
         later("nfs_url", OptionKind::Text, "Address of the share.").engines(&["nfs"]),
-        later("https", OptionKind::Word(&["off", "on", "insecure"]), "Whether the connection is encrypted.")
+        later("https", OptionKind::Word(&["off", "on", "insecure"]), "Encrypt the connection.")
             .default("off")
             .engines(&["http"]),
         later("http_host", OptionKind::Text, "Host to connect to.").default("localhost").engines(&["http"]),
@@ -218,8 +218,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             .default("webdav")
             .engines(&["http"]),
         later("http_s3_key", OptionKind::Text, "Secret key.").engines(&["http"]),
-        later("http_s3_keyid", OptionKind::Text, "Name of the key.").engines(&["http"]),
-        later("http_s3_security_token", OptionKind::Text, "Token of a session.").engines(&["http"]),
+        later("http_s3_keyid", OptionKind::Text, "Access key ID.").engines(&["http"]),
+        later("http_s3_security_token", OptionKind::Text, "Session token.").engines(&["http"]),
         later("http_s3_region", OptionKind::Text, "Region of the store.").default("us-east-1").engines(&["http"]),
         later("http_s3_sse_customer_key", OptionKind::Text, "Key of the customer's encryption.").engines(&["http"]),
         later("http_s3_sse_customer_algorithm", OptionKind::Text, "Algorithm of the customer's encryption.")
@@ -233,19 +233,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             .default("block")
             .engines(&["http"]),
         later("http_verbose", OptionKind::Int(0, ANY), "Verbosity per request.").default("0").engines(&["http"]),
-        later("gpu_dev_ids", OptionKind::Text, "Graphics processors that are used.")
+        later("gpu_dev_ids", OptionKind::Text, "GPUs to use.")
             .engines(&["libcufile", "libhipfile"]),
-        later("cuda_io", OptionKind::Word(&["cufile", "posix"]), "How data gets to the graphics processor.")
+        later("cuda_io", OptionKind::Word(&["cufile", "posix"]), "Method of transferring data to the GPU.")
             .default("cufile")
             .engines(&["libcufile"]),
-        later("rocm_io", OptionKind::Word(&["hipfile", "posix"]), "How data gets to the graphics processor.")
+        later("rocm_io", OptionKind::Word(&["hipfile", "posix"]), "Method of transferring data to the GPU.")
             .engines(&["libhipfile"]),
         later("xnvme_async", OptionKind::Text, "Asynchronous interface.").engines(&["xnvme"]),
         later("xnvme_sync", OptionKind::Text, "Synchronous interface.").engines(&["xnvme"]),
         later("xnvme_admin", OptionKind::Text, "Interface of admin commands.").engines(&["xnvme"]),
         later("xnvme_dev_nsid", OptionKind::Int(0, ANY), "Namespace of the device.").engines(&["xnvme"]),
         later("xnvme_dev_subnqn", OptionKind::Text, "Subsystem of the device.").engines(&["xnvme"]),
-        later("xnvme_mem", OptionKind::Text, "Where buffers come from.").engines(&["xnvme"]),
+        later("xnvme_mem", OptionKind::Text, "Type of memory for buffers.").engines(&["xnvme"]),
         later("xnvme_iovec", OptionKind::Flag, "Use vectored commands.").engines(&["xnvme"]),
         later("libblkio_driver", OptionKind::Text, "Driver.").engines(&["libblkio"]),
         later("libblkio_path", OptionKind::Text, "Path of the device.").engines(&["libblkio"]),
@@ -255,9 +255,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("libblkio_pre_start_props", OptionKind::Text, "Properties before starting.").engines(&["libblkio"]),
         later("libblkio_vectored", OptionKind::Flag, "Use vectored operations.").engines(&["libblkio"]),
         later("libblkio_write_zeroes_on_trim", OptionKind::Flag, "Trims write zeroes.").engines(&["libblkio"]),
-        later("libblkio_wait_mode", OptionKind::Word(&["block", "eventfd", "loop"]), "How completions are waited for.")
+        later("libblkio_wait_mode", OptionKind::Word(&["block", "eventfd", "loop"]), "Method of waiting for completions.")
             .engines(&["libblkio"]),
-        later("libblkio_force_enable_completion_eventfd", OptionKind::Flag, "Keep the completion event on.")
+        later("libblkio_force_enable_completion_eventfd", OptionKind::Flag, "Keep the completion eventfd enabled.")
             .engines(&["libblkio"]),
         later("no_completion_thread", OptionKind::Flag, "Collect completions in the worker.").engines(&["windowsaio"]),
     ],

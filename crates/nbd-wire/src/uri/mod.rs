@@ -273,7 +273,7 @@ mod tests {
             ("nbd://h:+5/", "`+5`"),
             ("nbd://::1/", "as in [::1]"),
             ("nbd+unix:///x", "add ?socket=PATH"),
-            ("nbd+unix:///x?socket", "empty name"),
+            ("nbd+unix:///x?socket", "path of the socket is empty"),
             ("nbd://h/x?socket=s", "TCP"),
             ("nbd+unix:///x?socket=s&tls-type=psk", "`tls-type`"),
             ("nbd+unix:///x?socket=s&socket=s", "twice"),

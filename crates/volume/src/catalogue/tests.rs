@@ -307,7 +307,7 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nlet.gib = @'5'", "has the name of a key's variable"),
     ("id = @'a,b'\nS", "no name for a volume"),
     ("S\n[[volume]]\nid = @'volume'\nS", "two volumes are called `volume`"),
-    ("S\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = '''\n@a nan\n'''", "`nan` is no figure"),
+    ("S\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = '''\n@a nan\n'''", "`nan` is not a number"),
     ("S\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = '''\n@b-{9..2} 1\n'''", "not of the form {2..8}"),
     ("S\n[[table]]\nid = 't'\ncolumns = @'x x'\nrows = 'a 1 2'", "two columns are called `x`"),
 ];
@@ -365,8 +365,8 @@ fn names_of_volumes_that_are_none_are_refused() {
         ("a.toml", "has no default (write it"),
         ("a.toml#a#a,size=1GiB", "no volume in the file `a#a`"),
         ("a.toml@2019,size=1GiB", "a.toml#NAME@EDITION"),
-        ("custom,host=", "it has no name"),
-        ("custom,memory=1KiB", "too little"),
+        ("custom,host=", "the name is empty"),
+        ("custom,memory=1KiB", "too small"),
         (&long, "that is no name"),
     ] {
         let problems = resolve_all(&[text], &file).unwrap_err();
