@@ -166,8 +166,8 @@ fn what_cannot_be_compared_is_refused_all_at_once() {
     let none = scratch.text("none.json");
     for (other, why) in [
         (&truncated, "truncated.json"),
-        (&empty, "nothing was measured"),
-        (&idle, "nothing was measured"),
+        (&empty, "it contains no measurement"),
+        (&idle, "it contains no measurement"),
         (&newer, "use a newer fathom"),
         (&none, "none.json"),
         (&a, "given twice"),
@@ -176,7 +176,12 @@ fn what_cannot_be_compared_is_refused_all_at_once() {
         assert!(refused.stderr.contains(why) && refused.stdout.is_empty(), "{other}: {}", refused.stderr);
     }
     let all = compare(&format!("{none} {empty} --threshold fast -o {empty}")).expect_code(2);
-    for reason in ["none.json", "nothing was measured", "--threshold fast: write a share", "it is one of the runs"] {
+    for reason in [
+        "none.json",
+        "it contains no measurement",
+        "--threshold fast: not a percentage",
+        "it is one of the compared runs",
+    ] {
         assert!(all.stderr.contains(reason), "`{reason}` is missing:\n{}", all.stderr);
     }
     assert!(std::fs::read_to_string(&empty).unwrap().len() > 100, "it was not written over");

@@ -120,7 +120,7 @@ fn a_run_brings_the_same_whether_it_is_kept_or_not() {
         let unkept = place.run(&format!("{SIM} --format {format} --no-record"));
         let without_words = |text: String| text.replace(",\n    \"--no-record\"", "");
         assert_eq!(without_words(kept.stdout), without_words(unkept.stdout));
-        assert!(kept.stderr.starts_with("kept as ") && kept.stderr.lines().count() == 1, "{}", kept.stderr);
+        assert!(kept.stderr.starts_with("saved as ") && kept.stderr.lines().count() == 1, "{}", kept.stderr);
         assert_eq!(unkept.stderr, "");
     }
     assert_eq!(place.ids("").len(), 4);
@@ -171,12 +171,12 @@ fn events_are_kept_as_they_are_told() {
     assert_eq!(kept, told);
 }
 
-/// The run was measured and printed, and one line says why it is not kept.
+/// The run was measured and printed, and one warning says why it is not saved.
 #[track_caller]
 fn expect_warning(outcome: &Outcome, reason: &str) {
     let told = &outcome.stderr;
     assert!(outcome.stdout.contains("reads"), "{outcome:#?}");
-    let one = told.lines().count() == 1 && told.starts_with("fathom: warning: this run is not kept: ");
+    let one = told.matches("warning: ").count() == 1 && told.starts_with("warning: this run is not saved: ");
     assert!(one && told.contains(reason), "{reason}: {told}");
     assert!(outcome.took < Duration::from_secs(8), "{:?}", outcome.took);
 }
@@ -267,7 +267,7 @@ fn an_interrupted_run_is_kept_as_such() {
         std::thread::sleep(Duration::from_millis(700));
         running.signal(name);
         let outcome = running.end().expect_code(if name == "INT" { 130 } else { 143 });
-        assert!(outcome.stderr.contains("kept as "), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("saved as "), "{}", outcome.stderr);
         assert_eq!(place.list("").text("runs/0/outcome"), "interrupted");
         let listed = run(&mut place.fathom("runs")).expect_clean().stdout;
         assert!(listed.contains("interrupted"), "{listed}");
@@ -438,7 +438,11 @@ fn a_run_is_shown_as_it_was_printed_with_all_that_is_known() {
     let document = Json::read(&run(&mut place.fathom("runs show last --format json")).expect_clean().stdout);
     assert_eq!((document.text("entry/id"), document.whole("run/seed")), (id.as_str(), 5));
     let refused = run(&mut place.fathom("runs show nothing")).expect_code(2);
-    assert!(refused.stderr.contains("fathom runs list") && refused.stderr.lines().count() == 1, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("fathom runs list") && refused.stderr.matches("error: ").count() == 1,
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -476,7 +480,7 @@ fn old_runs_go_by_themselves_and_the_latest_stays() {
     assert_eq!(place.ids("").len(), 1);
     let outcome = place_run(place.fathom(NULL).env("FATHOM_KEEP_FOR", "ages"));
     assert!(
-        outcome.stderr.contains("FATHOM_KEEP_FOR=ages") && outcome.stderr.contains("kept as"),
+        outcome.stderr.contains("FATHOM_KEEP_FOR=ages") && outcome.stderr.contains("saved as"),
         "{}",
         outcome.stderr
     );

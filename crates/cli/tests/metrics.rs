@@ -122,9 +122,12 @@ fn what_cannot_be_listened_at_is_refused_before_anything_is_touched() {
     let data = scratch.text("data");
     let line = format!("run --name=a --filename={data} --rw=write --size=1m -o {}", scratch.text("x.json"));
     for (words_of, told) in [
-        (format!("--metrics {taken}"), "another program listens there: name another port (0 for any that is free)"),
+        (format!("--metrics {taken}"), "name another port (0 for any free one): another program listens there"),
         ("--metrics 0.0.0.0:9184".to_owned(), "use 127.0.0.1:9184, or add --insecure where that is wanted"),
-        ("--metrics here".to_owned(), "`here` is no address with a port; write, for example, 127.0.0.1:9184"),
+        (
+            "--metrics here".to_owned(),
+            "`here` is not an address with a port\n |\n = help: write, for example, 127.0.0.1:9184",
+        ),
         ("--insecure".to_owned(), "--metrics <ADDRESS:PORT>"),
     ] {
         let outcome = run(&mut fathom(words(&format!("{line} {words_of}")))).expect_code(2);

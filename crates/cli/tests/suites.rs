@@ -288,7 +288,7 @@ fn a_step_that_fails_is_told_and_the_others_go_on() {
     let scratch = Scratch::new();
     scratch.write("failing.toml", FAILING);
     let outcome = run(&mut suite(&scratch, "run ./failing.toml --target data.bin")).expect_code(3);
-    assert!(outcome.stderr.contains("odd: failed: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("warning: odd: failed, and the other steps continue: "), "{}", outcome.stderr);
     let line = |name: &str| outcome.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     assert!(line("odd ").ends_with("failed") && !line("last ").ends_with("failed"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("odd: failed: "), "{}", outcome.stdout);
@@ -351,7 +351,7 @@ fn problems_of_a_suite_stand_at_their_places() {
     let cases = [
         ("rw = \"write\"", "rw = \"wrote\"", "mine.toml:19:18", "wrote"),
         ("bs = \"64k\" }", "bsize = \"64k\" }", "mine.toml:19:35", "bsize"),
-        ("size = \"16m\"", "size = \"many\"", "mine.toml:6:8", "is no size"),
+        ("size = \"16m\"", "size = \"many\"", "mine.toml:6:8", "is not a size"),
         ("[\"write.iops\"]", "[\"write.ops\"]", "mine.toml:18:12", "did you mean `write.iops`?"),
         ("date =", "data =", "mine.toml:5:1", "did you mean `date`?"),
     ];

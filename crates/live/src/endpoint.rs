@@ -19,7 +19,7 @@ pub fn address(
     let local = local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     let Some(address) = local.or_else(|| text.parse().ok()) else {
         let remedy = format!("write, for example, 127.0.0.1:{example} or [::1]:{example}");
-        return Err((format!("`{text}` is no address with a port"), remedy));
+        return Err((format!("`{text}` is not an address with a port"), remedy));
     };
     if !is_local(address) && !safe {
         let remedy = format!("use 127.0.0.1:{}, {remedy}", address.port());

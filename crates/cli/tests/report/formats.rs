@@ -111,7 +111,7 @@ fn what_cannot_be_written_is_refused_before_anything_is() {
     refused("sweep.json before.json -o x.csv", &["x.csv", ".txt .html"]);
     refused("before.json nothing.json ./neither.json -o x.html", &["nothing.json", "neither.json"]);
     scratch.write("later.json", "{\"fathom_sweep\": 99, \"command_line\": [], \"seed\": 1, \"sweeps\": []}");
-    refused("later.json -o x.html", &["later.json", "version 99", "use a newer fathom"]);
+    refused("later.json -o x.html", &["later.json", "schema 99", "use a newer fathom"]);
     assert!(!scratch.path("x.html").exists() && !scratch.path("x.json").exists());
     let outcome = report(&scratch, "").expect_code(2);
     assert!(outcome.stderr.contains("<RUN>..."), "{}", outcome.stderr);

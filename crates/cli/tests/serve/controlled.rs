@@ -218,7 +218,7 @@ fn only_its_user_can_control_a_server_and_the_socket_goes_with_it() {
     let mode = std::fs::metadata(place.path("c")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let second = run(place.command("custom,size=1MiB --control").arg(place.path("c"))).expect_code(3);
-    assert!(second.stderr.contains("--control") && second.stderr.contains("something is there already"), "{second:?}");
+    assert!(second.stderr.contains("--control") && second.stderr.contains("the path exists"), "{second:?}");
     assert!(stopped(server).expect_code(0).stderr.contains("fathom serve control"));
     assert!(!place.path("c").exists());
     let line = format!("custom,size=1MiB --control {}", place.text("c"));

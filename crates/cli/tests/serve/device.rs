@@ -130,9 +130,12 @@ fn a_device_that_is_still_mounted_is_told_of_and_found_again() {
     // It was not done what the server was told to do, although the command did well.
     let outcome = place.serve_while("custom,size=64MiB --device", &script).expect_code(3);
     let (device, said) = (place.loops(), outcome.stderr);
-    assert!(said.contains(&format!("cannot detach {}: it is in use; unmount it", device[0])), "{said}");
+    assert!(said.contains(&format!("cannot detach {}: it is in use\n |\n = help: unmount it", device[0])), "{said}");
     let refused = place.cleanup().expect_code(3);
-    assert!(refused.stdout.is_empty() && refused.stderr.contains("it is in use; unmount it"), "{refused:?}");
+    assert!(
+        refused.stdout.is_empty() && refused.stderr.contains("it is in use\n |\n = help: unmount it"),
+        "{refused:?}"
+    );
     tool("umount", &[&at]);
     wait_for("the kernel to let go of it", || place.loops().is_empty());
     assert!(place.cleanup().expect_clean().stdout.starts_with("removed the fuse.fathom mount at "));

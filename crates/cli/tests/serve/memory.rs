@@ -171,7 +171,9 @@ fn connections_beyond_the_limit_are_refused_with_a_reason() {
     assert_eq!(Client::connect(&socket, "").read(0, 12), b"still served");
     let said = stopped(server).expect_code(0).stderr;
     assert!(
-        said.contains("clients: --memory-limit leaves memory for 14 connections: raise it, or connect fewer"),
+        said.contains(
+            "clients: --memory-limit leaves memory for 14 connections\n |\n = help: raise it, or connect fewer"
+        ),
         "{said}"
     );
 }

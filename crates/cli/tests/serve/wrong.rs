@@ -35,7 +35,7 @@ error[serve]: `foo` names no export
         "did you mean `pd-ssd`?",
         "`3` is not a chance",
         "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients",
-        "`x` is no address with a port",
+        "`x` is not an address with a port",
         "--memory-limit=5",
         "`5` has no unit",
         "write, for example, --round-trip 20us",
@@ -86,7 +86,7 @@ fn places_that_cannot_be_had_are_an_error_of_the_host() {
     assert!(said.contains("another program listens there"), "{said}");
     let long = format!("/tmp/{}", "x".repeat(120));
     assert!(refused(&format!("custom,size=1MiB --socket {long}"), 3).contains("at most 107 bytes"));
-    assert!(refused("custom,size=1MiB --socket /nowhere/at/all", 3).contains("make the directory"));
+    assert!(refused("custom,size=1MiB --socket /nowhere/at/all", 3).contains("create its directory"));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn somebody_elses_directory_is_not_used() {
     std::fs::create_dir(place.path("fathom")).unwrap();
     std::fs::set_permissions(place.path("fathom"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let said = run(&mut place.command("custom,size=1MiB")).expect_code(3).stderr;
-    assert!(said.contains("is not a directory of this user alone; name a socket with --socket"), "{said}");
+    assert!(said.contains("is not a directory of this user alone\n |\n = help: name a socket with --socket"), "{said}");
 }
 
 #[test]

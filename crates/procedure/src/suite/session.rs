@@ -101,7 +101,7 @@ impl SuiteSession<'_> {
                 return Some(SuiteEnd::Stuck);
             }
             if let SuiteOutcome::Failed(reason) = &outcome {
-                self.observer.warn(&format!("{} failed, and the other steps go on: {reason}", step.name));
+                self.observer.warn(&format!("{}: failed, and the other steps continue: {reason}", step.name));
             }
             match place {
                 SuitePlace::Host => taken.measured = Some(outcome),
