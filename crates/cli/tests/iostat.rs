@@ -97,7 +97,7 @@ fn a_database_that_does_not_ask_for_more_is_told_so() {
     assert_near("in flight", figure(&found, "in_flight_achieved"), 3.5);
     assert_near("needed", figure(&found, "in_flight_needed"), 16.0);
     let text = found["text"].as_str().unwrap();
-    let sentence = "3.50 in flight on average, 16 needed for 16.0k IOPS at 1.00 ms: PostgreSQL does not ask for more.";
+    let sentence = "3.50 in flight on average, 16 needed for 16.0k IOPS at 1.00 ms: PostgreSQL does not issue more.";
     assert!(text.starts_with(sentence), "{text}");
     assert!(text.contains("Keep 16 reads in flight") && text.contains("effective_io_concurrency"), "{text}");
     assert_eq!(found["remedy"]["action"], "more_in_flight");
@@ -132,7 +132,7 @@ fn a_row_of_iostat_can_be_claimed() {
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_achieved"), 3.5);
     assert_near("needed", figure(&found, "in_flight_needed"), 16.0);
-    assert!(found["text"].as_str().unwrap().contains("MySQL does not ask for more."), "{found}");
+    assert!(found["text"].as_str().unwrap().contains("MySQL does not issue more."), "{found}");
     assert!(codes(&subject).contains(&"util_misread".to_owned()), "{:?}", codes(&subject));
     // A depth makes it a claim of a job again, whose queue was to be kept full.
     let closed = explained(&["--claim", "r/s=3500,r_await=1.00,qd=4", "--volume", GP3], "").remove(0);
@@ -149,7 +149,7 @@ fn an_idle_device_is_told_by_its_idle_time() {
     assert_near("in flight", figure(&found, "in_flight_achieved"), 0.15);
     assert_near("needed", figure(&found, "in_flight_needed"), 0.72);
     let text = found["text"].as_str().unwrap();
-    assert!(text.contains("etcd does not ask for more. For 82.9% of the time nothing was in flight."), "{text}");
+    assert!(text.contains("etcd does not issue more. For 82.9% of the time nothing was in flight."), "{text}");
     assert_eq!(found["remedy"]["reads"], false);
     let named: Vec<&str> =
         found["settings"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();

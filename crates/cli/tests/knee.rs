@@ -177,7 +177,7 @@ fn nothing_is_touched_before_every_check_has_passed() {
     refused(&format!("{file} --name=a --name=b"), "takes one job");
     refused(&format!("{file} --time-limit 5x"), "--time-limit 60s");
     refused(&format!("{file} --precision 0"), "--precision 5%");
-    refused(&format!("{file} --vary iodepth=1,2"), "finds by itself");
+    refused(&format!("{file} --vary iodepth=1,2"), "varies it by itself");
     refused(&format!("{file} -o a.prom"), ".json");
     refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
     refused("--filename=missing.bin", "missing.bin");

@@ -201,7 +201,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("brick", OptionKind::Text, "Host of a brick of that volume.").engines(&["gfapi", "gfapi_async"]),
         text(
             "uri",
-            "URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default of `size`.",
+            "URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.",
             |d, text| {
                 d.job.engine.uri = (!text.is_empty()).then(|| text.to_owned());
             },

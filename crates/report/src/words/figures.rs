@@ -15,20 +15,22 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     );
     if figures.has(Quantity::InFlightAchieved) {
         return format!(
-            "The figures contradict each other: {product}, but the device counted {}. They are not of the same time.",
+            "The figures contradict each other: {product}, but the device counted {}. They were not measured at the \
+             same time.",
             figures.in_flight(Quantity::InFlightAchieved)
         );
     }
     if implied > possible {
         return format!(
-            "The figures contradict each other: {product}, but there could be only {}{}. One of them is not of this load.",
+            "The figures contradict each other: {product}, but at most {} are possible{}. One of the figures belongs \
+             to another load.",
             whole_number(possible),
             apart(figures).map_or_else(String::new, |apart| format!(": {apart} more than rounding explains"))
         );
     }
     format!(
-        "The figures contradict each other: {product}, but {} is said to have been kept in flight{}. Either the queue was \
-         not kept full, or one of them is not of this load.",
+        "The figures contradict each other: {product}, but {} is claimed to be in flight{}. Either the queue was not \
+         kept full, or one of the figures belongs to another load.",
         whole_number(possible),
         apart(figures).map_or_else(String::new, |apart| format!(": {apart} less than rounding explains"))
     )
@@ -65,7 +67,7 @@ fn exactly(in_flight: f64) -> String {
 pub(super) fn little_holds(figures: &SentenceFigures<'_>) -> String {
     let agree = apart(figures).map_or_else(
         || "The figures agree".to_owned(),
-        |apart| format!("The figures agree but for {apart} beyond their rounding"),
+        |apart| format!("The figures agree, except for {apart} beyond rounding"),
     );
     format!(
         "{agree}: {} IOPS x {} = {} in flight of {} possible.",
@@ -89,21 +91,21 @@ pub(super) fn disagree(finding: &Finding, figures: &SentenceFigures<'_>) -> Stri
     let place = finding.subject.as_ref().map_or_else(String::new, |line| format!(" on {line}"));
     if figures.has(Quantity::TimeTold) {
         return format!(
-            "A printed sum does not add up{place}: lat is {} us, slat and clat make {} us. Was the text edited?",
+            "A printed sum does not add up{place}: lat is {} us, but slat + clat is {} us. Was the text edited?",
             microseconds(figures.value(Quantity::TimeTold)),
             microseconds(figures.value(Quantity::TimeMade))
         );
     }
     if figures.has(Quantity::SumTold) {
         return format!(
-            "A printed sum does not add up{place}: {} are said to have been transferred, operations x block size make {}. \
+            "A printed sum does not add up{place}: {} were transferred, but operations x block size is {}. \
              Was the text edited?",
             mib(figures.value(Quantity::SumTold)),
             mib(figures.value(Quantity::SumMade))
         );
     }
     format!(
-        "The figures contradict each other: IOPS x block size make {}/s, but {}/s are stated.",
+        "The figures contradict each other: IOPS x block size is {}/s, but {}/s is stated.",
         figures.bytes(Quantity::BytesPerSecondMade),
         figures.bytes(Quantity::BytesPerSecondTold)
     )
@@ -120,8 +122,8 @@ fn microseconds(ns: f64) -> String {
 
 pub(super) fn units_mixed(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Decimal and binary units are mixed: IOPS x block size make {}/s, but {}/s are told, which is {} times as much \
-         or as little: what a MB differs from a MiB, or a kB from a KiB.",
+        "Decimal and binary units are mixed: IOPS x block size is {}/s, but {}/s is stated. The factor of {} is the \
+         difference between MB and MiB, or kB and KiB.",
         figures.bytes(Quantity::BytesPerSecondMade),
         figures.bytes(Quantity::BytesPerSecondTold),
         significant(figures.value(Quantity::UnitFactor), 4)
@@ -132,21 +134,21 @@ pub(super) fn odd_block(figures: &SentenceFigures<'_>) -> String {
     let bytes = figures.value(Quantity::BlockBytes) as u64;
     if bytes.is_multiple_of(4096) && bytes > 0 {
         return format!(
-            "Blocks of {} are not a power of two: compare throughput with others, not IOPS.",
+            "Blocks of {} are not a power of two: compare throughput with other results, not IOPS.",
             figures.bytes(Quantity::BlockBytes)
         );
     }
     format!(
-        "Blocks of {} bytes are not whole pages of 4 KiB: devices that store pages read and write more than was requested, \
-         and no published IOPS are stated for this size.",
+        "Blocks of {} bytes are not whole pages of 4 KiB: devices read and write whole pages, and no published IOPS \
+         apply to this size.",
         grouped(bytes)
     )
 }
 
 pub(super) fn split(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The device saw requests of {} for operations of {}: each was split, and one of the device's IOPS is not one of \
-         yours.",
+        "The device received requests of {} for operations of {}: each operation was split, so the IOPS of the \
+         device are not those of the program.",
         figures.bytes(Quantity::RequestBytes),
         figures.bytes(Quantity::BlockBytes)
     )
@@ -154,8 +156,8 @@ pub(super) fn split(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} were read from a region of {}: each block many times over, which a cache in the host, the controller or the \
-         storage system may have answered. A region as large as the data that will be used tells more.",
+        "{} were read from a region of {}, each block many times: a cache in the host, the controller or the storage \
+         system may have served them. Use a region as large as the working set.",
         figures.bytes(Quantity::JobBytes),
         figures.bytes(Quantity::FileBytes)
     )
@@ -163,8 +165,8 @@ pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "This is what a drive with one arm does: {} random operations a second, {} for each, which is a seek and half a \
-         turn; a deeper queue shortens the way between them a little and makes each wait longer.",
+        "This is a disk drive: {} random operations per second at {} each, a seek and half a rotation. A deeper \
+         queue shortens the seeks slightly and makes each operation wait longer.",
         figures.count(Quantity::Iops),
         figures.time(Quantity::TimeOfOne)
     )
@@ -172,8 +174,8 @@ pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn util(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "%util of {} does not mean that the device was full: it is the share of time with at least one request, and a \
-         device that works on many at once was given {} on average.",
+        "%util of {} does not mean that the device was saturated: it is the fraction of time with at least one \
+         request in flight, and this device had {} in flight on average.",
         figures.share(Quantity::BusyShare),
         figures.in_flight(Quantity::InFlightAchieved)
     )
@@ -181,15 +183,15 @@ pub(super) fn util(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn mean_alone(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "A mean of {} is all that is known of the latency: nothing is said of the slow ones, which users feel.",
+        "Only the mean latency of {} is known: it hides the slow operations that users notice.",
         figures.time(Quantity::LatencyMean)
     )
 }
 
 pub(super) fn throttled(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Most operations took {}, {} of them {}, and next to none anything between: something held them until its next \
-         slice of time, as a cgroup's io.max or a provider's limiter does.",
+        "Most operations took {}, {} of them {}, and almost none anything in between: a throttle delayed them until \
+         its next time slice, such as a cgroup's io.max or a provider's limiter.",
         figures.time(Quantity::FastMode),
         figures.share(Quantity::SlowShare),
         figures.time(Quantity::SlowMode)
@@ -198,8 +200,8 @@ pub(super) fn throttled(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn not_steady(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Throughput did not settle: over the last rounds it spread over {} of its mean, and its trend changed it by {}. \
-         The mean is of this run and of no other.",
+        "Throughput did not settle: over the last rounds it varied by {} of its mean, and its trend changed it by \
+         {}. The mean is not repeatable.",
         figures.share(Quantity::IopsSpread),
         figures.share(Quantity::IopsSlope)
     )
@@ -207,7 +209,7 @@ pub(super) fn not_steady(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn warmup(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The first {} were not like the rest, and were counted: {} IOPS without them.",
+        "The first {} differ from the rest, and were counted: {} IOPS without them.",
         figures.span(Quantity::WarmupTime),
         figures.count(Quantity::SteadyIops)
     )
@@ -216,8 +218,8 @@ pub(super) fn warmup(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn burst_used_up(figures: &SentenceFigures<'_>) -> String {
     let before = figures.value(Quantity::EarlyIops);
     format!(
-        "{} after the start throughput fell to {} of what it was, from {} IOPS to {}, and stayed there: burst credits \
-         ran out, or a cache was full. The mean describes neither.",
+        "{} after the start, throughput fell to {}, from {} IOPS to {}, and stayed there: burst credits ran out, or \
+         a cache was full. Report the two phases separately.",
         figures.span(Quantity::ChangedAt),
         units::percent(figures.value(Quantity::ChangeFactor)),
         count(before),
@@ -227,8 +229,8 @@ pub(super) fn burst_used_up(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn since_boot(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} IOPS are the average since the host was started, which is what the first report of iostat shows: not those \
-         of a load. Run `iostat -xy 1 30` while the load runs.",
+        "{} IOPS are the average since boot, which is what the first report of iostat shows, not the load. Run \
+         `iostat -xy 1 30` while the load runs.",
         figures.count(Quantity::Iops)
     )
 }

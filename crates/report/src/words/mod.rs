@@ -141,7 +141,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
     let figures = &SentenceFigures(finding);
     match finding.code {
         Code::NothingMeasured => {
-            format!("No operation completed in {}, so there is nothing to judge.", figures.time(Quantity::Runtime))
+            format!("No operation completed in {}, so there is no result to judge.", figures.time(Quantity::Runtime))
         }
         Code::ErrorsSeen => run::errors(figures),
         Code::NotVerified => run::not_verified(figures, about.unchecked),
@@ -149,18 +149,18 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::PageCacheMeasured => run::page_cache(figures),
         Code::BufferedWritesUnsynced => run::buffered_writes(figures),
         Code::HolesRead => format!(
-            "Only {} of the file's {} were ever written; the rest are holes, which the file system answers without \
-             asking the device.",
+            "Only {} of the file's {} were ever written; the rest are holes, which the filesystem serves without the \
+             device.",
             figures.bytes(Quantity::WrittenBytes),
             figures.bytes(Quantity::FileBytes)
         ),
         Code::LatenessSignificant => format!(
-            "The generator itself was late by {} on average, which is part of the mean response of {}.",
+            "The generator was late by {} on average, which is part of the mean response time of {}.",
             figures.time(Quantity::LatenessMean),
             figures.time(Quantity::ResponseMean)
         ),
         Code::EngineNotAsynchronous => run::not_asynchronous(figures, about.engine),
-        Code::RateNotReached => format!("{}, and the queue was not the reason.", run::rate_missed(figures)),
+        Code::RateNotReached => format!("{}, although the queue was deep enough.", run::rate_missed(figures)),
         Code::QueueTooShallow => match (figures.has(Quantity::CapIops), finding.remedy) {
             (true, Some(Remedy::MoreInFlight { database, .. })) => volume::asked_for_too_few(figures, database),
             (true, _) => volume::too_shallow(figures),
@@ -179,13 +179,13 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::RateKept => run::rate_kept(figures),
         Code::BurstOrDrift => run::burst_or_drift(finding, figures),
         Code::ShortRun => format!(
-            "The run was short: {} in {}. Bursts, caches and garbage collection do not show in so little.",
+            "The run was short: {} in {}. A short run does not show bursts, caches and garbage collection.",
             run::operations(figures),
             figures.time(Quantity::Runtime)
         ),
-        Code::Interrupted => format!("It was stopped after {}.", figures.time(Quantity::Runtime)),
+        Code::Interrupted => format!("The run was stopped after {}.", figures.time(Quantity::Runtime)),
         Code::NoDevice => format!(
-            "There is no device behind this job: {} IOPS is what the generator itself can do, with {} of a processor.",
+            "This job has no device: {} IOPS is the speed of the generator itself, with {} of a CPU.",
             figures.count(Quantity::Iops),
             figures.share(Quantity::CpuShare)
         ),
@@ -218,9 +218,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::UnwrittenBlocks => volume::unwritten(figures),
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
-        Code::LimitUnknown => {
-            "Latencies were not kept, so what limited the run cannot be told from its figures.".to_owned()
-        }
+        Code::LimitUnknown => "Latencies were not recorded, so the limit of the run cannot be determined.".to_owned(),
     }
 }
 
@@ -242,7 +240,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
                 "Run again with iodepth={iodepth}: if IOPS double, the depth was the limit; if latency doubles, the device was."
             )
         }
-        Remedy::AddWorkers { numjobs } => format!("Spread the load with numjobs={numjobs}."),
+        Remedy::AddWorkers { numjobs } => format!("Distribute the load with numjobs={numjobs}."),
         Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),
         Remedy::DirectUnlessGiven => "If direct=1 was not given, set it to measure the device.".to_owned(),
         Remedy::SyncAtEnd => "Set direct=1, or end_fsync=1 to count the time until data is on the device.".to_owned(),
@@ -261,20 +259,24 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
-            format!("Set iodepth={iodepth}: as many IOPS with {total} in flight over all workers, each sooner.")
+            format!(
+                "Set iodepth={iodepth}: the same IOPS with {total} in flight over all workers, at a lower \
+                latency."
+            )
         }
         Remedy::FewerWorkers { numjobs } => {
-            format!("Set numjobs={numjobs} with iodepth=1: as many IOPS, each sooner.")
+            format!("Set numjobs={numjobs} with iodepth=1: the same IOPS at a lower latency.")
         }
         Remedy::BlockSize { bytes } => format!("Set bs={bytes}."),
         Remedy::LargerRequests { bytes } => format!(
-            "Raise /sys/block/DEVICE/queue/max_sectors_kb to {} if the device allows it; `fathom doctor` shows what it is.",
+            "Raise /sys/block/DEVICE/queue/max_sectors_kb to {} if the device allows it; `fathom doctor` shows its \
+             value.",
             bytes.div_ceil(1024)
         ),
         Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", volume::size_words(bytes as f64)),
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
-        Remedy::Percentiles => "Look at percentiles (p50, p99, p99.9) beside it.".to_owned(),
-        Remedy::Doctor => "Look at the host with `fathom doctor`.".to_owned(),
+        Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
+        Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
     }
 }
 
@@ -314,8 +316,8 @@ mod tests {
         );
         assert_eq!(
             said(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
-            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
-             device does."
+            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, faster \
+             than any device."
         );
     }
 
@@ -340,7 +342,7 @@ mod tests {
     fn more_than_a_limit_sustains_is_burst_credits() {
         let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
         let text = said(Code::ModelHeldBack, &figures, None);
-        assert!(text.contains("it gave 21.8 times what it sustains, out of burst credits"), "{text}");
+        assert!(text.contains("with burst credits, it gave 21.8 times its sustained rate"), "{text}");
     }
 
     /// f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
@@ -419,20 +421,20 @@ mod tests {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
         assert_eq!(
             said(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
-            "32 operations were to be in flight, but psync does one at a time, so there were at most 1. Use \
+            "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
             said(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
-            "Latency was the limit: one operation at a time, 50.0 us each, makes 19.8k IOPS whatever the device could \
+            "Latency was the limit: one operation at a time, 50.0 us each, gives 19.8k IOPS whatever the device can \
              do. Set iodepth=32."
         );
         let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
         assert_eq!(
             said(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
-            "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
-             load with numjobs=4."
+            "The generator was the limit, not the device: each of 2 workers used 97.0% of a CPU. Distribute the load \
+             with numjobs=4."
         );
     }
 
@@ -446,7 +448,7 @@ mod tests {
             (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
         ];
         let text = said(Code::ModelHeldBack, &left, None);
-        assert!(text.ends_with(" That is while credits last: 5.39M left, spent at 2.70k/s: 33.3 min."), "{text}");
+        assert!(text.ends_with(" Burst credits: 5.39M left, spent at 2.70k/s, which lasts for 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
         let text = said(Code::BurstOrDrift, &gone, None);
         assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
@@ -457,13 +459,13 @@ mod tests {
         let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
         assert_eq!(
             said(Code::RateNotReached, &bytes, None),
-            "The rate was not reached: 1 MiB/s of 2 MiB/s, and the queue was not the reason."
+            "The rate was not reached: 1 MiB/s of 2 MiB/s, although the queue was deep enough."
         );
         let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
         assert_eq!(
             said(Code::RateKept, &kept, None),
-            "The rate was kept: 8.00k operations per second, answered in 1.20 ms on average counted from when they \
-             were due."
+            "The rate was reached: 8.00k operations per second, with a mean response time of 1.20 ms from the due \
+             time."
         );
     }
 

@@ -32,7 +32,7 @@ pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unch
     let (written, checked) = (figures.value(Quantity::BlocksWritten), figures.value(Quantity::BlocksChecked));
     if unchecked == Some(Unchecked::Unwritten) {
         return format!(
-            "Nothing was verified: {reason}. Have the job write, or check what an earlier run wrote with rw=read."
+            "Nothing was verified: {reason}. Let the job write, or verify the data of an earlier run with rw=read."
         );
     }
     if unchecked == Some(Unchecked::Overwritten) {
@@ -59,7 +59,7 @@ pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unch
 
 pub(super) fn several_runs(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The blocks that were checked are of {} runs: some of them are stale, or verify_nonce differed when they were \
+        "The verified blocks belong to {} runs: some of them are stale, or verify_nonce differed when they were \
          written.",
         figures.whole(Quantity::RunsFound)
     )
@@ -77,7 +77,7 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
         Unchecked::Overwritten => "other workers write the same blocks",
         Unchecked::Nothing => "there was nothing to read",
         Unchecked::Failed => "operations failed",
-        Unchecked::Runtime => "the runtime was over",
+        Unchecked::Runtime => "the runtime ended",
         Unchecked::Stopped => "the job was stopped",
     }
 }
@@ -97,19 +97,21 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
     let asked = figures.whole(Quantity::InFlightAsked);
     if figures.has(Quantity::SubmissionShare) {
         return format!(
-            "{asked} operations were to be in flight, but {engine} spent {} of its time in handing them over: each waited \
-             for the device there, one after the other, as they do through the page cache.",
+            "iodepth asks for {asked} operations in flight, but {engine} spent {} of its time in submission: each \
+             submission waited for the device, as it does through the page cache.",
             figures.share(Quantity::SubmissionShare)
         );
     }
     if figures.has(Quantity::InFlightPossible) {
         return format!(
-            "{asked} operations were to be in flight, but {engine} does one at a time, so there were at most {}.",
+            "iodepth asks for {asked} operations in flight, but {engine} issues one at a time, so there were at most \
+             {}.",
             figures.whole(Quantity::InFlightPossible)
         );
     }
     format!(
-        "{asked} operations were to be in flight, but there were {}: the engine waits for each before it begins the next.",
+        "iodepth asks for {asked} operations in flight, but there were {}: the engine waits for each before it \
+         starts the next.",
         figures.in_flight(Quantity::InFlightAchieved)
     )
 }
@@ -121,8 +123,8 @@ pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -
         String::new()
     };
     format!(
-        "Throughput changed during the run, from {} IOPS in its first third to {} in its last{reason}. An average of \
-         both describes neither.",
+        "Throughput changed during the run, from {} IOPS in its first third to {} in its last{reason}. Report the \
+         phases separately: a mean over both describes neither.",
         figures.count(Quantity::EarlyIops),
         figures.count(Quantity::LateIops)
     )
@@ -131,8 +133,8 @@ pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -
 pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::CreditsGone) {
         return format!(
-            "The limit is {}: its credits ran out {} after the start. It held {} of the operations back, each of all by \
-             {} on average. {} IOPS are a mean of before and after.",
+            "The limit is {}: its credits ran out {} after the start. It throttled {} of the operations; the mean \
+             delay over all operations was {}. {} IOPS are the mean of both phases.",
             subject(finding),
             figures.span(Quantity::CreditsGone),
             figures.share(Quantity::DecidedShare),
@@ -144,13 +146,13 @@ pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) 
         used(figures)
     } else {
         format!(
-            "it held {} of the operations back, each of all by {} on average",
+            "it throttled {} of the operations; the mean delay over all operations was {}",
             figures.share(Quantity::DecidedShare),
             figures.time(Quantity::HeldMean)
         )
     };
     format!(
-        "The limit is {}: {held}. {} IOPS is all it gives; {} in flight would reach it too, and more only wait longer.{}",
+        "The limit is {}: {held}. It allows {} IOPS; {} in flight reach that, and a higher depth only adds latency.{}",
         subject(finding),
         figures.count(Quantity::Iops),
         figures.whole(Quantity::InFlightNeeded),
@@ -167,7 +169,7 @@ fn is_spending(used: f64) -> bool {
 fn used(figures: &SentenceFigures<'_>) -> String {
     let used = figures.value(Quantity::Utilisation);
     if is_spending(used) {
-        format!("it gave {} times what it sustains, out of burst credits", significant(used, 3))
+        format!("with burst credits, it gave {} times its sustained rate", significant(used, 3))
     } else {
         format!("{} of it was used", figures.share(Quantity::Utilisation))
     }
@@ -182,12 +184,12 @@ pub(super) fn credits(figures: &SentenceFigures<'_>) -> String {
     } else {
         return String::new();
     };
-    format!(" That is while credits last: {left} left, spent at {spent}/s: {}.", figures.span(Quantity::CreditsLast))
+    format!(" Burst credits: {left} left, spent at {spent}/s, which lasts for {}.", figures.span(Quantity::CreditsLast))
 }
 
 pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let pace = format!(
-        "Latency and depth set the pace: {} in flight / {} = {} IOPS.",
+        "Latency and depth determine the rate: {} in flight / {} = {} IOPS.",
         figures.in_flight(Quantity::InFlightAchieved),
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops)
@@ -216,7 +218,7 @@ pub(super) fn page_cache(figures: &SentenceFigures<'_>) -> String {
     } else if figures.has(Quantity::CachedShare) {
         format!("{} of the files was in memory when the run began", figures.share(Quantity::CachedShare))
     } else {
-        format!("half of the random reads took {} or less, which no device does", figures.time(Quantity::ServiceP50))
+        format!("half of the random reads took {} or less, faster than any device", figures.time(Quantity::ServiceP50))
     };
     format!("This measured the page cache, not the device: {why}.")
 }
@@ -231,7 +233,7 @@ pub(super) fn buffered_writes(figures: &SentenceFigures<'_>) -> String {
     } else {
         String::new()
     };
-    format!("Writes ended in memory, and nothing waited until they were on the device{where_to}.")
+    format!("Writes remained in memory, and the job did not wait until they reached the device{where_to}.")
 }
 
 pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
@@ -252,7 +254,7 @@ pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn queue_too_shallow(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{}. It takes about {} operations in flight at the times measured ({} on average), and there could be {}.",
+        "{}. It needs about {} operations in flight at the measured latency ({} on average), and the job permits {}.",
         rate_missed(figures),
         figures.in_flight(Quantity::InFlightNeeded),
         figures.time(Quantity::ServiceMean),
@@ -263,10 +265,7 @@ pub(super) fn queue_too_shallow(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn cpu_bound(figures: &SentenceFigures<'_>) -> String {
     let workers = figures.value(Quantity::Workers) as u64;
     let whose = if workers > 1 { format!("each of {workers} workers") } else { "the worker".to_owned() };
-    format!(
-        "The generator was the limit, not the device: {whose} kept {} of a processor busy.",
-        figures.share(Quantity::CpuShare)
-    )
+    format!("The generator was the limit, not the device: {whose} used {} of a CPU.", figures.share(Quantity::CpuShare))
 }
 
 /// Little's law with the run's own figures.
@@ -281,12 +280,12 @@ pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
     let why = if figures.has(Quantity::Thinktime) {
-        format!(", for the job idles for {} between operations", figures.time(Quantity::Thinktime))
+        format!(", because the job idles for {} between operations", figures.time(Quantity::Thinktime))
     } else {
         String::new()
     };
     format!(
-        "The queue was not kept full: {} of {} possible ({}){why}. The device had time to spare.",
+        "The queue was not kept full: {} of {} possible ({}){why}. The device was not saturated.",
         figures.in_flight(Quantity::InFlightAchieved),
         figures.whole(Quantity::InFlightPossible),
         little(figures)
@@ -296,15 +295,15 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn latency_bound(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::SyncMean) {
         return format!(
-            "Latency was the limit: one operation at a time, {} each and {} for a sync, makes {} IOPS whatever the \
-             device could do.",
+            "Latency was the limit: one operation at a time, {} each and {} per sync, gives {} IOPS whatever the \
+             device can do.",
             figures.time(Quantity::ServiceMean),
             figures.time(Quantity::SyncMean),
             figures.count(Quantity::Iops)
         );
     }
     format!(
-        "Latency was the limit: one operation at a time, {} each, makes {} IOPS whatever the device could do.",
+        "Latency was the limit: one operation at a time, {} each, gives {} IOPS whatever the device can do.",
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops)
     )
@@ -312,8 +311,8 @@ pub(super) fn latency_bound(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn unlike_jobs(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} unlike jobs are added up here ({}). No depth and no block size describes all of them, so what limited each \
-         cannot be told.",
+        "{} different jobs are merged here ({}). No single depth or block size describes them, so their limits \
+         cannot be determined.",
         figures.whole(Quantity::UnlikeJobs),
         little(figures)
     )
@@ -336,7 +335,7 @@ pub(super) fn device_flat(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS, flat, with {}: {}. Throughput varied by {} and the time of an operation by {}, which is \
          the mark of a limiter. Either there is one and more depth gives only more latency, or the device is that even \
-         and more depth gives more.",
+         and a higher depth gives more.",
         figures.count(Quantity::Iops),
         filled(figures),
         little(figures),
@@ -348,7 +347,7 @@ pub(super) fn device_flat(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS with {}: {}. Either this is the device's limit and more depth gives only more latency, \
-         or the depth is the limit and more of it gives more.",
+         or the depth is the limit and a higher depth gives more.",
         figures.count(Quantity::Iops),
         filled(figures),
         little(figures)
@@ -368,9 +367,9 @@ pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
     match code {
         Code::DepthBound => format!("The depth was the limit, not the device: {told}."),
         Code::DeviceBound => {
-            format!("The device was the limit, not the depth: {told}. More depth gives more latency and no more IOPS.")
+            format!("The device was the limit, not the depth: {told}. A higher depth adds latency and no IOPS.")
         }
-        _ => format!("Depth and device limit it both: {told}. The knee lies there: `fathom sweep` finds it."),
+        _ => format!("Both depth and device limit it: {told}. The knee is near: `fathom sweep` finds it."),
     }
 }
 
@@ -394,7 +393,7 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
         format!("{} operations per second", figures.count(Quantity::RateReached))
     };
     let response = if figures.has(Quantity::ResponseMean) {
-        format!(", answered in {} on average counted from when they were due", figures.time(Quantity::ResponseMean))
+        format!(", with a mean response time of {} from the due time", figures.time(Quantity::ResponseMean))
     } else {
         String::new()
     };
@@ -403,5 +402,5 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
     } else {
         String::new()
     };
-    format!("The rate was kept: {rate}{response}{in_flight}.")
+    format!("The rate was reached: {rate}{response}{in_flight}.")
 }

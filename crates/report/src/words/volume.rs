@@ -7,15 +7,15 @@ use super::{SentenceFigures, databases, subject, whole_number};
 
 pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let what = match finding.code {
-        Code::VolumeIopsCap => "the volume's limit on operations",
-        Code::VolumeThroughputCap => "the volume's limit on bytes",
-        Code::MachineCap => "the machine's limit, and the volume could do more",
-        Code::EgressCap => "what the machine may write over its network",
-        _ => "what a queue in front of the volume admits",
+        Code::VolumeIopsCap => "at the IOPS limit of the volume",
+        Code::VolumeThroughputCap => "at the throughput limit of the volume",
+        Code::MachineCap => "at the limit of the machine, below that of the volume",
+        Code::EgressCap => "at the network limit of the machine",
+        _ => "at the limit of a queue before the volume",
     };
     let depth = if figures.has(Quantity::InFlightAchieved) && figures.has(Quantity::KneeInFlight) {
         format!(
-            ", with {} in flight where {} reach it",
+            ", with {} in flight where {} suffice",
             whole_number(figures.value(Quantity::InFlightAchieved)),
             whole_number(figures.value(Quantity::KneeInFlight))
         )
@@ -34,7 +34,7 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     };
     let above = if figures.has(Quantity::AboveNominal) {
         format!(
-            " That is {} above nominal; up to {} above was measured on such volumes.",
+            " That is {} above nominal; up to {} was measured on such volumes.",
             figures.share(Quantity::AboveNominal),
             figures.share(Quantity::Tolerance)
         )
@@ -63,7 +63,7 @@ pub(super) fn size_words(bytes: f64) -> String {
 
 pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "That limit follows from the size: {} give {} IOPS, {} would give {}.",
+        "That limit depends on the size: {} give {} IOPS, {} would give {}.",
         size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::CapIops),
         size_words(figures.value(Quantity::LargerBytes)),
@@ -73,7 +73,8 @@ pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn bytes_first(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Blocks of {} reach the limit on bytes before that on operations; from {} down it would be the other way round.",
+        "Blocks of {} reach the throughput limit before the IOPS limit; blocks of {} or less reach the IOPS limit \
+         first.",
         figures.bytes(Quantity::BlockBytes),
         figures.bytes(Quantity::BreakEvenBytes)
     )
@@ -81,8 +82,8 @@ pub(super) fn bytes_first(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn shared(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Reads and writes draw on one budget, {}: with {} reads it allows {} of both together, and more of one means \
-         less of the other.",
+        "Reads and writes share one limit, {}: with {} reads it allows {} of both together, and more of one leave \
+         less for the other.",
         subject(finding),
         figures.share(Quantity::ReadShare),
         figures.count(Quantity::CapIops)
@@ -111,12 +112,12 @@ pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
 const BUSY: f64 = 0.9;
 
 /// Explanation for latencies above that of a single request, as far as averages show.
-const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
+const WAITED: &str = "they arrived in bursts and queued, or the volume is slower than expected";
 
 /// Against a volume, of a device's counters.
 pub(super) fn asked_for_too_few(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
     let mut text = format!(
-        "{} in flight on average, {} needed for {} IOPS at {}: {} does not ask for more.",
+        "{} in flight on average, {} needed for {} IOPS at {}: {} does not issue more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
         whole_number(figures.value(Quantity::InFlightNeeded)),
         figures.count(Quantity::CapIops),
@@ -156,13 +157,12 @@ fn processors(figures: &SentenceFigures<'_>) -> String {
         return String::new();
     }
     let used = figures.share(Quantity::HostCpuShare);
-    format!(" {used} of processor time was in use: the processors may be the limit, not the volume.")
+    format!(" {used} of CPU time was used: the CPUs may be the limit, not the volume.")
 }
 
 pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The latency of {} is that of waiting: {} in flight are {} times the {} that reach the limit, and what is beyond \
-         that only queues.",
+        "Most of the latency of {} is queueing: {} in flight are {} times the {} that reach the limit.",
         figures.time(Quantity::LatencyMean),
         whole_number(figures.value(Quantity::InFlightAchieved)),
         significant(figures.value(Quantity::KneeFactor), 2),
@@ -178,7 +178,7 @@ pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) ->
         String::new()
     };
     format!(
-        "{} IOPS are {part}of the burst: in the long run {} allows {}. Full credits last for {} at up to {} IOPS.{ran}",
+        "{} IOPS are {part}burst performance: {} sustains {}. Full credits last for {} at up to {} IOPS.{ran}",
         figures.count(Quantity::Iops),
         subject(finding),
         figures.count(Quantity::CapIops),
@@ -189,7 +189,8 @@ pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) ->
 
 pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} IOPS are more than this volume gives ({} allows {}): a cache answered, or it is another volume.",
+        "{} IOPS are more than this volume can give ({} allows {}): a cache served part of them, or it is another \
+         volume.",
         figures.count(Quantity::Iops),
         subject(finding),
         figures.count(Quantity::CapIops)
@@ -198,8 +199,8 @@ pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
 
 pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} should give {} IOPS at {} with {} in flight, and gave {} at {}: something between the load and the volume \
-         takes the rest.",
+        "{} should give {} IOPS at {} with {} in flight, and gave {} at {}: a setting of the host or another \
+         workload slows it down.",
         subject(finding),
         figures.count(Quantity::ExpectedIops),
         figures.time(Quantity::ExpectedLatency),
@@ -211,7 +212,7 @@ pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
 
 pub(super) fn unwritten(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Reads took {} where the volume needs {}: unwritten blocks, or a cache, are answered without the medium.",
+        "Reads took {}, but the volume needs {}: they were served from a cache or from unwritten blocks.",
         figures.time(Quantity::LatencyMean),
         figures.time(Quantity::ExpectedLatency)
     )
@@ -219,7 +220,7 @@ pub(super) fn unwritten(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn cpus(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The provider's rule is a free processor for each {} IOPS: {} for what the volume can do, and there are {}.",
+        "The provider's rule is one free CPU per {} IOPS: {} for the limit of the volume, and there are {}.",
         grouped(figures.value(Quantity::IopsPerCpu) as u64),
         figures.whole(Quantity::CpusNeeded),
         count(figures.value(Quantity::Cpus))
