@@ -1,6 +1,6 @@
-//! Reading fields from received bytes; numbers are in network byte order.
+//! Parses fields of received bytes. Numbers are in network byte order.
 
-/// Takes fields from the front of bytes; `None` where they end too early.
+/// Takes fields from the front of a byte slice; `None` past the end.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteReader<'a>(pub &'a [u8]);
 
@@ -34,22 +34,22 @@ impl<'a> ByteReader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// Takes as many bytes as the 32 bits before them say.
+    /// Takes a 32-bit length and that many bytes.
     pub fn counted(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()?;
         self.take(length as usize)
     }
 
-    /// Returns whether no byte is left.
+    /// Reports whether no byte is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Bytes as a string of the protocol (document, "Conventions").
+/// Returns bytes as a string of the protocol (document, "Conventions").
 #[must_use]
 pub fn string(bytes: &[u8]) -> Option<&str> {
-    let proper = bytes.len() <= super::number::STRING_MOST && !bytes.contains(&0);
-    std::str::from_utf8(bytes).ok().filter(|_| proper)
+    let is_valid = bytes.len() <= super::number::MAX_STRING && !bytes.contains(&0);
+    std::str::from_utf8(bytes).ok().filter(|_| is_valid)
 }

@@ -1,4 +1,4 @@
-//! Block devices of exports (`--device`), and removal of those that crashed servers left.
+//! Block devices of exports (`--device`), and removal of those left by crashed servers.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,10 @@ use engine::describe;
 /// Preferred I/O size, as reported to programs.
 const BLOCK_BYTES: u32 = 4096;
 
-/// Prepares a device for each export. The mounts are to be served from the beginning.
+/// Prepares a device for each export. The server must serve the mounts from its start.
 ///
 /// # Errors
-/// The system's refusal, with its remedy; then nothing is left of those that were prepared.
+/// The system's refusal, with its remedy; prepared devices are removed.
 pub(crate) fn prepare(
     known: &[ExportFacts],
     directory: &RuntimeDirectory,
@@ -56,10 +56,10 @@ fn mount(fuse: std::os::fd::OwnedFd, known: &ExportFacts, export: usize) -> Resu
     Ok(ExportMount { channel, node, export })
 }
 
-/// Makes the devices; the server is at work meanwhile.
+/// Attaches the devices while the server runs.
 ///
 /// # Errors
-/// The system's refusal, with its remedy; then nothing is left of any.
+/// The system's refusal, with its remedy; all devices are removed.
 pub(crate) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
     let mut devices = Vec::new();
     let mut drafts = drafts.into_iter();
@@ -94,13 +94,13 @@ impl HeldDevices {
         Self { devices, clean_up }
     }
 
-    /// The nodes of the devices.
+    /// Returns the device nodes.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         devices.iter().map(|device| device.path().to_owned()).collect()
     }
 
-    /// Removes them while the server is still at work. Returns what could not be removed, and why.
+    /// Removes the devices, which requires a running server. Returns the failures.
     #[must_use]
     pub fn tear_down(mut self) -> Vec<String> {
         let left = take_away(&self.devices);
@@ -109,7 +109,7 @@ impl HeldDevices {
     }
 }
 
-/// Holds the lock meanwhile: a second caller waits until they are removed.
+/// Holds the lock during the removal, so that a second caller waits for it.
 fn take_away(devices: &Mutex<Vec<Device>>) -> Vec<String> {
     let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
     tear_down(std::mem::take(&mut *devices))
@@ -120,16 +120,16 @@ fn tear_down(devices: Vec<Device>) -> Vec<String> {
     errors.map(|error: Error| format!("{error}; `fathom serve --cleanup` removes it later")).collect()
 }
 
-/// Result of removing devices of servers that have ended.
+/// Result of removing devices of ended servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CleanedDevices {
-    /// What was removed.
+    /// Removed devices and mounts.
     pub removed: Vec<String>,
-    /// Errors of what remains.
+    /// Errors of those that remain.
     pub errors: Vec<String>,
 }
 
-/// Removes the devices of servers that ended without doing so themselves.
+/// Removes devices of servers that ended without doing so.
 #[must_use]
 pub fn clean(directory: &RuntimeDirectory) -> CleanedDevices {
     let mut all = CleanedDevices::default();

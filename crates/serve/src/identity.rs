@@ -14,10 +14,10 @@ pub(crate) struct Unusable {
     pub(crate) remedy: &'static str,
 }
 
-/// Reads certificates and key; `None` where connections are not encrypted.
+/// Reads certificates and key; `None` if encryption is not requested.
 ///
 /// # Errors
-/// All files that cannot be read, else all that is wrong with what they hold.
+/// All files that cannot be read, otherwise all problems of their content.
 pub(crate) fn read(options: &ServeRequest, files: &HostFiles) -> Result<Option<TlsIdentity>, Vec<Unusable>> {
     let texts = [Pem::Certificate, Pem::Key, Pem::Authorities].map(|pem| text(options, pem, files).transpose());
     let (chain, key, authorities) = match texts {

@@ -12,7 +12,7 @@ use crate::wanted::Wanted;
 /// Maximum length of a description (protocol document, "strings").
 const DESCRIPTION_MOST: usize = 4096;
 
-/// The exports, each with its own store, and the ways of those that have a model.
+/// Returns the exports, each with its own store, and the attachments of those with a model.
 pub(crate) fn offers(wanted: &[Wanted], stores: &[Box<dyn Store>], read_only: bool) -> (Vec<Offer>, Vec<Attachment>) {
     let mut attachments = Vec::new();
     let offers = wanted.iter().zip(stores).enumerate().map(|(store, (wanted, bytes))| {
@@ -44,7 +44,8 @@ fn export(wanted: &Wanted, store: &dyn Store, read_only: bool) -> Export {
     }
 }
 
-/// One thread serves all clients, so that a flush of one is a flush of all (`CAN_MULTI_CONN`).
+/// Returns the capabilities of an export. One thread serves all clients, so a flush applies to all connections
+/// (`CAN_MULTI_CONN`).
 fn flags(abilities: Abilities, read_only: bool) -> Flags {
     let all = Flags::HAS_FLAGS | Flags::SEND_FLUSH | Flags::SEND_DF | Flags::SEND_CACHE | Flags::CAN_MULTI_CONN;
     if read_only || !abilities.write {
@@ -60,7 +61,7 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
     flags
 }
 
-/// Facts about the exports for statistics.
+/// Returns facts about the exports for statistics.
 pub(crate) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
     let all = wanted.iter().zip(offers);
     all.map(|(wanted, offer)| ExportFacts {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_written_offers_no_way_of_writing() {
+    fn read_only_exports_announce_no_writes() {
         let able = Abilities { write: true, trim: true, fast_zero: true };
         let writing = Flags::SEND_FUA | Flags::SEND_TRIM | Flags::SEND_WRITE_ZEROES | Flags::SEND_FAST_ZERO;
         assert!(flags(able, false).contains(writing) && !flags(able, false).contains(Flags::READ_ONLY));

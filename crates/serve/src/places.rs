@@ -12,32 +12,31 @@ use nbd::wire::{Uri, uri};
 use engine::describe;
 use live::endpoint;
 
-/// A place to listen at.
+/// A requested listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ListenPlace {
-    /// A unix socket; without a path one that only this user finds.
+    /// A unix socket; `None` for one in this user's runtime directory.
     Unix(Option<PathBuf>),
-    /// TCP.
     Tcp(SocketAddr),
 }
 
 /// Which clients an address admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admits {
-    /// Those with a certificate, or all of them because `--insecure` says so.
+    /// Clients with a certificate, or all because `--insecure` allows it.
     Permitted,
-    /// All, encrypted: the server proves who it is, its clients do not.
+    /// All clients, encrypted: only the server is authenticated.
     Anyone,
-    /// All, and nothing is encrypted.
+    /// All clients, unencrypted.
     Unencrypted,
 }
 
 impl ListenPlace {
-    /// Reads the value of an option that names a TCP address. An address that other hosts can reach must not admit every
-    /// client unless that is permitted.
+    /// Parses the TCP address of an option. An address that other hosts can reach must not admit every client unless
+    /// that is permitted.
     ///
     /// # Errors
-    /// What is wrong with it, and the remedy.
+    /// The problem and its remedy.
     pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
         let remedy = match option {
             "--listen" => {
@@ -74,10 +73,10 @@ pub(crate) enum OpenPlace {
 }
 
 impl OpenPlace {
-    /// Listens at a place. Where connections can be encrypted, those of TCP must be.
+    /// Listens at an address. If the server has certificates, TCP requires encryption.
     ///
     /// # Errors
-    /// The system's refusal, with the place and the remedy.
+    /// The system's refusal, with the address and the remedy.
     pub(crate) fn listen(
         place: &ListenPlace,
         encrypts: bool,
@@ -103,7 +102,7 @@ impl OpenPlace {
         }
     }
 
-    /// The address of an export there.
+    /// Returns the URI of an export.
     pub(crate) fn uri(&self, export: &str) -> Uri {
         use std::os::unix::ffi::OsStrExt;
         let server = match self {
@@ -113,10 +112,10 @@ impl OpenPlace {
         Uri { tls: matches!(self, Self::Tcp { tls: true, .. }), server, export: export.to_owned() }
     }
 
-    /// Where the statistics of the server are told.
+    /// Returns the path of the statistics socket.
     ///
     /// # Errors
-    /// Where this user has no private directory.
+    /// When this user has no private directory.
     pub(crate) fn statistics(&self, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
         match self {
             Self::Unix(path) => Ok(statistics_of(path)),
@@ -125,17 +124,17 @@ impl OpenPlace {
     }
 }
 
-/// Path of the statistics socket beside a unix socket.
+/// Returns the path of the statistics socket of a unix socket.
 pub(crate) fn statistics_of(path: &Path) -> PathBuf {
     let mut statistics = path.as_os_str().to_owned();
     statistics.push(".stats");
     statistics.into()
 }
 
-/// Path of the statistics socket for a socket or the address of an export.
+/// Returns the path of the statistics socket for a socket's path or an export's URI.
 ///
 /// # Errors
-/// Where the words are neither, with the remedy.
+/// When the text is neither, with the remedy.
 pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
     if !text.contains("://") {
         let path = Path::new(text);
@@ -149,7 +148,7 @@ pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<
     }
 }
 
-/// An address that clients on this host can use for one that stands for all.
+/// Returns the address with which clients on this host reach the server; the unspecified address becomes loopback.
 fn reachable(address: IpAddr) -> String {
     match address {
         IpAddr::V4(all) if all.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
@@ -158,7 +157,7 @@ fn reachable(address: IpAddr) -> String {
     }
 }
 
-/// The directory of sockets that only their user finds.
+/// Directory of sockets that only this user can access.
 #[derive(Clone, Debug)]
 pub struct RuntimeDirectory {
     preferred: PathBuf,
@@ -166,7 +165,7 @@ pub struct RuntimeDirectory {
 }
 
 impl RuntimeDirectory {
-    /// Below `given` (`XDG_RUNTIME_DIR`), where that is a directory, else below the directory for temporary files.
+    /// Uses `fathom` below `given` (`XDG_RUNTIME_DIR`) if that is a directory, else a directory below `temporary`.
     #[must_use]
     pub fn new(given: Option<PathBuf>, temporary: &Path) -> Self {
         let fallback = temporary.join(format!("fathom-{}", rustix::process::geteuid().as_raw()));
@@ -174,10 +173,10 @@ impl RuntimeDirectory {
         Self { preferred: given.unwrap_or_else(|| fallback.clone()), fallback }
     }
 
-    /// Makes the directory, if it is not there, so that only its owner can read it.
+    /// Creates the directory if necessary, readable only by its owner.
     ///
     /// # Errors
-    /// Where it cannot be made, or belongs to another user.
+    /// When it cannot be created or belongs to another user.
     pub(crate) fn make(&self) -> Result<PathBuf, String> {
         let user = rustix::process::geteuid().as_raw();
         let directory = &self.preferred;
@@ -188,7 +187,7 @@ impl RuntimeDirectory {
             }
             _ => {}
         }
-        // Another user may have made it, as a trap.
+        // Another user may have created it as a trap.
         let facts =
             std::fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
@@ -197,7 +196,7 @@ impl RuntimeDirectory {
         Ok(directory.clone())
     }
 
-    /// Both places: a process that sets `XDG_RUNTIME_DIR` in between does not find what another has left.
+    /// Returns both directories: a server may have run with a different `XDG_RUNTIME_DIR`.
     pub(crate) fn all(&self) -> Vec<&Path> {
         let mut all = vec![self.preferred.as_path(), &self.fallback];
         all.dedup();
@@ -205,7 +204,7 @@ impl RuntimeDirectory {
     }
 }
 
-/// The longest path of a socket: `unix(7)`, `sun_path` without its end.
+/// Maximum length of a socket's path: `unix(7)`, `sun_path` without its terminator.
 const PATH_MOST: usize = 107;
 
 /// Describes why a socket cannot be created at a path.

@@ -1,4 +1,3 @@
-//! A server that is ready to begin.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -28,12 +27,12 @@ use engine::cleanup::{self, CleanUp};
 use engine::describe;
 use live::endpoint;
 
-/// A server with all that listens.
+/// A server with its stores and listening sockets, before it runs.
 pub struct PreparedServer {
     server: Server,
     statistics: Statistics,
     control: Option<Control>,
-    /// Removes the files of sockets where the process ends without closing them.
+    /// Removes socket files if the process ends without closing them.
     sockets: CleanUp,
     known: Vec<ExportFacts>,
     places: Vec<OpenPlace>,
@@ -43,10 +42,10 @@ pub struct PreparedServer {
 }
 
 impl PreparedServer {
-    /// Opens the stores, then everything that listens.
+    /// Opens the stores, then all listening sockets.
     ///
     /// # Errors
-    /// The system's refusal, with its place and the remedy.
+    /// The system's refusal, with its subject and the remedy.
     pub fn set(
         options: &ServeRequest,
         question: &ServeQuestion,
@@ -101,15 +100,15 @@ impl PreparedServer {
         Ok(Self { server, statistics, control, sockets, known, places, metrics, seed: question.seed, drafts })
     }
 
-    /// The server as others see it.
+    /// Returns a view of the server for observers.
     pub fn view(&self) -> RecentView {
         RecentView::new(self.known.clone(), self.seed, self.server.shown())
     }
 
-    /// Begins to tell what is done to those who ask.
+    /// Starts to serve statistics and metrics.
     ///
     /// # Errors
-    /// Where the kernel gives no thread.
+    /// When the kernel refuses a thread.
     pub fn tell_others(&self, view: &RecentView) -> std::io::Result<()> {
         self.statistics.tell(view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
@@ -121,41 +120,41 @@ impl PreparedServer {
         }
     }
 
-    /// Begins to take commands that change the server, where it has a socket for them.
+    /// Starts to serve commands, if the server has a control socket.
     ///
     /// # Errors
-    /// Where the kernel gives no thread.
+    /// When the kernel refuses a thread.
     pub fn be_controlled(&self, question: &ServeQuestion, view: &RecentView, files: &HostFiles) -> std::io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
         control.obey(Live::new(question, self.server.controller(), view.clone(), files.read_volume))
     }
 
-    /// How many connections the memory limit allows.
+    /// Returns how many connections the memory limit allows.
     #[must_use]
     pub fn connections_most(&self) -> u64 {
         self.server.connections_most()
     }
 
-    /// Stops the server from another thread.
+    /// Returns a handle to stop the server from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.server.stopper()
     }
 
-    /// Serves until the server is stopped. Returns what it has done.
+    /// Serves until the server is stopped. Returns the final snapshot.
     ///
     /// # Errors
-    /// Where the kernel refuses what the server cannot do without.
+    /// When the kernel refuses an essential resource.
     pub fn run(self) -> std::io::Result<Snapshot> {
         let Self { server, control, statistics, sockets, .. } = self;
         let done = server.run();
-        // The files of the sockets go with their listeners.
+        // Dropping the sockets removes their files.
         drop((control, statistics));
         sockets.disarm();
         done
     }
 
-    /// What is to be done once the server is at work.
+    /// Returns the startup steps that need the running server.
     pub fn opening(&mut self, command: Option<String>) -> Opening {
         let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
         let sockets =
@@ -168,7 +167,7 @@ impl PreparedServer {
         }
     }
 
-    /// The exports, and commands that use them.
+    /// Returns a description of the exports with commands to use them.
     fn hints(&self, sockets: &ServerSockets<'_>, metrics: Option<SocketAddr>) -> String {
         let address = self.places.first().map(|place| match place {
             OpenPlace::Unix(path) => ServerAddress::Unix(path.display().to_string()),
@@ -200,7 +199,7 @@ fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path
     })
 }
 
-/// The round trip to subtract, where there is a model.
+/// Returns the round trip to subtract; zero without a model.
 fn round_trip(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     match given {
         Some(time) => RoundTripDeduction::Fixed(time),
@@ -209,12 +208,12 @@ fn round_trip(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     }
 }
 
-/// Descriptors that are not clients'.
+/// Descriptors reserved for other purposes than clients.
 const RESERVED: u64 = 64;
-/// More clients than this are a mistake.
+/// Upper limit of clients; more are a mistake.
 const CLIENTS_MOST: u64 = 65_536;
 
-/// Maximum number of clients. Raises the limit of descriptors as far as permitted.
+/// Returns the maximum number of clients. Raises the limit of descriptors as far as permitted.
 fn clients_most() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let enough = CLIENTS_MOST + RESERVED;

@@ -1,4 +1,4 @@
-//! Checks a request: exports, sizes, addresses and faults, with all problems at once.
+//! Validates a request: exports, sizes, addresses and faults, reporting all problems at once.
 
 use job::Diagnostic;
 use nbd::server::TlsIdentity;
@@ -14,7 +14,7 @@ use crate::sizes;
 use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
 use runner::problems;
 
-/// A checked request, before anything is touched.
+/// A validated request. Nothing has been opened yet.
 #[derive(Debug)]
 pub struct ServeQuestion {
     pub(crate) wanted: Vec<Wanted>,
@@ -23,23 +23,23 @@ pub struct ServeQuestion {
     pub(crate) faults: FaultRates,
     pub(crate) memory_limit: Option<u64>,
     pub(crate) seed: u64,
-    /// What is taken off for the way between client and server, where that is given.
+    /// Requested deduction of the round trip.
     pub(crate) round_trip: Option<Nanos>,
-    /// What proves to clients who the server is.
+    /// Certificates of the server.
     pub(crate) identity: Option<TlsIdentity>,
 }
 
-/// The longest name that the protocol allows, in bytes.
+/// Longest name that the protocol allows, in bytes.
 const NAME_MOST: usize = 4096;
-const WAY_MOST_NS: f64 = 1e9;
+const MAX_ROUND_TRIP_NS: f64 = 1e9;
 const STORES: &str =
     "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
 
 impl ServeQuestion {
-    /// Reads everything.
+    /// Validates a request.
     ///
     /// # Errors
-    /// All that is wrong with the request, each with its place and remedy.
+    /// All problems, each with its position and remedy.
     pub fn read(options: &ServeRequest, files: &HostFiles) -> Result<Self, Vec<Diagnostic>> {
         let mut reader = ServeReader { files, problems: Vec::new() };
         let mut drafts = reader.exports(options);
@@ -67,7 +67,7 @@ impl ServeQuestion {
     }
 }
 
-/// An export of which only the words are known.
+/// An export whose volume is not resolved yet.
 struct ServeDraft {
     name: String,
     volume: Option<String>,
@@ -86,7 +86,7 @@ impl ServeReader<'_> {
         self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
     }
 
-    /// The names and volumes; the volume that needs no name is the first, and so what clients get who name none.
+    /// Returns names and volumes of the exports. The unnamed one is the first, and so the default.
     fn exports(&mut self, options: &ServeRequest) -> Vec<ServeDraft> {
         let draft = |name: &str, volume: Option<&str>| ServeDraft {
             name: name.to_owned(),
@@ -136,7 +136,7 @@ impl ServeReader<'_> {
         }
     }
 
-    /// Changes the export of a name, or all of them.
+    /// Changes the named export, or all of them.
     fn for_each(
         &mut self,
         option: &str,
@@ -154,7 +154,7 @@ impl ServeReader<'_> {
         }
     }
 
-    /// A size of at least a sector, from a place in the text of an option on.
+    /// Parses a size of at least a sector, from byte `at` on.
     fn size(&mut self, option: &str, text: &str, at: usize) -> Option<u64> {
         let remedy = format!("write, for example, {option} 10GiB");
         match quantity(&text[at..], QuantityKind::Size) {
@@ -177,7 +177,7 @@ impl ServeReader<'_> {
     fn round_trip(&mut self, text: &str) -> Option<Nanos> {
         let remedy = "write, for example, --round-trip 20us, or 0us to take nothing off";
         match quantity(text, QuantityKind::Duration) {
-            Ok(ns) if ns <= WAY_MOST_NS => return Some(Nanos::new(ns as u64)),
+            Ok(ns) if ns <= MAX_ROUND_TRIP_NS => return Some(Nanos::new(ns as u64)),
             Ok(_) => self.refuse(
                 "--round-trip",
                 text,
@@ -190,7 +190,7 @@ impl ServeReader<'_> {
         None
     }
 
-    /// Looks the volumes up, together: some limits go by what else hangs on the machine.
+    /// Resolves all volumes together: some limits depend on the other volumes of the same machine.
     fn resolve(&mut self, options: &ServeRequest, drafts: &[ServeDraft]) -> Vec<Wanted> {
         let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
         let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
@@ -216,7 +216,7 @@ impl ServeReader<'_> {
             .collect()
     }
 
-    /// The words of a volume, with the size that `--size` gives it.
+    /// Returns the text of a volume, including the size given by `--size`.
     fn words(&mut self, options: &ServeRequest, draft: &ServeDraft) -> Option<String> {
         let volume = draft.volume.as_ref()?;
         let Some(size) = draft.size else { return Some(volume.clone()) };
@@ -230,9 +230,9 @@ impl ServeReader<'_> {
         Some(sim::model::with_key(volume, "size", &format!("{}KiB", size as f64 / 1024.0)))
     }
 
-    /// Two exports that write to one file would not know of each other.
+    /// Refuses exports that write to the same file.
     fn files_that_meet(&mut self, options: &ServeRequest, wanted: &[Wanted]) {
-        // By what is there, whatever name it has; files that are still to be made by where that will be.
+        // Existing files are compared by identity, others by path.
         let real = |wanted: &Wanted| {
             let path = wanted.store.path()?;
             let place = || std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
@@ -284,7 +284,7 @@ impl ServeReader<'_> {
         })
     }
 
-    /// Where to listen.
+    /// Returns the addresses to listen at.
     fn places(&mut self, options: &ServeRequest) -> Vec<ListenPlace> {
         let mut places = Vec::new();
         if options.socket.is_some() || options.listen.is_empty() {
@@ -310,7 +310,7 @@ impl ServeReader<'_> {
     }
 }
 
-/// The name before a value, if there is one, and where the value begins.
+/// Splits `NAME=VALUE`; returns the name, if any, and where the value begins.
 fn named(text: &str) -> (Option<&str>, usize) {
     match text.split_once('=') {
         Some((name, _)) => (Some(name), name.len() + 1),

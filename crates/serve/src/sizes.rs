@@ -42,7 +42,7 @@ fn differ(wanted: &Wanted, bytes: u64, size: u64) -> (String, String) {
     (message, format!("{given}, or the file that of {whose}: truncate -s {size} {path}"))
 }
 
-/// An export as it is called in a sentence.
+/// Returns the name of an export for messages.
 fn shown(wanted: &Wanted) -> String {
     if wanted.name.is_empty() { "the export".to_owned() } else { format!("the export `{}`", wanted.name) }
 }

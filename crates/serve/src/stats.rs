@@ -15,7 +15,7 @@ use volume::{Limit, ServiceStage, StageKind};
 
 use crate::rates::RecentRates;
 
-/// Facts about an export before clients use it.
+/// Static facts about an export.
 #[derive(Clone, Debug)]
 pub(crate) struct ExportFacts {
     pub(crate) name: String,
@@ -24,18 +24,18 @@ pub(crate) struct ExportFacts {
     pub(crate) store: String,
     pub(crate) size_bytes: u64,
     pub(crate) read_only: bool,
-    /// Its way into the model.
+    /// Index of its attachment to the model.
     pub(crate) route: Option<usize>,
-    /// What is not known of its machine.
+    /// Unknown properties of its machine.
     pub(crate) unknown: Option<String>,
-    /// Its limits that merge sequential requests.
+    /// Limits that merge sequential requests.
     pub(crate) merging: Vec<Limit>,
     /// Whether faults may be injected.
     pub(crate) faulty: bool,
 }
 
 impl ExportFacts {
-    /// Returns what is printed of it when the server begins.
+    /// Returns the description printed at startup.
     pub(crate) fn served(&self) -> ServedExport<'_> {
         ServedExport {
             name: &self.name,
@@ -49,7 +49,7 @@ impl ExportFacts {
     }
 }
 
-/// Returns the statistics of a snapshot. `recent` has the rates of each export and kind in the last second.
+/// Returns the statistics of a snapshot. `recent` has the rates of the last second.
 pub(crate) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
     let exports = known.iter().zip(&snapshot.exports).enumerate();
     let exports = exports.map(|(index, (known, (_, tally)))| ExportStats {
@@ -68,7 +68,7 @@ pub fn document(stats: &ServerStats) -> ResultDocument<'_> {
     ResultDocument::Server(stats, &FAULTS)
 }
 
-/// Counts of faults by name.
+/// Returns counts of faults by name.
 pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
     FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
 }
@@ -92,7 +92,7 @@ fn export(known: &ExportFacts, tally: &ExportTally, recent: &RecentRates, index:
     }
 }
 
-/// The assumptions of the model of an export that made a difference.
+/// Returns the model's assumptions that affected an export.
 fn notes(known: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
     let stages = snapshot.stages.iter().filter(|stage| known.route.is_some_and(|route| stage.routes.contains(&route)));
     let merging = stages.filter_map(|stage| {
@@ -102,7 +102,7 @@ fn notes(known: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
     known.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
-/// Names a kind of request.
+/// Returns the name of a kind of request.
 const fn name(kind: TallyKind) -> &'static str {
     match kind {
         TallyKind::Read => "read",
@@ -140,7 +140,7 @@ fn latency(histogram: &Histogram, sum_ns: f64) -> Option<RequestLatency> {
     })
 }
 
-/// Time from the first request to the last reply of exports.
+/// Returns the time from the first request to the last reply of exports.
 fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
     let spans = tallies.flat_map(|tally| &tally.kinds).filter_map(|done| done.span);
     let (first, last) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
@@ -148,12 +148,12 @@ fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
 }
 
 fn stage(stage: &ServiceStage, known: &[ExportFacts], snapshot: &Snapshot) -> StageStats {
-    // A limit that a change has removed is in no route any longer.
+    // A limit removed by a command has no routes left.
     let through =
         |route: Option<usize>| route.is_some_and(|route| stage.routes.contains(&route) || stage.routes.is_empty());
     let tallies = known.iter().zip(&snapshot.exports).filter(|(known, _)| through(known.route));
     let secs = span(tallies.map(|(_, (_, tally))| tally));
-    // The model's utilization is over all time since the start, most of which may have been without requests.
+    // The model's utilization covers the whole uptime, most of which may have been idle.
     let stretch = secs.map_or(0.0, |secs| snapshot.age.secs_f64() / secs);
     StageStats {
         name: stage.name.clone(),
@@ -173,7 +173,7 @@ fn punctuality(seen: &Punctuality, known: &[ExportFacts], snapshot: &Snapshot) -
     let percentile = |percent| seen.late.percentile(percent).map(Nanos::get);
     let mean_ns = seen.sum_ns as f64 / seen.replies as f64;
     let modelled = known.iter().zip(&snapshot.exports).filter(|(known, _)| known.route.is_some());
-    // Other requests than reads, writes, trims and flushes take no modelled time.
+    // Requests other than reads, writes, trims and flushes take no modelled time.
     let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..TallyKind::Other as usize]);
     let operations: u64 = done().map(|done| done.operations).sum();
     let taken_ns: u64 = done().map(|done| done.latency_sum_ns).sum();

@@ -12,15 +12,15 @@ use crate::question::ServeQuestion;
 use crate::request::ServeRequest;
 use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
 
-/// File options and memory limits of stores.
+/// Options and memory limits for opening stores.
 pub(crate) struct StoreMode {
     direct: bool,
     read_only: bool,
-    /// What stores may hold, and what clients may cause besides.
+    /// Memory limit of stores, and that of clients besides.
     data: Pool,
     client_bytes: u64,
     faults: FaultRates,
-    /// Whether faults may come later that are not asked for now.
+    /// Whether commands may enable faults later.
     controlled: bool,
     seed: u64,
 }
@@ -41,12 +41,12 @@ impl StoreMode {
         }
     }
 
-    /// Memory that clients may cause to be taken, besides what stores hold.
+    /// Returns the memory limit of clients, which excludes that of stores.
     pub(crate) fn client_bytes(&self) -> u64 {
         self.client_bytes
     }
 
-    /// Opens a store, the `number`-th of all.
+    /// Opens store number `number`.
     ///
     /// # Errors
     /// The system's refusal.
@@ -57,7 +57,7 @@ impl StoreMode {
     }
 
     fn plain(&self, wanted: &Wanted, seed: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
-        // The caller has made sure that all have one but files that are there.
+        // Only existing files have no size here.
         let size = wanted.size.unwrap_or_default();
         Ok(match &wanted.store {
             StoreWords::Memory => Box::new(MemoryStore::within(size, self.data.clone())),
@@ -78,7 +78,7 @@ impl StoreMode {
     }
 }
 
-/// Devices and files that clients must not write to, a line each.
+/// Returns the files and devices that may not be written, one message each.
 #[must_use]
 pub fn dangers(options: &ServeRequest, question: &ServeQuestion, gate: &WriteGate) -> Vec<String> {
     let wanted = &question.wanted;
@@ -90,7 +90,7 @@ pub fn dangers(options: &ServeRequest, question: &ServeQuestion, gate: &WriteGat
     written.filter_map(|path| gate.check(path).err()).map(|denied| denied.to_string()).collect()
 }
 
-/// More would push out everything else on the host, or end this process.
+/// Returns half of the free memory. More could displace other data on the host or get this process killed.
 fn half_of_what_is_free() -> u64 {
     let free = device::capacity::memory().map(|limit| limit.most);
     free.unwrap_or_else(|| probe::host(Path::new("/")).memory_bytes) / 2

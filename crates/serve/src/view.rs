@@ -1,4 +1,3 @@
-//! A server as its observers see it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +8,7 @@ use units::Nanos;
 use crate::rates::RecentRates;
 use crate::stats::{self, ExportFacts};
 
-/// A server as others see it, without asking it anything.
+/// A view of a server for observers, from its published snapshots.
 #[derive(Clone, Debug)]
 pub struct RecentView {
     known: Arc<Mutex<Vec<ExportFacts>>>,
@@ -24,7 +23,7 @@ struct Recent {
     rates: RecentRates,
 }
 
-/// Rates are over at least so long.
+/// Minimum period of rates.
 const RATE_OVER: Nanos = Nanos::from_millis(900);
 
 impl RecentView {
@@ -32,7 +31,7 @@ impl RecentView {
         Self { known: Arc::new(Mutex::new(known)), seed, shown, recent: Arc::default() }
     }
 
-    /// To be called about once a second. Returns whether anything was done since the last time.
+    /// Updates the rates; called about once a second. Returns whether the server has published a new snapshot.
     pub fn look(&self) -> bool {
         let snapshot = self.snapshot();
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,19 +44,19 @@ impl RecentView {
         busy
     }
 
-    /// All there is to tell.
+    /// Returns the current statistics.
     #[must_use]
     pub fn served(&self) -> ServerStats {
         self.of(&self.snapshot())
     }
 
-    /// All there is to tell of a snapshot.
+    /// Returns the statistics of a snapshot.
     #[must_use]
     pub fn of(&self, snapshot: &Snapshot) -> ServerStats {
         stats::stats(&self.known(), self.seed, snapshot, &self.rates())
     }
 
-    /// The exports have other volumes from now on, in their order.
+    /// Updates the volumes of the exports, in order.
     pub(crate) fn set_volumes(&self, volumes: impl Iterator<Item = Option<String>>) {
         self.known().iter_mut().zip(volumes).for_each(|(known, volume)| known.volume = volume);
     }
@@ -66,19 +65,19 @@ impl RecentView {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was done in the last second.
+    /// Returns the rates of the last second.
     #[must_use]
     pub fn rates(&self) -> RecentRates {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).rates.clone()
     }
 
-    /// How many clients were turned away, and why.
+    /// Returns the counts of refused and disconnected clients.
     #[must_use]
     pub fn turned_away(&self) -> TurnedAway {
         self.snapshot().turned_away
     }
 
-    /// How many clients there are.
+    /// Returns the number of connected clients.
     #[must_use]
     pub fn connected(&self) -> u64 {
         self.snapshot().exports.iter().map(|(_, tally)| tally.connected).sum()

@@ -7,17 +7,16 @@ use volume::Attachment;
 /// Minimum memory limit, in bytes: a few connections, each with requests of 256 KiB.
 pub(crate) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
 
-/// One export.
+/// A requested export.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
-    /// What clients ask for.
     pub(crate) name: String,
-    /// Its model: as which volume it goes and on which machine.
+    /// Volume and machine of its model.
     pub(crate) model: Option<Attachment>,
-    /// The words of its volume, with its size.
+    /// Text of its volume, including its size.
     pub(crate) volume: Option<String>,
     pub(crate) store: StoreWords,
-    /// How large it is, where that is said: by its volume or by `--size`.
+    /// Size given by its volume or `--size`, in bytes.
     pub(crate) size: Option<u64>,
 }
 
@@ -29,7 +28,7 @@ pub(crate) enum StoreWords {
     Pattern,
     Random,
     File(PathBuf),
-    /// Changes in memory over an image.
+    /// An image with changes in memory.
     Copy(PathBuf),
 }
 
@@ -50,7 +49,7 @@ impl StoreWords {
         }
     }
 
-    /// The file behind it.
+    /// Returns the file or device behind it.
     pub(crate) fn path(&self) -> Option<&PathBuf> {
         match self {
             Self::File(path) | Self::Copy(path) => Some(path),
@@ -58,7 +57,7 @@ impl StoreWords {
         }
     }
 
-    /// In the words of the command line.
+    /// Returns the text of the command-line option.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Memory => "memory".to_owned(),

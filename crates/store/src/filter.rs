@@ -3,31 +3,31 @@
 use crate::RunKind;
 use crate::manifest::Entry;
 
-/// Criteria of a list; `None` admits all.
+/// Criteria for listing runs; `None` accepts all.
 ///
-/// Patterns are whole names, in which `*` stands for any text and `?` for one character.
+/// Patterns match whole names; `*` stands for any text and `?` for one character.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// What was carried out.
+    /// Kind of run.
     pub kind: Option<RunKind>,
-    /// A pattern for the run's name, its id or the name of one of its jobs.
+    /// Pattern for the run's name, its ID or the name of a job.
     pub name: Option<String>,
-    /// A pattern for the host's name.
+    /// Pattern for the host's name.
     pub host: Option<String>,
-    /// A pattern for the path or the last part of the path of a device, file or volume.
+    /// Pattern for the path of a device, file or volume, or for its last component.
     pub device: Option<String>,
-    /// A pattern for the name of the program that measured, or for its name and version, `fio-3.33`.
+    /// Pattern for the name of the measuring program, or for name and version as in `fio-3.33`.
     pub tool: Option<String>,
-    /// Begun at this time or later, in milliseconds since 1970.
+    /// Earliest start, in milliseconds since 1970.
     pub since_unix_ms: Option<u64>,
-    /// Begun before this time, in milliseconds since 1970.
+    /// Start before this time, in milliseconds since 1970.
     pub until_unix_ms: Option<u64>,
-    /// Text that is in any of the names or in the command line, in capitals or not.
+    /// Text contained in any name or in the command line, ignoring case.
     pub text: Option<String>,
 }
 
 impl Filter {
-    /// Whether a run is meant.
+    /// Reports whether a run matches.
     #[must_use]
     pub fn accepts(&self, entry: &Entry) -> bool {
         self.kind.is_none_or(|kind| kind == entry.kind)
@@ -59,7 +59,7 @@ fn mentions(entry: &Entry, text: &str) -> bool {
     all.any(|name| name.to_lowercase().contains(&text))
 }
 
-/// Whether a name is such as a pattern says. Takes time in proportion to both lengths, whatever the pattern.
+/// Matches a name against a pattern, in time proportional to the product of both lengths.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut after = Some((pattern, name));
     let mut retry: Option<(&str, &str)> = None;
@@ -72,7 +72,7 @@ fn fits(pattern: &str, name: &str) -> bool {
                 retry
             }
             (Some(sign), Some(letter)) if sign == '?' || sign == letter => Some((signs.as_str(), letters.as_str())),
-            // The last star takes one letter more.
+            // Lets the last star match one more character.
             _ => {
                 retry = retry.and_then(|(pattern, name)| {
                     let mut letters = name.chars();
@@ -97,6 +97,6 @@ mod tests {
         for (pattern, name) in [("", "a"), ("?", ""), ("a*c", "abcb"), ("b", "ab"), ("a*b*c", "acb")] {
             assert!(!fits(pattern, name), "{pattern} {name}");
         }
-        assert!(!fits(&"*a".repeat(50), &"a".repeat(49)), "and soon");
+        assert!(!fits(&"*a".repeat(50), &"a".repeat(49)), "without exponential backtracking");
     }
 }

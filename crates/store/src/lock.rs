@@ -14,12 +14,12 @@ use crate::error::{Error, Reason, Result};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A lock that is held until it is dropped or the process ends, however it ends (`flock(2)`).
-#[derive(Debug)]
+/// A lock that is released when it is dropped or the process ends for any reason (`flock(2)`).
+pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
 pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
 impl StoreLock {
-    /// Waits for the lock, so long at most.
+    /// Waits for the lock, at most for `patience`.
     pub(crate) fn wait(path: &Path, patience: Duration) -> Result<Self> {
         let begun = Instant::now();
         loop {
@@ -36,7 +36,7 @@ impl StoreLock {
 
     /// Takes the lock unless another process holds it.
     pub(crate) fn try_now(path: &Path) -> Result<Option<Self>> {
-        // What a link leads to is no file of the store.
+        // The target of a link is no file of the store.
         let flags = OFlags::NOFOLLOW.bits() as i32;
         let file = OpenOptions::new().create(true).truncate(false).write(true).custom_flags(flags).open(path);
         let file = file.map_err(|error| match error.raw_os_error() {

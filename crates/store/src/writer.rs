@@ -1,4 +1,3 @@
-//! Writes a run into the store.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
@@ -18,11 +17,11 @@ use crate::manifest::{Entry, FileSeal, seal};
 use crate::sweep::{WRITER_LOCK, WRITING};
 use crate::{RunKind, RunStore, disk, id};
 
-/// Tells the folders of one process apart.
+/// Distinguishes temporary folders of one process.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// Writes a run aside. Dropped without [`RunWriter::finish`], it leaves nothing behind; killed, what it leaves is swept up
-/// by the next process that opens the store.
+/// Writes a run to a temporary folder. Dropping it before [`RunWriter::finish`] removes the folder; after a crash, the
+/// next process that opens the store does.
 pub struct RunWriter {
     store: RunStore,
     kind: RunKind,
@@ -32,12 +31,12 @@ pub struct RunWriter {
     events: Option<Encoder<'static, Summing>>,
     verdict: Option<String>,
     added_unix_ms: u64,
-    /// Tells others that the writer lives.
+    /// Shows other processes that the writer is alive.
     _alive: StoreLock,
 }
 
 impl RunWriter {
-    /// Makes the folder. Under the store's lock.
+    /// Creates the temporary folder. Requires the store's lock.
     pub(crate) fn begin(store: &RunStore, kind: RunKind, name: &str) -> Result<Self> {
         let aside = make_aside(&store.root)?;
         let alive = StoreLock::wait(&aside.join(WRITER_LOCK), PATIENCE).inspect_err(|_| {
@@ -48,21 +47,21 @@ impl RunWriter {
         Ok(Self { store: store.clone(), kind, name, aside, files, events, verdict, added_unix_ms, _alive: alive })
     }
 
-    /// Says in a word what was found, for lists.
+    /// Sets the verdict shown by lists, a single word.
     pub fn verdict(&mut self, verdict: &str) {
         self.verdict = Some(verdict.to_owned());
     }
 
-    /// Says what time it is, in milliseconds since 1970, for retention: what was measured long ago may come today.
+    /// Sets when the run is added, in milliseconds since 1970. Retention uses it, because imported runs may be old.
     pub fn added_at(&mut self, unix_ms: u64) {
         self.added_unix_ms = unix_ms;
     }
 
-    /// Adds what happened: one JSON document without line breaks.
+    /// Adds an event: one JSON document without line breaks.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written.
+    /// When it cannot be written.
     pub fn event(&mut self, line: &str) -> Result<()> {
         let path = self.aside.join(EVENTS);
         let failed = |error| Error::io(&path, "writing", error);
@@ -75,20 +74,20 @@ impl RunWriter {
         written.map_err(failed)
     }
 
-    /// Adds the job as it was written.
+    /// Adds the original job file.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written.
+    /// When it cannot be written.
     pub fn job(&mut self, text: &str) -> Result<()> {
         self.put(JOB, text.as_bytes())
     }
 
-    /// Adds a file of any other name, as the table of a sweep.
+    /// Adds another file, such as the table of a sweep.
     ///
     /// # Errors
     ///
-    /// Where the name is taken, empty, begins with a dot or has a slash in it; where it cannot be written.
+    /// When the name is used, empty, begins with a dot or contains a slash; when the file cannot be written.
     pub fn attach(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
         let is_taken = ours.contains(&name) || self.files.contains_key(name);
@@ -99,20 +98,20 @@ impl RunWriter {
         self.put(name, bytes)
     }
 
-    /// Puts the run into the store and says under which id.
+    /// Adds the run to the store and returns its ID.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written: the store is then as it was.
+    /// When it cannot be written; the store is unchanged then.
     pub fn finish(self, run: &Run) -> Result<String> {
         self.finish_in(run, &EnvironmentRecord::of(run))
     }
 
-    /// The same with more of its surroundings than the run tells by itself.
+    /// Adds the run with a more detailed environment than it describes itself.
     ///
     /// # Errors
     ///
-    /// As of [`RunWriter::finish`].
+    /// The errors of [`RunWriter::finish`].
     pub fn finish_in(mut self, run: &Run, environment: &EnvironmentRecord) -> Result<String> {
         self.put(RUN, record::to_json(run).as_bytes())?;
         self.put(RESOLVED, &json(&ResolvedJob::of(run)))?;
@@ -156,12 +155,12 @@ impl RunWriter {
 
 impl Drop for RunWriter {
     fn drop(&mut self) {
-        // After a commit there is nothing of this name.
+        // The folder no longer exists after a commit.
         let _ = std::fs::remove_dir_all(&self.aside);
     }
 }
 
-/// Makes a folder that no other process has, not even on another host that shares the file system.
+/// Creates a folder that no other process uses, not even on another host that shares the file system.
 fn make_aside(root: &Path) -> Result<PathBuf> {
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -174,7 +173,7 @@ fn make_aside(root: &Path) -> Result<PathBuf> {
     }
 }
 
-/// A file whose length and checksum are known once it is written.
+/// A file that tracks its size and checksum.
 struct Summing {
     file: File,
     seal: FileSeal,
@@ -204,7 +203,7 @@ impl Write for Summing {
     }
 }
 
-/// The resolved job.
+/// Content of `resolved.json`.
 #[derive(Serialize)]
 struct ResolvedJob<'a> {
     schema: u32,
@@ -219,16 +218,16 @@ impl<'a> ResolvedJob<'a> {
 }
 
 fn json(document: &impl Serialize) -> Vec<u8> {
-    // Strings for keys, and numbers that serde_json prints as null where they are not finite: nothing can fail.
+    // Cannot fail: keys are strings, and serde_json prints numbers that are not finite as null.
     serde_json::to_vec_pretty(document).unwrap_or_default()
 }
 
 impl RunStore {
-    /// Begins to keep a run, which is in the store once [`RunWriter::finish`] has returned.
+    /// Starts to save a run, which is in the store once [`RunWriter::finish`] returns.
     ///
     /// # Errors
     ///
-    /// Where the store is of a later version or cannot be written to.
+    /// When the store is of a later version or cannot be written.
     pub fn begin(&self, kind: RunKind, name: &str) -> Result<RunWriter> {
         let _lock = self.lock()?;
         self.claim_version()?;

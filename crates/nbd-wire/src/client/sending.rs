@@ -1,11 +1,7 @@
-//! What a client writes during the handshake: protocol document, "Option types".
+//! Writes a client's part of the handshake: protocol document, "Option types".
 
 use super::terms::Wishes;
 use crate::number::{self, ALLOCATION, info, opt};
-
-pub(super) fn client_flags(out: &mut Vec<u8>, flags: u16) {
-    out.extend_from_slice(&u32::from(flags).to_be_bytes());
-}
 
 pub(super) fn option(out: &mut Vec<u8>, option: u32, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
@@ -15,13 +11,13 @@ pub(super) fn option(out: &mut Vec<u8>, option: u32, parts: &[&[u8]]) {
     parts.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// `NBD_OPT_GO` with the promise to abide by the block sizes.
+/// Appends `NBD_OPT_GO`, promising to respect the block sizes.
 pub(super) fn go(out: &mut Vec<u8>, wishes: &Wishes) {
     let requests = [1u16.to_be_bytes(), info::BLOCK_SIZE.to_be_bytes()];
     option(out, opt::GO, &[&count(&wishes.export), wishes.export.as_bytes(), requests.as_flattened()]);
 }
 
-/// `NBD_OPT_SET_META_CONTEXT` with `base:allocation` alone.
+/// Appends `NBD_OPT_SET_META_CONTEXT` for `base:allocation`.
 pub(super) fn allocation(out: &mut Vec<u8>, wishes: &Wishes) {
     let export = wishes.export.as_bytes();
     let queries = 1u32.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Carries out control commands.
+//! Executes control commands.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::stats::by_name;
 use crate::view::RecentView;
 use crate::wanted::Wanted;
 
-/// A server that takes commands.
+/// Executes commands on a running server.
 pub(crate) struct Live {
     controller: Controller,
     view: RecentView,
@@ -23,18 +23,18 @@ pub(crate) struct Live {
     read_volume: fn(&str) -> Result<String, String>,
 }
 
-/// An export and what commands have made of its volume.
+/// An export with its changed keys.
 #[derive(Clone)]
 struct ControlledExport {
     name: String,
     /// The volume of the command line; `None` without a model.
     volume: Option<String>,
     model: Option<Attachment>,
-    /// Keys that were set since then.
+    /// Keys set by commands.
     set: Vec<(String, Option<String>)>,
 }
 
-/// The words of a volume, and where the keys are that commands have set.
+/// Text of a volume, with the positions of changed values.
 struct EditedVolume {
     text: String,
     set: Vec<(String, Range<usize>)>,
@@ -57,7 +57,7 @@ impl Live {
         Self { controller, view, faults: question.faults, exports, read_volume }
     }
 
-    /// Carries out a command.
+    /// Executes a command.
     pub(crate) fn obey(&mut self, line: &[u8]) -> ControlReply {
         let line = match std::str::from_utf8(line) {
             Ok(line) => line.trim_end_matches(['\n', '\r']),
@@ -113,7 +113,7 @@ impl Live {
         Ok(Some(snapshot))
     }
 
-    /// The export that is meant: the one that is named, the only one, or the default one.
+    /// Returns the index of the named, the only, or the default export.
     fn find(&self, export: Option<&(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, CommandError> {
         let names = || self.exports.iter().map(|export| export.name.as_str());
         let listed = || format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
@@ -156,7 +156,7 @@ impl ControlledExport {
         self.set.push((key.clone(), value.clone()));
     }
 
-    /// The words of its volume.
+    /// Returns the text of its volume with changed keys.
     fn words(&self) -> Option<EditedVolume> {
         let volume = self.volume.as_ref()?;
         let is_set = |part: &str| {
@@ -174,7 +174,7 @@ impl ControlledExport {
     }
 }
 
-/// Looks the volumes of all exports up, because some limits go by what else is on the machine.
+/// Resolves the volumes of all exports, because some limits depend on the other volumes of the same machine.
 fn resolve(
     exports: &mut [ControlledExport],
     index: usize,
@@ -193,7 +193,7 @@ fn resolve(
     Ok(())
 }
 
-/// A problem of a volume, where the command has caused it.
+/// Converts a problem of a volume, located at the pair that has caused it.
 fn located(problem: Problem, words: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
     let Problem { message, place, at: within, remedy } = problem;
     let pairs = if let Keys::Set(pairs) = keys { pairs.as_slice() } else { &[] };

@@ -1,7 +1,7 @@
-//! The control socket: one command per line, one line of JSON per reply.
+//! Control socket: one command per line, one line of JSON per reply.
 //!
-//! Each controller has a thread. Commands are carried out one after the other, and the server makes each change between
-//! two requests: what a controller does or leaves undone reaches neither clients nor other controllers.
+//! Each controller has a thread. Commands are executed one at a time, and the server applies each change between two
+//! requests: an idle or misbehaving controller affects neither clients nor other controllers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -16,7 +16,7 @@ use super::live::Live;
 use crate::places;
 use live::endpoint::each;
 
-/// A socket for commands; its file is removed with it.
+/// A control socket; dropping it removes its file.
 pub(crate) struct Control {
     path: PathBuf,
     listener: Listener,
@@ -24,11 +24,11 @@ pub(crate) struct Control {
 
 /// Timeout of reading and writing replies.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest command, in bytes.
+/// Maximum length of a command, in bytes.
 const COMMAND_MOST: u64 = 16 << 10;
-/// Controllers at a time.
+/// Maximum number of controllers.
 const CONTROLLERS_MOST: usize = 32;
-/// Enough for reading a catalogue.
+/// Sufficient for reading a catalogue.
 const STACK_BYTES: usize = 1 << 20;
 
 impl Control {
@@ -42,19 +42,19 @@ impl Control {
         Ok(Self { path, listener })
     }
 
-    /// Where it is.
+    /// Returns the path of the socket.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Carries out the commands of all controllers, until the program ends.
+    /// Executes the commands of all controllers until the program ends.
     ///
     /// # Errors
-    /// Where the kernel gives no second descriptor, or no thread.
+    /// When the kernel refuses a descriptor or a thread.
     pub(crate) fn obey(&self, live: Live) -> std::io::Result<()> {
         let listener = UnixListener::from(self.listener.try_clone_file()?);
         listener.set_nonblocking(false)?;
-        // One reference for each controller, and this one.
+        // One reference for each controller and one for the acceptor.
         let live = Arc::new(Mutex::new(live));
         let accept = move || {
             each(listener.incoming(), |controller: UnixStream| {
@@ -64,7 +64,7 @@ impl Control {
                     return;
                 }
                 let live = Arc::clone(&live);
-                // Without a thread the controller is disconnected.
+                // Without a thread, the controller is disconnected.
                 let _ = thread().spawn(move || converse(&controller, &live));
             });
         };
@@ -76,7 +76,7 @@ fn thread() -> std::thread::Builder {
     std::thread::Builder::new().name("control".into()).stack_size(STACK_BYTES)
 }
 
-/// Carries out the commands of one controller, until it leaves or does not read its answers.
+/// Executes the commands of a controller until it disconnects or does not read its replies.
 fn converse(controller: &UnixStream, live: &Mutex<Live>) {
     let mut reader = BufReader::new(controller);
     let mut line = Vec::new();
@@ -92,7 +92,7 @@ fn converse(controller: &UnixStream, live: &Mutex<Live>) {
         } else {
             live.lock().unwrap_or_else(PoisonError::into_inner).obey(&line)
         };
-        // Where a command ends that is too long is not known.
+        // The end of an oversized command is unknown.
         if answer(controller, &said).is_err() || long {
             return;
         }

@@ -17,38 +17,38 @@ pub struct FaultRates {
     pub flush_eio: f64,
     /// Writes that fail with `ENOSPC`.
     pub enospc: f64,
-    /// Writes of which only the first sectors are done.
+    /// Writes of which only the first sectors are written.
     pub torn: f64,
     /// Writes that succeed and change nothing.
     pub lost: f64,
     /// Reads that return one flipped bit.
     pub corrupt: f64,
-    /// Operations on which the connection is lost.
+    /// Operations that disconnect the client.
     pub disconnect: f64,
-    /// Operations that end late.
+    /// Operations that complete late.
     pub stall: Stall,
-    /// Flushes that end late.
+    /// Flushes that complete late.
     pub flush_stall: Stall,
 }
 
-/// Operations that end late.
+/// Delay of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stall {
-    /// How often.
+    /// Probability per operation.
     pub chance: f64,
-    /// By how much.
+    /// Delay of completion.
     pub time: Nanos,
 }
 
-/// Remedy for unknown keys.
+/// Remedy for malformed pairs.
 const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
 
 impl FaultRates {
-    /// Reads `key=chance` pairs with commas between them, a stall with the time it takes behind a colon. A chance is a
-    /// number up to 1 or a percentage.
+    /// Parses comma-separated `key=chance` pairs; a stall has its duration after a colon. A chance is a number up to 1
+    /// or a percentage.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its place in a text of that name.
+    /// Every problem, each with its position in a text called `name`.
     pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Problem>> {
         let mut rates = Self::default();
         let mut problems = Vec::new();
@@ -69,13 +69,13 @@ impl FaultRates {
         if problems.is_empty() { Ok(rates) } else { Err(problems) }
     }
 
-    /// The part of them that [`super::FaultyStore`] carries out.
+    /// Returns the faults that [`super::FaultyStore`] injects.
     #[must_use]
     pub fn in_store(self) -> Self {
         self.only(FaultKind::is_of_store)
     }
 
-    /// The part of them that the server carries out.
+    /// Returns the faults that the server injects.
     #[must_use]
     pub fn in_server(self) -> Self {
         self.only(|kind| !kind.is_of_store())
@@ -83,14 +83,14 @@ impl FaultRates {
 
     fn only(mut self, wanted: impl Fn(FaultKind) -> bool) -> Self {
         FaultKind::ALL.into_iter().filter(|kind| !wanted(*kind)).for_each(|kind| *self.chance_mut(kind) = 0.0);
-        // A time without a chance is nothing that was asked for.
+        // Ignores the duration of a stall that never happens.
         for stall in [&mut self.stall, &mut self.flush_stall] {
             *stall = if stall.chance > 0.0 { *stall } else { Stall::default() };
         }
         self
     }
 
-    /// The chance of a fault.
+    /// Returns the probability of a fault.
     #[inline]
     #[must_use]
     pub const fn chance(&self, kind: FaultKind) -> f64 {
@@ -121,7 +121,7 @@ impl FaultRates {
         }
     }
 
-    /// How long operations with a fault are late, where that is what the fault does.
+    /// Returns the delay of a fault, if it is one.
     const fn time(&self, kind: FaultKind) -> Option<Nanos> {
         match kind {
             FaultKind::Stall => Some(self.stall.time),
@@ -153,7 +153,7 @@ impl FaultRates {
     }
 }
 
-/// As [`FaultRates::parse`] reads them; `none` where there are none.
+/// Writes what [`FaultRates::parse`] reads; `none` if there are no faults.
 impl fmt::Display for FaultRates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -168,7 +168,7 @@ impl fmt::Display for FaultRates {
     }
 }
 
-/// A time without rounding.
+/// Formats a duration without rounding.
 fn exact(time: Nanos) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
     let fits = |unit: &&(u64, &str)| time.get().is_multiple_of(unit.0);
@@ -185,7 +185,7 @@ fn unknown(key: &str) -> RateError {
     RateError { remedy: remedy.into(), ..RateError::new(0, format!("there is no fault `{key}`")) }
 }
 
-/// An invalid pair, behind its first `skip` bytes.
+/// A problem in a pair, from byte `skip` on.
 struct RateError {
     skip: usize,
     message: String,
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_faults_are_read() {
+    fn parses_all_faults() {
         let rates =
             FaultRates::parse("--faults", "eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
         let stall = Stall { chance: 0.0001, time: Nanos::from_secs(2) };
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_read_again() {
+    fn printed_rates_parse_to_the_same() {
         let text = "eio=0.001,flush_eio=1,enospc=0.25,torn=0.5,lost=0.02,corrupt=0.125,stall=0.0001:2s,\
                     flush_stall=1:1500us,disconnect=0.000001";
         let rates = FaultRates::parse("--faults", text).unwrap();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_with_its_place_and_a_remedy() {
+    fn reports_every_problem_with_its_place_and_a_remedy() {
         let cases = [
             ("eio", 0..3, "not of the form"),
             ("", 0..0, "not of the form"),
