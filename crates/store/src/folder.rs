@@ -31,7 +31,8 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Entry> {
     let entry = read_manifest_anywhere(folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if entry.id != name {
-        return Err(Error::new(folder, Reason::Damaged(renamed(&entry.id)), format!("rename it to {}", entry.id)));
+        let reason = Reason::Damaged(format!("it was written as {}", entry.id));
+        return Err(Error::new(folder, reason, format!("rename it to {}", entry.id)));
     }
     Ok(entry)
 }
@@ -49,10 +50,6 @@ pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<Entry> {
 
 pub(crate) fn foreign(path: &Path, why: &str) -> Error {
     Error::new(path, Reason::Foreign(why.to_owned()), "put it elsewhere if it is not meant to be here")
-}
-
-fn renamed(id: &str) -> String {
-    format!("it was written as {id}")
 }
 
 /// Reads and verifies a file of a run.

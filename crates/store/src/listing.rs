@@ -1,4 +1,3 @@
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -21,7 +20,6 @@ impl RunStore {
     /// Lists the runs that `filter` accepts, and everything that is not a valid run.
     ///
     /// # Errors
-    ///
     /// When the store's folder cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Listing> {
         let mut listing = self.survey()?;

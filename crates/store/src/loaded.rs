@@ -1,4 +1,3 @@
-
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,6 @@ impl RunStore {
     /// A run with another damaged file can be loaded by its complete ID.
     ///
     /// # Errors
-    ///
     /// When the run does not exist, is ambiguous or cannot be read.
     pub fn load(&self, which: &str) -> Result<Loaded> {
         let folder = self.root.join(self.resolve(which)?);
@@ -38,7 +36,6 @@ impl RunStore {
     /// exist.
     ///
     /// # Errors
-    ///
     /// When the name is ambiguous or the store cannot be listed.
     pub fn series(&self, which: &str) -> Result<Vec<Entry>> {
         if !which.contains(SERIES) {
@@ -60,7 +57,6 @@ impl RunStore {
     /// Returns the ID for an ID, a prefix of one, the four digits at its end, or `last`.
     ///
     /// # Errors
-    ///
     /// When there is no such run, or more than one.
     pub fn resolve(&self, which: &str) -> Result<String> {
         let is_plain = !which.is_empty() && !which.contains('/') && !crate::store::is_own(which);
@@ -109,7 +105,6 @@ impl Loaded {
     /// Loads a run from a folder at any path and with any name.
     ///
     /// # Errors
-    ///
     /// When it is not a run or cannot be read.
     pub fn at(folder: &Path) -> Result<Self> {
         Self::read(folder::read_manifest_anywhere(folder)?, folder.to_owned())
@@ -137,7 +132,6 @@ impl Loaded {
     /// Returns a file of the run.
     ///
     /// # Errors
-    ///
     /// When it does not exist or is damaged.
     pub fn file(&self, name: &str) -> Result<Vec<u8>> {
         folder::read_file(&self.folder, &self.entry, name)
@@ -146,7 +140,6 @@ impl Loaded {
     /// Returns the original job file, if saved.
     ///
     /// # Errors
-    ///
     /// When it is damaged.
     pub fn job(&self) -> Result<Option<String>> {
         if !self.entry.files.contains_key(JOB) {
@@ -159,7 +152,6 @@ impl Loaded {
     /// Returns the environment of the run.
     ///
     /// # Errors
-    ///
     /// When it is damaged.
     pub fn environment(&self) -> Result<EnvironmentRecord> {
         let bytes = self.file(ENVIRONMENT)?;
@@ -170,7 +162,6 @@ impl Loaded {
     /// Returns the events, a JSON document each; none if no events were recorded.
     ///
     /// # Errors
-    ///
     /// When the file is damaged; errors of decompression come as the last item.
     pub fn events(&self) -> Result<impl Iterator<Item = Result<String>> + use<>> {
         let path = self.folder.join(EVENTS);

@@ -16,7 +16,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// A lock that is released when it is dropped or the process ends for any reason (`flock(2)`).
 pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
-pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
 impl StoreLock {
     /// Waits for the lock, at most for `patience`.

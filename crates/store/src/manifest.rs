@@ -1,6 +1,6 @@
 //! The manifest of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use record::{DirectionResult, EnvironmentRecord, Run};
@@ -150,13 +150,8 @@ fn figures(run: &Run) -> (u64, Option<u64>) {
 }
 
 fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    names.for_each(|name| {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    });
-    seen
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Serializes a document with its own checksum as the last member.
@@ -170,14 +165,15 @@ pub(crate) fn seal(document: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-#[derive(Deserialize)]
-struct VersionedManifest {
-    format: u32,
+/// The version that every sealed document begins with.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoreVersion {
+    pub(crate) format: u32,
 }
 
 /// Parses a document of [`seal`] at `path`. Checks the version first, because later versions may be sealed differently.
 pub(crate) fn unseal<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
-    if let Ok(VersionedManifest { format }) = serde_json::from_slice(bytes)
+    if let Ok(StoreVersion { format }) = serde_json::from_slice(bytes)
         && format > FORMAT
     {
         return Err(Error::too_new(path, format, FORMAT));

@@ -1,4 +1,3 @@
-
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -21,7 +20,6 @@ impl RunStore {
     /// Removes the runs named as for [`RunStore::load`]; returns their IDs. A damaged run requires its complete ID.
     ///
     /// # Errors
-    ///
     /// The problems of all names, in which case nothing is removed; otherwise the first run that cannot be removed.
     pub fn remove(&self, which: &[impl AsRef<str>]) -> std::result::Result<Vec<String>, Vec<Error>> {
         let (mut ids, mut errors) = (Vec::new(), Vec::new());
@@ -43,7 +41,6 @@ impl RunStore {
     /// Exempts a run from retention, or ends the exemption.
     ///
     /// # Errors
-    ///
     /// When the run does not exist or the store cannot be written.
     pub fn keep(&self, which: &str, keep: bool) -> Result<()> {
         let _lock = self.lock()?;
@@ -62,7 +59,6 @@ impl RunStore {
     /// Removes the runs that exceed the limits at `now_unix_ms`; returns their IDs.
     ///
     /// # Errors
-    ///
     /// When the store cannot be listed or written.
     pub fn retain(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<String>> {
         // From here on no process can mark a run.
@@ -75,7 +71,6 @@ impl RunStore {
     /// Returns the runs that [`RunStore::retain`] would remove.
     ///
     /// # Errors
-    ///
     /// When the store cannot be listed.
     pub fn surplus(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<Entry>> {
         let entries = self.list(&Filter::default())?.entries;

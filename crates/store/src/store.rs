@@ -1,13 +1,11 @@
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use record::{EnvironmentRecord, Input, read_input};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Reason, Result};
 use crate::lock::{PATIENCE, StoreLock};
-use crate::manifest::{FORMAT, seal, unseal};
+use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
 use crate::{RunKind, disk, sweep};
 
 const LOCK: &str = "lock";
@@ -25,17 +23,11 @@ pub struct RunStore {
     patience: Duration,
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoreVersion {
-    format: u32,
-}
-
 impl RunStore {
     /// Opens the store in `root`, which is created for this user alone if missing, and removes what crashed processes
     /// left. A folder without write permission can still be read.
     ///
     /// # Errors
-    ///
     /// When the folder is missing and cannot be created, or is not a folder.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let store = Self { root: root.into(), patience: PATIENCE };
@@ -63,7 +55,6 @@ impl RunStore {
     /// several runs, from 1. A run without a date gets `now_unix_ms`.
     ///
     /// # Errors
-    ///
     /// When the text contains no such run, besides the errors of [`RunStore::begin`].
     pub fn import(&self, name: &str, bytes: &[u8], number: Option<usize>, now_unix_ms: u64) -> Result<String> {
         let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);

@@ -1,4 +1,3 @@
-
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -60,7 +59,6 @@ impl RunWriter {
     /// Adds an event: one JSON document without line breaks.
     ///
     /// # Errors
-    ///
     /// When it cannot be written.
     pub fn event(&mut self, line: &str) -> Result<()> {
         let path = self.aside.join(EVENTS);
@@ -77,7 +75,6 @@ impl RunWriter {
     /// Adds the original job file.
     ///
     /// # Errors
-    ///
     /// When it cannot be written.
     pub fn job(&mut self, text: &str) -> Result<()> {
         self.put(JOB, text.as_bytes())
@@ -86,7 +83,6 @@ impl RunWriter {
     /// Adds another file, such as the table of a sweep.
     ///
     /// # Errors
-    ///
     /// When the name is used, empty, begins with a dot or contains a slash; when the file cannot be written.
     pub fn attach(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
@@ -101,7 +97,6 @@ impl RunWriter {
     /// Adds the run to the store and returns its ID.
     ///
     /// # Errors
-    ///
     /// When it cannot be written; the store is unchanged then.
     pub fn finish(self, run: &Run) -> Result<String> {
         self.finish_in(run, &EnvironmentRecord::of(run))
@@ -110,11 +105,11 @@ impl RunWriter {
     /// Adds the run with a more detailed environment than it describes itself.
     ///
     /// # Errors
-    ///
     /// The errors of [`RunWriter::finish`].
     pub fn finish_in(mut self, run: &Run, environment: &EnvironmentRecord) -> Result<String> {
         self.put(RUN, record::to_json(run).as_bytes())?;
-        self.put(RESOLVED, &json(&ResolvedJob::of(run)))?;
+        let resolved = ResolvedJob { schema: run.schema, globals: &run.globals, jobs: &run.asked };
+        self.put(RESOLVED, &json(&resolved))?;
         self.put(ENVIRONMENT, &json(environment))?;
         self.finish_events()?;
         self.commit(run, environment)
@@ -211,12 +206,6 @@ struct ResolvedJob<'a> {
     jobs: &'a [RequestedRun],
 }
 
-impl<'a> ResolvedJob<'a> {
-    fn of(run: &'a Run) -> Self {
-        Self { schema: run.schema, globals: &run.globals, jobs: &run.asked }
-    }
-}
-
 fn json(document: &impl Serialize) -> Vec<u8> {
     // Cannot fail: keys are strings, and serde_json prints numbers that are not finite as null.
     serde_json::to_vec_pretty(document).unwrap_or_default()
@@ -226,7 +215,6 @@ impl RunStore {
     /// Starts to save a run, which is in the store once [`RunWriter::finish`] returns.
     ///
     /// # Errors
-    ///
     /// When the store is of a later version or cannot be written.
     pub fn begin(&self, kind: RunKind, name: &str) -> Result<RunWriter> {
         let _lock = self.lock()?;
