@@ -10,7 +10,7 @@ use crate::stats::ExportFacts;
 use crate::wanted::Wanted;
 
 /// Maximum length of a description (protocol document, "strings").
-const DESCRIPTION_MOST: usize = 4096;
+const MAX_DESCRIPTION: usize = 4096;
 
 /// Returns the exports, each with its own store, and the attachments of those with a model.
 pub(crate) fn offers(wanted: &[Wanted], stores: &[Box<dyn Store>], read_only: bool) -> (Vec<Offer>, Vec<Attachment>) {
@@ -30,7 +30,7 @@ fn export(wanted: &Wanted, store: &dyn Store, read_only: bool) -> Export {
         Some(model) => model.spec.name.clone(),
         None => format!("{} without a model", wanted.store.text()),
     };
-    while description.len() > DESCRIPTION_MOST {
+    while description.len() > MAX_DESCRIPTION {
         description.pop();
     }
     let turns = wanted.model.as_ref().is_some_and(|model| matches!(model.spec.behaviour, Behaviour::Drive(_)));
@@ -64,6 +64,7 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
 /// Returns facts about the exports for statistics.
 pub(crate) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
     let all = wanted.iter().zip(offers);
+    let merges = |limit: &&Limit| limit.merging.is_some();
     all.map(|(wanted, offer)| ExportFacts {
         name: wanted.name.clone(),
         uris: places.iter().map(|place| place.uri(&wanted.name).to_string()).collect(),
@@ -77,10 +78,6 @@ pub(crate) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], f
         faulty,
     })
     .collect()
-}
-
-fn merges(limit: &&Limit) -> bool {
-    limit.merging.is_some()
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nbd::server::Listener;
 use nbd::wire::handshake::Tls;
@@ -85,7 +87,7 @@ impl OpenPlace {
         match place {
             ListenPlace::Unix(path) => {
                 let path = match path {
-                    Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+                    Some(path) => absolute(path),
                     None => directory.make()?.join(format!("serve-{}.sock", std::process::id())),
                 };
                 let listener = Listener::unix(&path).map_err(|error| refused_path("--socket", &path, &error))?;
@@ -122,6 +124,46 @@ impl OpenPlace {
             Self::Tcp { address, .. } => Ok(directory.make()?.join(format!("tcp-{}.stats", address.port()))),
         }
     }
+}
+
+/// A unix socket for statistics or commands; dropping it removes its file.
+pub(crate) struct ServiceSocket {
+    path: PathBuf,
+    listener: Listener,
+}
+
+/// Timeout of reading from and writing to such a socket.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+
+impl ServiceSocket {
+    /// Listens at a path that only its owner can use.
+    ///
+    /// # Errors
+    /// The system's refusal, which names `option`.
+    pub(crate) fn listen(option: &str, path: &Path) -> Result<Self, String> {
+        let path = absolute(path);
+        let listener = Listener::unix(&path).map_err(|error| refused_path(option, &path, &error))?;
+        Ok(Self { path, listener })
+    }
+
+    /// Returns the path of the socket.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns a blocking listener on the socket.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left.
+    pub(crate) fn listener(&self) -> io::Result<UnixListener> {
+        let listener = UnixListener::from(self.listener.try_clone_file()?);
+        listener.set_nonblocking(false)?;
+        Ok(listener)
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the path of the statistics socket of a unix socket.
@@ -205,7 +247,7 @@ impl RuntimeDirectory {
 }
 
 /// Maximum length of a socket's path: `unix(7)`, `sun_path` without its terminator.
-const PATH_MOST: usize = 107;
+const MAX_PATH: usize = 107;
 
 /// Describes why a socket cannot be created at a path.
 pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
@@ -214,8 +256,8 @@ pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Stri
         io::ErrorKind::AddrInUse => {
             format!("{option} {shown}: something is there already: end it, or name another path")
         }
-        _ if path.as_os_str().len() > PATH_MOST => {
-            format!("{option} {shown}: paths of sockets have at most {PATH_MOST} bytes: use a shorter one")
+        _ if path.as_os_str().len() > MAX_PATH => {
+            format!("{option} {shown}: paths of sockets have at most {MAX_PATH} bytes: use a shorter one")
         }
         _ => format!("{option} {shown}: {}", describe(error)),
     }

@@ -1,4 +1,3 @@
-
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
@@ -13,13 +12,13 @@ use units::Nanos;
 use volume::System;
 
 use crate::child::{self, ServerSockets};
-use crate::control::{Control, Live};
+use crate::control::{Live, serve_commands};
 use crate::opening::Opening;
-use crate::places::{ListenPlace, OpenPlace, RuntimeDirectory};
+use crate::places::{ListenPlace, OpenPlace, RuntimeDirectory, ServiceSocket};
 use crate::question::ServeQuestion;
 use crate::request::{HostFiles, ServeRequest};
 use crate::stats::ExportFacts;
-use crate::stats_socket::Statistics;
+use crate::stats_socket::serve_statistics;
 use crate::stores::StoreMode;
 use crate::view::RecentView;
 use crate::{devices, offers};
@@ -30,8 +29,8 @@ use live::endpoint;
 /// A server with its stores and listening sockets, before it runs.
 pub struct PreparedServer {
     server: Server,
-    statistics: Statistics,
-    control: Option<Control>,
+    statistics: ServiceSocket,
+    control: Option<ServiceSocket>,
     /// Removes socket files if the process ends without closing them.
     sockets: CleanUp,
     known: Vec<ExportFacts>,
@@ -52,8 +51,8 @@ impl PreparedServer {
         gate: &WriteGate,
         directory: &RuntimeDirectory,
     ) -> Result<Self, String> {
-        let manner = StoreMode::new(options, question);
-        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number, gate));
+        let mode = StoreMode::new(options, question);
+        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| mode.open(wanted, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
         let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
         let clients_most = clients_most();
@@ -64,9 +63,9 @@ impl PreparedServer {
             .map(|place| OpenPlace::listen(place, encrypts, directory))
             .collect::<Result<_, _>>()?;
         let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
-        let statistics = Statistics::listen(places[0].statistics(directory)?)?;
-        let control = options.control.as_deref().map(Control::listen).transpose()?;
-        let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(Control::path));
+        let statistics = ServiceSocket::listen("--socket", &places[0].statistics(directory)?)?;
+        let control = options.control.as_deref().map(|path| ServiceSocket::listen("--control", path)).transpose()?;
+        let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(ServiceSocket::path));
         let metrics = match &question.metrics {
             Some(ListenPlace::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
@@ -88,7 +87,7 @@ impl PreparedServer {
             round_trip: round_trip(question.round_trip, !attachments.is_empty()),
             spin: options.spin,
             clients_most,
-            memory_bytes: manner.client_bytes(),
+            memory_bytes: mode.client_bytes(),
         };
         let server = match Server::new(config) {
             Ok(server) => server,
@@ -110,7 +109,7 @@ impl PreparedServer {
     /// # Errors
     /// When the kernel refuses a thread.
     pub fn tell_others(&self, view: &RecentView) -> std::io::Result<()> {
-        self.statistics.tell(view.clone())?;
+        serve_statistics(&self.statistics, view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
             Some(listener) => {
                 let view = view.clone();
@@ -126,7 +125,7 @@ impl PreparedServer {
     /// When the kernel refuses a thread.
     pub fn be_controlled(&self, question: &ServeQuestion, view: &RecentView, files: &HostFiles) -> std::io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
-        control.obey(Live::new(question, self.server.controller(), view.clone(), files.read_volume))
+        serve_commands(control, Live::new(question, self.server.controller(), view.clone(), files.read_volume))
     }
 
     /// Returns how many connections the memory limit allows.
@@ -157,8 +156,10 @@ impl PreparedServer {
     /// Returns the startup steps that need the running server.
     pub fn opening(&mut self, command: Option<String>) -> Opening {
         let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
-        let sockets =
-            ServerSockets { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
+        let sockets = ServerSockets {
+            statistics: self.statistics.path(),
+            control: self.control.as_ref().map(ServiceSocket::path),
+        };
         Opening {
             drafts: std::mem::take(&mut self.drafts),
             command,
@@ -211,15 +212,15 @@ fn round_trip(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
 /// Descriptors reserved for other purposes than clients.
 const RESERVED: u64 = 64;
 /// Upper limit of clients; more are a mistake.
-const CLIENTS_MOST: u64 = 65_536;
+const MAX_CLIENTS: u64 = 65_536;
 
 /// Returns the maximum number of clients. Raises the limit of descriptors as far as permitted.
 fn clients_most() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let enough = CLIENTS_MOST + RESERVED;
+    let enough = MAX_CLIENTS + RESERVED;
     let known = limit.current.unwrap_or(u64::MAX);
     let wanted = limit.maximum.unwrap_or(u64::MAX).min(enough).max(known);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }).is_ok();
     let files = if raised { wanted } else { known };
-    files.saturating_sub(RESERVED).clamp(1, CLIENTS_MOST) as usize
+    files.saturating_sub(RESERVED).clamp(1, MAX_CLIENTS) as usize
 }

@@ -5,13 +5,13 @@ use nbd::server::TlsIdentity;
 use nbd::store::faults::FaultRates;
 use units::Nanos;
 use volume::Attachment;
-use volume::catalogue::{self, QuantityKind, quantity};
+use volume::catalogue::{self, Problem, QuantityKind, quantity};
 
 use crate::identity::{self, Unusable};
 use crate::places::{Admits, ListenPlace};
 use crate::request::{HostFiles, ServeRequest};
 use crate::sizes;
-use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
+use crate::wanted::{MIN_MEMORY_BYTES, StoreWords, Wanted};
 use runner::problems;
 
 /// A validated request. Nothing has been opened yet.
@@ -30,7 +30,7 @@ pub struct ServeQuestion {
 }
 
 /// Longest name that the protocol allows, in bytes.
-const NAME_MOST: usize = 4096;
+const MAX_NAME: usize = 4096;
 const MAX_ROUND_TRIP_NS: f64 = 1e9;
 const STORES: &str =
     "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
@@ -86,6 +86,11 @@ impl ServeReader<'_> {
         self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
     }
 
+    fn refuse_volume(&mut self, problems: &[Problem]) {
+        let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
+        self.problems.extend(problems.iter().map(shown));
+    }
+
     /// Returns names and volumes of the exports. The unnamed one is the first, and so the default.
     fn exports(&mut self, options: &ServeRequest) -> Vec<ServeDraft> {
         let draft = |name: &str, volume: Option<&str>| ServeDraft {
@@ -105,8 +110,8 @@ impl ServeReader<'_> {
                 self.refuse("--export", text, 0..text.len(), &format!("`{text}` names no export"), &remedy);
                 continue;
             };
-            if name.len() > NAME_MOST {
-                let remedy = format!("use at most {NAME_MOST} bytes, as the protocol has it");
+            if name.len() > MAX_NAME {
+                let remedy = format!("use at most {MAX_NAME} bytes, as the protocol has it");
                 self.refuse("--export", text, 0..name.len(), "the name is too long", &remedy);
             } else if drafts.iter().any(|known: &ServeDraft| known.name == name) {
                 let message = format!("there are two exports `{name}`");
@@ -167,7 +172,7 @@ impl ServeReader<'_> {
 
     fn memory_limit(&mut self, text: &str) -> Option<u64> {
         let bytes = self.size("--memory-limit", text, 0)?;
-        if bytes < MEMORY_LEAST_BYTES {
+        if bytes < MIN_MEMORY_BYTES {
             let message = "less than 16 MiB: too little for the requests of even a few clients";
             self.refuse("--memory-limit", text, 0..text.len(), message, "use 16MiB or more");
         }
@@ -197,8 +202,7 @@ impl ServeReader<'_> {
         let specs = match catalogue::resolve_all(&asked, &self.files.read_volume) {
             Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
             Err(problems) => {
-                let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
-                self.problems.extend(problems.iter().map(shown));
+                self.refuse_volume(&problems);
                 Vec::new()
             }
         };
@@ -264,15 +268,8 @@ impl ServeReader<'_> {
     }
 
     fn faults(&mut self, options: &ServeRequest) -> FaultRates {
-        match options.faults.as_deref().map(|text| FaultRates::parse("--faults", text)) {
-            None => FaultRates::default(),
-            Some(Ok(rates)) => rates,
-            Some(Err(problems)) => {
-                let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
-                self.problems.extend(problems.iter().map(shown));
-                FaultRates::default()
-            }
-        }
+        let rates = options.faults.as_deref().map(|text| FaultRates::parse("--faults", text));
+        rates.transpose().inspect_err(|problems| self.refuse_volume(problems)).ok().flatten().unwrap_or_default()
     }
 
     fn identity(&mut self, options: &ServeRequest) -> Option<TlsIdentity> {
@@ -300,13 +297,8 @@ impl ServeReader<'_> {
     }
 
     fn place(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenPlace> {
-        match ListenPlace::tcp(text, option, admits) {
-            Ok(place) => Some(place),
-            Err((message, remedy)) => {
-                self.refuse(option, text, 0..text.len(), &message, &remedy);
-                None
-            }
-        }
+        let place = ListenPlace::tcp(text, option, admits);
+        place.map_err(|(message, remedy)| self.refuse(option, text, 0..text.len(), &message, &remedy)).ok()
     }
 }
 

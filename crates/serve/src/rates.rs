@@ -1,4 +1,3 @@
-
 use nbd::server::{Snapshot, TallyKind};
 
 /// Operations and bytes per second in the last second, by export and kind.

@@ -52,10 +52,8 @@ impl ExportFacts {
 /// Returns the statistics of a snapshot. `recent` has the rates of the last second.
 pub(crate) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
     let exports = known.iter().zip(&snapshot.exports).enumerate();
-    let exports = exports.map(|(index, (known, (_, tally)))| ExportStats {
-        notes: notes(known, snapshot),
-        ..export(known, tally, recent, index)
-    });
+    let exports =
+        exports.map(|(index, (known, (_, tally)))| export(known, tally, recent, index, notes(known, snapshot)));
     let stages = snapshot.stages.iter().map(|stage| self::stage(stage, known, snapshot));
     let punctuality = punctuality(&snapshot.punctuality, known, snapshot);
     ServerStats::new(seed, snapshot.age.secs_f64(), exports.collect(), stages.collect(), punctuality)
@@ -73,7 +71,13 @@ pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
     FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
 }
 
-fn export(known: &ExportFacts, tally: &ExportTally, recent: &RecentRates, index: usize) -> ExportStats {
+fn export(
+    known: &ExportFacts,
+    tally: &ExportTally,
+    recent: &RecentRates,
+    index: usize,
+    notes: Vec<String>,
+) -> ExportStats {
     let injected = if known.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
     let kinds = TallyKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
@@ -87,7 +91,7 @@ fn export(known: &ExportFacts, tally: &ExportTally, recent: &RecentRates, index:
         connected: tally.connected,
         in_flight: tally.in_flight,
         kinds: kinds.map(|(kind, done)| self::kind(kind, done, recent.of(index, kind))).collect(),
-        notes: Vec::new(),
+        notes,
         injected,
     }
 }

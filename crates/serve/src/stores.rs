@@ -10,7 +10,7 @@ use units::random::mix;
 
 use crate::question::ServeQuestion;
 use crate::request::ServeRequest;
-use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
+use crate::wanted::{MIN_MEMORY_BYTES, StoreWords, Wanted};
 
 /// Options and memory limits for opening stores.
 pub(crate) struct StoreMode {
@@ -27,7 +27,7 @@ pub(crate) struct StoreMode {
 
 impl StoreMode {
     pub(crate) fn new(options: &ServeRequest, question: &ServeQuestion) -> Self {
-        let limit = question.memory_limit.unwrap_or_else(half_of_what_is_free).max(MEMORY_LEAST_BYTES);
+        let limit = question.memory_limit.unwrap_or_else(half_of_what_is_free).max(MIN_MEMORY_BYTES);
         let holds = |wanted: &Wanted| matches!(wanted.store, StoreWords::Memory | StoreWords::Copy(_));
         let data = if question.wanted.iter().any(holds) { limit - limit / 4 } else { 0 };
         Self {

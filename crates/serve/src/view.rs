@@ -1,4 +1,3 @@
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nbd::server::{Snapshot, TurnedAway};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use volume::Attachment;
 
 /// Minimum memory limit, in bytes: a few connections, each with requests of 256 KiB.
-pub(crate) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
+pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
 
 /// A requested export.
 #[derive(Clone, Debug)]
@@ -34,19 +34,15 @@ pub(crate) enum StoreWords {
 
 impl StoreWords {
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let path = |path: &str| (!path.is_empty()).then(|| PathBuf::from(path));
-        match text.split_once(':') {
-            Some(("file", file)) => path(file).map(Self::File),
-            Some(("copy", file)) => path(file).map(Self::Copy),
-            Some(_) => None,
-            None => match text {
-                "memory" => Some(Self::Memory),
-                "zero" => Some(Self::Zero),
-                "pattern" => Some(Self::Pattern),
-                "random" => Some(Self::Random),
-                _ => None,
-            },
-        }
+        Some(match (text, text.split_once(':')) {
+            ("memory", _) => Self::Memory,
+            ("zero", _) => Self::Zero,
+            ("pattern", _) => Self::Pattern,
+            ("random", _) => Self::Random,
+            (_, Some(("file", path))) if !path.is_empty() => Self::File(path.into()),
+            (_, Some(("copy", path))) if !path.is_empty() => Self::Copy(path.into()),
+            _ => return None,
+        })
     }
 
     /// Returns the file or device behind it.

@@ -6,24 +6,23 @@ use std::path::Path;
 
 use job::{Diagnostic, Place};
 
-use super::PATIENCE;
 use super::answer::Located;
+use crate::places::TIMEOUT;
 
 /// Maximum length of a reply, in bytes.
-const ANSWER_MOST: u64 = 64 << 20;
+const MAX_ANSWER: u64 = 64 << 20;
 
 /// Sends a command to a server's control socket and returns the reply.
 ///
 /// # Errors
-///
 /// The system's refusal, or an incomplete reply.
 pub fn send_command(socket: &Path, line: &str) -> std::io::Result<String> {
     let mut server = UnixStream::connect(socket)?;
-    server.set_read_timeout(Some(PATIENCE))?;
-    server.set_write_timeout(Some(PATIENCE))?;
+    server.set_read_timeout(Some(TIMEOUT))?;
+    server.set_write_timeout(Some(TIMEOUT))?;
     let sent = server.write_all(format!("{line}\n").as_bytes());
     let mut answer = String::new();
-    BufReader::new(server).take(ANSWER_MOST).read_line(&mut answer)?;
+    BufReader::new(server).take(MAX_ANSWER).read_line(&mut answer)?;
     // A server with too many controllers replies why and closes without reading the command.
     if answer.is_empty() {
         sent?;

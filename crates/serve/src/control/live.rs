@@ -58,7 +58,7 @@ impl Live {
     }
 
     /// Executes a command.
-    pub(crate) fn obey(&mut self, line: &[u8]) -> ControlReply {
+    pub(crate) fn execute(&mut self, line: &[u8]) -> ControlReply {
         let line = match std::str::from_utf8(line) {
             Ok(line) => line.trim_end_matches(['\n', '\r']),
             Err(error) => {
@@ -70,7 +70,7 @@ impl Live {
             }
         };
         let done = ControlCommand::parse(line).and_then(|command| match command {
-            ControlCommand::Show => Ok(self.carry_out(None)),
+            ControlCommand::Show => Ok(self.controller.carry_out(None)),
             ControlCommand::Faults(rates) => Ok(self.set_faults(rates)),
             ControlCommand::Limits { export, keys, at } => self.set_limits(export.as_ref(), &keys, &at),
         });
@@ -81,12 +81,8 @@ impl Live {
         }
     }
 
-    fn carry_out(&self, change: Option<ControlChange>) -> Option<Snapshot> {
-        self.controller.carry_out(change)
-    }
-
     fn set_faults(&mut self, rates: FaultRates) -> Option<Snapshot> {
-        let snapshot = self.carry_out(Some(ControlChange::Faults(rates)))?;
+        let snapshot = self.controller.carry_out(Some(ControlChange::Faults(rates)))?;
         self.faults = rates;
         Some(snapshot)
     }
@@ -107,7 +103,8 @@ impl Live {
         resolve(&mut exports, index, keys, at, self.read_volume)?;
         changes_only_limits(&self.exports[index], &exports[index], at).map_err(|wrong| vec![wrong])?;
         let attachments = exports.iter().filter_map(|export| export.model.clone()).collect();
-        let Some(snapshot) = self.carry_out(Some(ControlChange::Model(attachments))) else { return Ok(None) };
+        let change = Some(ControlChange::Model(attachments));
+        let Some(snapshot) = self.controller.carry_out(change) else { return Ok(None) };
         self.exports = exports;
         self.view.set_volumes(self.exports.iter().map(ControlledExport::volume));
         Ok(Some(snapshot))

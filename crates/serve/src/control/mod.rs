@@ -9,5 +9,4 @@ mod socket;
 pub use answer::{ControlReply, ExportState, Located, ServerState};
 pub use client::send_command;
 pub(crate) use live::Live;
-pub(crate) use socket::Control;
-pub(crate) use socket::PATIENCE;
+pub(crate) use socket::serve_commands;
