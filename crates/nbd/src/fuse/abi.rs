@@ -12,7 +12,7 @@ pub(super) const ROOT: u64 = 1;
 /// Maximum size of one read or write; the host may permit less (`fs.fuse.max_pages_limit`).
 pub const MOST_BYTES: u32 = 1 << 20;
 /// The same in pages of 4 KiB; with larger pages, the kernel's own limit applies.
-pub(super) const MOST_PAGES: u16 = 256;
+pub(super) const MAX_PAGES_PER_REQUEST: u16 = 256;
 
 pub(super) mod opcode {
     pub(crate) const FORGET: u32 = 2;

@@ -60,8 +60,8 @@ impl FuseReply {
     /// Reports the negotiated parameters.
     pub(super) fn init(unique: u64, minor: u32, readahead: u32, flags: u32) -> Self {
         let reply = Self::done(unique).u32(abi::MAJOR).u32(minor).u32(readahead).u32(flags);
-        let reply = reply.u16(MOST_UNDER_WAY).u16(MOST_UNDER_WAY / 4 * 3).u32(abi::MOST_BYTES);
-        reply.u32(1).u16(abi::MOST_PAGES).u16(0).zeroes(32)
+        let reply = reply.u16(MAX_IN_FLIGHT).u16(MAX_IN_FLIGHT / 4 * 3).u32(abi::MOST_BYTES);
+        reply.u32(1).u16(abi::MAX_PAGES_PER_REQUEST).u16(0).zeroes(32)
     }
 
     /// Reports the supported version to a newer kernel, which then retries with it.
@@ -71,7 +71,7 @@ impl FuseReply {
 
     /// Reports the attributes of a regular file; they never change.
     pub(super) fn attributes(unique: u64, size: u64, mode: u32, (user, group): (u32, u32), block_bytes: u32) -> Self {
-        let reply = Self::done(unique).u64(FOR_EVER_S).u32(0).zeroes(4);
+        let reply = Self::done(unique).u64(ATTRIBUTE_TIMEOUT_S).u32(0).zeroes(4);
         let reply = reply.u64(abi::ROOT).u64(size).u64(size.div_ceil(512)).zeroes(3 * 8 + 3 * 4);
         reply.u32(mode).u32(1).u32(user).u32(group).u32(0).u32(block_bytes).u32(0)
     }
@@ -125,9 +125,9 @@ impl FuseReply {
 }
 
 /// Maximum background requests of the kernel. Its default of 12 would limit every queue depth.
-const MOST_UNDER_WAY: u16 = 1024;
+const MAX_IN_FLIGHT: u16 = 1024;
 /// Ten years, in seconds.
-const FOR_EVER_S: u64 = 315_360_000;
+const ATTRIBUTE_TIMEOUT_S: u64 = 315_360_000;
 const NAME_BYTES: u32 = 255;
 
 /// Builds the reply to an operation in progress.

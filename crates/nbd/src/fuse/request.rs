@@ -20,6 +20,7 @@ pub struct Node {
     pub owner: (u32, u32),
 }
 
+/// A parsed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuseRequest<'a> {
     /// Number that identifies the request in its reply.

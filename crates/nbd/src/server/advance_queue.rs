@@ -2,14 +2,14 @@
 //!
 //! Connections whose clients are known to read their replies come first: they return an advance soon, while a client
 //! that reads nothing keeps its advance until it is disconnected. Within each group, arrival order is kept. After
-//! [`OVERTAKEN_MOST`] grants to known readers, the first connection of the other group is served.
+//! [`MAX_OVERTAKEN`] grants to known readers, the first connection of the other group is served.
 
 use std::collections::VecDeque;
 
 use super::slots::ConnectionTicket;
 
 /// Number of known readers that are granted an advance before a waiting connection not known to read.
-pub(super) const OVERTAKEN_MOST: u32 = 8;
+pub(super) const MAX_OVERTAKEN: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct AdvanceQueue {
@@ -33,7 +33,7 @@ impl AdvanceQueue {
     }
 
     fn is_turn_of_others(&self) -> bool {
-        !self.others.is_empty() && (self.readers.is_empty() || self.overtaken >= OVERTAKEN_MOST)
+        !self.others.is_empty() && (self.readers.is_empty() || self.overtaken >= MAX_OVERTAKEN)
     }
 
     pub(super) fn push(&mut self, ticket: ConnectionTicket, is_reader: bool) {

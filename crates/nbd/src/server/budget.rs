@@ -24,25 +24,25 @@ const CONNECTION_BYTES: u64 = 8 << 10;
 /// Buffers of a TLS session.
 const SESSION_BYTES: u64 = 160 << 10;
 /// Bounds of a connection's share.
-const SHARE_LEAST: u64 = 64 << 10;
-const SHARE_MOST: u64 = 256 << 10;
+const MIN_SHARE: u64 = 64 << 10;
+const MAX_SHARE: u64 = 256 << 10;
 /// Maximum send buffer of the kernel, which allocates twice as much for overhead.
-const SEND_BUFFER_MOST: u64 = 4 << 20;
+const MAX_SEND_BUFFER: u64 = 4 << 20;
 /// Largest request size ever announced.
-const REQUEST_MOST: u64 = 32 << 20;
+const MAX_REQUEST: u64 = 32 << 20;
 /// Largest part of the pool that one client can earn.
-const EARNED_MOST: u64 = 256 << 20;
+const MAX_EARNED: u64 = 256 << 20;
 /// Fraction of the free pool available to a client that has read nothing yet.
 const FIRST_FRACTION: u64 = 128;
 /// Smallest budget a server works with.
-const LEAST_BYTES: u64 = 4 << 20;
+const MIN_BUDGET_BYTES: u64 = 4 << 20;
 /// Reserved memory of a mount: the kernel's largest request and the overhead of a store.
 const MOUNT_SHARE: u64 = 5 << 19;
 /// Total memory of a mount: the share, the buffer for one request, and the connection.
 const MOUNT_BYTES: u64 = MOUNT_SHARE + (1 << 20) + CONNECTION_BYTES;
 /// Time without progress, and total time, after which the holder of an advance loses it if others wait.
-const STALLED_MOST: Nanos = Nanos::from_secs(5);
-const ADVANCED_MOST: Nanos = Nanos::from_secs(60);
+const MAX_STALLED: Nanos = Nanos::from_secs(5);
+const MAX_ADVANCED: Nanos = Nanos::from_secs(60);
 
 /// The memory of all connections.
 #[derive(Debug)]
@@ -82,8 +82,8 @@ pub(super) struct Account {
 impl MemoryBudget {
     /// Divides `bytes` among connections (with or without TLS) and `mounts`.
     pub(super) fn new(bytes: u64, mounts: u64, tls: bool) -> Self {
-        let bytes = bytes.saturating_sub(mounts.saturating_mul(MOUNT_BYTES)).max(LEAST_BYTES);
-        let share = (bytes >> 10).clamp(SHARE_LEAST, SHARE_MOST);
+        let bytes = bytes.saturating_sub(mounts.saturating_mul(MOUNT_BYTES)).max(MIN_BUDGET_BYTES);
+        let share = (bytes >> 10).clamp(MIN_SHARE, MAX_SHARE);
         Self {
             shares_most: bytes / 4,
             share,
@@ -102,18 +102,18 @@ impl MemoryBudget {
 
     /// Returns the limit of unused buffers that stores may keep.
     pub(super) fn kept_bytes(bytes: u64) -> u64 {
-        bytes.max(LEAST_BYTES) / 16
+        bytes.max(MIN_BUDGET_BYTES) / 16
     }
 
     /// Returns the longest request that always fits twice: a payload is written while it is still held by the receiver.
     pub(super) fn request_most(&self) -> u32 {
-        let most = (self.advances_most.saturating_sub(512 << 10) / 2).clamp(4096, REQUEST_MOST);
+        let most = (self.advances_most.saturating_sub(512 << 10) / 2).clamp(4096, MAX_REQUEST);
         1 << most.ilog2()
     }
 
     /// Returns the size of the kernel's send buffer. Larger buffers make long replies cheaper but take memory too.
     pub(super) fn send_buffer_bytes(&self) -> usize {
-        (self.pool_most / 128).clamp(SHARE_MOST, SEND_BUFFER_MOST) as usize
+        (self.pool_most / 128).clamp(MAX_SHARE, MAX_SEND_BUFFER) as usize
     }
 
     /// Returns the number of connections for which there is memory.
@@ -231,14 +231,14 @@ impl Account {
 
     /// Opens an account for a mount: the kernel always reads its replies.
     pub(super) fn of_mount() -> Self {
-        Self { share: MOUNT_SHARE, advance: 0, pooled: 0, earned: EARNED_MOST, unproven: 0, waits: false }
+        Self { share: MOUNT_SHARE, advance: 0, pooled: 0, earned: MAX_EARNED, unproven: 0, waits: false }
     }
 
     /// Credits the client for reading the data behind these bytes.
     #[inline]
     pub(super) fn earn(&mut self, bytes: u64) {
         if self.unproven == 0 {
-            self.earned = (self.earned + bytes).min(EARNED_MOST);
+            self.earned = (self.earned + bytes).min(MAX_EARNED);
         }
     }
 
@@ -251,13 +251,13 @@ impl Account {
     /// Reports whether it holds an advance and its client is too slow: no progress since `moved`, or no end since
     /// `since`.
     pub(super) fn is_overdue(&self, now: Nanos, moved: Nanos, since: Nanos) -> bool {
-        self.advance > 0 && (now.since(moved) > STALLED_MOST || now.since(since) > ADVANCED_MOST)
+        self.advance > 0 && (now.since(moved) > MAX_STALLED || now.since(since) > MAX_ADVANCED)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::advance_queue::OVERTAKEN_MOST;
+    use super::super::advance_queue::MAX_OVERTAKEN;
     use super::*;
 
     const MIB: u64 = 1 << 20;
@@ -386,7 +386,7 @@ mod tests {
             granted += 1;
             holder = reader;
         }
-        assert_eq!(granted, OVERTAKEN_MOST);
+        assert_eq!(granted, MAX_OVERTAKEN);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::budget::MemoryBudget;
 use super::connection::Connection;
 use super::dispatcher::Dispatcher;
 use super::mounted::Mounted;
-use super::socket_error::ClientEnded;
 use super::poll::Interest;
+use super::socket_error::ClientEnded;
 
 /// A client.
 pub(super) enum Client {

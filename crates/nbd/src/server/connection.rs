@@ -6,27 +6,27 @@ use units::Nanos;
 
 use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
 use super::dispatcher::{DispatchResult, Dispatcher, INPUT_BYTES, ReplyMode};
-use super::socket_error::SocketError;
 use super::outbox::ReplyOutbox;
-use super::socket_error::ClientEnded;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
 use super::socket::ClientSocket;
+use super::socket_error::ClientEnded;
+use super::socket_error::SocketError;
 use nbd_wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
 use nbd_wire::{NbdCommand, NbdRequest, ReplyStyle};
 
 /// Minimum bytes per read, even for a connection that has used up its memory.
-const INPUT_LEAST_BYTES: usize = 4 << 10;
+const MIN_INPUT_BYTES: usize = 4 << 10;
 /// Bytes per read before an export is selected.
 const HANDSHAKE_INPUT_BYTES: usize = 16 << 10;
 /// Largest input buffer that a connection keeps between requests.
 const INPUT_KEPT_BYTES: usize = 8 << 10;
 /// Longest payload of a request.
-const PAYLOAD_MOST: u64 = 32 << 20;
+const MAX_PAYLOAD: u64 = 32 << 20;
 /// Unsent reply headers above which a client's input is not read.
-const HEADS_MOST_BYTES: usize = 1 << 20;
+const MAX_HEADS_BYTES: usize = 1 << 20;
 /// Requests in flight above which a client's input is not read.
-const IN_FLIGHT_MOST: u32 = 16_384;
+const MAX_IN_FLIGHT: u32 = 16_384;
 
 /// A client connected through a listener.
 pub(super) struct Connection {
@@ -138,7 +138,7 @@ impl Connection {
         let missing = self.partial_bytes.saturating_sub(begin);
         let most = match self.phase {
             ConnectionPhase::Handshake(_) => HANDSHAKE_INPUT_BYTES,
-            ConnectionPhase::Transmission(_) => more.max(missing).clamp(INPUT_LEAST_BYTES, INPUT_BYTES),
+            ConnectionPhase::Transmission(_) => more.max(missing).clamp(MIN_INPUT_BYTES, INPUT_BYTES),
         };
         let most = self.socket.at_once(most);
         let end = match self.socket.receive(&mut buffer[begin..begin + most]) {
@@ -251,7 +251,7 @@ impl Connection {
             let rest = &bytes[used..];
             let Some(request) = NbdRequest::decode(rest, extended).map_err(|_| ClientEnded)? else { break };
             let payload = request.payload(extended);
-            if payload > PAYLOAD_MOST {
+            if payload > MAX_PAYLOAD {
                 return Err(ClientEnded);
             }
             let (whole, cost) = (header + payload as usize, dispatcher.cost(mode.export, &request));
@@ -420,7 +420,8 @@ impl Connection {
     }
 
     pub(super) fn is_overdue(&self, now: Nanos) -> bool {
-        (self.has_output() || self.partial_bytes > 0) && self.account.is_overdue(now, self.progressed, self.transfer_since)
+        (self.has_output() || self.partial_bytes > 0)
+            && self.account.is_overdue(now, self.progressed, self.transfer_since)
     }
 
     /// Closes the connection and returns loans: the client will not read them.
@@ -450,6 +451,6 @@ impl Connection {
     /// Reports whether one more request may start, memory aside.
     #[inline]
     fn accepts_request(&self) -> bool {
-        !self.closing && self.in_flight < IN_FLIGHT_MOST && self.outbox.heads_bytes() < HEADS_MOST_BYTES
+        !self.closing && self.in_flight < MAX_IN_FLIGHT && self.outbox.heads_bytes() < MAX_HEADS_BYTES
     }
 }

@@ -4,11 +4,11 @@ use units::Nanos;
 use volume::{RequestKind as Charged, Share, System};
 
 use super::Offer;
-use super::budget::{MemoryBudget, REQUEST_BYTES};
 use super::active_clients::ActiveClients;
+use super::budget::{MemoryBudget, REQUEST_BYTES};
 use super::outbox::Loan;
-use super::socket_error::ClientEnded;
 use super::slots::{ConnectionTicket, Pending, ServerSlots, SlotError};
+use super::socket_error::ClientEnded;
 use super::tallies::ExportTally;
 use super::timeline::Timeline;
 use super::tls::TlsIdentity;
@@ -88,7 +88,7 @@ pub(super) struct DispatchResult {
 }
 
 /// Maximum extents per reply.
-const EXTENTS_MOST: usize = 1024;
+const MAX_EXTENTS: usize = 1024;
 /// Memory of an extent while it is found and sent.
 const EXTENT_BYTES: u64 = 40;
 /// Allocation unit for the data of a request in a store.
@@ -169,7 +169,7 @@ impl Dispatcher {
                 NbdCommand::Read => copy,
                 NbdCommand::Write => copy + footprint.write_bytes,
                 NbdCommand::WriteZeroes => footprint.zero_bytes,
-                NbdCommand::BlockStatus => EXTENTS_MOST as u64 * EXTENT_BYTES,
+                NbdCommand::BlockStatus => MAX_EXTENTS as u64 * EXTENT_BYTES,
                 _ => 0,
             }
     }
@@ -419,7 +419,7 @@ fn extents(store: &mut dyn Store, mode: ReplyMode, request: &NbdRequest) -> Resu
     // Without extended headers, lengths have 32 bits.
     let most = if mode.style == ReplyStyle::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };
     let one = request.flags.has(CommandFlags::REQ_ONE);
-    let mut found = store.extents(request.offset, request.length, if one { 1 } else { EXTENTS_MOST })?;
+    let mut found = store.extents(request.offset, request.length, if one { 1 } else { MAX_EXTENTS })?;
     if let Some(long) = found.iter().position(|extent| extent.length > most) {
         found[long].length = most;
         found.truncate(long + 1);

@@ -7,7 +7,7 @@
 use units::Nanos;
 
 /// Maximum time to poll.
-const POLL_MOST: Nanos = Nanos::from_micros(64);
+const MAX_POLL: Nanos = Nanos::from_micros(64);
 /// A request that ends a sleep this early would have been found by polling: the wake-up took the rest.
 const SOON: Nanos = Nanos::from_micros(128);
 /// Requests that must arrive soon, less those that do not, before the server polls.
@@ -45,7 +45,7 @@ impl IdlePoll {
             _ => self.single = 0,
         }
         let since = *self.idle_since.get_or_insert(now);
-        self.allowed && self.single >= SINGLE && self.soon >= WORTH && now.since(since) < POLL_MOST
+        self.allowed && self.single >= SINGLE && self.soon >= WORTH && now.since(since) < MAX_POLL
     }
 
     /// Notes that something arrived.

@@ -7,9 +7,9 @@ use units::Nanos;
 
 use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
 use super::dispatcher::{DispatchResult, Dispatcher, ReplyMode};
-use super::socket_error::ClientEnded;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
+use super::socket_error::ClientEnded;
 use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, FuseReply, MOST_BYTES, Node, Received, SeekFilesystem};
 use crate::store::{Operation, Pieces};
 use nbd_wire::{CommandFlags, NbdCommand, NbdRequest, ReplyStyle};
@@ -20,7 +20,7 @@ const MAX_REQUESTS_AT_ONCE: usize = 64;
 const MAX_SLICES: usize = 512;
 
 /// Upper bound on the memory of a kernel request, including what stores add.
-const REQUEST_MOST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
+const MAX_KERNEL_REQUEST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
 
 /// A mount.
 pub(super) struct Mounted {
@@ -161,7 +161,7 @@ impl Mounted {
 
     /// Reports whether to read one more request, which may be of the largest size.
     fn accepts_input(&self, budget: &MemoryBudget) -> bool {
-        self.in_flight == 0 || self.pending_bytes + REQUEST_MOST_BYTES <= budget.window(&self.account)
+        self.in_flight == 0 || self.pending_bytes + MAX_KERNEL_REQUEST_BYTES <= budget.window(&self.account)
     }
 
     /// Releases the memory of an unmounted client.

@@ -9,7 +9,7 @@ use meter::Histogram;
 use units::Nanos;
 use volume::{Attachment, Request, ServiceStage, Share, System};
 
-use super::turnaround::{RoundTripDeduction, RoundTrips};
+use super::turnaround::{RoundTripDeduction, RoundTrips, step};
 
 /// The model of a server on the server's clock.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Timeline {
     round_trips: RoundTrips,
     spin: bool,
     /// RunningMedian lateness of wake-ups.
-    wake_late: RunningMedian,
+    wake_late_ns: u64,
     /// Mean interval between due times.
     gap_ns: u64,
     /// When the last reply was due.
@@ -52,13 +52,12 @@ impl Timeline {
     pub(super) fn new(mut system: System, now: Nanos, round_trip: RoundTripDeduction, spin: bool) -> Self {
         (0..system.homes().len()).for_each(|route| system.measure(Nanos::ZERO, route, true));
         let moves = system.moves();
-        let wake_late = RunningMedian::new(30_000);
         Self {
             system,
             began: now,
             round_trips: RoundTrips::new(round_trip),
             spin,
-            wake_late,
+            wake_late_ns: 30_000,
             gap_ns: GROUP_NS,
             last_due: now,
             wake_requested: None,
@@ -90,7 +89,7 @@ impl Timeline {
     #[inline]
     pub(super) fn next_due(&mut self, now: Nanos) -> Option<(Nanos, u32)> {
         // Waiting for less than half of the usual lateness of a wake-up would only make the reply later.
-        let near = if self.spins() { 0 } else { (self.wake_late.value / 2).max(self.group_ns() / 2) };
+        let near = if self.spins() { 0 } else { (self.wake_late_ns / 2).max(self.group_ns() / 2) };
         let until = now.since(self.began) + Nanos::new(near);
         if self.moves {
             self.earliest = self.earliest.max(until);
@@ -102,7 +101,7 @@ impl Timeline {
     /// Returns how long the server may sleep; `None` until the next request.
     pub(super) fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
         let due = self.began + self.system.next_event()?;
-        let early = if self.spins() { SPIN_NS } else { self.wake_late.value };
+        let early = if self.spins() { SPIN_NS } else { self.wake_late_ns };
         let aim = Nanos::new((due.get() + self.group_ns() / 2).saturating_sub(early));
         self.wake_requested = (aim > now && !self.spins()).then_some(aim);
         Some(aim.since(now))
@@ -113,7 +112,8 @@ impl Timeline {
         if let Some(wake_requested) = self.wake_requested.take()
             && !called
         {
-            self.wake_late.update(now.since(wake_requested).get());
+            let late = now.since(wake_requested).get();
+            self.wake_late_ns = step(self.wake_late_ns, late, WAKE_STEP_NS).min(MAX_WAKE_LATE_NS);
         }
     }
 
@@ -168,31 +168,11 @@ impl Timeline {
 /// Window in which due replies are sent together.
 const GROUP_NS: u64 = 50_000;
 
-/// A running median, updated in small steps.
-#[derive(Clone, Copy, Debug)]
-struct RunningMedian {
-    value: u64,
-}
-
-impl RunningMedian {
-    const STEP_NS: u64 = 250;
-    /// Upper limit. Later wake-ups come from a busy host; compensating for them would make replies early when it is
-    /// idle.
-    const MOST_NS: u64 = 50_000;
-
-    fn new(value: u64) -> Self {
-        Self { value }
-    }
-
-    /// Moves a step towards a value, and so converges to the median.
-    fn update(&mut self, sample: u64) {
-        self.value = if sample > self.value {
-            (self.value + Self::STEP_NS).min(Self::MOST_NS)
-        } else {
-            self.value.saturating_sub(Self::STEP_NS)
-        };
-    }
-}
+/// Step of the running median of wake-ups, in nanoseconds.
+const WAKE_STEP_NS: u64 = 250;
+/// Upper limit of that median. Later wake-ups come from a busy host; compensating for them would make replies early when
+/// it is idle.
+const MAX_WAKE_LATE_NS: u64 = 50_000;
 
 #[cfg(test)]
 mod tests {

@@ -60,7 +60,9 @@ impl RoundTrips {
     pub(super) fn sent(&mut self, client: u32, now: Nanos) -> Nanos {
         let earlier = |by: Nanos| Nanos::new(now.get().saturating_sub(by.get()));
         let sent = match self.round_trip {
-            RoundTripDeduction::Learnt(first) => self.client(client, first).record_request(now).unwrap_or_else(|| earlier(first)),
+            RoundTripDeduction::Learnt(first) => {
+                self.client(client, first).record_request(now).unwrap_or_else(|| earlier(first))
+            }
             RoundTripDeduction::Fixed(round_trip) => earlier(round_trip),
         };
         self.deducted_ns += now.get() as i64 - sent.get() as i64;
@@ -122,7 +124,7 @@ const SOON_NS: u64 = 120_000;
 const SOON_EACH_NS: u64 = 16_000;
 /// In a closed loop, a request that follows within this multiple of the limit was delayed by the host; a later one, by
 /// a pause of the client.
-const DELAYED_MOST: u64 = 2;
+const MAX_DELAYED: u64 = 2;
 /// Step of the running median in nanoseconds.
 const STEP_NS: u64 = 500;
 /// Number of requests per period.
@@ -177,7 +179,7 @@ impl Turnaround {
         if !self.is_closed {
             return None;
         }
-        let is_delayed = |reply: &Answered| now.since(reply.due).get() < DELAYED_MOST * reply.soon_ns();
+        let is_delayed = |reply: &Answered| now.since(reply.due).get() < MAX_DELAYED * reply.soon_ns();
         let usual = Nanos::new(now.get().saturating_sub(self.usual_ns));
         Some(reply.filter(is_delayed).map_or(usual, |reply| reply.due))
     }
@@ -188,7 +190,7 @@ impl Turnaround {
         self.soon -= self.soon / WEIGHT;
         if now.since(reply.left).get() < reply.soon_ns() {
             self.soon += ONE / WEIGHT;
-            self.usual_ns = step(self.usual_ns, now.since(reply.due).get());
+            self.usual_ns = step(self.usual_ns, now.since(reply.due).get(), STEP_NS);
         }
         self.is_closed = self.soon >= if self.is_closed { OPEN } else { CLOSED };
     }
@@ -199,8 +201,8 @@ impl Turnaround {
 }
 
 /// Moves a step towards a value, and so converges to the median.
-fn step(usual: u64, sample: u64) -> u64 {
-    if sample > usual { usual + STEP_NS } else { usual.saturating_sub(STEP_NS) }
+pub(super) fn step(usual: u64, sample: u64, step: u64) -> u64 {
+    if sample > usual { usual + step } else { usual.saturating_sub(step) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,3 @@
-
 use nbd_wire::Extent;
 
 /// Collects adjacent extents, merging those of the same kind.

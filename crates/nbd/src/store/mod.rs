@@ -39,6 +39,7 @@ pub enum Operation<'a> {
         /// Length in bytes.
         length: u32,
     },
+    /// Writes data.
     Write {
         /// First byte.
         offset: u64,
@@ -94,6 +95,7 @@ pub enum StoreProgress {
 pub struct StoreEnd {
     /// Slot of the operation.
     pub slot: u32,
+    /// Result of the operation.
     pub result: Result<(), Errno>,
 }
 
@@ -126,6 +128,7 @@ pub trait Store {
     /// Returns the size in bytes.
     fn size(&self) -> u64;
 
+    /// Returns the capabilities.
     fn abilities(&self) -> Abilities;
 
     /// Returns the memory that operations take while they are in flight.

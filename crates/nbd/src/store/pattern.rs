@@ -16,6 +16,7 @@ pub enum Content {
     Offsets,
     /// Incompressible bytes that depend on the seed.
     Random {
+        /// Seed.
         seed: u64,
     },
 }

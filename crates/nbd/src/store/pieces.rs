@@ -31,6 +31,7 @@ impl<'r, 'a> Pieces<'r, 'a> {
         true
     }
 
+    /// Reports whether the list is full.
     #[inline]
     #[must_use]
     pub fn is_full(&self) -> bool {

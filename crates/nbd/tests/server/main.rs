@@ -7,6 +7,6 @@ mod extended;
 #[allow(dead_code, reason = "the tests of the program use more of it")]
 mod host;
 mod hosted;
-mod requests;
 mod neighbours;
+mod requests;
 mod timing;

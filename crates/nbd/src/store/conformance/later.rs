@@ -60,9 +60,9 @@ impl Store for Later {
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
-        let most = self.random.lower(4);
+        let most = self.random.below(4);
         for _ in 0..most.min(self.held.len() as u64) {
-            let at = self.random.lower(self.held.len() as u64) as usize;
+            let at = self.random.below(self.held.len() as u64) as usize;
             let (slot, held) = self.held.swap_remove(at);
             let result = self.carry_out(slot, &held);
             ended.push(StoreEnd { slot, result });

@@ -94,20 +94,11 @@ impl FaultRates {
     #[inline]
     #[must_use]
     pub const fn chance(&self, kind: FaultKind) -> f64 {
-        match kind {
-            FaultKind::Eio => self.eio,
-            FaultKind::FlushEio => self.flush_eio,
-            FaultKind::Enospc => self.enospc,
-            FaultKind::Torn => self.torn,
-            FaultKind::Lost => self.lost,
-            FaultKind::Corrupt => self.corrupt,
-            FaultKind::Stall => self.stall.chance,
-            FaultKind::FlushStall => self.flush_stall.chance,
-            FaultKind::Disconnect => self.disconnect,
-        }
+        let mut rates = *self;
+        *rates.chance_mut(kind)
     }
 
-    fn chance_mut(&mut self, kind: FaultKind) -> &mut f64 {
+    const fn chance_mut(&mut self, kind: FaultKind) -> &mut f64 {
         match kind {
             FaultKind::Eio => &mut self.eio,
             FaultKind::FlushEio => &mut self.flush_eio,

@@ -107,15 +107,16 @@ fn kind(operation: &Operation<'_>) -> (Option<RequestKind>, u64) {
 
 /// Returns the part of an operation that a torn write completes, up to a sector boundary; `None` if it is empty.
 fn torn(operation: Operation<'_>, sectors: u32) -> Option<Operation<'_>> {
-    let upto = |offset: u64| (offset / SECTOR_BYTES + u64::from(sectors)) * SECTOR_BYTES;
+    let kept = |offset: u64| {
+        let end = (offset / SECTOR_BYTES + u64::from(sectors)) * SECTOR_BYTES;
+        end.checked_sub(offset).filter(|&kept| kept > 0)
+    };
     match operation {
         Operation::Write { offset, data, durable } => {
-            let kept = upto(offset).checked_sub(offset).filter(|&kept| kept > 0)?;
-            Some(Operation::Write { offset, data: &data[..data.len().min(kept as usize)], durable })
+            Some(Operation::Write { offset, data: &data[..data.len().min(kept(offset)? as usize)], durable })
         }
         Operation::Zero { offset, length, durable, allocated, fast } => {
-            let kept = upto(offset).checked_sub(offset).filter(|&kept| kept > 0)?;
-            Some(Operation::Zero { offset, length: length.min(kept), durable, allocated, fast })
+            Some(Operation::Zero { offset, length: length.min(kept(offset)?), durable, allocated, fast })
         }
         _ => None,
     }
