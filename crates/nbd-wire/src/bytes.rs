@@ -1,4 +1,4 @@
-//! Parses fields of received bytes. Numbers are in network byte order.
+//! Parses and encodes fields. Numbers are in network byte order.
 
 /// Takes fields from the front of a byte slice; `None` past the end.
 #[derive(Clone, Copy, Debug)]
@@ -52,4 +52,12 @@ impl<'a> ByteReader<'a> {
 pub fn string(bytes: &[u8]) -> Option<&str> {
     let is_valid = bytes.len() <= super::number::MAX_STRING && !bytes.contains(&0);
     std::str::from_utf8(bytes).ok().filter(|_| is_valid)
+}
+
+/// Appends a message of the handshake: magic number, fields, length of the data, and the data in parts.
+pub(crate) fn append_message(out: &mut Vec<u8>, magic: u64, fields: &[u32], parts: &[&[u8]]) {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&magic.to_be_bytes());
+    fields.iter().chain([&(length as u32)]).for_each(|field| out.extend_from_slice(&field.to_be_bytes()));
+    parts.iter().for_each(|part| out.extend_from_slice(part));
 }

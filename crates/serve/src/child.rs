@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use runner::RunControl;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::places::OpenPlace;
+use crate::addresses::BoundAddress;
 use crate::stats::ExportFacts;
 use engine::cleanup::{self, CleanUp};
 
@@ -57,8 +57,8 @@ impl RunningChild {
     /// Sends SIGTERM, then SIGKILL after a grace period or as soon as `signals` is urgent.
     pub fn stop(&mut self, signals: &dyn RunControl) -> Option<ExitStatus> {
         self.signal(Signal::TERM);
-        let asked = Instant::now();
-        while asked.elapsed() < GRACE && !signals.is_urgent() {
+        let signalled = Instant::now();
+        while signalled.elapsed() < GRACE && !signals.is_urgent() {
             if let Some(status) = self.ended() {
                 return Some(status);
             }
@@ -83,20 +83,21 @@ fn send(pid: Pid, own_group: bool, signal: Signal) {
 /// Returns the environment variables of the command, like those of `nbdkit --run`:
 /// <https://libguestfs.org/nbdkit-captive.1.html>.
 pub(crate) fn variables(
-    known: &[ExportFacts],
-    places: &[OpenPlace],
+    facts: &[ExportFacts],
+    addresses: &[BoundAddress],
     sockets: &ServerSockets<'_>,
 ) -> Vec<(&'static str, OsString)> {
-    let first = known.first();
-    let uri = first.and_then(|known| known.uris.first()).cloned().unwrap_or_default();
-    let socket = places.iter().find_map(|place| if let OpenPlace::Unix(path) = place { Some(path) } else { None });
-    let port = places
+    let first = facts.first();
+    let uri = first.and_then(|facts| facts.uris.first()).cloned().unwrap_or_default();
+    let socket =
+        addresses.iter().find_map(|bound| if let BoundAddress::Unix(path) = bound { Some(path) } else { None });
+    let port = addresses
         .iter()
-        .find_map(|place| if let OpenPlace::Tcp { address, .. } = place { Some(address.port()) } else { None });
+        .find_map(|bound| if let BoundAddress::Tcp { address, .. } = bound { Some(address.port()) } else { None });
     vec![
         ("uri", uri.into()),
         ("unixsocket", socket.cloned().unwrap_or_default().into()),
-        ("exportname", first.map(|known| known.name.clone()).unwrap_or_default().into()),
+        ("exportname", first.map(|facts| facts.name.clone()).unwrap_or_default().into()),
         ("port", port.map(|port| port.to_string()).unwrap_or_default().into()),
         ("statistics", sockets.statistics.into()),
         ("control", sockets.control.unwrap_or(Path::new("")).into()),

@@ -9,7 +9,7 @@ use nbd::fuse::{Channel, MOST_BYTES, Node};
 use nbd::server::ExportMount;
 use rustix::process::{getegid, geteuid};
 
-use crate::places::RuntimeDirectory;
+use crate::addresses::RuntimeDirectory;
 use crate::stats::ExportFacts;
 use engine::cleanup::{self, CleanUp};
 use engine::describe;
@@ -22,20 +22,20 @@ const BLOCK_BYTES: u32 = 4096;
 /// # Errors
 /// The system's refusal, with its remedy; prepared devices are removed.
 pub(crate) fn prepare(
-    known: &[ExportFacts],
+    facts: &[ExportFacts],
     directory: &RuntimeDirectory,
 ) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), String> {
     let directory = directory.make()?;
     let (mut drafts, mut mounts) = (Vec::new(), Vec::new());
-    for (export, known) in known.iter().enumerate() {
+    for (export, facts) in facts.iter().enumerate() {
         let setup = DeviceSetup {
-            name: if known.name.is_empty() { "fathom".to_owned() } else { known.name.clone() },
-            uri: known.uris.first().cloned().unwrap_or_default(),
-            read_only: known.read_only,
+            name: if facts.name.is_empty() { "fathom".to_owned() } else { facts.name.clone() },
+            uri: facts.uris.first().cloned().unwrap_or_default(),
+            read_only: facts.read_only,
             most_bytes: MOST_BYTES,
         };
         let prepared = DeviceDraft::new(setup, &directory).map_err(|error| error.to_string());
-        match prepared.and_then(|(draft, fuse)| Ok((draft, fuse.map(|fuse| mount(fuse, known, export)).transpose()?))) {
+        match prepared.and_then(|(draft, fuse)| Ok((draft, fuse.map(|fuse| mount(fuse, facts, export)).transpose()?))) {
             Ok((draft, mount)) => {
                 drafts.push(draft);
                 mounts.extend(mount);
@@ -49,9 +49,9 @@ pub(crate) fn prepare(
     Ok((drafts, mounts))
 }
 
-fn mount(fuse: std::os::fd::OwnedFd, known: &ExportFacts, export: usize) -> Result<ExportMount, String> {
+fn mount(fuse: std::os::fd::OwnedFd, facts: &ExportFacts, export: usize) -> Result<ExportMount, String> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
-    let node = Node { size: known.size_bytes, block_bytes: BLOCK_BYTES, read_only: known.read_only, owner };
+    let node = Node { size: facts.size_bytes, block_bytes: BLOCK_BYTES, read_only: facts.read_only, owner };
     let channel = Channel::new(fuse).map_err(|error| describe(&error))?;
     Ok(ExportMount { channel, node, export })
 }
@@ -89,7 +89,7 @@ impl HeldDevices {
         let devices = Arc::new(Mutex::new(devices));
         let ours = Arc::clone(&devices);
         let clean_up = Some(cleanup::on_exit(move || {
-            let _ = take_away(&ours);
+            let _ = remove_all(&ours);
         }));
         Self { devices, clean_up }
     }
@@ -103,14 +103,14 @@ impl HeldDevices {
     /// Removes the devices, which requires a running server. Returns the failures.
     #[must_use]
     pub fn tear_down(mut self) -> Vec<String> {
-        let left = take_away(&self.devices);
+        let left = remove_all(&self.devices);
         self.clean_up.take().into_iter().for_each(CleanUp::disarm);
         left
     }
 }
 
 /// Holds the lock during the removal, so that a second caller waits for it.
-fn take_away(devices: &Mutex<Vec<Device>>) -> Vec<String> {
+fn remove_all(devices: &Mutex<Vec<Device>>) -> Vec<String> {
     let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
     tear_down(std::mem::take(&mut *devices))
 }

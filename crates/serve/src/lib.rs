@@ -7,30 +7,30 @@
 //! What this crate does *not* do: it reads no argument and no environment, prints nothing and handles no signal. The
 //! protocol, the event loop and the stores are in `nbd`, the models in `volume`.
 
+mod addresses;
 mod child;
 mod control;
 mod devices;
 mod identity;
 mod offers;
 mod opening;
-mod places;
 mod prepared;
 mod question;
 mod rates;
 mod request;
+mod requested;
 mod sizes;
 mod stats;
 mod stats_socket;
 mod stores;
 mod turned_away;
 mod view;
-mod wanted;
 
+pub use addresses::RuntimeDirectory;
 pub use child::RunningChild;
 pub use control::{ControlReply, ExportState, Located, ServerState, send_command};
 pub use devices::{CleanedDevices, HeldDevices, clean};
 pub use opening::{OpenedServer, Opening};
-pub use places::RuntimeDirectory;
 pub use prepared::PreparedServer;
 pub use question::ServeQuestion;
 pub use rates::RecentRates;

@@ -28,17 +28,17 @@ pub struct OpenedServer {
 }
 
 impl Opening {
-    /// Attaches the devices, then starts the command or passes hints to `tell`. Blocks until the server, on another
+    /// Attaches the devices, then starts the command or passes hints to `print`. Blocks until the server, on another
     /// thread, responds.
     ///
     /// # Errors
     /// The system's refusal; everything is undone.
-    pub fn open(self, tell: &dyn Fn(&str)) -> Result<OpenedServer, String> {
+    pub fn open(self, print: &dyn Fn(&str)) -> Result<OpenedServer, String> {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
-            tell(&self.hints);
+            print(&self.hints);
             let paths = devices.paths();
-            paths.iter().for_each(|path| tell(&format!("  {:<11} {}\n", "device", path.display())));
+            paths.iter().for_each(|path| print(&format!("  {:<11} {}\n", "device", path.display())));
             return Ok(OpenedServer { devices, child: None });
         };
         let mut variables = self.variables;

@@ -11,10 +11,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::Nanos;
 use volume::System;
 
+use crate::addresses::{BoundAddress, ListenAddress, RuntimeDirectory, ServiceSocket};
 use crate::child::{self, ServerSockets};
-use crate::control::{Live, serve_commands};
+use crate::control::{CommandExecutor, serve_commands};
 use crate::opening::Opening;
-use crate::places::{ListenPlace, OpenPlace, RuntimeDirectory, ServiceSocket};
 use crate::question::ServeQuestion;
 use crate::request::{HostFiles, ServeRequest};
 use crate::stats::ExportFacts;
@@ -33,8 +33,8 @@ pub struct PreparedServer {
     control: Option<ServiceSocket>,
     /// Removes socket files if the process ends without closing them.
     sockets: CleanUp,
-    known: Vec<ExportFacts>,
-    places: Vec<OpenPlace>,
+    facts: Vec<ExportFacts>,
+    addresses: Vec<BoundAddress>,
     metrics: Option<TcpListener>,
     seed: u64,
     drafts: Vec<DeviceDraft>,
@@ -52,27 +52,27 @@ impl PreparedServer {
         directory: &RuntimeDirectory,
     ) -> Result<Self, String> {
         let mode = StoreMode::new(options, question);
-        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| mode.open(wanted, number, gate));
+        let stores = (0..).zip(&question.requested).map(|(number, requested)| mode.open(requested, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
-        let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
+        let (exports, attachments) = offers::offers(&question.requested, &stores, options.read_only);
         let clients_most = clients_most();
         let encrypts = question.identity.is_some();
         let opened: Vec<_> = question
-            .places
+            .addresses
             .iter()
-            .map(|place| OpenPlace::listen(place, encrypts, directory))
+            .map(|requested| BoundAddress::listen(requested, encrypts, directory))
             .collect::<Result<_, _>>()?;
-        let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
-        let statistics = ServiceSocket::listen("--socket", &places[0].statistics(directory)?)?;
+        let (listeners, addresses): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+        let statistics = ServiceSocket::listen("--socket", &addresses[0].statistics(directory)?)?;
         let control = options.control.as_deref().map(|path| ServiceSocket::listen("--control", path)).transpose()?;
-        let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(ServiceSocket::path));
+        let sockets = remove_at_exit(&addresses, statistics.path(), control.as_ref().map(ServiceSocket::path));
         let metrics = match &question.metrics {
-            Some(ListenPlace::Tcp(address)) => Some(endpoint::listen(*address)?),
+            Some(ListenAddress::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
         };
         let faulty = control.is_some() || question.faults != FaultRates::default();
-        let known = offers::known(&question.wanted, &exports, &places, faulty);
-        let (drafts, mounts) = if options.device { devices::prepare(&known, directory)? } else { Default::default() };
+        let facts = offers::facts(&question.requested, &exports, &addresses, faulty);
+        let (drafts, mounts) = if options.device { devices::prepare(&facts, directory)? } else { Default::default() };
         let faults = faulty.then_some((question.faults, question.seed));
         let config = ServerConfig {
             exports,
@@ -96,12 +96,12 @@ impl PreparedServer {
                 return Err(format!("cannot serve: {}", describe(&error)));
             }
         };
-        Ok(Self { server, statistics, control, sockets, known, places, metrics, seed: question.seed, drafts })
+        Ok(Self { server, statistics, control, sockets, facts, addresses, metrics, seed: question.seed, drafts })
     }
 
     /// Returns a view of the server for observers.
     pub fn view(&self) -> RecentView {
-        RecentView::new(self.known.clone(), self.seed, self.server.shown())
+        RecentView::new(self.facts.clone(), self.seed, self.server.shown())
     }
 
     /// Starts to serve statistics and metrics.
@@ -125,7 +125,10 @@ impl PreparedServer {
     /// When the kernel refuses a thread.
     pub fn be_controlled(&self, question: &ServeQuestion, view: &RecentView, files: &HostFiles) -> std::io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
-        serve_commands(control, Live::new(question, self.server.controller(), view.clone(), files.read_volume))
+        serve_commands(
+            control,
+            CommandExecutor::new(question, self.server.controller(), view.clone(), files.read_volume),
+        )
     }
 
     /// Returns how many connections the memory limit allows.
@@ -164,20 +167,20 @@ impl PreparedServer {
             drafts: std::mem::take(&mut self.drafts),
             command,
             hints: self.hints(&sockets, metrics),
-            variables: child::variables(&self.known, &self.places, &sockets),
+            variables: child::variables(&self.facts, &self.addresses, &sockets),
         }
     }
 
     /// Returns a description of the exports with commands to use them.
     fn hints(&self, sockets: &ServerSockets<'_>, metrics: Option<SocketAddr>) -> String {
-        let address = self.places.first().map(|place| match place {
-            OpenPlace::Unix(path) => ServerAddress::Unix(path.display().to_string()),
-            OpenPlace::Tcp { address, tls } => {
+        let address = self.addresses.first().map(|bound| match bound {
+            BoundAddress::Unix(path) => ServerAddress::Unix(path.display().to_string()),
+            BoundAddress::Tcp { address, tls } => {
                 ServerAddress::Tcp { host: address.ip().to_string(), port: address.port(), is_encrypted: *tls }
             }
         });
         let hints = ServerHints {
-            exports: self.known.iter().map(ExportFacts::served).collect(),
+            exports: self.facts.iter().map(ExportFacts::served).collect(),
             address,
             statistics: sockets.statistics.display().to_string(),
             control: sockets.control.map(|path| path.display().to_string()),
@@ -188,9 +191,9 @@ impl PreparedServer {
     }
 }
 
-fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path>) -> CleanUp {
-    let socket = |place: &OpenPlace| if let OpenPlace::Unix(path) = place { Some(path.clone()) } else { None };
-    let paths: Vec<PathBuf> = places.iter().filter_map(socket).collect();
+fn remove_at_exit(addresses: &[BoundAddress], statistics: &Path, control: Option<&Path>) -> CleanUp {
+    let socket = |bound: &BoundAddress| if let BoundAddress::Unix(path) = bound { Some(path.clone()) } else { None };
+    let paths: Vec<PathBuf> = addresses.iter().filter_map(socket).collect();
     let beside = [Some(statistics), control].into_iter().flatten().map(Path::to_owned);
     let paths: Vec<PathBuf> = paths.into_iter().chain(beside).collect();
     cleanup::on_exit(move || {
@@ -218,9 +221,9 @@ const MAX_CLIENTS: u64 = 65_536;
 fn clients_most() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let enough = MAX_CLIENTS + RESERVED;
-    let known = limit.current.unwrap_or(u64::MAX);
-    let wanted = limit.maximum.unwrap_or(u64::MAX).min(enough).max(known);
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }).is_ok();
-    let files = if raised { wanted } else { known };
+    let current = limit.current.unwrap_or(u64::MAX);
+    let requested = limit.maximum.unwrap_or(u64::MAX).min(enough).max(current);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(requested), ..limit }).is_ok();
+    let files = if raised { requested } else { current };
     files.saturating_sub(RESERVED).clamp(1, MAX_CLIENTS) as usize
 }

@@ -7,19 +7,19 @@ use units::Nanos;
 use volume::Attachment;
 use volume::catalogue::{self, Problem, QuantityKind, quantity};
 
-use crate::identity::{self, Unusable};
-use crate::places::{Admits, ListenPlace};
+use crate::addresses::{Admits, ListenAddress};
+use crate::identity::{self, UnusableOption};
 use crate::request::{HostFiles, ServeRequest};
+use crate::requested::{BackingSpec, MIN_MEMORY_BYTES, RequestedExport};
 use crate::sizes;
-use crate::wanted::{MIN_MEMORY_BYTES, StoreWords, Wanted};
 use runner::problems;
 
 /// A validated request. Nothing has been opened yet.
 #[derive(Debug)]
 pub struct ServeQuestion {
-    pub(crate) wanted: Vec<Wanted>,
-    pub(crate) places: Vec<ListenPlace>,
-    pub(crate) metrics: Option<ListenPlace>,
+    pub(crate) requested: Vec<RequestedExport>,
+    pub(crate) addresses: Vec<ListenAddress>,
+    pub(crate) metrics: Option<ListenAddress>,
     pub(crate) faults: FaultRates,
     pub(crate) memory_limit: Option<u64>,
     pub(crate) seed: u64,
@@ -41,29 +41,29 @@ impl ServeQuestion {
     /// # Errors
     /// All problems, each with its position and remedy.
     pub fn read(options: &ServeRequest, files: &HostFiles) -> Result<Self, Vec<Diagnostic>> {
-        let mut reader = ServeReader { files, problems: Vec::new() };
-        let mut drafts = reader.exports(options);
-        reader.stores(options, &mut drafts);
-        reader.sizes(options, &mut drafts);
-        let wanted = reader.resolve(options, &drafts);
-        reader.files_that_meet(options, &wanted);
-        if reader.problems.is_empty() {
-            reader.sizes_that_differ(&wanted);
+        let mut validator = ServeValidator { files, problems: Vec::new() };
+        let mut drafts = validator.exports(options);
+        validator.stores(options, &mut drafts);
+        validator.sizes(options, &mut drafts);
+        let requested = validator.resolve(options, &drafts);
+        validator.shared_files(options, &requested);
+        if validator.problems.is_empty() {
+            validator.conflicting_sizes(&requested);
         }
         let question = Self {
-            wanted,
-            places: reader.places(options),
+            requested,
+            addresses: validator.addresses(options),
             metrics: options.metrics.as_deref().and_then(|text| {
                 let admits = if options.insecure { Admits::Permitted } else { Admits::Unencrypted };
-                reader.place("--metrics", text, admits)
+                validator.listen_address("--metrics", text, admits)
             }),
-            faults: reader.faults(options),
-            memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
-            round_trip: options.round_trip.as_deref().and_then(|text| reader.round_trip(text)),
-            identity: reader.identity(options),
+            faults: validator.faults(options),
+            memory_limit: options.memory_limit.as_deref().and_then(|text| validator.memory_limit(text)),
+            round_trip: options.round_trip.as_deref().and_then(|text| validator.round_trip(text)),
+            identity: validator.identity(options),
             seed: options.seed,
         };
-        if reader.problems.is_empty() { Ok(question) } else { Err(reader.problems) }
+        if validator.problems.is_empty() { Ok(question) } else { Err(validator.problems) }
     }
 }
 
@@ -71,16 +71,16 @@ impl ServeQuestion {
 struct ServeDraft {
     name: String,
     volume: Option<String>,
-    store: StoreWords,
+    store: BackingSpec,
     size: Option<u64>,
 }
 
-struct ServeReader<'a> {
+struct ServeValidator<'a> {
     files: &'a HostFiles,
     problems: Vec<Diagnostic>,
 }
 
-impl ServeReader<'_> {
+impl ServeValidator<'_> {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = problems::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
@@ -96,7 +96,7 @@ impl ServeReader<'_> {
         let draft = |name: &str, volume: Option<&str>| ServeDraft {
             name: name.to_owned(),
             volume: volume.map(str::to_owned),
-            store: StoreWords::Memory,
+            store: BackingSpec::Memory,
             size: None,
         };
         let mut drafts = Vec::new();
@@ -124,8 +124,8 @@ impl ServeReader<'_> {
 
     fn stores(&mut self, options: &ServeRequest, drafts: &mut [ServeDraft]) {
         for text in &options.backing {
-            let (name, at) = if StoreWords::parse(text).is_some() { (None, 0) } else { named(text) };
-            let Some(store) = StoreWords::parse(&text[at..]) else {
+            let (name, at) = if BackingSpec::parse(text).is_some() { (None, 0) } else { named(text) };
+            let Some(store) = BackingSpec::parse(&text[at..]) else {
                 self.refuse("--backing", text, at..text.len(), &format!("there is no store `{}`", &text[at..]), STORES);
                 continue;
             };
@@ -196,10 +196,10 @@ impl ServeReader<'_> {
     }
 
     /// Resolves all volumes together: some limits depend on the other volumes of the same machine.
-    fn resolve(&mut self, options: &ServeRequest, drafts: &[ServeDraft]) -> Vec<Wanted> {
-        let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
-        let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
-        let specs = match catalogue::resolve_all(&asked, &self.files.read_volume) {
+    fn resolve(&mut self, options: &ServeRequest, drafts: &[ServeDraft]) -> Vec<RequestedExport> {
+        let texts: Vec<Option<String>> = drafts.iter().map(|draft| self.volume_text(options, draft)).collect();
+        let volumes: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+        let specs = match catalogue::resolve_all(&volumes, &self.files.read_volume) {
             Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
             Err(problems) => {
                 self.refuse_volume(&problems);
@@ -209,19 +209,19 @@ impl ServeReader<'_> {
         let mut specs = specs.into_iter();
         drafts
             .iter()
-            .zip(&words)
+            .zip(&texts)
             .map(|(draft, volume)| {
                 let spec = draft.volume.as_ref().and_then(|_| specs.next());
                 let model = spec.map(|spec| Attachment { spec, volume: draft.name.clone() });
                 let size = model.as_ref().map(|model| model.spec.size.get()).or(draft.size);
                 let (name, store) = (draft.name.clone(), draft.store.clone());
-                Wanted { name, model, volume: volume.clone(), store, size }
+                RequestedExport { name, model, volume: volume.clone(), store, size }
             })
             .collect()
     }
 
     /// Returns the text of a volume, including the size given by `--size`.
-    fn words(&mut self, options: &ServeRequest, draft: &ServeDraft) -> Option<String> {
+    fn volume_text(&mut self, options: &ServeRequest, draft: &ServeDraft) -> Option<String> {
         let volume = draft.volume.as_ref()?;
         let Some(size) = draft.size else { return Some(volume.clone()) };
         if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
@@ -235,18 +235,20 @@ impl ServeReader<'_> {
     }
 
     /// Refuses exports that write to the same file.
-    fn files_that_meet(&mut self, options: &ServeRequest, wanted: &[Wanted]) {
+    fn shared_files(&mut self, options: &ServeRequest, requested: &[RequestedExport]) {
         // Existing files are compared by identity, others by path.
-        let real = |wanted: &Wanted| {
-            let path = wanted.store.path()?;
+        let real = |requested: &RequestedExport| {
+            let path = requested.store.path()?;
             let place = || std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
             Some(engine::gate::FileIdentity::at(path).ok_or_else(place))
         };
-        let writes = |wanted: &Wanted| matches!(wanted.store, StoreWords::File(_)) && !options.read_only;
-        for (index, one) in wanted.iter().enumerate() {
+        let writes =
+            |requested: &RequestedExport| matches!(requested.store, BackingSpec::File(_)) && !options.read_only;
+        for (index, one) in requested.iter().enumerate() {
             let Some(path) = real(one) else { continue };
-            let meets = |other: &&Wanted| real(other).as_ref() == Some(&path) && (writes(one) || writes(other));
-            if let Some(other) = wanted[..index].iter().find(meets) {
+            let meets =
+                |other: &&RequestedExport| real(other).as_ref() == Some(&path) && (writes(one) || writes(other));
+            if let Some(other) = requested[..index].iter().find(meets) {
                 let text = one.store.text();
                 let message = format!("the exports `{}` and `{}` would write to one file", other.name, one.name);
                 let remedy = "give each a file of its own, or serve them with --read-only or from copy:PATH";
@@ -255,11 +257,13 @@ impl ServeReader<'_> {
         }
     }
 
-    fn sizes_that_differ(&mut self, wanted: &[Wanted]) {
-        for (wanted, (message, remedy)) in wanted.iter().filter_map(|wanted| Some((wanted, sizes::problem(wanted)?))) {
-            match wanted.store.path() {
+    fn conflicting_sizes(&mut self, requested: &[RequestedExport]) {
+        for (requested, (message, remedy)) in
+            requested.iter().filter_map(|requested| Some((requested, sizes::problem(requested)?)))
+        {
+            match requested.store.path() {
                 Some(_) => {
-                    let text = wanted.store.text();
+                    let text = requested.store.text();
                     self.refuse("--backing", &text, 0..text.len(), &message, &remedy);
                 }
                 None => self.problems.push(Diagnostic::error("serve", message).remedy(remedy)),
@@ -274,7 +278,7 @@ impl ServeReader<'_> {
 
     fn identity(&mut self, options: &ServeRequest) -> Option<TlsIdentity> {
         identity::read(options, self.files).unwrap_or_else(|refused| {
-            for Unusable { option, value, reason, remedy } in refused {
+            for UnusableOption { option, value, reason, remedy } in refused {
                 self.refuse(option, &value, 0..value.len(), &reason, remedy);
             }
             None
@@ -282,22 +286,22 @@ impl ServeReader<'_> {
     }
 
     /// Returns the addresses to listen at.
-    fn places(&mut self, options: &ServeRequest) -> Vec<ListenPlace> {
-        let mut places = Vec::new();
+    fn addresses(&mut self, options: &ServeRequest) -> Vec<ListenAddress> {
+        let mut addresses = Vec::new();
         if options.socket.is_some() || options.listen.is_empty() {
-            places.push(ListenPlace::Unix(options.socket.clone()));
+            addresses.push(ListenAddress::Unix(options.socket.clone()));
         }
         let admits = match (options.insecure, &options.tls_key, &options.tls_clients) {
             (true, ..) | (_, Some(_), Some(_)) => Admits::Permitted,
             (_, Some(_), None) => Admits::Anyone,
             (_, None, _) => Admits::Unencrypted,
         };
-        places.extend(options.listen.iter().filter_map(|text| self.place("--listen", text, admits)));
-        places
+        addresses.extend(options.listen.iter().filter_map(|text| self.listen_address("--listen", text, admits)));
+        addresses
     }
 
-    fn place(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenPlace> {
-        let place = ListenPlace::tcp(text, option, admits);
+    fn listen_address(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenAddress> {
+        let place = ListenAddress::tcp(text, option, admits);
         place.map_err(|(message, remedy)| self.refuse(option, text, 0..text.len(), &message, &remedy)).ok()
     }
 }

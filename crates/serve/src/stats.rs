@@ -50,12 +50,12 @@ impl ExportFacts {
 }
 
 /// Returns the statistics of a snapshot. `recent` has the rates of the last second.
-pub(crate) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
-    let exports = known.iter().zip(&snapshot.exports).enumerate();
+pub(crate) fn stats(facts: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
+    let exports = facts.iter().zip(&snapshot.exports).enumerate();
     let exports =
-        exports.map(|(index, (known, (_, tally)))| export(known, tally, recent, index, notes(known, snapshot)));
-    let stages = snapshot.stages.iter().map(|stage| self::stage(stage, known, snapshot));
-    let punctuality = punctuality(&snapshot.punctuality, known, snapshot);
+        exports.map(|(index, (facts, (_, tally)))| export(facts, tally, recent, index, notes(facts, snapshot)));
+    let stages = snapshot.stages.iter().map(|stage| self::stage(stage, facts, snapshot));
+    let punctuality = punctuality(&snapshot.punctuality, facts, snapshot);
     ServerStats::new(seed, snapshot.age.secs_f64(), exports.collect(), stages.collect(), punctuality)
 }
 
@@ -72,21 +72,21 @@ pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
 }
 
 fn export(
-    known: &ExportFacts,
+    facts: &ExportFacts,
     tally: &ExportTally,
     recent: &RecentRates,
     index: usize,
     notes: Vec<String>,
 ) -> ExportStats {
-    let injected = if known.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
+    let injected = if facts.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
     let kinds = TallyKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
-        name: known.name.clone(),
-        uris: known.uris.clone(),
-        volume: known.volume.clone(),
-        store: known.store.clone(),
-        size_bytes: known.size_bytes,
-        read_only: known.read_only,
+        name: facts.name.clone(),
+        uris: facts.uris.clone(),
+        volume: facts.volume.clone(),
+        store: facts.store.clone(),
+        size_bytes: facts.size_bytes,
+        read_only: facts.read_only,
         connections: tally.connections,
         connected: tally.connected,
         in_flight: tally.in_flight,
@@ -97,13 +97,13 @@ fn export(
 }
 
 /// Returns the model's assumptions that affected an export.
-fn notes(known: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
-    let stages = snapshot.stages.iter().filter(|stage| known.route.is_some_and(|route| stage.routes.contains(&route)));
+fn notes(facts: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
+    let stages = snapshot.stages.iter().filter(|stage| facts.route.is_some_and(|route| stage.routes.contains(&route)));
     let merging = stages.filter_map(|stage| {
-        let limit = known.merging.iter().find(|limit| limit.name == stage.name)?;
+        let limit = facts.merging.iter().find(|limit| limit.name == stage.name)?;
         Some((limit, stage))
     });
-    known.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
+    facts.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
 /// Returns the name of a kind of request.
@@ -151,11 +151,11 @@ fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
     Some(last.since(first).secs_f64()).filter(|secs| *secs > 0.0)
 }
 
-fn stage(stage: &ServiceStage, known: &[ExportFacts], snapshot: &Snapshot) -> StageStats {
+fn stage(stage: &ServiceStage, facts: &[ExportFacts], snapshot: &Snapshot) -> StageStats {
     // A limit removed by a command has no routes left.
     let through =
         |route: Option<usize>| route.is_some_and(|route| stage.routes.contains(&route) || stage.routes.is_empty());
-    let tallies = known.iter().zip(&snapshot.exports).filter(|(known, _)| through(known.route));
+    let tallies = facts.iter().zip(&snapshot.exports).filter(|(facts, _)| through(facts.route));
     let secs = span(tallies.map(|(_, (_, tally))| tally));
     // The model's utilization covers the whole uptime, most of which may have been idle.
     let stretch = secs.map_or(0.0, |secs| snapshot.age.secs_f64() / secs);
@@ -173,10 +173,10 @@ fn stage(stage: &ServiceStage, known: &[ExportFacts], snapshot: &Snapshot) -> St
     }
 }
 
-fn punctuality(seen: &Punctuality, known: &[ExportFacts], snapshot: &Snapshot) -> Option<PunctualityStats> {
+fn punctuality(seen: &Punctuality, facts: &[ExportFacts], snapshot: &Snapshot) -> Option<PunctualityStats> {
     let percentile = |percent| seen.late.percentile(percent).map(Nanos::get);
     let mean_ns = seen.sum_ns as f64 / seen.replies as f64;
-    let modelled = known.iter().zip(&snapshot.exports).filter(|(known, _)| known.route.is_some());
+    let modelled = facts.iter().zip(&snapshot.exports).filter(|(facts, _)| facts.route.is_some());
     // Requests other than reads, writes, trims and flushes take no modelled time.
     let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..TallyKind::Other as usize]);
     let operations: u64 = done().map(|done| done.operations).sum();

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 
 use report::serve::ServerStats;
 
-use crate::places::{self, RuntimeDirectory, ServiceSocket, TIMEOUT};
+use crate::addresses::{self, RuntimeDirectory, ServiceSocket, TIMEOUT};
 use crate::view::RecentView;
 use engine::describe;
 use live::endpoint::each;
@@ -30,7 +30,7 @@ pub(crate) fn serve_statistics(socket: &ServiceSocket, view: RecentView) -> std:
 /// # Errors
 /// Where none is there, or it is no server of ours.
 pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<ServerStats, String> {
-    let path = places::statistics_at(address, directory)?;
+    let path = addresses::statistics_at(address, directory)?;
     let shown = path.display();
     let refused = |error| format!("--stats {address}: no server answers at {shown}: {}", describe(&error));
     let mut client = UnixStream::connect(&path).map_err(refused)?;

@@ -10,7 +10,7 @@ use crate::stats::{self, ExportFacts};
 /// A view of a server for observers, from its published snapshots.
 #[derive(Clone, Debug)]
 pub struct RecentView {
-    known: Arc<Mutex<Vec<ExportFacts>>>,
+    facts: Arc<Mutex<Vec<ExportFacts>>>,
     seed: u64,
     shown: Arc<Mutex<Snapshot>>,
     recent: Arc<Mutex<Recent>>,
@@ -26,8 +26,8 @@ struct Recent {
 const RATE_OVER: Nanos = Nanos::from_millis(900);
 
 impl RecentView {
-    pub(crate) fn new(known: Vec<ExportFacts>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
-        Self { known: Arc::new(Mutex::new(known)), seed, shown, recent: Arc::default() }
+    pub(crate) fn new(facts: Vec<ExportFacts>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
+        Self { facts: Arc::new(Mutex::new(facts)), seed, shown, recent: Arc::default() }
     }
 
     /// Updates the rates; called about once a second. Returns whether the server has published a new snapshot.
@@ -52,16 +52,16 @@ impl RecentView {
     /// Returns the statistics of a snapshot.
     #[must_use]
     pub fn of(&self, snapshot: &Snapshot) -> ServerStats {
-        stats::stats(&self.known(), self.seed, snapshot, &self.rates())
+        stats::stats(&self.facts(), self.seed, snapshot, &self.rates())
     }
 
     /// Updates the volumes of the exports, in order.
     pub(crate) fn set_volumes(&self, volumes: impl Iterator<Item = Option<String>>) {
-        self.known().iter_mut().zip(volumes).for_each(|(known, volume)| known.volume = volume);
+        self.facts().iter_mut().zip(volumes).for_each(|(facts, volume)| facts.volume = volume);
     }
 
-    fn known(&self) -> MutexGuard<'_, Vec<ExportFacts>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn facts(&self) -> MutexGuard<'_, Vec<ExportFacts>> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the rates of the last second.

@@ -33,10 +33,10 @@ pub(crate) fn create(path: &Path) -> std::io::Result<File> {
     }
 }
 
-/// Replaces a file atomically by way of `aside`, which must be in the same folder.
-pub(crate) fn replace(path: &Path, aside: &Path, bytes: &[u8]) -> Result<()> {
-    write_durably(aside, bytes)?;
-    rename(aside, path)
+/// Replaces a file atomically by way of `temporary`, which must be in the same folder.
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<()> {
+    write_durably(temporary, bytes)?;
+    rename(temporary, path)
 }
 
 /// Renames within a folder and waits until the folder is on the device.

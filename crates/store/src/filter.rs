@@ -33,26 +33,29 @@ impl Filter {
         self.kind.is_none_or(|kind| kind == entry.kind)
             && self.since_unix_ms.is_none_or(|since| entry.started_unix_ms >= since)
             && self.until_unix_ms.is_none_or(|until| entry.started_unix_ms < until)
-            && fits_any(self.name.as_deref(), [&entry.id, &entry.name].into_iter().chain(&entry.jobs))
-            && fits_any(self.host.as_deref(), [&entry.hostname])
-            && fits_any(self.device.as_deref(), entry.targets.iter().flat_map(|path| [path.as_str(), last_part(path)]))
-            && fits_any(
+            && matches_any(self.name.as_deref(), [&entry.id, &entry.name].into_iter().chain(&entry.jobs))
+            && matches_any(self.host.as_deref(), [&entry.hostname])
+            && matches_any(
+                self.device.as_deref(),
+                entry.targets.iter().flat_map(|path| [path.as_str(), last_part(path)]),
+            )
+            && matches_any(
                 self.tool.as_deref(),
                 [&entry.tool.name, &format!("{}-{}", entry.tool.name, entry.tool.version)],
             )
-            && self.text.as_deref().is_none_or(|text| mentions(entry, text))
+            && self.text.as_deref().is_none_or(|text| contains_text(entry, text))
     }
 }
 
-fn fits_any(pattern: Option<&str>, names: impl IntoIterator<Item = impl AsRef<str>>) -> bool {
-    pattern.is_none_or(|pattern| names.into_iter().any(|name| fits(pattern, name.as_ref())))
+fn matches_any(pattern: Option<&str>, names: impl IntoIterator<Item = impl AsRef<str>>) -> bool {
+    pattern.is_none_or(|pattern| names.into_iter().any(|name| matches_pattern(pattern, name.as_ref())))
 }
 
 fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn mentions(entry: &Entry, text: &str) -> bool {
+fn contains_text(entry: &Entry, text: &str) -> bool {
     let text = text.to_lowercase();
     let names = [&entry.id, &entry.name, &entry.hostname, &entry.tool.name, &entry.tool.version];
     let mut all = names.into_iter().chain(&entry.jobs).chain(&entry.targets).chain(&entry.command_line);
@@ -60,7 +63,7 @@ fn mentions(entry: &Entry, text: &str) -> bool {
 }
 
 /// Matches a name against a pattern, in time proportional to the product of both lengths.
-fn fits(pattern: &str, name: &str) -> bool {
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut after = Some((pattern, name));
     let mut retry: Option<(&str, &str)> = None;
     while let Some((pattern, name)) = after {
@@ -87,16 +90,16 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches_pattern;
 
     #[test]
     fn patterns_are_whole_names() {
         for (pattern, name) in [("", ""), ("*", ""), ("a*c", "abbc"), ("*ab", "aab"), ("?ö*", "xö"), ("a**", "a")] {
-            assert!(fits(pattern, name), "{pattern} {name}");
+            assert!(matches_pattern(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [("", "a"), ("?", ""), ("a*c", "abcb"), ("b", "ab"), ("a*b*c", "acb")] {
-            assert!(!fits(pattern, name), "{pattern} {name}");
+            assert!(!matches_pattern(pattern, name), "{pattern} {name}");
         }
-        assert!(!fits(&"*a".repeat(50), &"a".repeat(49)), "without exponential backtracking");
+        assert!(!matches_pattern(&"*a".repeat(50), &"a".repeat(49)), "without exponential backtracking");
     }
 }

@@ -12,7 +12,7 @@ use crate::manifest::{Entry, FORMAT, seal, unseal};
 use crate::store::INDEX;
 use crate::{RunStore, disk};
 
-const ASIDE: &str = ".index.json";
+const TEMPORARY: &str = ".index.json";
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunIndex {
@@ -43,6 +43,6 @@ impl RunIndex {
     pub(crate) fn save(&self, store: &RunStore) -> Result<()> {
         store.check_version()?;
         let Some(_lock) = store.try_lock()? else { return Ok(()) };
-        disk::replace(&store.root.join(INDEX), &store.root.join(ASIDE), &seal(self))
+        disk::replace(&store.root.join(INDEX), &store.root.join(TEMPORARY), &seal(self))
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use crate::error::{Error, Result};
 use crate::index::{IndexRow, RunIndex};
 use crate::manifest::Entry;
-use crate::store::is_own;
+use crate::store::is_reserved;
 use crate::{Filter, RunStore, folder};
 
 /// The runs of a store.
@@ -22,12 +22,12 @@ impl RunStore {
     /// # Errors
     /// When the store's folder cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Listing> {
-        let mut listing = self.survey()?;
+        let mut listing = self.list_all()?;
         listing.entries.retain(|entry| filter.accepts(entry));
         Ok(listing)
     }
 
-    fn survey(&self) -> Result<Listing> {
+    fn list_all(&self) -> Result<Listing> {
         let known = RunIndex::load(self);
         let (mut rows, mut listing) = (BTreeMap::new(), Listing::default());
         for name in self.names()? {
@@ -41,7 +41,7 @@ impl RunStore {
                 Err(error) => listing.skipped.push((shown, error)),
             }
         }
-        self.show(&rows, &mut listing);
+        self.sort(&rows, &mut listing);
         let index = RunIndex::of(rows);
         if index != known {
             // Without write permission, listing is only slower.
@@ -50,7 +50,7 @@ impl RunStore {
         Ok(listing)
     }
 
-    fn show(&self, rows: &BTreeMap<String, IndexRow>, listing: &mut Listing) {
+    fn sort(&self, rows: &BTreeMap<String, IndexRow>, listing: &mut Listing) {
         for (name, row) in rows {
             let path = self.root.join(name);
             match folder::check_version(&path, &row.entry) {
@@ -66,7 +66,7 @@ impl RunStore {
     fn names(&self) -> Result<Vec<OsString>> {
         let names = || self.root.read_dir()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>();
         let mut names = names().map_err(|error| Error::io(&self.root, "listing", error))?;
-        names.retain(|name| !is_own(&name.to_string_lossy()));
+        names.retain(|name| !is_reserved(&name.to_string_lossy()));
         Ok(names)
     }
 

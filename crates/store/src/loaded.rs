@@ -59,7 +59,7 @@ impl RunStore {
     /// # Errors
     /// When there is no such run, or more than one.
     pub fn resolve(&self, which: &str) -> Result<String> {
-        let is_plain = !which.is_empty() && !which.contains('/') && !crate::store::is_own(which);
+        let is_plain = !which.is_empty() && !which.contains('/') && !crate::store::is_reserved(which);
         if is_plain && self.root.join(which).is_dir() {
             return Ok(which.to_owned());
         }

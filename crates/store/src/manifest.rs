@@ -142,8 +142,8 @@ fn figures(run: &Run) -> (u64, Option<u64>) {
     let iops = |group: &u32| run.in_group(*group).map(|job| job.result.iops()).sum::<f64>();
     let Some(most) = run.groups().into_iter().max_by(|a, b| iops(a).total_cmp(&iops(b))) else { return (0, None) };
     let response = |kind: &DirectionResult| {
-        let told = [&kind.response, &kind.service].into_iter().find(|latency| latency.count > 0)?;
-        told.percentile_ns(99.0)
+        let latency = [&kind.response, &kind.service].into_iter().find(|kind| kind.count > 0)?;
+        latency.percentile_ns(99.0)
     };
     let p99_ns = run.in_group(most).flat_map(|job| job.result.kinds()).filter_map(|(_, kind)| response(kind)).max();
     (iops(&most).round() as u64, p99_ns)

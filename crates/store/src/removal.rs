@@ -24,7 +24,7 @@ impl RunStore {
     pub fn remove(&self, which: &[impl AsRef<str>]) -> std::result::Result<Vec<String>, Vec<Error>> {
         let (mut ids, mut errors) = (Vec::new(), Vec::new());
         for name in which {
-            match self.resolve(name.as_ref()).and_then(|id| self.check_ours(id)) {
+            match self.resolve(name.as_ref()).and_then(|id| self.check_id(id)) {
                 Ok(id) if ids.contains(&id) => {}
                 Ok(id) => ids.push(id),
                 Err(error) => errors.push(error),
@@ -86,7 +86,7 @@ impl RunStore {
         Ok(entries.into_iter().take(removable).filter(goes).collect())
     }
 
-    fn check_ours(&self, id: String) -> Result<String> {
+    fn check_id(&self, id: String) -> Result<String> {
         if id::is_id(&id) {
             return Ok(id);
         }
@@ -103,8 +103,8 @@ impl RunStore {
         if folder.symlink_metadata().is_err() {
             return Ok(());
         }
-        let aside = self.root.join(format!("{REMOVING}{id}"));
-        disk::rename(folder, &aside)?;
-        std::fs::remove_dir_all(&aside).map_err(|error| Error::io(&aside, "removing", error))
+        let temporary = self.root.join(format!("{REMOVING}{id}"));
+        disk::rename(folder, &temporary)?;
+        std::fs::remove_dir_all(&temporary).map_err(|error| Error::io(&temporary, "removing", error))
     }
 }

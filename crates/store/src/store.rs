@@ -4,7 +4,7 @@ use std::time::Duration;
 use record::{EnvironmentRecord, Input, read_input};
 
 use crate::error::{Error, Reason, Result};
-use crate::lock::{PATIENCE, StoreLock};
+use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
 use crate::{RunKind, disk, sweep};
 
@@ -12,7 +12,7 @@ const LOCK: &str = "lock";
 /// Name of the index file.
 pub(crate) const INDEX: &str = "index.json";
 const VERSION: &str = "store.json";
-const VERSION_ASIDE: &str = ".store.json";
+const VERSION_TEMPORARY: &str = ".store.json";
 /// Name of the file with the text from which a run was imported.
 const IMPORTED: &str = "imported";
 
@@ -20,7 +20,7 @@ const IMPORTED: &str = "imported";
 #[derive(Clone, Debug)]
 pub struct RunStore {
     pub(crate) root: PathBuf,
-    patience: Duration,
+    lock_timeout: Duration,
 }
 
 impl RunStore {
@@ -30,7 +30,7 @@ impl RunStore {
     /// # Errors
     /// When the folder is missing and cannot be created, or is not a folder.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
-        let store = Self { root: root.into(), patience: PATIENCE };
+        let store = Self { root: root.into(), lock_timeout: LOCK_TIMEOUT };
         if !store.root.is_dir() {
             disk::make_private_folder(&store.root)?;
         }
@@ -42,7 +42,7 @@ impl RunStore {
     /// Sets how long to wait for a lock held by another process; a minute by default.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+        Self { lock_timeout: patience, ..self }
     }
 
     /// Returns the folder of the store.
@@ -82,7 +82,7 @@ impl RunStore {
     }
 
     pub(crate) fn lock(&self) -> Result<StoreLock> {
-        StoreLock::wait(&self.root.join(LOCK), self.patience)
+        StoreLock::wait(&self.root.join(LOCK), self.lock_timeout)
     }
 
     pub(crate) fn try_lock(&self) -> Result<Option<StoreLock>> {
@@ -110,7 +110,7 @@ impl RunStore {
         if path.exists() {
             return Ok(());
         }
-        disk::replace(&path, &self.root.join(VERSION_ASIDE), &seal(&StoreVersion { format: FORMAT }))
+        disk::replace(&path, &self.root.join(VERSION_TEMPORARY), &seal(&StoreVersion { format: FORMAT }))
     }
 
     fn sweep(&self) -> Result<()> {
@@ -123,6 +123,6 @@ impl RunStore {
 }
 
 /// Reports whether a name in the root belongs to the store rather than to a run.
-pub(crate) fn is_own(name: &str) -> bool {
+pub(crate) fn is_reserved(name: &str) -> bool {
     name.starts_with('.') || [LOCK, VERSION, INDEX].contains(&name)
 }

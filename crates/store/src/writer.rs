@@ -11,7 +11,7 @@ use zstd::stream::write::Encoder;
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
-use crate::lock::{PATIENCE, StoreLock};
+use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{Entry, FileSeal, seal};
 use crate::sweep::{WRITER_LOCK, WRITING};
 use crate::{RunKind, RunStore, disk, id};
@@ -25,9 +25,9 @@ pub struct RunWriter {
     store: RunStore,
     kind: RunKind,
     name: String,
-    aside: PathBuf,
+    temporary: PathBuf,
     files: BTreeMap<String, FileSeal>,
-    events: Option<Encoder<'static, Summing>>,
+    events: Option<Encoder<'static, ChecksumWriter>>,
     verdict: Option<String>,
     added_unix_ms: u64,
     /// Shows other processes that the writer is alive.
@@ -37,13 +37,13 @@ pub struct RunWriter {
 impl RunWriter {
     /// Creates the temporary folder. Requires the store's lock.
     pub(crate) fn begin(store: &RunStore, kind: RunKind, name: &str) -> Result<Self> {
-        let aside = make_aside(&store.root)?;
-        let alive = StoreLock::wait(&aside.join(WRITER_LOCK), PATIENCE).inspect_err(|_| {
-            let _ = std::fs::remove_dir(&aside);
+        let temporary = create_temporary(&store.root)?;
+        let alive = StoreLock::wait(&temporary.join(WRITER_LOCK), LOCK_TIMEOUT).inspect_err(|_| {
+            let _ = std::fs::remove_dir(&temporary);
         })?;
         let name = name.to_owned();
         let (files, events, verdict, added_unix_ms) = (BTreeMap::new(), None, None, 0);
-        Ok(Self { store: store.clone(), kind, name, aside, files, events, verdict, added_unix_ms, _alive: alive })
+        Ok(Self { store: store.clone(), kind, name, temporary, files, events, verdict, added_unix_ms, _alive: alive })
     }
 
     /// Sets the verdict shown by lists, a single word.
@@ -61,11 +61,11 @@ impl RunWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn event(&mut self, line: &str) -> Result<()> {
-        let path = self.aside.join(EVENTS);
+        let path = self.temporary.join(EVENTS);
         let failed = |error| Error::io(&path, "writing", error);
         let mut events = match self.events.take() {
             Some(events) => events,
-            None => crate::disk::create(&path).and_then(Summing::encoder).map_err(failed)?,
+            None => crate::disk::create(&path).and_then(ChecksumWriter::encoder).map_err(failed)?,
         };
         let written = events.write_all(line.as_bytes()).and_then(|()| events.write_all(b"\n"));
         self.events = Some(events);
@@ -89,7 +89,7 @@ impl RunWriter {
         let is_taken = ours.contains(&name) || self.files.contains_key(name);
         if is_taken || name.is_empty() || name.starts_with('.') || name.contains('/') {
             let reason = Reason::Refused(format!("no file of a run can be added as \"{name}\""));
-            return Err(Error::new(&self.aside, reason, "choose another name, without slashes or a leading dot"));
+            return Err(Error::new(&self.temporary, reason, "choose another name, without slashes or a leading dot"));
         }
         self.put(name, bytes)
     }
@@ -116,15 +116,15 @@ impl RunWriter {
     }
 
     fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        disk::write_durably(&self.aside.join(name), bytes)?;
+        disk::write_durably(&self.temporary.join(name), bytes)?;
         self.files.insert(name.to_owned(), FileSeal::of(bytes));
         Ok(())
     }
 
     fn finish_events(&mut self) -> Result<()> {
         let Some(events) = self.events.take() else { return Ok(()) };
-        let summed = events.finish().and_then(Summing::finish);
-        let seal = summed.map_err(|error| Error::io(&self.aside.join(EVENTS), "writing", error))?;
+        let finished = events.finish().and_then(ChecksumWriter::finish);
+        let seal = finished.map_err(|error| Error::io(&self.temporary.join(EVENTS), "writing", error))?;
         self.files.insert(EVENTS.to_owned(), seal);
         Ok(())
     }
@@ -139,11 +139,11 @@ impl RunWriter {
         let salt = entry.files.values().fold(std::process::id(), |salt, file| salt.rotate_left(5) ^ file.crc32c);
         let _lock = self.store.lock()?;
         entry.id = id::unused(&self.store.root, self.kind, &self.name, entry.started_unix_ms, salt);
-        disk::write_durably(&self.aside.join(MANIFEST), &seal(&entry))?;
-        let alive = self.aside.join(WRITER_LOCK);
+        disk::write_durably(&self.temporary.join(MANIFEST), &seal(&entry))?;
+        let alive = self.temporary.join(WRITER_LOCK);
         std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "removing", error))?;
-        disk::sync_folder(&self.aside)?;
-        disk::rename(&self.aside, &self.store.root.join(&entry.id))?;
+        disk::sync_folder(&self.temporary)?;
+        disk::rename(&self.temporary, &self.store.root.join(&entry.id))?;
         Ok(entry.id)
     }
 }
@@ -151,30 +151,30 @@ impl RunWriter {
 impl Drop for RunWriter {
     fn drop(&mut self) {
         // The folder no longer exists after a commit.
-        let _ = std::fs::remove_dir_all(&self.aside);
+        let _ = std::fs::remove_dir_all(&self.temporary);
     }
 }
 
 /// Creates a folder that no other process uses, not even on another host that shares the file system.
-fn make_aside(root: &Path) -> Result<PathBuf> {
+fn create_temporary(root: &Path) -> Result<PathBuf> {
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let aside = root.join(format!("{WRITING}{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&aside) {
-            Ok(()) => return Ok(aside),
+        let temporary = root.join(format!("{WRITING}{}-{number}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&temporary) {
+            Ok(()) => return Ok(temporary),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Error::io(&aside, "making the folder", error)),
+            Err(error) => return Err(Error::io(&temporary, "making the folder", error)),
         }
     }
 }
 
 /// A file that tracks its size and checksum.
-struct Summing {
+struct ChecksumWriter {
     file: File,
     seal: FileSeal,
 }
 
-impl Summing {
+impl ChecksumWriter {
     fn encoder(file: File) -> io::Result<Encoder<'static, Self>> {
         Encoder::new(Self { file, seal: FileSeal::of(&[]) }, zstd::DEFAULT_COMPRESSION_LEVEL)
     }
@@ -185,7 +185,7 @@ impl Summing {
     }
 }
 
-impl Write for Summing {
+impl Write for ChecksumWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.seal.bytes += written as u64;

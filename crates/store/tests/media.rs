@@ -100,7 +100,7 @@ fn a_full_disk_refuses_a_run_and_loses_no_other() {
 }
 
 #[test]
-fn a_root_that_is_no_folder_is_refused() {
+fn a_root_other_than_a_folder_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("file");
     fs::write(&file, "").unwrap();

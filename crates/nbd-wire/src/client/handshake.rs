@@ -225,7 +225,7 @@ impl ClientHandshake {
         if self.list_bytes > MAX_LIST {
             return Err(ClientError::Broken("the list of exports is longer than 16 MiB"));
         }
-        self.list.push(ListedExport { name: name.to_owned(), description: words(reader.0) });
+        self.list.push(ListedExport { name: name.to_owned(), description: message(reader.0) });
         Ok(())
     }
 
@@ -285,7 +285,7 @@ impl ClientHandshake {
             opt::GO if answer.kind == err::UNSUP => self.send_export_name(out),
             _ => {
                 let why = ServerRefusal::from_number(answer.kind);
-                return Err(ClientError::Refused { option, why, words: words(answer.data) });
+                return Err(ClientError::Refused { option, why, words: message(answer.data) });
             }
         }
         Ok(ClientStep::More)
@@ -343,6 +343,6 @@ fn block_sizes(reader: &mut ByteReader<'_>) -> ClientResult<ExportBlockSizes> {
 }
 
 /// Decodes a server's message, without control characters.
-fn words(bytes: &[u8]) -> String {
+fn message(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().filter(|letter| !letter.is_control()).collect()
 }

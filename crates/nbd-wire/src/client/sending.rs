@@ -1,14 +1,11 @@
 //! Writes a client's part of the handshake: protocol document, "Option types".
 
 use super::terms::Wishes;
+use crate::bytes::append_message;
 use crate::number::{self, ALLOCATION, info, opt};
 
 pub(super) fn option(out: &mut Vec<u8>, option: u32, parts: &[&[u8]]) {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    out.extend_from_slice(&number::OPTION.to_be_bytes());
-    out.extend_from_slice(&option.to_be_bytes());
-    out.extend_from_slice(&(length as u32).to_be_bytes());
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    append_message(out, number::OPTION, &[option], parts);
 }
 
 /// Appends `NBD_OPT_GO`, promising to respect the block sizes.

@@ -1,5 +1,6 @@
 //! Writes a server's replies to options: protocol document, "Option reply types".
 
+use crate::bytes::append_message;
 use crate::number::{self, err, info, rep};
 use crate::{Export, TransmissionFlags};
 
@@ -7,7 +8,7 @@ use crate::{Export, TransmissionFlags};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OptionRefusal {
     number: u32,
-    words: &'static str,
+    message: &'static str,
 }
 
 impl OptionRefusal {
@@ -26,19 +27,14 @@ impl OptionRefusal {
     pub(super) const TOO_BIG: Self = Self::new(err::TOO_BIG, "the data of the option is longer than 64 KiB");
     pub(super) const EXTENDED: Self = Self::new(err::EXT_HEADER_REQD, "extended headers were agreed on and go first");
 
-    const fn new(number: u32, words: &'static str) -> Self {
-        Self { number, words }
+    const fn new(number: u32, message: &'static str) -> Self {
+        Self { number, message }
     }
 }
 
 /// Appends a reply with the concatenated `parts` as its data.
 fn reply(out: &mut Vec<u8>, option: u32, kind: u32, parts: &[&[u8]]) {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    out.extend_from_slice(&number::OPTION_REPLY.to_be_bytes());
-    out.extend_from_slice(&option.to_be_bytes());
-    out.extend_from_slice(&kind.to_be_bytes());
-    out.extend_from_slice(&(length as u32).to_be_bytes());
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    append_message(out, number::OPTION_REPLY, &[option, kind], parts);
 }
 
 pub(super) fn acknowledge(out: &mut Vec<u8>, option: u32) {
@@ -46,7 +42,7 @@ pub(super) fn acknowledge(out: &mut Vec<u8>, option: u32) {
 }
 
 pub(super) fn refuse(out: &mut Vec<u8>, option: u32, refusal: OptionRefusal) {
-    reply(out, option, refusal.number, &[refusal.words.as_bytes()]);
+    reply(out, option, refusal.number, &[refusal.message.as_bytes()]);
 }
 
 /// Appends `NBD_REP_SERVER`, an entry of a list.

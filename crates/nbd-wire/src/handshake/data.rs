@@ -5,7 +5,7 @@ use crate::number::info;
 
 /// Data of `NBD_OPT_INFO` and `NBD_OPT_GO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Inquiry<'a> {
+pub(super) struct InfoRequest<'a> {
     pub(super) export: &'a str,
     /// Whether the name is requested.
     pub(super) name: bool,
@@ -15,26 +15,26 @@ pub(super) struct Inquiry<'a> {
     pub(super) block_sizes: bool,
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> InfoRequest<'a> {
     /// Parses the data; `None` if lengths or strings are wrong. Ignores unknown requests, as the document demands.
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
         let mut data = ByteReader(data);
-        let mut inquiry = Self { export: string(data.counted()?)?, ..Self::default() };
+        let mut info_request = Self { export: string(data.counted()?)?, ..Self::default() };
         for _ in 0..data.u16()? {
             match data.u16()? {
-                info::NAME => inquiry.name = true,
-                info::DESCRIPTION => inquiry.description = true,
-                info::BLOCK_SIZE => inquiry.block_sizes = true,
+                info::NAME => info_request.name = true,
+                info::DESCRIPTION => info_request.description = true,
+                info::BLOCK_SIZE => info_request.block_sizes = true,
                 _ => {}
             }
         }
-        data.is_empty().then_some(inquiry)
+        data.is_empty().then_some(info_request)
     }
 }
 
 /// Data of `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`, reduced to `base:allocation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Queries<'a> {
+pub(super) struct ContextQueries<'a> {
     pub(super) export: &'a str,
     /// Whether there is no query.
     pub(super) none: bool,
@@ -46,7 +46,7 @@ pub(super) struct Queries<'a> {
     pub(super) invalid: bool,
 }
 
-impl<'a> Queries<'a> {
+impl<'a> ContextQueries<'a> {
     /// Parses the data; `None` if lengths or strings are wrong. Ignores unknown namespaces and contexts, as the
     /// document demands.
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {

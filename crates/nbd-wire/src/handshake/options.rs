@@ -1,7 +1,7 @@
 //! Executes options: protocol document, "Option types".
 
 use super::answer::{self, OptionRefusal, acknowledge, refuse};
-use super::data::{Inquiry, Queries};
+use super::data::{ContextQueries, InfoRequest};
 use super::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakePhase, HandshakeStep, Negotiated, ProcessResult, Tls};
 use crate::bytes::string;
 use crate::number::{ALLOCATION, opt};
@@ -17,7 +17,7 @@ impl Handshake {
                 return HandshakeStep::More;
             }
             opt::STARTTLS => self.start_tls(),
-            opt::INFO | opt::GO => self.inquire(option, data, exports, out),
+            opt::INFO | opt::GO => self.info(option, data, exports, out),
             opt::STRUCTURED_REPLY => self.structure(),
             opt::EXTENDED_HEADERS => self.extend(),
             opt::LIST_META_CONTEXT => self.list_contexts(data, exports, out),
@@ -73,29 +73,29 @@ impl Handshake {
     }
 
     /// Handles `NBD_OPT_INFO` and `NBD_OPT_GO`.
-    fn inquire(
+    fn info(
         &self,
         option: u32,
         data: &[u8],
         exports: &[Export],
         out: &mut Vec<u8>,
     ) -> Result<HandshakeStep, OptionRefusal> {
-        let inquiry = Inquiry::read(data).ok_or(OptionRefusal::MALFORMED)?;
-        let index = find(exports, inquiry.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
+        let info_request = InfoRequest::read(data).ok_or(OptionRefusal::MALFORMED)?;
+        let index = find(exports, info_request.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
         let export = &exports[index];
-        if !inquiry.block_sizes && self.requires_block_sizes(export) {
+        if !info_request.block_sizes && self.requires_block_sizes(export) {
             answer::block_sizes(out, option, export);
             return Err(OptionRefusal::BLOCK_SIZE);
         }
         let agreed = self.agree(index, exports);
         answer::export(out, option, export.size, agreed.flags);
-        if inquiry.name {
+        if info_request.name {
             answer::name(out, option, export);
         }
-        if inquiry.description && !export.description.is_empty() {
+        if info_request.description && !export.description.is_empty() {
             answer::description(out, option, export);
         }
-        if inquiry.block_sizes {
+        if info_request.block_sizes {
             answer::block_sizes(out, option, export);
         }
         Ok(if option == opt::GO { HandshakeStep::Ready(agreed) } else { HandshakeStep::More })
@@ -152,11 +152,11 @@ impl Handshake {
         Ok(HandshakeStep::More)
     }
 
-    fn queries<'a>(&self, data: &'a [u8], exports: &[Export]) -> Result<(Queries<'a>, usize), OptionRefusal> {
+    fn queries<'a>(&self, data: &'a [u8], exports: &[Export]) -> Result<(ContextQueries<'a>, usize), OptionRefusal> {
         if !self.has_chunks() {
             return Err(OptionRefusal::NO_CHUNKS);
         }
-        let queries = Queries::read(data).ok_or(OptionRefusal::MALFORMED)?;
+        let queries = ContextQueries::read(data).ok_or(OptionRefusal::MALFORMED)?;
         if queries.invalid {
             return Err(OptionRefusal::NO_NAMESPACE);
         }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_error_names_what_is_wrong() {
+    fn every_error_names_its_cause() {
         let text = |text: &str| Uri::parse(text).expect_err(text).to_string();
         for (uri, part) in [
             ("http://h/x", "nbd+unix://"),

@@ -33,9 +33,9 @@ pub(super) struct Connection {
     socket: ClientSocket,
     ticket: ConnectionTicket,
     phase: ConnectionPhase,
-    /// Input that is received but not processed, from `taken` on.
+    /// Input that is received but not processed, from `consumed` on.
     input: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     /// Length of the incomplete request at the start of the input, if memory is reserved for it; else zero.
     partial_bytes: usize,
     /// Bytes reserved for that request.
@@ -84,7 +84,7 @@ impl Connection {
             ticket,
             phase: ConnectionPhase::Handshake(handshake),
             input: Vec::new(),
-            taken: 0,
+            consumed: 0,
             partial_bytes: 0,
             reserved: 0,
             skipped: 0,
@@ -131,7 +131,7 @@ impl Connection {
     /// Receives into `buffer`, which all connections share; keeps what cannot be processed yet.
     fn receive(&mut self, now: Nanos, buffer: &mut [u8], dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         let long = self.partial_bytes > INPUT_BYTES;
-        let unread = if long { &[] } else { &self.input[self.taken..] };
+        let unread = if long { &[] } else { &self.input[self.consumed..] };
         let begin = unread.len();
         buffer[..begin].copy_from_slice(unread);
         let more = dispatcher.budget.window(&self.account).saturating_sub(self.held()) as usize;
@@ -153,7 +153,7 @@ impl Connection {
         }
         let used = self.process(now, &buffer[..end], dispatcher)?;
         self.input.clear();
-        self.taken = 0;
+        self.consumed = 0;
         self.keep_unread(&buffer[used..end]);
         Ok(())
     }
@@ -169,19 +169,19 @@ impl Connection {
     }
 
     fn resume_if_complete(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
-        if self.input.len() - self.taken < self.partial_bytes { Ok(()) } else { self.resume(now, dispatcher) }
+        if self.input.len() - self.consumed < self.partial_bytes { Ok(()) } else { self.resume(now, dispatcher) }
     }
 
     /// Processes buffered input.
     fn resume(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         let mut input = std::mem::take(&mut self.input);
-        let used = self.process(now, &input[self.taken..], dispatcher)?;
-        self.taken += used;
-        if self.partial_bytes <= INPUT_BYTES && self.taken < input.len() {
+        let used = self.process(now, &input[self.consumed..], dispatcher)?;
+        self.consumed += used;
+        if self.partial_bytes <= INPUT_BYTES && self.consumed < input.len() {
             self.input = input;
         } else {
-            let unread = input.split_off(self.taken);
-            self.taken = 0;
+            let unread = input.split_off(self.consumed);
+            self.consumed = 0;
             drop(input);
             self.keep_unread(&unread);
         }
@@ -254,16 +254,16 @@ impl Connection {
             if payload > MAX_PAYLOAD {
                 return Err(ClientEnded);
             }
-            let (whole, cost) = (header + payload as usize, dispatcher.cost(mode.export, &request));
-            let is_whole = rest.len() >= whole || dispatcher.is_too_long(mode.export, payload);
-            let needed = cost + if is_whole { 0 } else { whole as u64 };
+            let (total, cost) = (header + payload as usize, dispatcher.cost(mode.export, &request));
+            let is_complete = rest.len() >= total || dispatcher.is_too_long(mode.export, payload);
+            let needed = cost + if is_complete { 0 } else { total as u64 };
             if self.partial_bytes == 0 && !self.is_granted(needed, dispatcher) {
                 self.input_blocked = true;
                 break;
             }
-            if !is_whole {
+            if !is_complete {
                 self.transfer_since = if self.partial_bytes == 0 { now } else { self.transfer_since };
-                (self.partial_bytes, self.reserved) = (whole, needed);
+                (self.partial_bytes, self.reserved) = (total, needed);
                 break;
             }
             (self.partial_bytes, self.reserved) = (0, 0);
@@ -272,9 +272,9 @@ impl Connection {
                 self.closing = true;
                 break;
             }
-            let payload = rest.get(header..whole).unwrap_or_default();
+            let payload = rest.get(header..total).unwrap_or_default();
             self.begin(now, mode, request, payload, cost, dispatcher)?;
-            self.skipped = (whole - header) as u64;
+            self.skipped = (total - header) as u64;
             used += self.skip(bytes.len() - used);
         }
         Ok(used)
@@ -350,8 +350,8 @@ impl Connection {
             self.pending_bytes -= cost;
             self.answered_bytes += cost;
         }
-        let (style, asked) = (mode.style, mode.context.filter(|_| request.command == NbdCommand::BlockStatus));
-        match (*result, asked) {
+        let (style, context) = (mode.style, mode.context.filter(|_| request.command == NbdCommand::BlockStatus));
+        match (*result, context) {
             (Err(refused), _) => self.outbox.head(|out| style.error(request, refused.errno, refused.why, out)),
             (Ok(Some(loan)), _) => {
                 self.outbox.head(|out| style.data(request, out));
@@ -378,7 +378,7 @@ impl Connection {
         match self.phase {
             ConnectionPhase::Handshake(_) => self.input_blocked && self.outbox.is_empty(),
             ConnectionPhase::Transmission(_) => {
-                let unread = self.input.len() - self.taken;
+                let unread = self.input.len() - self.consumed;
                 unread > 0 && unread >= self.partial_bytes && self.accepts_request()
             }
         }
@@ -395,7 +395,7 @@ impl Connection {
             let mut freed = 0;
             self.outbox.advance(sent, |loan| {
                 freed += dispatcher.loan_cost(loan);
-                dispatcher.give_back(loan);
+                dispatcher.release(loan);
             });
             self.pending_bytes -= freed;
             self.account.earn(freed);
@@ -433,7 +433,7 @@ impl Connection {
         let mut freed = 0;
         self.outbox.close(|loan| {
             freed += dispatcher.loan_cost(loan);
-            dispatcher.give_back(loan);
+            dispatcher.release(loan);
         });
         dispatcher.budget.leave(&mut self.account, self.ticket.client, self.pending_bytes - freed);
     }

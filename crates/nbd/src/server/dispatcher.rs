@@ -265,10 +265,10 @@ impl Dispatcher {
         }
         if let (Some(route), Some(kind)) = (offered.route, charged(request)) {
             let length = u32::try_from(request.length).unwrap_or(u32::MAX);
-            let asked = volume::Request { id: slot, kind, offset: request.offset, length };
+            let modelled = volume::Request { id: slot, kind, offset: request.offset, length };
             let pending = self.slots.get(slot);
             let share = Share { user: pending.ticket.client, among: self.active.sharing(pending.arrived) };
-            self.timeline.arrive(pending.arrived, route, asked, share);
+            self.timeline.arrive(pending.arrived, route, modelled, share);
             waits += 1;
         }
         Ok(waits)
@@ -332,13 +332,13 @@ impl Dispatcher {
         let Pending { export, request, .. } = *self.slots.get(slot);
         self.budget.orphan_ended(self.cost(export, &request));
         if let Ok(Some(loan)) = self.take(now, slot).result {
-            self.give_back(loan);
+            self.release(loan);
         }
     }
 
     /// Releases loaned data.
     #[inline]
-    pub(super) fn give_back(&mut self, loan: Loan) {
+    pub(super) fn release(&mut self, loan: Loan) {
         self.stores[loan.store as usize].release(loan.slot);
         self.slots.free(loan.slot);
     }

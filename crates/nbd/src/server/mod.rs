@@ -187,8 +187,8 @@ impl Server {
         }
         let timeline = Timeline::new(config.system, began, config.round_trip, config.spin);
         let budget = MemoryBudget::new(config.memory_bytes, config.mounts.len() as u64, config.identity.is_some());
-        let kept = Pool::new(MemoryBudget::kept_bytes(config.memory_bytes));
-        config.stores.iter_mut().for_each(|store| store.keep_within(&kept));
+        let buffers = Pool::new(MemoryBudget::kept_bytes(config.memory_bytes));
+        config.stores.iter_mut().for_each(|store| store.keep_within(&buffers));
         for Offer { export, .. } in &mut config.exports {
             export.block.maximum = export.block.maximum.min(budget.request_most());
         }
@@ -426,11 +426,11 @@ impl Server {
     fn handle_input(&mut self, index: u32) {
         let Some(client) = &mut self.clients[index as usize].client else { return };
         let before = client.export();
-        let heard = client.handle_input(now(), &mut self.dispatcher);
+        let result = client.handle_input(now(), &mut self.dispatcher);
         if let (None, Some(export)) = (before, client.export()) {
             self.dispatcher.offered[export as usize].tally.connect();
         }
-        match heard {
+        match result {
             Ok(()) => self.dirty.push(index),
             Err(ClientEnded) => self.disconnect(index),
         }

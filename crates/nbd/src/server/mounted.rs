@@ -139,7 +139,7 @@ impl Mounted {
         // A dead mount is detected by the next read.
         let _ = self.send_reply(&reply, pieces.slices());
         if let Ok(Some(loan)) = answer.result {
-            dispatcher.give_back(loan);
+            dispatcher.release(loan);
         }
     }
 

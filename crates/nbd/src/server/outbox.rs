@@ -86,7 +86,7 @@ impl ReplyOutbox {
         let mut pieces = Pieces::new(&mut slices);
         let (mut head, mut sent) = (self.heads_sent, self.sent);
         for part in &self.parts {
-            let whole = match *part {
+            let is_complete = match *part {
                 OutboxPart::Head(length) => {
                     let rest = &self.heads[head..head + length - sent];
                     head += rest.len();
@@ -98,7 +98,7 @@ impl ReplyOutbox {
                     pieces.bytes() - before == rest
                 }
             };
-            if !whole || pieces.is_full() {
+            if !is_complete || pieces.is_full() {
                 break;
             }
             sent = 0;
@@ -106,8 +106,8 @@ impl ReplyOutbox {
         send(pieces.slices())
     }
 
-    /// Marks bytes as sent and returns completed loans through `give_back`.
-    pub(super) fn advance(&mut self, mut bytes: usize, mut give_back: impl FnMut(Loan)) {
+    /// Marks bytes as sent and returns completed loans through `release`.
+    pub(super) fn advance(&mut self, mut bytes: usize, mut release: impl FnMut(Loan)) {
         while let Some(&part) = self.parts.front() {
             let rest = part.length() - self.sent;
             if let OutboxPart::Head(_) = part {
@@ -121,7 +121,7 @@ impl ReplyOutbox {
             self.sent = 0;
             self.parts.pop_front();
             if let OutboxPart::Data(loan) = part {
-                give_back(loan);
+                release(loan);
             }
         }
         self.forget_sent_heads();
@@ -143,10 +143,10 @@ impl ReplyOutbox {
     }
 
     /// Discards everything.
-    pub(super) fn close(&mut self, mut give_back: impl FnMut(Loan)) {
+    pub(super) fn close(&mut self, mut release: impl FnMut(Loan)) {
         for part in self.parts.drain(..) {
             if let OutboxPart::Data(loan) = part {
-                give_back(loan);
+                release(loan);
             }
         }
         *self = Self::default();

@@ -7,7 +7,7 @@ use std::path::Path;
 use job::{Diagnostic, Place};
 
 use super::answer::Located;
-use crate::places::TIMEOUT;
+use crate::addresses::TIMEOUT;
 
 /// Maximum length of a reply, in bytes.
 const MAX_ANSWER: u64 = 64 << 20;

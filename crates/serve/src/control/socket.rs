@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::answer::ControlReply;
-use super::live::Live;
-use crate::places::{ServiceSocket, TIMEOUT};
+use super::executor::CommandExecutor;
+use crate::addresses::{ServiceSocket, TIMEOUT};
 use live::endpoint::each;
 
 /// Maximum length of a command, in bytes.
@@ -23,20 +23,20 @@ const STACK_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// When the kernel refuses a descriptor or a thread.
-pub(crate) fn serve_commands(socket: &ServiceSocket, live: Live) -> std::io::Result<()> {
+pub(crate) fn serve_commands(socket: &ServiceSocket, executor: CommandExecutor) -> std::io::Result<()> {
     let listener = socket.listener()?;
     // One reference for each controller and one for the acceptor.
-    let live = Arc::new(Mutex::new(live));
+    let executor = Arc::new(Mutex::new(executor));
     let accept = move || {
         each(listener.incoming(), |controller: UnixStream| {
-            if Arc::strong_count(&live) > MAX_CONTROLLERS {
+            if Arc::strong_count(&executor) > MAX_CONTROLLERS {
                 let message = format!("{MAX_CONTROLLERS} controllers are connected already");
                 let _ = send_reply(&controller, &ControlReply::failed(message, "disconnect one"));
                 return;
             }
-            let live = Arc::clone(&live);
+            let executor = Arc::clone(&executor);
             // Without a thread, the controller is disconnected.
-            let _ = thread().spawn(move || serve_controller(&controller, &live));
+            let _ = thread().spawn(move || serve_controller(&controller, &executor));
         });
     };
     thread().spawn(accept).map(drop)
@@ -47,7 +47,7 @@ fn thread() -> std::thread::Builder {
 }
 
 /// Executes the commands of a controller until it disconnects or does not read its replies.
-fn serve_controller(controller: &UnixStream, live: &Mutex<Live>) {
+fn serve_controller(controller: &UnixStream, executor: &Mutex<CommandExecutor>) {
     let mut reader = BufReader::new(controller);
     let mut line = Vec::new();
     loop {
@@ -60,7 +60,7 @@ fn serve_controller(controller: &UnixStream, live: &Mutex<Live>) {
         let reply = if long {
             ControlReply::failed(format!("a command of more than {MAX_COMMAND} bytes"), "write a shorter one")
         } else {
-            live.lock().unwrap_or_else(PoisonError::into_inner).execute(&line)
+            executor.lock().unwrap_or_else(PoisonError::into_inner).execute(&line)
         };
         // The end of an oversized command is unknown.
         if send_reply(controller, &reply).is_err() || long {

@@ -23,7 +23,7 @@ fn garbled(random: &mut Random) -> Vec<u8> {
     sent
 }
 
-/// Presents `said` in pieces; returns the output, the number of bytes consumed and the result.
+/// Presents `sent` in pieces; returns the output, the number of bytes consumed and the result.
 fn outcome(sent: &[u8], mut piece: impl FnMut() -> usize) -> (Vec<u8>, usize, Result<ClientStep, ClientError>) {
     let wishes = Wishes { structured: true, allocation: true, ..Wishes::default() };
     let (mut client, mut out) = (ClientHandshake::new(wishes), Vec::new());

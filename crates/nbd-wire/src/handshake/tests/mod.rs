@@ -40,7 +40,7 @@ fn counted(text: &[u8]) -> Vec<u8> {
     [&(text.len() as u32).to_be_bytes(), text].concat()
 }
 
-fn inquiry(name: &str, requests: &[u16]) -> Vec<u8> {
+fn info_request(name: &str, requests: &[u16]) -> Vec<u8> {
     let mut data = counted(name.as_bytes());
     data.extend_from_slice(&(requests.len() as u16).to_be_bytes());
     requests.iter().for_each(|request| data.extend_from_slice(&request.to_be_bytes()));
@@ -201,7 +201,7 @@ fn the_list_has_names_and_descriptions() {
 #[test]
 fn info_returns_the_requested_information_and_go_selects_the_export() {
     let mut session = Session::new(HandshakeSettings::default());
-    let all = inquiry("plain", &[info::NAME, info::DESCRIPTION, info::BLOCK_SIZE, 3, 77, info::EXPORT]);
+    let all = info_request("plain", &[info::NAME, info::DESCRIPTION, info::BLOCK_SIZE, 3, 77, info::EXPORT]);
     let (replies, step) = session.send(&option(opt::INFO, &all));
     assert_eq!(step, HandshakeStep::More);
     let data: Vec<Vec<u8>> = replies.iter().map(|reply| reply.2.clone()).collect();
@@ -218,11 +218,11 @@ fn info_returns_the_requested_information_and_go_selects_the_export() {
 #[test]
 fn the_empty_name_selects_the_first_export() {
     let (replies, step) =
-        Session::new(HandshakeSettings::default()).send(&option(opt::GO, &inquiry("", &[info::NAME])));
+        Session::new(HandshakeSettings::default()).send(&option(opt::GO, &info_request("", &[info::NAME])));
     assert_eq!(replies[1].2, b"\0\x01plain");
     assert_eq!(agreed(step).export, 0);
     let mut none = Session { exports: vec![], ..Session::new(HandshakeSettings::default()) };
-    none.gets(opt::GO, &inquiry("", &[]), err::UNKNOWN);
+    none.gets(opt::GO, &info_request("", &[]), err::UNKNOWN);
 }
 
 #[test]
@@ -230,25 +230,25 @@ fn unknown_exports_are_refused() {
     let mut session = Session::new(HandshakeSettings { style: ReplyStyle::Structured, ..HandshakeSettings::default() });
     session.gets(opt::STRUCTURED_REPLY, &[], ACK);
     for what in [opt::INFO, opt::GO] {
-        session.gets(what, &inquiry("absent", &[info::BLOCK_SIZE]), err::UNKNOWN);
+        session.gets(what, &info_request("absent", &[info::BLOCK_SIZE]), err::UNKNOWN);
     }
     for what in [opt::LIST_META_CONTEXT, opt::SET_META_CONTEXT] {
         session.gets(what, &queries("absent", &[ALLOCATION]), err::UNKNOWN);
     }
-    assert_eq!(agreed(session.ask(opt::GO, &inquiry("größe", &[])).1).export, 1);
+    assert_eq!(agreed(session.ask(opt::GO, &info_request("größe", &[])).1).export, 1);
 }
 
 #[test]
 fn malformed_data_is_invalid() {
     let mut session = Session::new(HandshakeSettings::default());
     session.gets(opt::STRUCTURED_REPLY, &[], ACK);
-    let mut long = inquiry("plain", &[3]);
+    let mut long = info_request("plain", &[3]);
     long.push(0);
-    let mut short = inquiry("plain", &[1, 3]);
+    let mut short = info_request("plain", &[1, 3]);
     short.pop();
     let beyond = [&u32::MAX.to_be_bytes()[..], b"plain\0\0"].concat();
-    let too_long = inquiry(&"x".repeat(4097), &[]);
-    for data in [&b""[..], b"\0\0", &long, &short, &beyond, &too_long, &inquiry("a\0b", &[])] {
+    let too_long = info_request(&"x".repeat(4097), &[]);
+    for data in [&b""[..], b"\0\0", &long, &short, &beyond, &too_long, &info_request("a\0b", &[])] {
         session.gets(opt::INFO, data, err::INVALID);
         session.gets(opt::GO, data, err::INVALID);
     }
@@ -270,7 +270,7 @@ fn options_without_data_refuse_data() {
     for what in [opt::LIST, opt::STARTTLS, opt::STRUCTURED_REPLY, opt::EXTENDED_HEADERS] {
         session.gets(what, b"x", err::INVALID);
     }
-    assert_eq!(agreed(session.ask(opt::GO, &inquiry("plain", &[])).1), ready());
+    assert_eq!(agreed(session.ask(opt::GO, &info_request("plain", &[])).1), ready());
 }
 
 #[test]
@@ -321,14 +321,14 @@ fn each_of_a_thousand_exports_can_be_queried() {
             session.ask(opt::LIST_META_CONTEXT, &queries(&name, &[])),
             (vec![rep::META_CONTEXT, ACK], HandshakeStep::More)
         );
-        assert_eq!(session.ask(opt::INFO, &inquiry(&name, &[])), (vec![rep::INFO, ACK], HandshakeStep::More));
+        assert_eq!(session.ask(opt::INFO, &info_request(&name, &[])), (vec![rep::INFO, ACK], HandshakeStep::More));
     }
 }
 
 #[test]
 fn a_client_that_reads_no_replies_gets_no_more() {
     let (exports, mut out) = (exports(), Vec::new());
-    let options: Vec<u8> = (0..200).flat_map(|_| option(opt::INFO, &inquiry("plain", &[1, 2, 3]))).collect();
+    let options: Vec<u8> = (0..200).flat_map(|_| option(opt::INFO, &info_request("plain", &[1, 2, 3]))).collect();
     let sent = [&3u32.to_be_bytes()[..], &options].concat();
     let mut server = Handshake::new(HandshakeSettings::default());
     let (consumed, step) = server.advance(&sent, &exports, &mut out);
@@ -337,7 +337,7 @@ fn a_client_that_reads_no_replies_gets_no_more() {
 
 #[test]
 fn bytes_after_go_are_left_to_the_transmission_phase() {
-    let bytes = [&3u32.to_be_bytes()[..], &option(opt::GO, &inquiry("plain", &[])), b"request"].concat();
+    let bytes = [&3u32.to_be_bytes()[..], &option(opt::GO, &info_request("plain", &[])), b"request"].concat();
     let (consumed, step) = Handshake::new(HandshakeSettings::default()).advance(&bytes, &exports(), &mut vec![]);
     assert_eq!((consumed, agreed(step)), (bytes.len() - 7, ready()));
 }

@@ -13,7 +13,7 @@ fn random_options(random: &mut Random) -> Vec<u8> {
         let asked = [ALLOCATION, "base:", "x:y", "nonsense"];
         let asked = &asked[random.below(4) as usize..];
         let mut data = match random.below(5) {
-            0 => inquiry(name, &[3, 1]),
+            0 => info_request(name, &[3, 1]),
             1 => queries(name, asked),
             2 => vec![0; random.below(1 << 17) as usize],
             _ => vec![],

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn negotiates_structured_replies_and_extended_headers() {
-    let go = inquiry("plain", &[]);
+    let go = info_request("plain", &[]);
     let mut session = Session::new(HandshakeSettings::default());
     session.gets(opt::STRUCTURED_REPLY, &[], ACK);
     session.gets(opt::STRUCTURED_REPLY, &[], ACK);
@@ -36,7 +36,7 @@ fn options_not_offered_are_unsupported() {
     let mut session = Session::new(HandshakeSettings { style: ReplyStyle::Simple, ..HandshakeSettings::default() });
     session.gets(opt::EXTENDED_HEADERS, &[], err::UNSUP);
     session.gets(opt::STRUCTURED_REPLY, &[], err::UNSUP);
-    assert_eq!(agreed(session.ask(opt::GO, &inquiry("plain", &[])).1), ready());
+    assert_eq!(agreed(session.ask(opt::GO, &info_request("plain", &[])).1), ready());
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn selected(selections: &[(&str, &[&str])]) -> Option<u32> {
     for (export, asked) in selections {
         session.ask(opt::SET_META_CONTEXT, &queries(export, asked));
     }
-    let agreed = agreed(session.ask(opt::GO, &inquiry("plain", &[])).1);
+    let agreed = agreed(session.ask(opt::GO, &info_request("plain", &[])).1);
     assert_eq!(agreed.flags.contains(TransmissionFlags::BLOCK_STATUS_PAYLOAD), agreed.allocation.is_some());
     agreed.allocation
 }
@@ -92,16 +92,19 @@ fn strict_block_sizes_can_be_enforced() {
     let insist = HandshakeSettings { insist_on_block_sizes: true, ..HandshakeSettings::default() };
     let mut session = Session::new(insist);
     for what in [opt::INFO, opt::GO] {
-        let (replies, step) = session.send(&option(what, &inquiry("größe", &[info::NAME])));
+        let (replies, step) = session.send(&option(what, &info_request("größe", &[info::NAME])));
         assert_eq!((replies[0].1, &replies[0].2[..6], step), (rep::INFO, &[0, 3, 0, 0, 2, 0][..], HandshakeStep::More));
         assert_eq!((replies[1].1, replies.len()), (err::BLOCK_SIZE_REQD, 2));
     }
-    assert_eq!(agreed(session.ask(opt::GO, &inquiry("größe", &[info::BLOCK_SIZE])).1).export, 1);
+    assert_eq!(agreed(session.ask(opt::GO, &info_request("größe", &[info::BLOCK_SIZE])).1).export, 1);
     assert_eq!(Session::new(insist).ask(opt::EXPORT_NAME, "größe".as_bytes()), (vec![], HandshakeStep::Close));
     assert_eq!(
-        agreed(Session::new(insist).ask(opt::GO, &inquiry("plain", &[])).1),
+        agreed(Session::new(insist).ask(opt::GO, &info_request("plain", &[])).1),
         ready(),
         "it has the default sizes"
     );
-    assert_eq!(agreed(Session::new(HandshakeSettings::default()).ask(opt::GO, &inquiry("größe", &[])).1).export, 1);
+    assert_eq!(
+        agreed(Session::new(HandshakeSettings::default()).ask(opt::GO, &info_request("größe", &[])).1).export,
+        1
+    );
 }

@@ -34,5 +34,5 @@ fn tls_resets_the_negotiation_and_later_bytes_are_not_read() {
     let mut out = Vec::new();
     assert_eq!(session.server.advance(&smuggled, &session.exports, &mut out), (16, HandshakeStep::StartTls));
     assert_eq!(replies(&out).len(), 1);
-    assert_eq!(agreed(session.ask(opt::GO, &inquiry("plain", &[])).1), ready());
+    assert_eq!(agreed(session.ask(opt::GO, &info_request("plain", &[])).1), ready());
 }

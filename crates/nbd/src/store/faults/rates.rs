@@ -122,13 +122,10 @@ impl FaultRates {
     }
 
     fn set<'t>(&mut self, part: &'t str, seen: &mut Vec<&'t str>) -> Result<(), RateError> {
-        let (key, value) =
-            part.split_once('=').ok_or_else(|| RateError::new(0, format!("`{part}` is not of the form key=chance")))?;
+        let malformed = || RateError::new(0, format!("`{part}` is not of the form key=chance"), REMEDY);
+        let (key, value) = part.split_once('=').ok_or_else(malformed)?;
         if seen.contains(&key) {
-            return Err(RateError {
-                remedy: "give it once".into(),
-                ..RateError::new(0, format!("`{key}` is given twice"))
-            });
+            return Err(RateError::new(0, format!("`{key}` is given twice"), "give it once"));
         }
         seen.push(key);
         let skip = key.len() + 1;
@@ -173,7 +170,7 @@ fn unknown(key: &str) -> RateError {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.join(", ")),
     };
-    RateError { remedy: remedy.into(), ..RateError::new(0, format!("there is no fault `{key}`")) }
+    RateError::new(0, format!("there is no fault `{key}`"), remedy)
 }
 
 /// A problem in a pair, from byte `skip` on.
@@ -184,8 +181,8 @@ struct RateError {
 }
 
 impl RateError {
-    fn new(skip: usize, message: String) -> Self {
-        Self { skip, message, remedy: REMEDY.into() }
+    fn new(skip: usize, message: String, remedy: impl Into<Cow<'static, str>>) -> Self {
+        Self { skip, message, remedy: remedy.into() }
     }
 }
 
@@ -193,14 +190,11 @@ fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, RateError> {
     let example = format!("{key}=0.0001:2s");
     let Some((often, time)) = value.split_once(':') else {
         let message = format!("`{value}` does not say how long it stalls");
-        let remedy = format!("write chance and time, as in {example}").into();
-        return Err(RateError { remedy, ..RateError::new(skip, message) });
+        return Err(RateError::new(skip, message, format!("write chance and time, as in {example}")));
     };
     let at = skip + often.len() + 1;
-    let ns = quantity(time, QuantityKind::Duration).map_err(|message| RateError {
-        remedy: format!("write, for example, {example}").into(),
-        ..RateError::new(at, message)
-    })?;
+    let ns = quantity(time, QuantityKind::Duration)
+        .map_err(|message| RateError::new(at, message, format!("write, for example, {example}")))?;
     Ok(Stall { chance: chance(often, skip)?, time: Nanos::new(ns.round() as u64) })
 }
 
@@ -209,10 +203,9 @@ fn chance(text: &str, skip: usize) -> Result<f64, RateError> {
         Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
         None => text.parse(),
     };
-    number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(|| RateError {
-        remedy: "write a number from 0 to 1, or a percentage up to 100%".into(),
-        ..RateError::new(skip, format!("`{text}` is not a chance"))
-    })
+    let remedy = "write a number from 0 to 1, or a percentage up to 100%";
+    let wrong = || RateError::new(skip, format!("`{text}` is not a chance"), remedy);
+    number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(wrong)
 }
 
 #[cfg(test)]

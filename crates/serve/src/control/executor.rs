@@ -10,12 +10,12 @@ use volume::{Attachment, Behaviour};
 use super::answer::{CommandError, ControlReply, ExportState, ServerState};
 use super::command::{ControlCommand, Keys, Pair};
 use crate::question::ServeQuestion;
+use crate::requested::RequestedExport;
 use crate::stats::by_name;
 use crate::view::RecentView;
-use crate::wanted::Wanted;
 
 /// Executes commands on a running server.
-pub(crate) struct Live {
+pub(crate) struct CommandExecutor {
     controller: Controller,
     view: RecentView,
     faults: FaultRates,
@@ -40,20 +40,20 @@ struct EditedVolume {
     set: Vec<(String, Range<usize>)>,
 }
 
-impl Live {
+impl CommandExecutor {
     pub(crate) fn new(
         question: &ServeQuestion,
         controller: Controller,
         view: RecentView,
         read_volume: fn(&str) -> Result<String, String>,
     ) -> Self {
-        let export = |wanted: &Wanted| ControlledExport {
-            name: wanted.name.clone(),
-            volume: wanted.volume.clone(),
-            model: wanted.model.clone(),
+        let export = |requested: &RequestedExport| ControlledExport {
+            name: requested.name.clone(),
+            volume: requested.volume.clone(),
+            model: requested.model.clone(),
             set: Vec::new(),
         };
-        let exports = question.wanted.iter().map(export).collect();
+        let exports = question.requested.iter().map(export).collect();
         Self { controller, view, faults: question.faults, exports, read_volume }
     }
 
@@ -154,7 +154,7 @@ impl ControlledExport {
     }
 
     /// Returns the text of its volume with changed keys.
-    fn words(&self) -> Option<EditedVolume> {
+    fn text(&self) -> Option<EditedVolume> {
         let volume = self.volume.as_ref()?;
         let is_set = |part: &str| {
             part.split_once('=').is_some_and(|(key, _)| self.set.iter().any(|(known, _)| known == key.trim()))
@@ -179,11 +179,11 @@ fn resolve(
     at: &Range<usize>,
     read_volume: fn(&str) -> Result<String, String>,
 ) -> Result<(), Vec<CommandError>> {
-    let words: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::words).collect();
-    let texts: Vec<&str> = words.iter().flatten().map(|words| words.text.as_str()).collect();
+    let volumes: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::text).collect();
+    let texts: Vec<&str> = volumes.iter().flatten().map(|volume| volume.text.as_str()).collect();
     let resolved = catalogue::resolve_all(&texts, &read_volume).map_err(|problems| {
-        let words = words[index].as_ref();
-        problems.into_iter().map(|problem| located(problem, words, keys, at)).collect::<Vec<_>>()
+        let edited = volumes[index].as_ref();
+        problems.into_iter().map(|problem| located(problem, edited, keys, at)).collect::<Vec<_>>()
     })?;
     let models = exports.iter_mut().filter_map(|export| export.model.as_mut());
     models.zip(resolved).for_each(|(model, resolved)| model.spec = resolved.spec);
@@ -191,13 +191,13 @@ fn resolve(
 }
 
 /// Converts a problem of a volume, located at the pair that has caused it.
-fn located(problem: Problem, words: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
+fn located(problem: Problem, edited: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
     let Problem { message, place, at: within, remedy } = problem;
     let pairs = if let Keys::Set(pairs) = keys { pairs.as_slice() } else { &[] };
-    let words = words.filter(|words| words.text == *place.text);
-    let of_key = words.and_then(|words| {
+    let edited = edited.filter(|edited| edited.text == *place.text);
+    let of_key = edited.and_then(|edited| {
         let is_there = |(_, set): &&(String, Range<usize>)| set.contains(&within.start) && within.end <= set.end;
-        let (key, set) = words.set.iter().find(is_there)?;
+        let (key, set) = edited.set.iter().find(is_there)?;
         let pair = pairs.iter().find(|pair| pair.key == *key)?;
         Some(pair.at.start + within.start - set.start..pair.at.start + within.end - set.start)
     });

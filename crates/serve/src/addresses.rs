@@ -16,7 +16,7 @@ use live::endpoint;
 
 /// A requested listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ListenPlace {
+pub(crate) enum ListenAddress {
     /// A unix socket; `None` for one in this user's runtime directory.
     Unix(Option<PathBuf>),
     Tcp(SocketAddr),
@@ -33,7 +33,7 @@ pub(crate) enum Admits {
     Unencrypted,
 }
 
-impl ListenPlace {
+impl ListenAddress {
     /// Parses the TCP address of an option. An address that other hosts can reach must not admit every client unless
     /// that is permitted.
     ///
@@ -65,7 +65,7 @@ impl ListenPlace {
 
 /// A listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OpenPlace {
+pub(crate) enum BoundAddress {
     Unix(PathBuf),
     Tcp {
         address: SocketAddr,
@@ -74,18 +74,18 @@ pub(crate) enum OpenPlace {
     },
 }
 
-impl OpenPlace {
+impl BoundAddress {
     /// Listens at an address. If the server has certificates, TCP requires encryption.
     ///
     /// # Errors
     /// The system's refusal, with the address and the remedy.
     pub(crate) fn listen(
-        place: &ListenPlace,
+        requested: &ListenAddress,
         encrypts: bool,
         directory: &RuntimeDirectory,
     ) -> Result<(Listener, Self), String> {
-        match place {
-            ListenPlace::Unix(path) => {
+        match requested {
+            ListenAddress::Unix(path) => {
                 let path = match path {
                     Some(path) => absolute(path),
                     None => directory.make()?.join(format!("serve-{}.sock", std::process::id())),
@@ -94,7 +94,7 @@ impl OpenPlace {
                 let tls = if encrypts { Tls::Offered } else { Tls::Off };
                 Ok((listener.with_tls(tls), Self::Unix(path)))
             }
-            ListenPlace::Tcp(address) => {
+            ListenAddress::Tcp(address) => {
                 let listener =
                     Listener::tcp(*address).map_err(|error| endpoint::refused("--listen", *address, &error))?;
                 let address = listener.address().unwrap_or(*address);

@@ -9,20 +9,20 @@ pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
 
 /// A requested export.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestedExport {
     pub(crate) name: String,
     /// Volume and machine of its model.
     pub(crate) model: Option<Attachment>,
     /// Text of its volume, including its size.
     pub(crate) volume: Option<String>,
-    pub(crate) store: StoreWords,
+    pub(crate) store: BackingSpec,
     /// Size given by its volume or `--size`, in bytes.
     pub(crate) size: Option<u64>,
 }
 
 /// Backing of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StoreWords {
+pub(crate) enum BackingSpec {
     Memory,
     Zero,
     Pattern,
@@ -32,7 +32,7 @@ pub(crate) enum StoreWords {
     Copy(PathBuf),
 }
 
-impl StoreWords {
+impl BackingSpec {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match (text, text.split_once(':')) {
             ("memory", _) => Self::Memory,
