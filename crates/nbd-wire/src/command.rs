@@ -186,7 +186,6 @@ impl NbdRequest {
     }
 }
 
-/// Converts exactly `N` bytes to an array.
 #[inline]
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().expect("the caller took as many")

@@ -6,14 +6,12 @@ pub(crate) const GREETING: u64 = 0x4e42_444d_4147_4943;
 pub(crate) const OPTION: u64 = 0x4948_4156_454f_5054;
 /// Magic of oldstyle negotiation, after the greeting.
 pub(crate) const OLDSTYLE: u64 = 0x0000_4202_8186_1253;
-/// Magic of every option reply.
 pub(crate) const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
 
 /// Handshake and client flag: negotiation of options with replies.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
 /// Handshake and client flag: no padding after the reply to `NBD_OPT_EXPORT_NAME`.
 pub(crate) const NO_ZEROES: u16 = 2;
-/// Length of that padding, in bytes.
 pub(crate) const ZEROES: usize = 124;
 /// Longest string, in bytes ("Conventions").
 pub(crate) const MAX_STRING: usize = 4096;

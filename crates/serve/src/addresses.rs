@@ -63,7 +63,6 @@ impl ListenAddress {
     }
 }
 
-/// A listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BoundAddress {
     Unix(PathBuf),
@@ -104,7 +103,6 @@ impl BoundAddress {
         }
     }
 
-    /// Returns the URI of an export.
     pub(crate) fn uri(&self, export: &str) -> Uri {
         use std::os::unix::ffi::OsStrExt;
         let server = match self {
@@ -146,7 +144,6 @@ impl ServiceSocket {
         Ok(Self { path, listener })
     }
 
-    /// Returns the path of the socket.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -94,7 +94,6 @@ impl HeldDevices {
         Self { devices, clean_up }
     }
 
-    /// Returns the device nodes.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         devices.iter().map(|device| device.path().to_owned()).collect()

@@ -7,7 +7,6 @@ use volume::Attachment;
 /// Minimum memory limit, in bytes: a few connections, each with requests of 256 KiB.
 pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
 
-/// A requested export.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestedExport {
     pub(crate) name: String,
@@ -45,7 +44,6 @@ impl BackingSpec {
         })
     }
 
-    /// Returns the file or device behind it.
     pub(crate) fn path(&self) -> Option<&PathBuf> {
         match self {
             Self::File(path) | Self::Copy(path) => Some(path),

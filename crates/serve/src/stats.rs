@@ -66,7 +66,6 @@ pub fn document(stats: &ServerStats) -> ResultDocument<'_> {
     ResultDocument::Server(stats, &FAULTS)
 }
 
-/// Returns counts of faults by name.
 pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
     FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
 }
@@ -106,7 +105,6 @@ fn notes(facts: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
     facts.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
-/// Returns the name of a kind of request.
 const fn name(kind: TallyKind) -> &'static str {
     match kind {
         TallyKind::Read => "read",

@@ -55,7 +55,6 @@ impl RecentView {
         stats::stats(&self.facts(), self.seed, snapshot, &self.rates())
     }
 
-    /// Updates the volumes of the exports, in order.
     pub(crate) fn set_volumes(&self, volumes: impl Iterator<Item = Option<String>>) {
         self.facts().iter_mut().zip(volumes).for_each(|(facts, volume)| facts.volume = volume);
     }

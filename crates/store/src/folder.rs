@@ -52,7 +52,6 @@ pub(crate) fn foreign(path: &Path, why: &str) -> Error {
     Error::new(path, Reason::Foreign(why.to_owned()), "put it elsewhere if it is not meant to be here")
 }
 
-/// Reads and verifies a file of a run.
 pub(crate) fn read_file(folder: &Path, entry: &Entry, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
     let seal = entry.files.get(name).ok_or_else(|| missing(&path))?;
@@ -74,7 +73,6 @@ fn missing(path: &Path) -> Error {
     Error::damaged(path, "the file is missing")
 }
 
-/// Refuses runs of later versions.
 pub(crate) fn check_version(folder: &Path, entry: &Entry) -> Result<()> {
     let [format, schema] = [(entry.format, FORMAT), (entry.schema, record::SCHEMA)];
     let newer = [format, schema].into_iter().find(|(found, known)| found > known);

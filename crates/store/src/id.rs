@@ -42,7 +42,6 @@ pub(crate) fn unused(root: &Path, kind: RunKind, name: &str, started_unix_ms: u6
     low_digits.chain(more_digits).find(|id| !root.join(id).exists()).unwrap_or(stem)
 }
 
-/// Infix of series names.
 pub(crate) const SERIES: &str = "-series-";
 
 /// Returns a name for repeats of the same jobs: start of the first in UTC, subject, and four digits from `salt`.

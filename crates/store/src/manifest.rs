@@ -126,7 +126,6 @@ impl Entry {
         self.files.values().map(|file| file.bytes).sum()
     }
 
-    /// Parses the manifest at `path`.
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let entry: Self = unseal(path, bytes)?;
         let clean = |name: &String| !name.is_empty() && !name.contains('/') && !name.starts_with('.');

@@ -9,7 +9,6 @@ use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
 use crate::{RunKind, disk, sweep};
 
 const LOCK: &str = "lock";
-/// Name of the index file.
 pub(crate) const INDEX: &str = "index.json";
 const VERSION: &str = "store.json";
 const VERSION_TEMPORARY: &str = ".store.json";

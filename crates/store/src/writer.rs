@@ -198,7 +198,6 @@ impl Write for ChecksumWriter {
     }
 }
 
-/// Content of `resolved.json`.
 #[derive(Serialize)]
 struct ResolvedJob<'a> {
     schema: u32,

@@ -14,7 +14,6 @@ use crate::{ExportBlockSizes, TransmissionFlags};
 const MAX_REPLY: usize = 2 * number::MAX_STRING + 64;
 /// Maximum total size of listed names and descriptions, in bytes.
 const MAX_LIST: usize = 16 << 20;
-/// Maximum replies to one option.
 const MAX_REPLIES: usize = 1 << 16;
 
 /// The client's handshake on one connection.
@@ -45,7 +44,6 @@ enum ClientPhase {
     Ended,
 }
 
-/// A reply to an option.
 struct OptionReplyHeader<'a> {
     kind: u32,
     data: &'a [u8],
@@ -150,7 +148,6 @@ impl ClientHandshake {
         Ok(())
     }
 
-    /// Sends the first option after TLS.
     fn send_first_option(&mut self, out: &mut Vec<u8>) {
         let option = if self.lists {
             opt::LIST

@@ -122,7 +122,6 @@ pub enum Malformed {
     },
 }
 
-/// The header of a chunk.
 struct ReplyChunk {
     last: bool,
     kind: u16,

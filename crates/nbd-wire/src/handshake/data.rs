@@ -7,9 +7,7 @@ use crate::number::info;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct InfoRequest<'a> {
     pub(super) export: &'a str,
-    /// Whether the name is requested.
     pub(super) name: bool,
-    /// Whether the description is requested.
     pub(super) description: bool,
     /// Whether the block sizes are requested, which the client then respects.
     pub(super) block_sizes: bool,

@@ -8,7 +8,6 @@ use crate::number::{ALLOCATION, opt};
 use crate::{Export, ReplyStyle, TransmissionFlags};
 
 impl Handshake {
-    /// Executes an option and answers it.
     pub(super) fn execute(&mut self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> HandshakeStep {
         let result = match option {
             opt::EXPORT_NAME => return self.export_name(data, exports, out),

@@ -78,7 +78,6 @@ impl<'a> AbiFields<'a> {
         self.0.array().map(u64::from_ne_bytes)
     }
 
-    /// Returns the remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.0.0
     }

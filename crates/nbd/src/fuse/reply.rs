@@ -25,7 +25,6 @@ impl FuseReply {
         Self { bytes, used: HEADER_BYTES, payload: 0 }.sealed()
     }
 
-    /// Reports success without a result.
     pub(super) fn done(unique: u64) -> Self {
         Self::new(unique, 0)
     }
@@ -36,12 +35,10 @@ impl FuseReply {
         Self::new(unique, errno.raw_os_error())
     }
 
-    /// Announces the data of a read.
     pub(super) fn read(unique: u64, payload: u32) -> Self {
         Self { payload, ..Self::done(unique) }.sealed()
     }
 
-    /// Reports the number of bytes written.
     pub(super) fn written(unique: u64, length: u32) -> Self {
         Self::done(unique).u32(length).zeroes(4)
     }
@@ -51,13 +48,11 @@ impl FuseReply {
         Self::done(unique).u64(offset)
     }
 
-    /// Reports that the file is open.
     pub(super) fn opened(unique: u64) -> Self {
         let flags = abi::open::DIRECT_IO | abi::open::NOFLUSH | abi::open::PARALLEL_DIRECT_WRITES;
         Self::done(unique).u64(0).u32(flags).zeroes(4)
     }
 
-    /// Reports the negotiated parameters.
     pub(super) fn init(unique: u64, minor: u32, readahead: u32, flags: u32) -> Self {
         let reply = Self::done(unique).u32(abi::MAJOR).u32(minor).u32(readahead).u32(flags);
         let reply = reply.u16(MAX_IN_FLIGHT).u16(MAX_IN_FLIGHT / 4 * 3).u32(abi::MOST_BYTES);
@@ -116,7 +111,6 @@ impl FuseReply {
         self.sealed()
     }
 
-    /// Updates the length in the header.
     fn sealed(mut self) -> Self {
         let length = self.used as u32 + self.payload;
         self.bytes[..4].copy_from_slice(&length.to_ne_bytes());

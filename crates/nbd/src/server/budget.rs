@@ -21,7 +21,6 @@ use super::slots::ConnectionTicket;
 pub(super) const REQUEST_BYTES: u64 = 2 << 10;
 /// Uncounted memory of a connection: its own structures and allocator overhead.
 const CONNECTION_BYTES: u64 = 8 << 10;
-/// Buffers of a TLS session.
 const SESSION_BYTES: u64 = 160 << 10;
 /// Bounds of a connection's share.
 const MIN_SHARE: u64 = 64 << 10;
@@ -201,7 +200,6 @@ impl MemoryBudget {
         turn && fits
     }
 
-    /// Returns an advance.
     #[inline]
     pub(super) fn return_advance(&mut self, account: &mut Account) {
         if account.advance > 0 {

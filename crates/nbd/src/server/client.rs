@@ -11,7 +11,6 @@ use super::mounted::Mounted;
 use super::poll::Interest;
 use super::socket_error::ClientEnded;
 
-/// A client.
 pub(super) enum Client {
     /// A client connected through a listener.
     Connection(Box<Connection>),
@@ -36,7 +35,6 @@ impl Client {
         }
     }
 
-    /// Reads and starts requests.
     pub(super) fn handle_input(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         match self {
             Self::Connection(connection) => connection.handle_input(now, dispatcher),
@@ -62,7 +60,6 @@ impl Client {
         }
     }
 
-    /// Reports whether output is pending.
     pub(super) fn has_output(&self) -> bool {
         matches!(self, Self::Connection(connection) if connection.has_output())
     }

@@ -21,14 +21,12 @@ const MIN_INPUT_BYTES: usize = 4 << 10;
 const HANDSHAKE_INPUT_BYTES: usize = 16 << 10;
 /// Largest input buffer that a connection keeps between requests.
 const INPUT_KEPT_BYTES: usize = 8 << 10;
-/// Longest payload of a request.
 const MAX_PAYLOAD: u64 = 32 << 20;
 /// Unsent reply headers above which a client's input is not read.
 const MAX_HEADS_BYTES: usize = 1 << 20;
 /// Requests in flight above which a client's input is not read.
 const MAX_IN_FLIGHT: u32 = 16_384;
 
-/// A client connected through a listener.
 pub(super) struct Connection {
     socket: ClientSocket,
     ticket: ConnectionTicket,
@@ -112,7 +110,6 @@ impl Connection {
         }
     }
 
-    /// Reads and processes input.
     pub(super) fn handle_input(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         if !self.accepts_input(&dispatcher.budget) {
             return Ok(());
@@ -172,7 +169,6 @@ impl Connection {
         if self.input.len() - self.consumed < self.partial_bytes { Ok(()) } else { self.resume(now, dispatcher) }
     }
 
-    /// Processes buffered input.
     fn resume(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         let mut input = std::mem::take(&mut self.input);
         let used = self.process(now, &input[self.consumed..], dispatcher)?;
@@ -280,7 +276,6 @@ impl Connection {
         Ok(used)
     }
 
-    /// Passes a request to the dispatcher.
     #[inline]
     fn begin(
         &mut self,
@@ -323,7 +318,6 @@ impl Connection {
         self.pending_bytes + self.reserved + input + self.outbox.held_bytes()
     }
 
-    /// Reports the memory in use to the budget.
     #[inline]
     fn settle(&mut self, dispatcher: &mut Dispatcher) {
         if self.in_flight == 0 && self.partial_bytes == 0 && self.outbox.is_empty() {
@@ -333,7 +327,6 @@ impl Connection {
         dispatcher.budget.settle(&mut self.account, held);
     }
 
-    /// Queues the reply to a request.
     #[inline]
     pub(super) fn answer(&mut self, now: Nanos, answer: &DispatchResult, dispatcher: &mut Dispatcher) {
         let ConnectionPhase::Transmission(mode) = self.phase else { return };
@@ -410,7 +403,6 @@ impl Connection {
         if self.closing && self.in_flight == 0 && !self.has_output() { Err(ClientEnded) } else { Ok(()) }
     }
 
-    /// Reports whether output is pending.
     pub(super) fn has_output(&self) -> bool {
         !self.outbox.is_empty() || self.socket.has_unsent()
     }
@@ -438,7 +430,6 @@ impl Connection {
         dispatcher.budget.leave(&mut self.account, self.ticket.client, self.pending_bytes - freed);
     }
 
-    /// Reports whether input is read.
     #[inline]
     fn accepts_input(&self, budget: &MemoryBudget) -> bool {
         if self.input_blocked || !self.accepts_request() {

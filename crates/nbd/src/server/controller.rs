@@ -28,7 +28,6 @@ pub struct Controller {
     control: Sender<ControlRequest>,
 }
 
-/// A change with the channel for its report.
 #[derive(Debug)]
 pub(super) struct ControlRequest {
     pub change: Option<ControlChange>,

@@ -17,7 +17,6 @@ use crate::store::{Abilities, Fault, Faults, Footprint, Operation, Store, StoreE
 use nbd_wire::handshake::Agreed;
 use nbd_wire::{CommandFlags, Errno, Export, Extent, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
 
-/// Maximum bytes per read.
 pub(super) const INPUT_BYTES: usize = 256 << 10;
 
 #[derive(Clone, Debug)]
@@ -57,7 +56,6 @@ pub(super) struct Dispatcher {
     pub timeline: Timeline,
     /// TLS certificates of the server.
     pub identity: Option<TlsIdentity>,
-    /// Whether each store holds copies.
     copies: Vec<bool>,
     slots: ServerSlots,
     /// Number of requests since the server started.
@@ -77,7 +75,6 @@ pub(super) struct Dispatcher {
     pub closing: bool,
 }
 
-/// Result of a dispatched request.
 #[derive(Clone, Debug)]
 pub(super) struct DispatchResult {
     pub request: NbdRequest,
@@ -220,7 +217,6 @@ impl Dispatcher {
         self.stores.iter_mut().for_each(|store| store.set_faults(rates));
     }
 
-    /// Validates a request against its export.
     fn check(&self, mode: ReplyMode, request: &NbdRequest) -> Result<(), SlotError> {
         let (offered, export) = (&self.offered[mode.export as usize], &self.exports[mode.export as usize]);
         let refuse = |errno, why| Err(SlotError { errno, why });
@@ -310,7 +306,6 @@ impl Dispatcher {
         self.slots.get(slot).ticket
     }
 
-    /// Removes a finished request.
     #[inline]
     pub(super) fn take(&mut self, now: Nanos, slot: u32) -> DispatchResult {
         let pending = self.slots.remove(slot);
@@ -336,7 +331,6 @@ impl Dispatcher {
         }
     }
 
-    /// Releases loaned data.
     #[inline]
     pub(super) fn release(&mut self, loan: Loan) {
         self.stores[loan.store as usize].release(loan.slot);
@@ -354,7 +348,6 @@ impl Dispatcher {
         tally.answered(request.command, request.length, *arrived, now, result.is_ok());
     }
 
-    /// Reports whether no request is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.slots.in_use() == 0
     }

@@ -6,7 +6,6 @@
 
 use units::Nanos;
 
-/// Maximum time to poll.
 const MAX_POLL: Nanos = Nanos::from_micros(64);
 /// A request that ends a sleep this early would have been found by polling: the wake-up took the rest.
 const SOON: Nanos = Nanos::from_micros(128);
@@ -48,7 +47,6 @@ impl IdlePoll {
         self.allowed && self.single >= SINGLE && self.soon >= WORTH && now.since(since) < MAX_POLL
     }
 
-    /// Notes that something arrived.
     pub(super) fn arrived(&mut self, now: Nanos) {
         if let Some(since) = self.idle_since.take() {
             let soon = now.since(since) <= SOON;

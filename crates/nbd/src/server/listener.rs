@@ -15,7 +15,6 @@ use nbd_wire::handshake::Tls;
 
 /// Non-blocking, and not inherited by child processes.
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// Backlog of listening sockets.
 const BACKLOG: i32 = 1024;
 
 /// A listening socket. Dropping it removes a unix socket's file.

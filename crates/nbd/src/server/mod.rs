@@ -157,7 +157,6 @@ struct ClientSlot {
 
 /// Clients accepted at once before the connected ones are served.
 const MAX_ACCEPTS_AT_ONCE: usize = 64;
-/// Interval at which snapshots are published.
 const PUBLISH_INTERVAL: Nanos = Nanos::from_millis(500);
 /// Time after which a client that has not selected an export is disconnected.
 const HANDSHAKE_TIMEOUT: Nanos = Nanos::from_secs(30);
@@ -262,7 +261,6 @@ impl Server {
         Ok(self.snapshot(now()))
     }
 
-    /// Waits for events and handles them.
     fn handle_events(&mut self) -> io::Result<()> {
         let sleep = self.sleep(now());
         self.poll.wait(sleep, &mut self.ready)?;
@@ -294,7 +292,6 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the changes requested by controllers.
     fn change(&mut self, now: Nanos) {
         for ControlRequest { change, done } in self.control.take() {
             match change {
@@ -337,7 +334,6 @@ impl Server {
         self.clients.iter().filter_map(|entry| entry.client.as_ref())
     }
 
-    /// Accepts clients.
     fn accept(&mut self, listener: u32) {
         let settings = HandshakeSettings { tls: self.listeners[listener as usize].tls(), ..self.settings };
         for _ in 0..MAX_ACCEPTS_AT_ONCE {
@@ -405,7 +401,6 @@ impl Server {
         self.add_client(|ticket, _| Client::Mounted(Box::new(Mounted::new(channel, node, ticket, export as u32))));
     }
 
-    /// Adds a client to the list.
     fn add_client(&mut self, client: impl FnOnce(ConnectionTicket, &MemoryBudget) -> Client) {
         let index = self.free.pop().unwrap_or_else(|| {
             self.clients.push(ClientSlot::default());
@@ -422,7 +417,6 @@ impl Server {
         }
     }
 
-    /// Reads and starts requests of a client.
     fn handle_input(&mut self, index: u32) {
         let Some(client) = &mut self.clients[index as usize].client else { return };
         let before = client.export();

@@ -22,7 +22,6 @@ const MAX_SLICES: usize = 512;
 /// Upper bound on the memory of a kernel request, including what stores add.
 const MAX_KERNEL_REQUEST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
 
-/// A mount.
 pub(super) struct Mounted {
     channel: Channel,
     node: Node,
@@ -33,7 +32,6 @@ pub(super) struct Mounted {
     replies: Vec<Option<fuse::ReplyTicket>>,
     free: Vec<u32>,
     in_flight: u32,
-    /// Memory of requests in flight.
     pending_bytes: u64,
     account: Account,
 }
@@ -63,7 +61,6 @@ impl Mounted {
         self.mode.export
     }
 
-    /// Reads and starts requests.
     pub(super) fn handle_input(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let result = (0..MAX_REQUESTS_AT_ONCE).try_for_each(|_| match self.receive(&mut buffer, dispatcher) {
@@ -120,7 +117,6 @@ impl Mounted {
         seek.answer(|offset, length| store.extents(offset, length, MAX_SLICES))
     }
 
-    /// Sends the reply to a request.
     pub(super) fn answer(&mut self, answer: &DispatchResult, dispatcher: &mut Dispatcher) {
         let cookie = answer.request.cookie as u32;
         let Some(reply) = self.replies[cookie as usize].take() else { return };

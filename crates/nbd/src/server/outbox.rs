@@ -6,7 +6,6 @@ use std::io::IoSlice;
 
 use crate::store::{Pieces, Store};
 
-/// Maximum slices per system call.
 const MAX_SLICES: usize = 128;
 /// Buffer capacities kept while the outbox is empty.
 const HEADS_KEPT_BYTES: usize = 16 << 10;
@@ -16,7 +15,6 @@ const PARTS_KEPT: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct ReplyOutbox {
     heads: Vec<u8>,
-    /// Sent bytes of `heads`.
     heads_sent: usize,
     parts: VecDeque<OutboxPart>,
     /// Sent bytes of the first part.
@@ -44,7 +42,6 @@ pub(super) struct Loan {
 }
 
 impl ReplyOutbox {
-    /// Reports whether everything is sent.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
@@ -142,7 +139,6 @@ impl ReplyOutbox {
         }
     }
 
-    /// Discards everything.
     pub(super) fn close(&mut self, mut release: impl FnMut(Loan)) {
         for part in self.parts.drain(..) {
             if let OutboxPart::Data(loan) = part {

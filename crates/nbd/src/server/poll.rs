@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, Timespec};
 use units::Nanos;
 
-/// The source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// The server is stopping.
@@ -47,7 +46,6 @@ impl Token {
     }
 }
 
-/// Events of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PollEvents {
     pub token: Token,
@@ -55,7 +53,6 @@ pub(super) struct PollEvents {
     pub hung_up: bool,
 }
 
-/// Events that a file is watched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interest {
     /// Data to read.
@@ -75,7 +72,6 @@ impl Interest {
     }
 }
 
-/// A set of watched files.
 pub(super) struct Poll {
     epoll: OwnedFd,
     events: Vec<Event>,

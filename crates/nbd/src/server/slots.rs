@@ -41,7 +41,6 @@ impl Pending {
     }
 }
 
-/// Failure of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotError {
     /// Error number for the client.
@@ -65,7 +64,6 @@ pub(super) struct ServerSlots {
 }
 
 impl ServerSlots {
-    /// Creates a table of at most `most` slots.
     pub(super) fn new(most: u32) -> Self {
         Self { all: Vec::new(), free: Vec::new(), most }
     }
@@ -93,14 +91,12 @@ impl ServerSlots {
         self.all[slot as usize].take().expect("a slot in use")
     }
 
-    /// Makes a slot available again.
     #[inline]
     pub(super) fn free(&mut self, slot: u32) {
         debug_assert!(self.all[slot as usize].is_none(), "a slot in use was freed");
         self.free.push(slot);
     }
 
-    /// Returns the number of slots in use.
     pub(super) fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }

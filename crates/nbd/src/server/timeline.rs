@@ -19,11 +19,10 @@ pub(super) struct Timeline {
     began: Nanos,
     round_trips: RoundTrips,
     spin: bool,
-    /// RunningMedian lateness of wake-ups.
+    /// Usual lateness of wake-ups.
     wake_late_ns: u64,
     /// Mean interval between due times.
     gap_ns: u64,
-    /// When the last reply was due.
     last_due: Nanos,
     /// Requested time of the wake-up that the server waits for.
     wake_requested: Option<Nanos>,
@@ -80,7 +79,6 @@ impl Timeline {
         }
     }
 
-    /// Delays a request until at least `at`.
     pub(super) fn delay_until(&mut self, at: Nanos, slot: u32) {
         self.system.enter(at.since(self.began), slot);
     }
@@ -142,12 +140,10 @@ impl Timeline {
         self.punctuality.replies += 1;
     }
 
-    /// Changes the specs of the model.
     pub(super) fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
         self.system.change(now.since(self.began).max(self.earliest), attachments);
     }
 
-    /// Forgets a disconnected client.
     pub(super) fn forget(&mut self, client: u32) {
         self.round_trips.forget(client);
     }

@@ -127,7 +127,6 @@ const MAX_READ_BYTES: usize = 36 << 10;
 /// Smallest receive buffer.
 pub(super) const MIN_BUFFER_BYTES: usize = 2 * MAX_READ_BYTES;
 
-/// The TLS session of a connection.
 #[derive(Debug)]
 pub(super) struct TlsSession(Box<ServerConnection>);
 
@@ -183,7 +182,6 @@ impl TlsSession {
         }
     }
 
-    /// Sends encrypted data.
     pub(super) fn drain(&mut self, file: &OwnedFd) -> Result<(), SocketError> {
         while self.0.wants_write() {
             self.0.write_tls(&mut Raw(file))?;

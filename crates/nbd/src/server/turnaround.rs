@@ -23,7 +23,6 @@ pub enum RoundTripDeduction {
     Learnt(Nanos),
 }
 
-/// Round trips of all clients.
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     round_trip: RoundTripDeduction,
@@ -79,7 +78,6 @@ impl RoundTrips {
         }
     }
 
-    /// Returns the mean deduction.
     pub(super) fn mean(&self) -> Nanos {
         Nanos::new(u64::try_from(self.deducted_ns).unwrap_or(0) / self.requests.max(1))
     }
@@ -110,7 +108,6 @@ struct Turnaround {
     /// Maximum requests in flight, in this period and the previous one.
     peak: u32,
     peak_before: u32,
-    /// Requests left in this period.
     requests_left: u32,
     usual_ns: u64,
     /// Fraction of its requests, of [`ONE`], that follow soon enough for a closed loop.
@@ -125,9 +122,7 @@ const SOON_EACH_NS: u64 = 16_000;
 /// In a closed loop, a request that follows within this multiple of the limit was delayed by the host; a later one, by
 /// a pause of the client.
 const MAX_DELAYED: u64 = 2;
-/// Step of the running median in nanoseconds.
 const STEP_NS: u64 = 500;
-/// Number of requests per period.
 const PERIOD: u32 = 256;
 /// Fixed-point representation of 1.
 const ONE: u32 = 1 << 16;

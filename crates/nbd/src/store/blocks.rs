@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-/// Size of a block.
 pub(super) const BLOCK_BYTES: u64 = 64 << 10;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
@@ -18,7 +17,6 @@ const NONE: u64 = u64::MAX;
 
 struct BlockChunk {
     bytes: Box<[u8]>,
-    /// Offset of the first block.
     start: usize,
 }
 
@@ -41,7 +39,6 @@ pub(super) struct BlockMap {
 }
 
 impl BlockMap {
-    /// Returns the number of blocks in use.
     pub(super) fn len(&self) -> u64 {
         (self.owners.len() - self.gaps.len()) as u64
     }
@@ -66,7 +63,6 @@ impl BlockMap {
         Some(number)
     }
 
-    /// Frees a block.
     pub(super) fn remove(&mut self, number: u32) {
         self.owners[number as usize] = NONE;
         self.gaps.insert(number);

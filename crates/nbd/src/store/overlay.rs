@@ -48,7 +48,6 @@ enum OverlayChange {
 
 struct Fetch {
     number: u64,
-    /// Slots that wait for it.
     slots: Vec<u32>,
 }
 
@@ -227,7 +226,6 @@ impl Overlay {
         }
     }
 
-    /// Makes a change that has waited.
     fn finish(&mut self, slot: u32) -> Result<(), Errno> {
         let Some(WaitingCopy { change, failure, .. }) = self.slots[slot as usize].waiting.take() else { return Ok(()) };
         let result = match (failure, change) {
@@ -250,7 +248,6 @@ impl Overlay {
     }
 }
 
-/// Copies the data of a completed read.
 fn copy_lent(store: &dyn Store, slot: u32, offset: u64, to: &mut [u8]) {
     let mut done = 0;
     while done < to.len() {

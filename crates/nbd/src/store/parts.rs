@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::blocks::BLOCK_BYTES;
 
-/// A part of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) number: u64,
@@ -14,14 +13,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns its range within the block.
     pub(super) fn inside(&self) -> Range<usize> {
         let from = (self.at % BLOCK_BYTES) as usize;
         from..from + self.length as usize
     }
 }
 
-/// Splits a range by blocks.
 pub(super) fn parts(offset: u64, length: u64) -> impl Iterator<Item = Part> {
     let end = offset + length;
     let mut at = offset;

@@ -16,7 +16,6 @@ pub(super) struct ScratchBuffer {
 #[derive(Debug, Default)]
 struct Buffer {
     bytes: Vec<u8>,
-    /// Bytes in use.
     used: usize,
 }
 
@@ -45,12 +44,10 @@ impl ScratchBuffer {
         &mut buffer.bytes[..length]
     }
 
-    /// Returns the content of a slot's buffer.
     pub(super) fn get(&self, slot: u32) -> &[u8] {
         self.buffers.get(slot as usize).map_or(&[], |buffer| &buffer.bytes)
     }
 
-    /// Marks a slot's buffer as unused.
     pub(super) fn release(&mut self, slot: u32) {
         let Some(buffer) = self.buffers.get_mut(slot as usize) else { return };
         let before = buffer.unused();

@@ -13,7 +13,6 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Returns the number of items.
     pub(super) fn len(&self) -> u64 {
         (self.items.len() - self.gaps.len()) as u64
     }

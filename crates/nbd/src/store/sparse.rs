@@ -15,7 +15,6 @@ const FAN_BITS: u32 = 10;
 const FAN: usize = 1 << FAN_BITS;
 const NODE_BYTES: u64 = (FAN * size_of::<Entry>()) as u64;
 
-/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SparseBlock<'a> {
     /// Not allocated.
@@ -33,7 +32,6 @@ const FIRST_INDEX: Entry = 2;
 
 type Node = Box<[Entry; FAN]>;
 
-/// Blocks by number.
 pub(super) struct Sparse {
     nodes: Slab<Node>,
     blocks: BlockMap,
@@ -72,7 +70,6 @@ impl Sparse {
         self.nodes.len() * NODE_BYTES + self.blocks.len() * BLOCK_BYTES + self.zeroes * self.zero_bytes
     }
 
-    /// Returns a block.
     #[inline]
     pub(super) fn get(&self, number: u64) -> SparseBlock<'_> {
         self.block(self.find(number).0)
@@ -147,7 +144,6 @@ impl Sparse {
         }
     }
 
-    /// Replaces the entries of `numbers` by one value.
     fn fill(&mut self, numbers: &Range<u64>, value: Entry) {
         self.root = self.filled(self.root, self.levels, 0, numbers, value);
         while let Some((number, block)) = self.blocks.compact() {
@@ -171,7 +167,6 @@ impl Sparse {
         if self.pool.has_room(bytes) { Ok(()) } else { Err(Errno::NoSpace) }
     }
 
-    /// Updates the pool.
     fn count(&mut self) {
         let bytes = self.allocated_bytes();
         self.pool.change(self.counted_bytes, bytes);

@@ -75,7 +75,6 @@ impl CommandError {
 }
 
 impl ControlReply {
-    /// Reports success.
     pub(crate) fn done(server: ServerState) -> Self {
         Self { ok: true, errors: Vec::new(), server: Some(server) }
     }
@@ -97,7 +96,6 @@ impl ControlReply {
         serde_json::from_str(line).ok()
     }
 
-    /// Returns the line to send.
     pub(crate) fn line(&self) -> String {
         format!("{}\n", serde_json::json!(self))
     }

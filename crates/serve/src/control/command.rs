@@ -6,7 +6,6 @@ use nbd::store::faults::FaultRates;
 
 use super::answer::CommandError;
 
-/// A control command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ControlCommand {
     Show,
@@ -20,7 +19,6 @@ pub(crate) enum ControlCommand {
     },
 }
 
-/// Changes to the keys of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Keys {
     /// Restores the keys of the start.

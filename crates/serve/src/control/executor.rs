@@ -30,7 +30,6 @@ struct ControlledExport {
     /// The volume of the command line; `None` without a model.
     volume: Option<String>,
     model: Option<Attachment>,
-    /// Keys set by commands.
     set: Vec<(String, Option<String>)>,
 }
 
@@ -57,7 +56,6 @@ impl CommandExecutor {
         Self { controller, view, faults: question.faults, exports, read_volume }
     }
 
-    /// Executes a command.
     pub(crate) fn execute(&mut self, line: &[u8]) -> ControlReply {
         let line = match std::str::from_utf8(line) {
             Ok(line) => line.trim_end_matches(['\n', '\r']),

@@ -9,7 +9,6 @@ use super::{TestedStore, await_ends, lent};
 use crate::store::{Operation, Store, StoreEnd, StoreProgress};
 use nbd_wire::Errno;
 
-/// An operation that occupies a slot.
 struct Active {
     work: TestedWork,
     stage: ConformanceStage,

@@ -88,12 +88,10 @@ impl TestedWork {
         }
     }
 
-    /// Returns its range in the store.
     pub(super) fn range(&self) -> Range<usize> {
         self.offset as usize..(self.offset + self.length) as usize
     }
 
-    /// Reports whether it changes the store.
     pub(super) fn changes(&self) -> bool {
         matches!(self.kind, WorkKind::Write(_) | WorkKind::Zero { .. } | WorkKind::Trim)
     }

@@ -159,7 +159,6 @@ impl Add for InjectedFaults {
 #[derive(Clone, Debug)]
 pub struct Faults {
     rates: FaultRates,
-    /// Whether any rate is above zero.
     any: bool,
     /// Generators by [`FaultKind`].
     random: [Random; FaultKind::ALL.len()],

@@ -14,11 +14,9 @@ pub struct FaultyStore {
     lower: Box<dyn Store>,
     faults: Faults,
     injected: InjectedFaults,
-    /// Faults of operations by slot.
     marks: Vec<FaultMark>,
 }
 
-/// The fault of an operation in a slot.
 #[derive(Clone, Copy, Debug, Default)]
 enum FaultMark {
     #[default]
