@@ -1,6 +1,6 @@
-//! Reading fields from received bytes; numbers are in network byte order.
+//! Parses and encodes fields. Numbers are in network byte order.
 
-/// Takes fields from the front of bytes; `None` where they end too early.
+/// Takes fields from the front of a byte slice; `None` past the end.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteReader<'a>(pub &'a [u8]);
 
@@ -34,22 +34,30 @@ impl<'a> ByteReader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// Takes as many bytes as the 32 bits before them say.
+    /// Takes a 32-bit length and that many bytes.
     pub fn counted(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()?;
         self.take(length as usize)
     }
 
-    /// Returns whether no byte is left.
+    /// Reports whether no byte is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Bytes as a string of the protocol (document, "Conventions").
+/// Returns bytes as a string of the protocol (document, "Conventions").
 #[must_use]
 pub fn string(bytes: &[u8]) -> Option<&str> {
-    let proper = bytes.len() <= super::number::STRING_MOST && !bytes.contains(&0);
-    std::str::from_utf8(bytes).ok().filter(|_| proper)
+    let is_valid = bytes.len() <= super::number::MAX_STRING && !bytes.contains(&0);
+    std::str::from_utf8(bytes).ok().filter(|_| is_valid)
+}
+
+/// Appends a message of the handshake: magic number, fields, length of the data, and the data in parts.
+pub(crate) fn append_message(out: &mut Vec<u8>, magic: u64, fields: &[u32], parts: &[&[u8]]) {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&magic.to_be_bytes());
+    fields.iter().chain([&(length as u32)]).for_each(|field| out.extend_from_slice(&field.to_be_bytes()));
+    parts.iter().for_each(|part| out.extend_from_slice(part));
 }

@@ -3,23 +3,23 @@
 /// Commands of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NbdCommand {
-    /// Bytes, please.
+    /// Reads a range.
     Read,
-    /// Bytes follow.
+    /// Writes the payload that follows.
     Write,
-    /// The client leaves; there is no reply.
+    /// Ends the connection without a reply.
     Disconnect,
-    /// What was answered before becomes durable.
+    /// Makes completed writes durable.
     Flush,
-    /// The range is no longer needed.
+    /// Discards a range.
     Trim,
-    /// The range will be read soon.
+    /// Announces that a range will be read soon.
     Cache,
-    /// The range reads as zeroes from now on.
+    /// Zeroes a range.
     WriteZeroes,
-    /// What is allocated of the range.
+    /// Returns the allocation of a range.
     BlockStatus,
-    /// What no document knows.
+    /// Not in the protocol document.
     Unknown(u16),
 }
 
@@ -39,7 +39,7 @@ impl NbdCommand {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Unknown(number))
     }
 
-    /// The wire's number for it.
+    /// Returns the command's number on the wire.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -61,62 +61,62 @@ impl NbdCommand {
 pub struct CommandFlags(pub u16);
 
 impl CommandFlags {
-    /// The reply comes only when the effect is durable.
+    /// Reply only when the effect is durable.
     pub const FUA: Self = Self(1);
-    /// A zeroed range stays allocated.
+    /// Keep a zeroed range allocated.
     pub const NO_HOLE: Self = Self(1 << 1);
-    /// The data of the reply comes in one piece.
+    /// Reply to a read in one chunk.
     pub const DF: Self = Self(1 << 2);
-    /// One extent is enough.
+    /// Return one extent only.
     pub const REQ_ONE: Self = Self(1 << 3);
-    /// Zeroing fails where it is no faster than writing.
+    /// Fail if zeroing is no faster than writing.
     pub const FAST_ZERO: Self = Self(1 << 4);
     /// The length is that of the payload (extended headers).
     pub const PAYLOAD_LEN: Self = Self(1 << 5);
 
-    /// Whether all of `flags` are set.
+    /// Reports whether all of `flags` are set.
     #[inline]
     #[must_use]
     pub const fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Whether any is set that is not in `allowed`.
+    /// Reports whether a flag outside `allowed` is set.
     #[inline]
     #[must_use]
     pub const fn beyond(self, allowed: Self) -> bool {
         self.0 & !allowed.0 != 0
     }
 
-    /// These and those.
+    /// Returns the union.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// One request, as it stands on the wire.
+/// A request as sent on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NbdRequest {
-    /// What the reply begins with, so that the client knows what it answers.
+    /// Client's identifier of the request, which its reply repeats.
     pub cookie: u64,
-    /// What is asked.
+    /// Command.
     pub command: NbdCommand,
-    /// How.
+    /// Flags of the command.
     pub flags: CommandFlags,
-    /// The first byte.
+    /// First byte.
     pub offset: u64,
-    /// How many bytes are meant; with [`NbdRequest::payload`], how many follow.
+    /// Length of the range or, for [`NbdRequest::payload`], of the payload that follows, in bytes.
     pub length: u64,
 }
 
-/// Input that is not a request: nothing after it can be parsed.
+/// Invalid start of a request. Nothing after it can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a request must begin with {expected:#010x} and began with {found:#010x}")]
 pub struct NotARequest {
-    /// The number with which requests of this connection begin.
+    /// Magic number of this connection's requests.
     pub expected: u32,
-    /// What was there.
+    /// Number that was received.
     pub found: u32,
 }
 
@@ -124,17 +124,17 @@ const SIMPLE: u32 = 0x2560_9513;
 const EXTENDED: u32 = 0x21e4_1c71;
 
 impl NbdRequest {
-    /// How many bytes a header has.
+    /// Returns the length of a header.
     #[inline]
     #[must_use]
     pub const fn header_bytes(extended: bool) -> usize {
         if extended { 32 } else { 28 }
     }
 
-    /// Reads the header at the beginning of `input`; `None` while it is not whole.
+    /// Parses the header at the start of `input`; `None` while it is incomplete.
     ///
     /// # Errors
-    /// When it does not begin as a request must.
+    /// When the magic number is wrong.
     #[inline]
     pub fn decode(input: &[u8], extended: bool) -> Result<Option<Self>, NotARequest> {
         let expected = if extended { EXTENDED } else { SIMPLE };
@@ -159,7 +159,8 @@ impl NbdRequest {
         }))
     }
 
-    /// How many bytes follow the header. A write has a payload also where a client with extended headers forgot to say so.
+    /// Returns the number of bytes after the header. A write has a payload even if the client omitted the flag of
+    /// extended headers.
     #[inline]
     #[must_use]
     pub const fn payload(&self, extended: bool) -> u64 {
@@ -170,7 +171,7 @@ impl NbdRequest {
         }
     }
 
-    /// Appends its header.
+    /// Appends the header.
     pub fn encode(&self, extended: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(&(if extended { EXTENDED } else { SIMPLE }).to_be_bytes());
         out.extend_from_slice(&self.flags.0.to_be_bytes());
@@ -185,7 +186,6 @@ impl NbdRequest {
     }
 }
 
-/// Exactly `N` bytes as an array.
 #[inline]
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().expect("the caller took as many")

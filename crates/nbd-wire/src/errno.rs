@@ -7,38 +7,38 @@ pub enum Errno {
     /// `EPERM`: the export is read-only.
     #[error("operation not permitted")]
     NotPermitted = 1,
-    /// `EIO`.
+    /// `EIO`: an I/O error.
     #[error("input/output error")]
     Io = 5,
-    /// `ENOMEM`.
+    /// `ENOMEM`: out of memory.
     #[error("out of memory")]
     NoMemory = 12,
-    /// `EINVAL`.
+    /// `EINVAL`: an invalid request.
     #[error("invalid argument")]
     Invalid = 22,
-    /// `ENOSPC`: no room, or a write beyond the end.
+    /// `ENOSPC`: no space left, or a write beyond the end.
     #[error("no space left")]
     NoSpace = 28,
     /// `EOVERFLOW`: the reply would be too large.
     #[error("value too large")]
     Overflow = 75,
-    /// `ENOTSUP`.
+    /// `ENOTSUP`: not supported.
     #[error("operation not supported")]
     NotSupported = 95,
-    /// `ESHUTDOWN`: the server is about to stop.
+    /// `ESHUTDOWN`: the server is stopping.
     #[error("server is shutting down")]
     Shutdown = 108,
 }
 
 impl Errno {
-    /// The wire's number for it.
+    /// Returns the number on the wire.
     #[must_use]
     pub const fn number(self) -> u32 {
         self as u32
     }
 
-    /// What the wire says for an error number of Linux; what the protocol does not know is [`Errno::Io`] or, for requests
-    /// that make no sense, [`Errno::Invalid`].
+    /// Converts an error number of Linux. Numbers outside the protocol become [`Errno::Io`] or, for invalid requests,
+    /// [`Errno::Invalid`].
     #[must_use]
     pub const fn from_os(number: i32) -> Self {
         match number {

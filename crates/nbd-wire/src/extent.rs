@@ -1,11 +1,9 @@
-//! Extents of an export.
-
-/// Neighbouring bytes of one kind.
+/// Adjacent bytes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// Whether nothing is allocated there.
+    /// Whether they are not allocated.
     pub hole: bool,
     /// Whether they read as zeroes.
     pub zero: bool,

@@ -1,4 +1,4 @@
-//! What an export can do, as 16 bits: protocol document, "Transmission flags".
+//! Capabilities of an export: protocol document, "Transmission flags".
 
 use std::ops::BitOr;
 
@@ -9,56 +9,56 @@ pub struct TransmissionFlags(u16);
 impl TransmissionFlags {
     /// Always set on the wire.
     pub const HAS_FLAGS: Self = Self(1);
-    /// Nothing may be written.
+    /// The export is read-only.
     pub const READ_ONLY: Self = Self(1 << 1);
-    /// `NBD_CMD_FLUSH` is understood.
+    /// Supports `NBD_CMD_FLUSH`.
     pub const SEND_FLUSH: Self = Self(1 << 2);
-    /// `NBD_CMD_FLAG_FUA` is understood.
+    /// Supports `NBD_CMD_FLAG_FUA`.
     pub const SEND_FUA: Self = Self(1 << 3);
-    /// The medium turns.
+    /// The medium rotates.
     pub const ROTATIONAL: Self = Self(1 << 4);
-    /// `NBD_CMD_TRIM` is understood.
+    /// Supports `NBD_CMD_TRIM`.
     pub const SEND_TRIM: Self = Self(1 << 5);
-    /// `NBD_CMD_WRITE_ZEROES` and `NBD_CMD_FLAG_NO_HOLE` are understood.
+    /// Supports `NBD_CMD_WRITE_ZEROES` and `NBD_CMD_FLAG_NO_HOLE`.
     pub const SEND_WRITE_ZEROES: Self = Self(1 << 6);
-    /// `NBD_CMD_FLAG_DF` is understood; never without structured replies.
+    /// Supports `NBD_CMD_FLAG_DF`; requires structured replies.
     pub const SEND_DF: Self = Self(1 << 7);
-    /// A flush on one connection holds for all connections.
+    /// A flush on one connection applies to all connections.
     pub const CAN_MULTI_CONN: Self = Self(1 << 8);
-    /// `NBD_CMD_RESIZE` is understood (an extension that is not implemented here).
+    /// Supports `NBD_CMD_RESIZE`, an extension that is not implemented here.
     pub const SEND_RESIZE: Self = Self(1 << 9);
-    /// `NBD_CMD_CACHE` is understood.
+    /// Supports `NBD_CMD_CACHE`.
     pub const SEND_CACHE: Self = Self(1 << 10);
-    /// `NBD_CMD_FLAG_FAST_ZERO` is understood; never without [`Self::SEND_WRITE_ZEROES`].
+    /// Supports `NBD_CMD_FLAG_FAST_ZERO`; requires [`Self::SEND_WRITE_ZEROES`].
     pub const SEND_FAST_ZERO: Self = Self(1 << 11);
-    /// `NBD_CMD_BLOCK_STATUS` takes a payload; never without extended headers.
+    /// Supports a payload of `NBD_CMD_BLOCK_STATUS`; requires extended headers.
     pub const BLOCK_STATUS_PAYLOAD: Self = Self(1 << 12);
 
-    /// What the wire says.
+    /// Converts the bits on the wire.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// What the wire says.
+    /// Returns the bits on the wire.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// Whether all of `others` are set.
+    /// Reports whether all of `others` are set.
     #[must_use]
     pub const fn contains(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// Both.
+    /// Returns the union.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// These but not `others`.
+    /// Returns these without `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)

@@ -1,9 +1,9 @@
 //! The NBD protocol without sockets: <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>.
 //!
-//! Everything here takes bytes and gives bytes or decisions. The same types serve the server and the client.
+//! Everything here converts between bytes and decisions. The same types serve servers and clients.
 //!
-//! What this crate does *not* do: it opens nothing, keeps no data and knows no model; `nbd` has the server and its stores,
-//! `engine` the client.
+//! What this crate does *not* do: it opens nothing, keeps no data and has no model. The server and its stores are in
+//! `nbd`, the client in `engine`.
 
 pub mod bytes;
 pub mod client;

@@ -1,27 +1,25 @@
 //! Constants: protocol document, "Protocol phases" and "Values".
 
-/// First bytes of a server (`NBDMAGIC`).
+/// Start of a server's greeting (`NBDMAGIC`).
 pub(crate) const GREETING: u64 = 0x4e42_444d_4147_4943;
 /// Magic of newstyle negotiation, and of every option (`IHAVEOPT`).
 pub(crate) const OPTION: u64 = 0x4948_4156_454f_5054;
 /// Magic of oldstyle negotiation, after the greeting.
 pub(crate) const OLDSTYLE: u64 = 0x0000_4202_8186_1253;
-/// Magic of every option reply.
 pub(crate) const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
 
-/// Handshake flag and client flag: option haggling with replies. The same bit on both sides.
+/// Handshake and client flag: negotiation of options with replies.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
-/// Handshake flag and client flag: no padding after the reply to `NBD_OPT_EXPORT_NAME`.
+/// Handshake and client flag: no padding after the reply to `NBD_OPT_EXPORT_NAME`.
 pub(crate) const NO_ZEROES: u16 = 2;
-/// Length of that padding, in bytes.
 pub(crate) const ZEROES: usize = 124;
-/// The longest string, in bytes ("Conventions").
-pub(crate) const STRING_MOST: usize = 4096;
-/// The one metadata context of the document.
+/// Longest string, in bytes ("Conventions").
+pub(crate) const MAX_STRING: usize = 4096;
+/// The only metadata context of the document.
 pub(crate) const ALLOCATION: &str = "base:allocation";
-/// Bytes before the data of an option.
+/// Length of an option's header, in bytes.
 pub(crate) const OPTION_HEADER: usize = 16;
-/// Bytes before the data of a reply to an option.
+/// Length of an option reply's header, in bytes.
 pub(crate) const OPTION_REPLY_HEADER: usize = 20;
 
 /// Option types.
@@ -38,17 +36,17 @@ pub(crate) mod opt {
     pub(crate) const EXTENDED_HEADERS: u32 = 11;
 }
 
-/// Option reply types that are no errors.
+/// Option reply types of successful options.
 pub(crate) mod rep {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
     pub(crate) const INFO: u32 = 3;
     pub(crate) const META_CONTEXT: u32 = 4;
-    /// Set in every error.
+    /// Bit of all error types.
     pub(crate) const ERROR: u32 = 1 << 31;
 }
 
-/// Option reply types that are errors.
+/// Option reply types of errors.
 pub(crate) mod err {
     use super::rep::ERROR;
 

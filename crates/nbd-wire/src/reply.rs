@@ -1,4 +1,4 @@
-//! Replies of the transmission phase, as a server writes them.
+//! Writes replies of the transmission phase.
 
 use super::{Errno, NbdRequest};
 use crate::Extent;
@@ -6,11 +6,11 @@ use crate::Extent;
 /// Negotiated style of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyStyle {
-    /// An error number and, for reads, the bytes.
+    /// An error number and, for reads, the data.
     Simple,
-    /// Chunks with types.
+    /// Typed chunks.
     Structured,
-    /// Chunks with types, offsets and 64-bit lengths.
+    /// Typed chunks with offsets and 64-bit lengths.
     Extended,
 }
 
@@ -25,7 +25,7 @@ pub(super) const OFFSET_DATA: u16 = 1;
 pub(super) const OFFSET_HOLE: u16 = 2;
 pub(super) const BLOCK_STATUS: u16 = 5;
 const BLOCK_STATUS_EXT: u16 = 6;
-/// Set in the types of all errors.
+/// Bit of all error types.
 pub(super) const ERRORS: u16 = 1 << 15;
 const ERROR: u16 = ERRORS | 1;
 pub(super) const ERROR_OFFSET: u16 = ERRORS | 2;
@@ -34,11 +34,11 @@ pub(super) const ERROR_OFFSET: u16 = ERRORS | 2;
 const STATE_HOLE: u32 = 1;
 const STATE_ZERO: u32 = 2;
 
-/// Words for people are no longer than this.
-const STRING_MOST_BYTES: usize = 4096;
+/// Longest message, in bytes.
+const MAX_STRING_BYTES: usize = 4096;
 
 impl ReplyStyle {
-    /// Appends what stands before the bytes of a read, all of which must follow.
+    /// Appends the header of the data of a read, all of which must follow.
     #[inline]
     pub fn data(self, request: &NbdRequest, out: &mut Vec<u8>) {
         match self {
@@ -50,7 +50,7 @@ impl ReplyStyle {
         }
     }
 
-    /// Appends the reply to a request that went well and has nothing to tell.
+    /// Appends the reply to a successful request without data.
     #[inline]
     pub fn done(self, request: &NbdRequest, out: &mut Vec<u8>) {
         match self {
@@ -59,12 +59,12 @@ impl ReplyStyle {
         }
     }
 
-    /// Appends the reply to a request that failed; `why` is for people.
+    /// Appends the reply to a failed request; `why` is a message for users.
     pub fn error(self, request: &NbdRequest, errno: Errno, why: &str, out: &mut Vec<u8>) {
         if self == Self::Simple {
             return simple(errno.number(), request, out);
         }
-        let most = (0..=why.len().min(STRING_MOST_BYTES)).rfind(|&end| why.is_char_boundary(end));
+        let most = (0..=why.len().min(MAX_STRING_BYTES)).rfind(|&end| why.is_char_boundary(end));
         let why = &why.as_bytes()[..most.unwrap_or(0)];
         self.chunk(ERROR, request, 6 + why.len() as u64, out);
         out.extend_from_slice(&errno.number().to_be_bytes());
@@ -72,7 +72,7 @@ impl ReplyStyle {
         out.extend_from_slice(why);
     }
 
-    /// Appends what is allocated of a range, in the metadata context `context`.
+    /// Appends the extents of a range in the metadata context `context`.
     pub fn extents(self, request: &NbdRequest, context: u32, extents: &[Extent], out: &mut Vec<u8>) {
         let count = extents.len() as u64;
         if self == Self::Extended {
@@ -95,7 +95,7 @@ impl ReplyStyle {
         }
     }
 
-    /// The head of the one chunk of a reply.
+    /// Appends the header of a reply's only chunk.
     #[inline]
     fn chunk(self, kind: u16, request: &NbdRequest, length: u64, out: &mut Vec<u8>) {
         let extended = self == Self::Extended;

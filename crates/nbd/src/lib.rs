@@ -1,8 +1,8 @@
-//! Modelled volumes as disks: the Network Block Device protocol, a server and what it keeps its bytes in.
+//! Modelled volumes as disks: the Network Block Device protocol, a server and its stores.
 //!
-//! [`wire`] is the protocol without any socket: bytes in, bytes and decisions out, for servers and for clients. [`store`]
-//! keeps bytes. [`server`] puts a store under a [`volume::System`] and lets clients in: the store says what a reply holds,
-//! the model says when it is due. [`fuse`] is the protocol of those who come through a file of the kernel's.
+//! [`wire`] is the protocol without sockets, for servers and clients. [`store`] keeps data. [`server`] serves stores
+//! under a [`volume::System`]: the store has the data of a reply, the model decides when it is due. [`fuse`] is the
+//! kernel's protocol for mounted exports.
 //!
 //! What is *not* here: the arguments of `fathom serve` (`cli`), files that the kernel reads and writes by itself
 //! (`engine`), models (`volume`).

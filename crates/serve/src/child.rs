@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use runner::RunControl;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::places::OpenPlace;
+use crate::addresses::BoundAddress;
 use crate::stats::ExportFacts;
 use engine::cleanup::{self, CleanUp};
 
-/// A command at work.
+/// A running command.
 #[derive(Debug)]
 pub struct RunningChild {
     child: Child,
-    /// Whether it has a process group of its own, with all that it has started.
+    /// Whether it leads a process group with all processes that it starts.
     own_group: bool,
-    /// Kills it where the process ends without waiting for it.
+    /// Kills it if this process ends first.
     clean_up: Option<CleanUp>,
 }
 
@@ -28,12 +28,12 @@ pub struct RunningChild {
 const GRACE: Duration = Duration::from_secs(5);
 
 impl RunningChild {
-    /// Starts a command of the shell with what it has to know as variables.
+    /// Starts a shell command with `variables` in its environment.
     ///
     /// # Errors
-    /// Where there is no shell, or no process to be had.
+    /// When there is no shell or no process can be created.
     pub(crate) fn start(command: &str, variables: Vec<(&'static str, OsString)>) -> std::io::Result<Self> {
-        // On a terminal only the group in front may read what is typed, and Ctrl-C reaches all of it.
+        // On a terminal, only the foreground group can read input, and Ctrl-C reaches all of it.
         let own_group = !std::io::stdin().is_terminal();
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(command).envs(variables);
@@ -46,19 +46,19 @@ impl RunningChild {
         Ok(Self { child, own_group, clean_up })
     }
 
-    /// How it has ended, if it has.
+    /// Returns the exit status if the command has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().ok().flatten()?;
-        // From now on its number may be another's.
+        // Its PID may be reused from now on.
         self.clean_up.take().into_iter().for_each(CleanUp::disarm);
         Some(status)
     }
 
-    /// Asks it to end, and ends it if it does not, or at once after a second signal.
+    /// Sends SIGTERM, then SIGKILL after a grace period or as soon as `signals` is urgent.
     pub fn stop(&mut self, signals: &dyn RunControl) -> Option<ExitStatus> {
         self.signal(Signal::TERM);
-        let asked = Instant::now();
-        while asked.elapsed() < GRACE && !signals.is_urgent() {
+        let signalled = Instant::now();
+        while signalled.elapsed() < GRACE && !signals.is_urgent() {
             if let Some(status) = self.ended() {
                 return Some(status);
             }
@@ -76,33 +76,35 @@ impl RunningChild {
 }
 
 fn send(pid: Pid, own_group: bool, signal: Signal) {
-    // It may have ended just now.
+    // It may have ended already.
     let _ = if own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
 }
 
-/// Environment variables of the command, like those of `nbdkit --run`: <https://libguestfs.org/nbdkit-captive.1.html>.
+/// Returns the environment variables of the command, like those of `nbdkit --run`:
+/// <https://libguestfs.org/nbdkit-captive.1.html>.
 pub(crate) fn variables(
-    known: &[ExportFacts],
-    places: &[OpenPlace],
+    facts: &[ExportFacts],
+    addresses: &[BoundAddress],
     sockets: &ServerSockets<'_>,
 ) -> Vec<(&'static str, OsString)> {
-    let first = known.first();
-    let uri = first.and_then(|known| known.uris.first()).cloned().unwrap_or_default();
-    let socket = places.iter().find_map(|place| if let OpenPlace::Unix(path) = place { Some(path) } else { None });
-    let port = places
+    let first = facts.first();
+    let uri = first.and_then(|facts| facts.uris.first()).cloned().unwrap_or_default();
+    let socket =
+        addresses.iter().find_map(|bound| if let BoundAddress::Unix(path) = bound { Some(path) } else { None });
+    let port = addresses
         .iter()
-        .find_map(|place| if let OpenPlace::Tcp { address, .. } = place { Some(address.port()) } else { None });
+        .find_map(|bound| if let BoundAddress::Tcp { address, .. } = bound { Some(address.port()) } else { None });
     vec![
         ("uri", uri.into()),
         ("unixsocket", socket.cloned().unwrap_or_default().into()),
-        ("exportname", first.map(|known| known.name.clone()).unwrap_or_default().into()),
+        ("exportname", first.map(|facts| facts.name.clone()).unwrap_or_default().into()),
         ("port", port.map(|port| port.to_string()).unwrap_or_default().into()),
         ("statistics", sockets.statistics.into()),
         ("control", sockets.control.unwrap_or(Path::new("")).into()),
     ]
 }
 
-/// Sockets beside those of clients.
+/// Sockets for statistics and commands.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerSockets<'a> {
     pub(crate) statistics: &'a Path,

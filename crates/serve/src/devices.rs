@@ -1,4 +1,4 @@
-//! Block devices of exports (`--device`), and removal of those that crashed servers left.
+//! Block devices of exports (`--device`), and removal of those left by crashed servers.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use nbd::fuse::{Channel, MOST_BYTES, Node};
 use nbd::server::ExportMount;
 use rustix::process::{getegid, geteuid};
 
-use crate::places::RuntimeDirectory;
+use crate::addresses::RuntimeDirectory;
 use crate::stats::ExportFacts;
 use engine::cleanup::{self, CleanUp};
 use engine::describe;
@@ -17,25 +17,25 @@ use engine::describe;
 /// Preferred I/O size, as reported to programs.
 const BLOCK_BYTES: u32 = 4096;
 
-/// Prepares a device for each export. The mounts are to be served from the beginning.
+/// Prepares a device for each export. The server must serve the mounts from its start.
 ///
 /// # Errors
-/// The system's refusal, with its remedy; then nothing is left of those that were prepared.
+/// The system's refusal, with its remedy; prepared devices are removed.
 pub(crate) fn prepare(
-    known: &[ExportFacts],
+    facts: &[ExportFacts],
     directory: &RuntimeDirectory,
 ) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), String> {
     let directory = directory.make()?;
     let (mut drafts, mut mounts) = (Vec::new(), Vec::new());
-    for (export, known) in known.iter().enumerate() {
+    for (export, facts) in facts.iter().enumerate() {
         let setup = DeviceSetup {
-            name: if known.name.is_empty() { "fathom".to_owned() } else { known.name.clone() },
-            uri: known.uris.first().cloned().unwrap_or_default(),
-            read_only: known.read_only,
+            name: if facts.name.is_empty() { "fathom".to_owned() } else { facts.name.clone() },
+            uri: facts.uris.first().cloned().unwrap_or_default(),
+            read_only: facts.read_only,
             most_bytes: MOST_BYTES,
         };
         let prepared = DeviceDraft::new(setup, &directory).map_err(|error| error.to_string());
-        match prepared.and_then(|(draft, fuse)| Ok((draft, fuse.map(|fuse| mount(fuse, known, export)).transpose()?))) {
+        match prepared.and_then(|(draft, fuse)| Ok((draft, fuse.map(|fuse| mount(fuse, facts, export)).transpose()?))) {
             Ok((draft, mount)) => {
                 drafts.push(draft);
                 mounts.extend(mount);
@@ -49,17 +49,17 @@ pub(crate) fn prepare(
     Ok((drafts, mounts))
 }
 
-fn mount(fuse: std::os::fd::OwnedFd, known: &ExportFacts, export: usize) -> Result<ExportMount, String> {
+fn mount(fuse: std::os::fd::OwnedFd, facts: &ExportFacts, export: usize) -> Result<ExportMount, String> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
-    let node = Node { size: known.size_bytes, block_bytes: BLOCK_BYTES, read_only: known.read_only, owner };
+    let node = Node { size: facts.size_bytes, block_bytes: BLOCK_BYTES, read_only: facts.read_only, owner };
     let channel = Channel::new(fuse).map_err(|error| describe(&error))?;
     Ok(ExportMount { channel, node, export })
 }
 
-/// Makes the devices; the server is at work meanwhile.
+/// Attaches the devices while the server runs.
 ///
 /// # Errors
-/// The system's refusal, with its remedy; then nothing is left of any.
+/// The system's refusal, with its remedy; all devices are removed.
 pub(crate) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
     let mut devices = Vec::new();
     let mut drafts = drafts.into_iter();
@@ -89,28 +89,27 @@ impl HeldDevices {
         let devices = Arc::new(Mutex::new(devices));
         let ours = Arc::clone(&devices);
         let clean_up = Some(cleanup::on_exit(move || {
-            let _ = take_away(&ours);
+            let _ = remove_all(&ours);
         }));
         Self { devices, clean_up }
     }
 
-    /// The nodes of the devices.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         devices.iter().map(|device| device.path().to_owned()).collect()
     }
 
-    /// Removes them while the server is still at work. Returns what could not be removed, and why.
+    /// Removes the devices, which requires a running server. Returns the failures.
     #[must_use]
     pub fn tear_down(mut self) -> Vec<String> {
-        let left = take_away(&self.devices);
+        let left = remove_all(&self.devices);
         self.clean_up.take().into_iter().for_each(CleanUp::disarm);
         left
     }
 }
 
-/// Holds the lock meanwhile: a second caller waits until they are removed.
-fn take_away(devices: &Mutex<Vec<Device>>) -> Vec<String> {
+/// Holds the lock during the removal, so that a second caller waits for it.
+fn remove_all(devices: &Mutex<Vec<Device>>) -> Vec<String> {
     let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
     tear_down(std::mem::take(&mut *devices))
 }
@@ -120,16 +119,16 @@ fn tear_down(devices: Vec<Device>) -> Vec<String> {
     errors.map(|error: Error| format!("{error}; `fathom serve --cleanup` removes it later")).collect()
 }
 
-/// Result of removing devices of servers that have ended.
+/// Result of removing devices of ended servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CleanedDevices {
-    /// What was removed.
+    /// Removed devices and mounts.
     pub removed: Vec<String>,
-    /// Errors of what remains.
+    /// Errors of those that remain.
     pub errors: Vec<String>,
 }
 
-/// Removes the devices of servers that ended without doing so themselves.
+/// Removes devices of servers that ended without doing so.
 #[must_use]
 pub fn clean(directory: &RuntimeDirectory) -> CleanedDevices {
     let mut all = CleanedDevices::default();

@@ -7,18 +7,18 @@ use nbd::server::{IdentityError, Pem, TlsIdentity};
 use crate::request::{HostFiles, ServeRequest};
 
 /// An unusable option: option, value, reason, remedy.
-pub(crate) struct Unusable {
+pub(crate) struct UnusableOption {
     pub(crate) option: &'static str,
     pub(crate) value: String,
     pub(crate) reason: String,
     pub(crate) remedy: &'static str,
 }
 
-/// Reads certificates and key; `None` where connections are not encrypted.
+/// Reads certificates and key; `None` if encryption is not requested.
 ///
 /// # Errors
-/// All files that cannot be read, else all that is wrong with what they hold.
-pub(crate) fn read(options: &ServeRequest, files: &HostFiles) -> Result<Option<TlsIdentity>, Vec<Unusable>> {
+/// All files that cannot be read, otherwise all problems of their content.
+pub(crate) fn read(options: &ServeRequest, files: &HostFiles) -> Result<Option<TlsIdentity>, Vec<UnusableOption>> {
     let texts = [Pem::Certificate, Pem::Key, Pem::Authorities].map(|pem| text(options, pem, files).transpose());
     let (chain, key, authorities) = match texts {
         [Ok(Some(chain)), Ok(Some(key)), Ok(authorities)] => (chain, key, authorities),
@@ -40,10 +40,10 @@ fn option(options: &ServeRequest, pem: Pem) -> (&'static str, Option<&Path>) {
     (option, path.as_deref())
 }
 
-fn text(options: &ServeRequest, pem: Pem, files: &HostFiles) -> Option<Result<Vec<u8>, Unusable>> {
+fn text(options: &ServeRequest, pem: Pem, files: &HostFiles) -> Option<Result<Vec<u8>, UnusableOption>> {
     let (option, path) = option(options, pem);
     path.map(|path| {
-        (files.read_certificate)(path).map_err(|error| Unusable {
+        (files.read_certificate)(path).map_err(|error| UnusableOption {
             option,
             value: path.display().to_string(),
             reason: format!("it cannot be read: {error}"),
@@ -52,7 +52,7 @@ fn text(options: &ServeRequest, pem: Pem, files: &HostFiles) -> Option<Result<Ve
     })
 }
 
-fn unusable(options: &ServeRequest, error: &IdentityError) -> Unusable {
+fn unusable(options: &ServeRequest, error: &IdentityError) -> UnusableOption {
     let (pem, remedy) = match error {
         IdentityError::Unreadable { text, .. } => {
             (*text, "give a file in PEM (-----BEGIN …), as openssl, certtool and cert-manager write them")
@@ -63,5 +63,5 @@ fn unusable(options: &ServeRequest, error: &IdentityError) -> Unusable {
     };
     let (option, path) = option(options, pem);
     let value = path.map(|path| path.display().to_string()).unwrap_or_default();
-    Unusable { option, value, reason: error.to_string(), remedy }
+    UnusableOption { option, value, reason: error.to_string(), remedy }
 }

@@ -1,36 +1,36 @@
 //! A modelled volume as a disk that any program can use, over NBD.
 //!
-//! [`ServeQuestion`] checks what is asked for, [`PreparedServer`] opens the stores and everything that listens, and its
-//! server runs on the caller's thread. Other threads answer for statistics, take commands and serve metrics from what the
-//! server has published; none of them touches it.
+//! [`ServeQuestion`] checks a request. [`PreparedServer`] opens the stores and all listening sockets; its server runs
+//! on the caller's thread. Other threads serve statistics and metrics from published snapshots and forward commands;
+//! none of them accesses the server itself.
 //!
 //! What this crate does *not* do: it reads no argument and no environment, prints nothing and handles no signal. The
-//! protocol, the event loop and the stores are those of `nbd`, the models those of `volume`.
+//! protocol, the event loop and the stores are in `nbd`, the models in `volume`.
 
+mod addresses;
 mod child;
 mod control;
 mod devices;
 mod identity;
 mod offers;
 mod opening;
-mod places;
 mod prepared;
 mod question;
 mod rates;
 mod request;
+mod requested;
 mod sizes;
 mod stats;
 mod stats_socket;
 mod stores;
 mod turned_away;
 mod view;
-mod wanted;
 
+pub use addresses::RuntimeDirectory;
 pub use child::RunningChild;
 pub use control::{ControlReply, ExportState, Located, ServerState, send_command};
 pub use devices::{CleanedDevices, HeldDevices, clean};
 pub use opening::{OpenedServer, Opening};
-pub use places::RuntimeDirectory;
 pub use prepared::PreparedServer;
 pub use question::ServeQuestion;
 pub use rates::RecentRates;

@@ -5,38 +5,42 @@ use nbd::store::{Abilities, Store};
 use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags as Flags};
 use volume::{Attachment, Behaviour, Limit};
 
-use crate::places::OpenPlace;
+use crate::addresses::BoundAddress;
+use crate::requested::RequestedExport;
 use crate::stats::ExportFacts;
-use crate::wanted::Wanted;
 
 /// Maximum length of a description (protocol document, "strings").
-const DESCRIPTION_MOST: usize = 4096;
+const MAX_DESCRIPTION: usize = 4096;
 
-/// The exports, each with its own store, and the ways of those that have a model.
-pub(crate) fn offers(wanted: &[Wanted], stores: &[Box<dyn Store>], read_only: bool) -> (Vec<Offer>, Vec<Attachment>) {
+/// Returns the exports, each with its own store, and the attachments of those with a model.
+pub(crate) fn offers(
+    requested: &[RequestedExport],
+    stores: &[Box<dyn Store>],
+    read_only: bool,
+) -> (Vec<Offer>, Vec<Attachment>) {
     let mut attachments = Vec::new();
-    let offers = wanted.iter().zip(stores).enumerate().map(|(store, (wanted, bytes))| {
-        let route = wanted.model.as_ref().map(|model| {
+    let offers = requested.iter().zip(stores).enumerate().map(|(store, (requested, bytes))| {
+        let route = requested.model.as_ref().map(|model| {
             attachments.push(model.clone());
             attachments.len() - 1
         });
-        Offer { export: export(wanted, bytes.as_ref(), read_only), store, route }
+        Offer { export: export(requested, bytes.as_ref(), read_only), store, route }
     });
     (offers.collect(), attachments)
 }
 
-fn export(wanted: &Wanted, store: &dyn Store, read_only: bool) -> Export {
-    let mut description = match &wanted.model {
+fn export(requested: &RequestedExport, store: &dyn Store, read_only: bool) -> Export {
+    let mut description = match &requested.model {
         Some(model) => model.spec.name.clone(),
-        None => format!("{} without a model", wanted.store.text()),
+        None => format!("{} without a model", requested.store.text()),
     };
-    while description.len() > DESCRIPTION_MOST {
+    while description.len() > MAX_DESCRIPTION {
         description.pop();
     }
-    let turns = wanted.model.as_ref().is_some_and(|model| matches!(model.spec.behaviour, Behaviour::Drive(_)));
+    let turns = requested.model.as_ref().is_some_and(|model| matches!(model.spec.behaviour, Behaviour::Drive(_)));
     let flags = flags(store.abilities(), read_only);
     Export {
-        name: wanted.name.clone(),
+        name: requested.name.clone(),
         description,
         size: store.size(),
         flags: if turns { flags | Flags::ROTATIONAL } else { flags },
@@ -44,7 +48,8 @@ fn export(wanted: &Wanted, store: &dyn Store, read_only: bool) -> Export {
     }
 }
 
-/// One thread serves all clients, so that a flush of one is a flush of all (`CAN_MULTI_CONN`).
+/// Returns the capabilities of an export. One thread serves all clients, so a flush applies to all connections
+/// (`CAN_MULTI_CONN`).
 fn flags(abilities: Abilities, read_only: bool) -> Flags {
     let all = Flags::HAS_FLAGS | Flags::SEND_FLUSH | Flags::SEND_DF | Flags::SEND_CACHE | Flags::CAN_MULTI_CONN;
     if read_only || !abilities.write {
@@ -60,26 +65,28 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
     flags
 }
 
-/// Facts about the exports for statistics.
-pub(crate) fn known(wanted: &[Wanted], offers: &[Offer], places: &[OpenPlace], faulty: bool) -> Vec<ExportFacts> {
-    let all = wanted.iter().zip(offers);
-    all.map(|(wanted, offer)| ExportFacts {
-        name: wanted.name.clone(),
-        uris: places.iter().map(|place| place.uri(&wanted.name).to_string()).collect(),
-        volume: wanted.model.as_ref().map(|model| model.spec.name.clone()),
-        store: wanted.store.text(),
+/// Returns facts about the exports for statistics.
+pub(crate) fn facts(
+    requested: &[RequestedExport],
+    offers: &[Offer],
+    addresses: &[BoundAddress],
+    faulty: bool,
+) -> Vec<ExportFacts> {
+    let all = requested.iter().zip(offers);
+    let merges = |limit: &&Limit| limit.merging.is_some();
+    all.map(|(requested, offer)| ExportFacts {
+        name: requested.name.clone(),
+        uris: addresses.iter().map(|bound| bound.uri(&requested.name).to_string()).collect(),
+        volume: requested.model.as_ref().map(|model| model.spec.name.clone()),
+        store: requested.store.text(),
         size_bytes: offer.export.size,
         read_only: offer.export.flags.contains(Flags::READ_ONLY),
         route: offer.route,
-        unknown: wanted.model.as_ref().and_then(|model| model.spec.unknown_machine()).map(str::to_owned),
-        merging: wanted.model.iter().flat_map(|model| &model.spec.limits).filter(merges).cloned().collect(),
+        unknown: requested.model.as_ref().and_then(|model| model.spec.unknown_machine()).map(str::to_owned),
+        merging: requested.model.iter().flat_map(|model| &model.spec.limits).filter(merges).cloned().collect(),
         faulty,
     })
     .collect()
-}
-
-fn merges(limit: &&Limit) -> bool {
-    limit.merging.is_some()
 }
 
 #[cfg(test)]
@@ -87,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_written_offers_no_way_of_writing() {
+    fn read_only_exports_announce_no_writes() {
         let able = Abilities { write: true, trim: true, fast_zero: true };
         let writing = Flags::SEND_FUA | Flags::SEND_TRIM | Flags::SEND_WRITE_ZEROES | Flags::SEND_FAST_ZERO;
         assert!(flags(able, false).contains(writing) && !flags(able, false).contains(Flags::READ_ONLY));

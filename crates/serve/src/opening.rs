@@ -1,5 +1,4 @@
-//! What happens once the server is at work: its devices are made, then the command of `--run` is started or users are told
-//! what they can do.
+//! Startup steps that need the running server: attach devices, then start the command of `--run` or print hints.
 
 use std::ffi::OsString;
 
@@ -9,7 +8,7 @@ use crate::child::RunningChild;
 use crate::devices::{self, HeldDevices};
 use engine::describe;
 
-/// All that is to be done then.
+/// Pending startup steps.
 #[derive(Debug)]
 pub struct Opening {
     pub(crate) drafts: Vec<DeviceDraft>,
@@ -19,26 +18,27 @@ pub struct Opening {
     pub(crate) variables: Vec<(&'static str, OsString)>,
 }
 
-/// An open server.
+/// Devices and command of a running server.
 #[derive(Debug, Default)]
 pub struct OpenedServer {
-    /// Its block devices.
+    /// Block devices.
     pub devices: HeldDevices,
-    /// The command that runs beside it.
+    /// Command of `--run`.
     pub child: Option<RunningChild>,
 }
 
 impl Opening {
-    /// Makes the devices and starts the command, or gives hints to `tell`. It waits for the server, which another thread runs.
+    /// Attaches the devices, then starts the command or passes hints to `print`. Blocks until the server, on another
+    /// thread, responds.
     ///
     /// # Errors
-    /// The system's refusal; then nothing is left of it.
-    pub fn open(self, tell: &dyn Fn(&str)) -> Result<OpenedServer, String> {
+    /// The system's refusal; everything is undone.
+    pub fn open(self, print: &dyn Fn(&str)) -> Result<OpenedServer, String> {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
-            tell(&self.hints);
+            print(&self.hints);
             let paths = devices.paths();
-            paths.iter().for_each(|path| tell(&format!("  {:<11} {}\n", "device", path.display())));
+            paths.iter().for_each(|path| print(&format!("  {:<11} {}\n", "device", path.display())));
             return Ok(OpenedServer { devices, child: None });
         };
         let mut variables = self.variables;

@@ -1,5 +1,3 @@
-//! A server that is ready to begin.
-
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
@@ -13,14 +11,14 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::Nanos;
 use volume::System;
 
+use crate::addresses::{BoundAddress, ListenAddress, RuntimeDirectory, ServiceSocket};
 use crate::child::{self, ServerSockets};
-use crate::control::{Control, Live};
+use crate::control::{CommandExecutor, serve_commands};
 use crate::opening::Opening;
-use crate::places::{ListenPlace, OpenPlace, RuntimeDirectory};
 use crate::question::ServeQuestion;
 use crate::request::{HostFiles, ServeRequest};
 use crate::stats::ExportFacts;
-use crate::stats_socket::Statistics;
+use crate::stats_socket::serve_statistics;
 use crate::stores::StoreMode;
 use crate::view::RecentView;
 use crate::{devices, offers};
@@ -28,53 +26,53 @@ use engine::cleanup::{self, CleanUp};
 use engine::describe;
 use live::endpoint;
 
-/// A server with all that listens.
+/// A server with its stores and listening sockets, before it runs.
 pub struct PreparedServer {
     server: Server,
-    statistics: Statistics,
-    control: Option<Control>,
-    /// Removes the files of sockets where the process ends without closing them.
+    statistics: ServiceSocket,
+    control: Option<ServiceSocket>,
+    /// Removes socket files if the process ends without closing them.
     sockets: CleanUp,
-    known: Vec<ExportFacts>,
-    places: Vec<OpenPlace>,
+    facts: Vec<ExportFacts>,
+    addresses: Vec<BoundAddress>,
     metrics: Option<TcpListener>,
     seed: u64,
     drafts: Vec<DeviceDraft>,
 }
 
 impl PreparedServer {
-    /// Opens the stores, then everything that listens.
+    /// Opens the stores, then all listening sockets.
     ///
     /// # Errors
-    /// The system's refusal, with its place and the remedy.
+    /// The system's refusal, with its subject and the remedy.
     pub fn set(
         options: &ServeRequest,
         question: &ServeQuestion,
         gate: &WriteGate,
         directory: &RuntimeDirectory,
     ) -> Result<Self, String> {
-        let manner = StoreMode::new(options, question);
-        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number, gate));
+        let mode = StoreMode::new(options, question);
+        let stores = (0..).zip(&question.requested).map(|(number, requested)| mode.open(requested, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
-        let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
+        let (exports, attachments) = offers::offers(&question.requested, &stores, options.read_only);
         let clients_most = clients_most();
         let encrypts = question.identity.is_some();
         let opened: Vec<_> = question
-            .places
+            .addresses
             .iter()
-            .map(|place| OpenPlace::listen(place, encrypts, directory))
+            .map(|requested| BoundAddress::listen(requested, encrypts, directory))
             .collect::<Result<_, _>>()?;
-        let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
-        let statistics = Statistics::listen(places[0].statistics(directory)?)?;
-        let control = options.control.as_deref().map(Control::listen).transpose()?;
-        let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(Control::path));
+        let (listeners, addresses): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+        let statistics = ServiceSocket::listen("--socket", &addresses[0].statistics(directory)?)?;
+        let control = options.control.as_deref().map(|path| ServiceSocket::listen("--control", path)).transpose()?;
+        let sockets = remove_at_exit(&addresses, statistics.path(), control.as_ref().map(ServiceSocket::path));
         let metrics = match &question.metrics {
-            Some(ListenPlace::Tcp(address)) => Some(endpoint::listen(*address)?),
+            Some(ListenAddress::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
         };
         let faulty = control.is_some() || question.faults != FaultRates::default();
-        let known = offers::known(&question.wanted, &exports, &places, faulty);
-        let (drafts, mounts) = if options.device { devices::prepare(&known, directory)? } else { Default::default() };
+        let facts = offers::facts(&question.requested, &exports, &addresses, faulty);
+        let (drafts, mounts) = if options.device { devices::prepare(&facts, directory)? } else { Default::default() };
         let faults = faulty.then_some((question.faults, question.seed));
         let config = ServerConfig {
             exports,
@@ -89,7 +87,7 @@ impl PreparedServer {
             round_trip: round_trip(question.round_trip, !attachments.is_empty()),
             spin: options.spin,
             clients_most,
-            memory_bytes: manner.client_bytes(),
+            memory_bytes: mode.client_bytes(),
         };
         let server = match Server::new(config) {
             Ok(server) => server,
@@ -98,20 +96,20 @@ impl PreparedServer {
                 return Err(format!("cannot serve: {}", describe(&error)));
             }
         };
-        Ok(Self { server, statistics, control, sockets, known, places, metrics, seed: question.seed, drafts })
+        Ok(Self { server, statistics, control, sockets, facts, addresses, metrics, seed: question.seed, drafts })
     }
 
-    /// The server as others see it.
+    /// Returns a view of the server for observers.
     pub fn view(&self) -> RecentView {
-        RecentView::new(self.known.clone(), self.seed, self.server.shown())
+        RecentView::new(self.facts.clone(), self.seed, self.server.shown())
     }
 
-    /// Begins to tell what is done to those who ask.
+    /// Starts to serve statistics and metrics.
     ///
     /// # Errors
-    /// Where the kernel gives no thread.
+    /// When the kernel refuses a thread.
     pub fn tell_others(&self, view: &RecentView) -> std::io::Result<()> {
-        self.statistics.tell(view.clone())?;
+        serve_statistics(&self.statistics, view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
             Some(listener) => {
                 let view = view.clone();
@@ -121,63 +119,68 @@ impl PreparedServer {
         }
     }
 
-    /// Begins to take commands that change the server, where it has a socket for them.
+    /// Starts to serve commands, if the server has a control socket.
     ///
     /// # Errors
-    /// Where the kernel gives no thread.
+    /// When the kernel refuses a thread.
     pub fn be_controlled(&self, question: &ServeQuestion, view: &RecentView, files: &HostFiles) -> std::io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
-        control.obey(Live::new(question, self.server.controller(), view.clone(), files.read_volume))
+        serve_commands(
+            control,
+            CommandExecutor::new(question, self.server.controller(), view.clone(), files.read_volume),
+        )
     }
 
-    /// How many connections the memory limit allows.
+    /// Returns how many connections the memory limit allows.
     #[must_use]
     pub fn connections_most(&self) -> u64 {
         self.server.connections_most()
     }
 
-    /// Stops the server from another thread.
+    /// Returns a handle to stop the server from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.server.stopper()
     }
 
-    /// Serves until the server is stopped. Returns what it has done.
+    /// Serves until the server is stopped. Returns the final snapshot.
     ///
     /// # Errors
-    /// Where the kernel refuses what the server cannot do without.
+    /// When the kernel refuses an essential resource.
     pub fn run(self) -> std::io::Result<Snapshot> {
         let Self { server, control, statistics, sockets, .. } = self;
         let done = server.run();
-        // The files of the sockets go with their listeners.
+        // Dropping the sockets removes their files.
         drop((control, statistics));
         sockets.disarm();
         done
     }
 
-    /// What is to be done once the server is at work.
+    /// Returns the startup steps that need the running server.
     pub fn opening(&mut self, command: Option<String>) -> Opening {
         let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
-        let sockets =
-            ServerSockets { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
+        let sockets = ServerSockets {
+            statistics: self.statistics.path(),
+            control: self.control.as_ref().map(ServiceSocket::path),
+        };
         Opening {
             drafts: std::mem::take(&mut self.drafts),
             command,
             hints: self.hints(&sockets, metrics),
-            variables: child::variables(&self.known, &self.places, &sockets),
+            variables: child::variables(&self.facts, &self.addresses, &sockets),
         }
     }
 
-    /// The exports, and commands that use them.
+    /// Returns a description of the exports with commands to use them.
     fn hints(&self, sockets: &ServerSockets<'_>, metrics: Option<SocketAddr>) -> String {
-        let address = self.places.first().map(|place| match place {
-            OpenPlace::Unix(path) => ServerAddress::Unix(path.display().to_string()),
-            OpenPlace::Tcp { address, tls } => {
+        let address = self.addresses.first().map(|bound| match bound {
+            BoundAddress::Unix(path) => ServerAddress::Unix(path.display().to_string()),
+            BoundAddress::Tcp { address, tls } => {
                 ServerAddress::Tcp { host: address.ip().to_string(), port: address.port(), is_encrypted: *tls }
             }
         });
         let hints = ServerHints {
-            exports: self.known.iter().map(ExportFacts::served).collect(),
+            exports: self.facts.iter().map(ExportFacts::served).collect(),
             address,
             statistics: sockets.statistics.display().to_string(),
             control: sockets.control.map(|path| path.display().to_string()),
@@ -188,9 +191,9 @@ impl PreparedServer {
     }
 }
 
-fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path>) -> CleanUp {
-    let socket = |place: &OpenPlace| if let OpenPlace::Unix(path) = place { Some(path.clone()) } else { None };
-    let paths: Vec<PathBuf> = places.iter().filter_map(socket).collect();
+fn remove_at_exit(addresses: &[BoundAddress], statistics: &Path, control: Option<&Path>) -> CleanUp {
+    let socket = |bound: &BoundAddress| if let BoundAddress::Unix(path) = bound { Some(path.clone()) } else { None };
+    let paths: Vec<PathBuf> = addresses.iter().filter_map(socket).collect();
     let beside = [Some(statistics), control].into_iter().flatten().map(Path::to_owned);
     let paths: Vec<PathBuf> = paths.into_iter().chain(beside).collect();
     cleanup::on_exit(move || {
@@ -200,7 +203,7 @@ fn remove_at_exit(places: &[OpenPlace], statistics: &Path, control: Option<&Path
     })
 }
 
-/// The round trip to subtract, where there is a model.
+/// Returns the round trip to subtract; zero without a model.
 fn round_trip(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     match given {
         Some(time) => RoundTripDeduction::Fixed(time),
@@ -209,18 +212,18 @@ fn round_trip(given: Option<Nanos>, modelled: bool) -> RoundTripDeduction {
     }
 }
 
-/// Descriptors that are not clients'.
+/// Descriptors reserved for other purposes than clients.
 const RESERVED: u64 = 64;
-/// More clients than this are a mistake.
-const CLIENTS_MOST: u64 = 65_536;
+/// Upper limit of clients; more are a mistake.
+const MAX_CLIENTS: u64 = 65_536;
 
-/// Maximum number of clients. Raises the limit of descriptors as far as permitted.
+/// Returns the maximum number of clients. Raises the limit of descriptors as far as permitted.
 fn clients_most() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let enough = CLIENTS_MOST + RESERVED;
-    let known = limit.current.unwrap_or(u64::MAX);
-    let wanted = limit.maximum.unwrap_or(u64::MAX).min(enough).max(known);
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }).is_ok();
-    let files = if raised { wanted } else { known };
-    files.saturating_sub(RESERVED).clamp(1, CLIENTS_MOST) as usize
+    let enough = MAX_CLIENTS + RESERVED;
+    let current = limit.current.unwrap_or(u64::MAX);
+    let requested = limit.maximum.unwrap_or(u64::MAX).min(enough).max(current);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(requested), ..limit }).is_ok();
+    let files = if raised { requested } else { current };
+    files.saturating_sub(RESERVED).clamp(1, MAX_CLIENTS) as usize
 }

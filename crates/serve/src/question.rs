@@ -1,97 +1,102 @@
-//! Checks a request: exports, sizes, addresses and faults, with all problems at once.
+//! Validates a request: exports, sizes, addresses and faults, reporting all problems at once.
 
 use job::Diagnostic;
 use nbd::server::TlsIdentity;
 use nbd::store::faults::FaultRates;
 use units::Nanos;
 use volume::Attachment;
-use volume::catalogue::{self, QuantityKind, quantity};
+use volume::catalogue::{self, Problem, QuantityKind, quantity};
 
-use crate::identity::{self, Unusable};
-use crate::places::{Admits, ListenPlace};
+use crate::addresses::{Admits, ListenAddress};
+use crate::identity::{self, UnusableOption};
 use crate::request::{HostFiles, ServeRequest};
+use crate::requested::{BackingSpec, MIN_MEMORY_BYTES, RequestedExport};
 use crate::sizes;
-use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
 use runner::problems;
 
-/// A checked request, before anything is touched.
+/// A validated request. Nothing has been opened yet.
 #[derive(Debug)]
 pub struct ServeQuestion {
-    pub(crate) wanted: Vec<Wanted>,
-    pub(crate) places: Vec<ListenPlace>,
-    pub(crate) metrics: Option<ListenPlace>,
+    pub(crate) requested: Vec<RequestedExport>,
+    pub(crate) addresses: Vec<ListenAddress>,
+    pub(crate) metrics: Option<ListenAddress>,
     pub(crate) faults: FaultRates,
     pub(crate) memory_limit: Option<u64>,
     pub(crate) seed: u64,
-    /// What is taken off for the way between client and server, where that is given.
+    /// Requested deduction of the round trip.
     pub(crate) round_trip: Option<Nanos>,
-    /// What proves to clients who the server is.
+    /// Certificates of the server.
     pub(crate) identity: Option<TlsIdentity>,
 }
 
-/// The longest name that the protocol allows, in bytes.
-const NAME_MOST: usize = 4096;
-const WAY_MOST_NS: f64 = 1e9;
+/// Longest name that the protocol allows, in bytes.
+const MAX_NAME: usize = 4096;
+const MAX_ROUND_TRIP_NS: f64 = 1e9;
 const STORES: &str =
     "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
 
 impl ServeQuestion {
-    /// Reads everything.
+    /// Validates a request.
     ///
     /// # Errors
-    /// All that is wrong with the request, each with its place and remedy.
+    /// All problems, each with its position and remedy.
     pub fn read(options: &ServeRequest, files: &HostFiles) -> Result<Self, Vec<Diagnostic>> {
-        let mut reader = ServeReader { files, problems: Vec::new() };
-        let mut drafts = reader.exports(options);
-        reader.stores(options, &mut drafts);
-        reader.sizes(options, &mut drafts);
-        let wanted = reader.resolve(options, &drafts);
-        reader.files_that_meet(options, &wanted);
-        if reader.problems.is_empty() {
-            reader.sizes_that_differ(&wanted);
+        let mut validator = ServeValidator { files, problems: Vec::new() };
+        let mut drafts = validator.exports(options);
+        validator.stores(options, &mut drafts);
+        validator.sizes(options, &mut drafts);
+        let requested = validator.resolve(options, &drafts);
+        validator.shared_files(options, &requested);
+        if validator.problems.is_empty() {
+            validator.conflicting_sizes(&requested);
         }
         let question = Self {
-            wanted,
-            places: reader.places(options),
+            requested,
+            addresses: validator.addresses(options),
             metrics: options.metrics.as_deref().and_then(|text| {
                 let admits = if options.insecure { Admits::Permitted } else { Admits::Unencrypted };
-                reader.place("--metrics", text, admits)
+                validator.listen_address("--metrics", text, admits)
             }),
-            faults: reader.faults(options),
-            memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
-            round_trip: options.round_trip.as_deref().and_then(|text| reader.round_trip(text)),
-            identity: reader.identity(options),
+            faults: validator.faults(options),
+            memory_limit: options.memory_limit.as_deref().and_then(|text| validator.memory_limit(text)),
+            round_trip: options.round_trip.as_deref().and_then(|text| validator.round_trip(text)),
+            identity: validator.identity(options),
             seed: options.seed,
         };
-        if reader.problems.is_empty() { Ok(question) } else { Err(reader.problems) }
+        if validator.problems.is_empty() { Ok(question) } else { Err(validator.problems) }
     }
 }
 
-/// An export of which only the words are known.
+/// An export whose volume is not resolved yet.
 struct ServeDraft {
     name: String,
     volume: Option<String>,
-    store: StoreWords,
+    store: BackingSpec,
     size: Option<u64>,
 }
 
-struct ServeReader<'a> {
+struct ServeValidator<'a> {
     files: &'a HostFiles,
     problems: Vec<Diagnostic>,
 }
 
-impl ServeReader<'_> {
+impl ServeValidator<'_> {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = problems::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
     }
 
-    /// The names and volumes; the volume that needs no name is the first, and so what clients get who name none.
+    fn refuse_volume(&mut self, problems: &[Problem]) {
+        let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
+        self.problems.extend(problems.iter().map(shown));
+    }
+
+    /// Returns names and volumes of the exports. The unnamed one is the first, and so the default.
     fn exports(&mut self, options: &ServeRequest) -> Vec<ServeDraft> {
         let draft = |name: &str, volume: Option<&str>| ServeDraft {
             name: name.to_owned(),
             volume: volume.map(str::to_owned),
-            store: StoreWords::Memory,
+            store: BackingSpec::Memory,
             size: None,
         };
         let mut drafts = Vec::new();
@@ -105,8 +110,8 @@ impl ServeReader<'_> {
                 self.refuse("--export", text, 0..text.len(), &format!("`{text}` names no export"), &remedy);
                 continue;
             };
-            if name.len() > NAME_MOST {
-                let remedy = format!("use at most {NAME_MOST} bytes, as the protocol has it");
+            if name.len() > MAX_NAME {
+                let remedy = format!("use at most {MAX_NAME} bytes, as the protocol has it");
                 self.refuse("--export", text, 0..name.len(), "the name is too long", &remedy);
             } else if drafts.iter().any(|known: &ServeDraft| known.name == name) {
                 let message = format!("there are two exports `{name}`");
@@ -119,8 +124,8 @@ impl ServeReader<'_> {
 
     fn stores(&mut self, options: &ServeRequest, drafts: &mut [ServeDraft]) {
         for text in &options.backing {
-            let (name, at) = if StoreWords::parse(text).is_some() { (None, 0) } else { named(text) };
-            let Some(store) = StoreWords::parse(&text[at..]) else {
+            let (name, at) = if BackingSpec::parse(text).is_some() { (None, 0) } else { named(text) };
+            let Some(store) = BackingSpec::parse(&text[at..]) else {
                 self.refuse("--backing", text, at..text.len(), &format!("there is no store `{}`", &text[at..]), STORES);
                 continue;
             };
@@ -136,7 +141,7 @@ impl ServeReader<'_> {
         }
     }
 
-    /// Changes the export of a name, or all of them.
+    /// Changes the named export, or all of them.
     fn for_each(
         &mut self,
         option: &str,
@@ -154,7 +159,7 @@ impl ServeReader<'_> {
         }
     }
 
-    /// A size of at least a sector, from a place in the text of an option on.
+    /// Parses a size of at least a sector, from byte `at` on.
     fn size(&mut self, option: &str, text: &str, at: usize) -> Option<u64> {
         let remedy = format!("write, for example, {option} 10GiB");
         match quantity(&text[at..], QuantityKind::Size) {
@@ -167,7 +172,7 @@ impl ServeReader<'_> {
 
     fn memory_limit(&mut self, text: &str) -> Option<u64> {
         let bytes = self.size("--memory-limit", text, 0)?;
-        if bytes < MEMORY_LEAST_BYTES {
+        if bytes < MIN_MEMORY_BYTES {
             let message = "less than 16 MiB: too little for the requests of even a few clients";
             self.refuse("--memory-limit", text, 0..text.len(), message, "use 16MiB or more");
         }
@@ -177,7 +182,7 @@ impl ServeReader<'_> {
     fn round_trip(&mut self, text: &str) -> Option<Nanos> {
         let remedy = "write, for example, --round-trip 20us, or 0us to take nothing off";
         match quantity(text, QuantityKind::Duration) {
-            Ok(ns) if ns <= WAY_MOST_NS => return Some(Nanos::new(ns as u64)),
+            Ok(ns) if ns <= MAX_ROUND_TRIP_NS => return Some(Nanos::new(ns as u64)),
             Ok(_) => self.refuse(
                 "--round-trip",
                 text,
@@ -190,34 +195,33 @@ impl ServeReader<'_> {
         None
     }
 
-    /// Looks the volumes up, together: some limits go by what else hangs on the machine.
-    fn resolve(&mut self, options: &ServeRequest, drafts: &[ServeDraft]) -> Vec<Wanted> {
-        let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
-        let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
-        let specs = match catalogue::resolve_all(&asked, &self.files.read_volume) {
+    /// Resolves all volumes together: some limits depend on the other volumes of the same machine.
+    fn resolve(&mut self, options: &ServeRequest, drafts: &[ServeDraft]) -> Vec<RequestedExport> {
+        let texts: Vec<Option<String>> = drafts.iter().map(|draft| self.volume_text(options, draft)).collect();
+        let volumes: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+        let specs = match catalogue::resolve_all(&volumes, &self.files.read_volume) {
             Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
             Err(problems) => {
-                let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
-                self.problems.extend(problems.iter().map(shown));
+                self.refuse_volume(&problems);
                 Vec::new()
             }
         };
         let mut specs = specs.into_iter();
         drafts
             .iter()
-            .zip(&words)
+            .zip(&texts)
             .map(|(draft, volume)| {
                 let spec = draft.volume.as_ref().and_then(|_| specs.next());
                 let model = spec.map(|spec| Attachment { spec, volume: draft.name.clone() });
                 let size = model.as_ref().map(|model| model.spec.size.get()).or(draft.size);
                 let (name, store) = (draft.name.clone(), draft.store.clone());
-                Wanted { name, model, volume: volume.clone(), store, size }
+                RequestedExport { name, model, volume: volume.clone(), store, size }
             })
             .collect()
     }
 
-    /// The words of a volume, with the size that `--size` gives it.
-    fn words(&mut self, options: &ServeRequest, draft: &ServeDraft) -> Option<String> {
+    /// Returns the text of a volume, including the size given by `--size`.
+    fn volume_text(&mut self, options: &ServeRequest, draft: &ServeDraft) -> Option<String> {
         let volume = draft.volume.as_ref()?;
         let Some(size) = draft.size else { return Some(volume.clone()) };
         if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
@@ -230,19 +234,21 @@ impl ServeReader<'_> {
         Some(sim::model::with_key(volume, "size", &format!("{}KiB", size as f64 / 1024.0)))
     }
 
-    /// Two exports that write to one file would not know of each other.
-    fn files_that_meet(&mut self, options: &ServeRequest, wanted: &[Wanted]) {
-        // By what is there, whatever name it has; files that are still to be made by where that will be.
-        let real = |wanted: &Wanted| {
-            let path = wanted.store.path()?;
+    /// Refuses exports that write to the same file.
+    fn shared_files(&mut self, options: &ServeRequest, requested: &[RequestedExport]) {
+        // Existing files are compared by identity, others by path.
+        let real = |requested: &RequestedExport| {
+            let path = requested.store.path()?;
             let place = || std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
             Some(engine::gate::FileIdentity::at(path).ok_or_else(place))
         };
-        let writes = |wanted: &Wanted| matches!(wanted.store, StoreWords::File(_)) && !options.read_only;
-        for (index, one) in wanted.iter().enumerate() {
+        let writes =
+            |requested: &RequestedExport| matches!(requested.store, BackingSpec::File(_)) && !options.read_only;
+        for (index, one) in requested.iter().enumerate() {
             let Some(path) = real(one) else { continue };
-            let meets = |other: &&Wanted| real(other).as_ref() == Some(&path) && (writes(one) || writes(other));
-            if let Some(other) = wanted[..index].iter().find(meets) {
+            let meets =
+                |other: &&RequestedExport| real(other).as_ref() == Some(&path) && (writes(one) || writes(other));
+            if let Some(other) = requested[..index].iter().find(meets) {
                 let text = one.store.text();
                 let message = format!("the exports `{}` and `{}` would write to one file", other.name, one.name);
                 let remedy = "give each a file of its own, or serve them with --read-only or from copy:PATH";
@@ -251,11 +257,13 @@ impl ServeReader<'_> {
         }
     }
 
-    fn sizes_that_differ(&mut self, wanted: &[Wanted]) {
-        for (wanted, (message, remedy)) in wanted.iter().filter_map(|wanted| Some((wanted, sizes::problem(wanted)?))) {
-            match wanted.store.path() {
+    fn conflicting_sizes(&mut self, requested: &[RequestedExport]) {
+        for (requested, (message, remedy)) in
+            requested.iter().filter_map(|requested| Some((requested, sizes::problem(requested)?)))
+        {
+            match requested.store.path() {
                 Some(_) => {
-                    let text = wanted.store.text();
+                    let text = requested.store.text();
                     self.refuse("--backing", &text, 0..text.len(), &message, &remedy);
                 }
                 None => self.problems.push(Diagnostic::error("serve", message).remedy(remedy)),
@@ -264,53 +272,41 @@ impl ServeReader<'_> {
     }
 
     fn faults(&mut self, options: &ServeRequest) -> FaultRates {
-        match options.faults.as_deref().map(|text| FaultRates::parse("--faults", text)) {
-            None => FaultRates::default(),
-            Some(Ok(rates)) => rates,
-            Some(Err(problems)) => {
-                let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
-                self.problems.extend(problems.iter().map(shown));
-                FaultRates::default()
-            }
-        }
+        let rates = options.faults.as_deref().map(|text| FaultRates::parse("--faults", text));
+        rates.transpose().inspect_err(|problems| self.refuse_volume(problems)).ok().flatten().unwrap_or_default()
     }
 
     fn identity(&mut self, options: &ServeRequest) -> Option<TlsIdentity> {
         identity::read(options, self.files).unwrap_or_else(|refused| {
-            for Unusable { option, value, reason, remedy } in refused {
+            for UnusableOption { option, value, reason, remedy } in refused {
                 self.refuse(option, &value, 0..value.len(), &reason, remedy);
             }
             None
         })
     }
 
-    /// Where to listen.
-    fn places(&mut self, options: &ServeRequest) -> Vec<ListenPlace> {
-        let mut places = Vec::new();
+    /// Returns the addresses to listen at.
+    fn addresses(&mut self, options: &ServeRequest) -> Vec<ListenAddress> {
+        let mut addresses = Vec::new();
         if options.socket.is_some() || options.listen.is_empty() {
-            places.push(ListenPlace::Unix(options.socket.clone()));
+            addresses.push(ListenAddress::Unix(options.socket.clone()));
         }
         let admits = match (options.insecure, &options.tls_key, &options.tls_clients) {
             (true, ..) | (_, Some(_), Some(_)) => Admits::Permitted,
             (_, Some(_), None) => Admits::Anyone,
             (_, None, _) => Admits::Unencrypted,
         };
-        places.extend(options.listen.iter().filter_map(|text| self.place("--listen", text, admits)));
-        places
+        addresses.extend(options.listen.iter().filter_map(|text| self.listen_address("--listen", text, admits)));
+        addresses
     }
 
-    fn place(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenPlace> {
-        match ListenPlace::tcp(text, option, admits) {
-            Ok(place) => Some(place),
-            Err((message, remedy)) => {
-                self.refuse(option, text, 0..text.len(), &message, &remedy);
-                None
-            }
-        }
+    fn listen_address(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenAddress> {
+        let place = ListenAddress::tcp(text, option, admits);
+        place.map_err(|(message, remedy)| self.refuse(option, text, 0..text.len(), &message, &remedy)).ok()
     }
 }
 
-/// The name before a value, if there is one, and where the value begins.
+/// Splits `NAME=VALUE`; returns the name, if any, and where the value begins.
 fn named(text: &str) -> (Option<&str>, usize) {
     match text.split_once('=') {
         Some((name, _)) => (Some(name), name.len() + 1),

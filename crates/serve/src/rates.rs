@@ -1,18 +1,16 @@
-//! Rates of the last second.
-
 use nbd::server::{Snapshot, TallyKind};
 
-/// Operations and bytes a second of each export and kind.
+/// Operations and bytes per second in the last second, by export and kind.
 #[derive(Clone, Debug, Default)]
 pub struct RecentRates(Vec<[(f64, f64); 5]>);
 
 impl RecentRates {
-    /// Of one kind of one export.
+    /// Returns the rates of one kind of one export.
     pub(crate) fn of(&self, export: usize, kind: TallyKind) -> (f64, f64) {
         self.0.get(export).map_or((0.0, 0.0), |kinds| kinds[kind as usize])
     }
 
-    /// All together.
+    /// Returns the total rates.
     #[must_use]
     pub fn total(&self) -> (f64, f64) {
         self.0.iter().flatten().fold((0.0, 0.0), |sum, rate| (sum.0 + rate.0, sum.1 + rate.1))

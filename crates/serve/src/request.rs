@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The options of a server as text; [`ServeQuestion`](crate::ServeQuestion) checks them.
+/// Options of a server as text; [`ServeQuestion`](crate::ServeQuestion) validates them.
 ///
-/// The fields are named after the options of `fathom serve`, which problems refer to.
+/// The fields are named after the options of `fathom serve`, to which error messages refer.
 #[derive(Clone, Debug, Default)]
 pub struct ServeRequest {
     /// The volume of the unnamed export.

@@ -15,7 +15,7 @@ use volume::{Limit, ServiceStage, StageKind};
 
 use crate::rates::RecentRates;
 
-/// Facts about an export before clients use it.
+/// Static facts about an export.
 #[derive(Clone, Debug)]
 pub(crate) struct ExportFacts {
     pub(crate) name: String,
@@ -24,18 +24,18 @@ pub(crate) struct ExportFacts {
     pub(crate) store: String,
     pub(crate) size_bytes: u64,
     pub(crate) read_only: bool,
-    /// Its way into the model.
+    /// Index of its attachment to the model.
     pub(crate) route: Option<usize>,
-    /// What is not known of its machine.
+    /// Unknown properties of its machine.
     pub(crate) unknown: Option<String>,
-    /// Its limits that merge sequential requests.
+    /// Limits that merge sequential requests.
     pub(crate) merging: Vec<Limit>,
     /// Whether faults may be injected.
     pub(crate) faulty: bool,
 }
 
 impl ExportFacts {
-    /// Returns what is printed of it when the server begins.
+    /// Returns the description printed at startup.
     pub(crate) fn served(&self) -> ServedExport<'_> {
         ServedExport {
             name: &self.name,
@@ -49,15 +49,13 @@ impl ExportFacts {
     }
 }
 
-/// Returns the statistics of a snapshot. `recent` has the rates of each export and kind in the last second.
-pub(crate) fn stats(known: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
-    let exports = known.iter().zip(&snapshot.exports).enumerate();
-    let exports = exports.map(|(index, (known, (_, tally)))| ExportStats {
-        notes: notes(known, snapshot),
-        ..export(known, tally, recent, index)
-    });
-    let stages = snapshot.stages.iter().map(|stage| self::stage(stage, known, snapshot));
-    let punctuality = punctuality(&snapshot.punctuality, known, snapshot);
+/// Returns the statistics of a snapshot. `recent` has the rates of the last second.
+pub(crate) fn stats(facts: &[ExportFacts], seed: u64, snapshot: &Snapshot, recent: &RecentRates) -> ServerStats {
+    let exports = facts.iter().zip(&snapshot.exports).enumerate();
+    let exports =
+        exports.map(|(index, (facts, (_, tally)))| export(facts, tally, recent, index, notes(facts, snapshot)));
+    let stages = snapshot.stages.iter().map(|stage| self::stage(stage, facts, snapshot));
+    let punctuality = punctuality(&snapshot.punctuality, facts, snapshot);
     ServerStats::new(seed, snapshot.age.secs_f64(), exports.collect(), stages.collect(), punctuality)
 }
 
@@ -68,41 +66,45 @@ pub fn document(stats: &ServerStats) -> ResultDocument<'_> {
     ResultDocument::Server(stats, &FAULTS)
 }
 
-/// Counts of faults by name.
 pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
     FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
 }
 
-fn export(known: &ExportFacts, tally: &ExportTally, recent: &RecentRates, index: usize) -> ExportStats {
-    let injected = if known.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
+fn export(
+    facts: &ExportFacts,
+    tally: &ExportTally,
+    recent: &RecentRates,
+    index: usize,
+    notes: Vec<String>,
+) -> ExportStats {
+    let injected = if facts.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
     let kinds = TallyKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
-        name: known.name.clone(),
-        uris: known.uris.clone(),
-        volume: known.volume.clone(),
-        store: known.store.clone(),
-        size_bytes: known.size_bytes,
-        read_only: known.read_only,
+        name: facts.name.clone(),
+        uris: facts.uris.clone(),
+        volume: facts.volume.clone(),
+        store: facts.store.clone(),
+        size_bytes: facts.size_bytes,
+        read_only: facts.read_only,
         connections: tally.connections,
         connected: tally.connected,
         in_flight: tally.in_flight,
         kinds: kinds.map(|(kind, done)| self::kind(kind, done, recent.of(index, kind))).collect(),
-        notes: Vec::new(),
+        notes,
         injected,
     }
 }
 
-/// The assumptions of the model of an export that made a difference.
-fn notes(known: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
-    let stages = snapshot.stages.iter().filter(|stage| known.route.is_some_and(|route| stage.routes.contains(&route)));
+/// Returns the model's assumptions that affected an export.
+fn notes(facts: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
+    let stages = snapshot.stages.iter().filter(|stage| facts.route.is_some_and(|route| stage.routes.contains(&route)));
     let merging = stages.filter_map(|stage| {
-        let limit = known.merging.iter().find(|limit| limit.name == stage.name)?;
+        let limit = facts.merging.iter().find(|limit| limit.name == stage.name)?;
         Some((limit, stage))
     });
-    known.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
+    facts.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
-/// Names a kind of request.
 const fn name(kind: TallyKind) -> &'static str {
     match kind {
         TallyKind::Read => "read",
@@ -140,20 +142,20 @@ fn latency(histogram: &Histogram, sum_ns: f64) -> Option<RequestLatency> {
     })
 }
 
-/// Time from the first request to the last reply of exports.
+/// Returns the time from the first request to the last reply of exports.
 fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
     let spans = tallies.flat_map(|tally| &tally.kinds).filter_map(|done| done.span);
     let (first, last) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
     Some(last.since(first).secs_f64()).filter(|secs| *secs > 0.0)
 }
 
-fn stage(stage: &ServiceStage, known: &[ExportFacts], snapshot: &Snapshot) -> StageStats {
-    // A limit that a change has removed is in no route any longer.
+fn stage(stage: &ServiceStage, facts: &[ExportFacts], snapshot: &Snapshot) -> StageStats {
+    // A limit removed by a command has no routes left.
     let through =
         |route: Option<usize>| route.is_some_and(|route| stage.routes.contains(&route) || stage.routes.is_empty());
-    let tallies = known.iter().zip(&snapshot.exports).filter(|(known, _)| through(known.route));
+    let tallies = facts.iter().zip(&snapshot.exports).filter(|(facts, _)| through(facts.route));
     let secs = span(tallies.map(|(_, (_, tally))| tally));
-    // The model's utilization is over all time since the start, most of which may have been without requests.
+    // The model's utilization covers the whole uptime, most of which may have been idle.
     let stretch = secs.map_or(0.0, |secs| snapshot.age.secs_f64() / secs);
     StageStats {
         name: stage.name.clone(),
@@ -169,11 +171,11 @@ fn stage(stage: &ServiceStage, known: &[ExportFacts], snapshot: &Snapshot) -> St
     }
 }
 
-fn punctuality(seen: &Punctuality, known: &[ExportFacts], snapshot: &Snapshot) -> Option<PunctualityStats> {
+fn punctuality(seen: &Punctuality, facts: &[ExportFacts], snapshot: &Snapshot) -> Option<PunctualityStats> {
     let percentile = |percent| seen.late.percentile(percent).map(Nanos::get);
     let mean_ns = seen.sum_ns as f64 / seen.replies as f64;
-    let modelled = known.iter().zip(&snapshot.exports).filter(|(known, _)| known.route.is_some());
-    // Other requests than reads, writes, trims and flushes take no modelled time.
+    let modelled = facts.iter().zip(&snapshot.exports).filter(|(facts, _)| facts.route.is_some());
+    // Requests other than reads, writes, trims and flushes take no modelled time.
     let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..TallyKind::Other as usize]);
     let operations: u64 = done().map(|done| done.operations).sum();
     let taken_ns: u64 = done().map(|done| done.latency_sum_ns).sum();

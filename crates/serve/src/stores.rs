@@ -10,26 +10,26 @@ use units::random::mix;
 
 use crate::question::ServeQuestion;
 use crate::request::ServeRequest;
-use crate::wanted::{MEMORY_LEAST_BYTES, StoreWords, Wanted};
+use crate::requested::{BackingSpec, MIN_MEMORY_BYTES, RequestedExport};
 
-/// File options and memory limits of stores.
+/// Options and memory limits for opening stores.
 pub(crate) struct StoreMode {
     direct: bool,
     read_only: bool,
-    /// What stores may hold, and what clients may cause besides.
+    /// Memory limit of stores, and that of clients besides.
     data: Pool,
     client_bytes: u64,
     faults: FaultRates,
-    /// Whether faults may come later that are not asked for now.
+    /// Whether commands may enable faults later.
     controlled: bool,
     seed: u64,
 }
 
 impl StoreMode {
     pub(crate) fn new(options: &ServeRequest, question: &ServeQuestion) -> Self {
-        let limit = question.memory_limit.unwrap_or_else(half_of_what_is_free).max(MEMORY_LEAST_BYTES);
-        let holds = |wanted: &Wanted| matches!(wanted.store, StoreWords::Memory | StoreWords::Copy(_));
-        let data = if question.wanted.iter().any(holds) { limit - limit / 4 } else { 0 };
+        let limit = question.memory_limit.unwrap_or_else(half_of_free_memory).max(MIN_MEMORY_BYTES);
+        let holds = |requested: &RequestedExport| matches!(requested.store, BackingSpec::Memory | BackingSpec::Copy(_));
+        let data = if question.requested.iter().any(holds) { limit - limit / 4 } else { 0 };
         Self {
             direct: options.direct,
             read_only: options.read_only,
@@ -41,32 +41,37 @@ impl StoreMode {
         }
     }
 
-    /// Memory that clients may cause to be taken, besides what stores hold.
+    /// Returns the memory limit of clients, which excludes that of stores.
     pub(crate) fn client_bytes(&self) -> u64 {
         self.client_bytes
     }
 
-    /// Opens a store, the `number`-th of all.
+    /// Opens store number `number`.
     ///
     /// # Errors
     /// The system's refusal.
-    pub(crate) fn open(&self, wanted: &Wanted, number: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
-        let store = self.plain(wanted, mix(self.seed, number), gate)?;
+    pub(crate) fn open(
+        &self,
+        requested: &RequestedExport,
+        number: u64,
+        gate: &WriteGate,
+    ) -> Result<Box<dyn Store>, String> {
+        let store = self.plain(requested, mix(self.seed, number), gate)?;
         let faulty = self.controlled || self.faults.in_store() != FaultRates::default();
         Ok(if faulty { Box::new(FaultyStore::new(store, self.faults, mix(self.seed, number))) } else { store })
     }
 
-    fn plain(&self, wanted: &Wanted, seed: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
-        // The caller has made sure that all have one but files that are there.
-        let size = wanted.size.unwrap_or_default();
-        Ok(match &wanted.store {
-            StoreWords::Memory => Box::new(MemoryStore::within(size, self.data.clone())),
-            StoreWords::Zero => Box::new(PatternStore::new(Content::Zeroes, size)),
-            StoreWords::Pattern => Box::new(PatternStore::new(Content::Offsets, size)),
-            StoreWords::Random => Box::new(PatternStore::new(Content::Random { seed }, size)),
-            StoreWords::File(path) => Box::new(self.disk(path, wanted.size, self.read_only, gate)?),
-            StoreWords::Copy(path) => {
-                let below = Box::new(self.disk(path, wanted.size, true, gate)?);
+    fn plain(&self, requested: &RequestedExport, seed: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
+        // Only existing files have no size here.
+        let size = requested.size.unwrap_or_default();
+        Ok(match &requested.store {
+            BackingSpec::Memory => Box::new(MemoryStore::within(size, self.data.clone())),
+            BackingSpec::Zero => Box::new(PatternStore::new(Content::Zeroes, size)),
+            BackingSpec::Pattern => Box::new(PatternStore::new(Content::Offsets, size)),
+            BackingSpec::Random => Box::new(PatternStore::new(Content::Random { seed }, size)),
+            BackingSpec::File(path) => Box::new(self.disk(path, requested.size, self.read_only, gate)?),
+            BackingSpec::Copy(path) => {
+                let below = Box::new(self.disk(path, requested.size, true, gate)?);
                 Box::new(Overlay::within(below, self.data.clone()))
             }
         })
@@ -78,20 +83,20 @@ impl StoreMode {
     }
 }
 
-/// Devices and files that clients must not write to, a line each.
+/// Returns the files and devices that may not be written, one message each.
 #[must_use]
 pub fn dangers(options: &ServeRequest, question: &ServeQuestion, gate: &WriteGate) -> Vec<String> {
-    let wanted = &question.wanted;
-    device::safety::note_inputs(wanted.iter().filter_map(|wanted| wanted.store.path()));
-    let written = wanted.iter().filter_map(|wanted| match &wanted.store {
-        StoreWords::File(path) if !options.read_only => Some(path),
+    let requested = &question.requested;
+    device::safety::note_inputs(requested.iter().filter_map(|requested| requested.store.path()));
+    let written = requested.iter().filter_map(|requested| match &requested.store {
+        BackingSpec::File(path) if !options.read_only => Some(path),
         _ => None,
     });
     written.filter_map(|path| gate.check(path).err()).map(|denied| denied.to_string()).collect()
 }
 
-/// More would push out everything else on the host, or end this process.
-fn half_of_what_is_free() -> u64 {
+/// Returns half of the free memory. More could displace other data on the host or get this process killed.
+fn half_of_free_memory() -> u64 {
     let free = device::capacity::memory().map(|limit| limit.most);
     free.unwrap_or_else(|| probe::host(Path::new("/")).memory_bytes) / 2
 }

@@ -10,13 +10,13 @@ pub struct TurnedAwayLog {
 }
 
 impl TurnedAwayLog {
-    /// Nothing was reported; the memory limit allows `connections_most`.
+    /// Creates a log; the memory limit allows `connections_most` connections.
     #[must_use]
     pub fn new(connections_most: u64) -> Self {
         Self { reported: TurnedAway::default(), connections_most }
     }
 
-    /// Returns a line for each reason for which clients were turned away since the last call.
+    /// Returns a line for each reason for which clients were refused or disconnected since the last call.
     #[must_use]
     pub fn news(&mut self, now: TurnedAway) -> Option<String> {
         let before = std::mem::replace(&mut self.reported, now);
@@ -61,9 +61,12 @@ mod tests {
         let mut log = TurnedAwayLog::new(64);
         assert_eq!(log.news(TurnedAway::default()), None);
         let now = TurnedAway { no_memory: 2, stalled: 1, ..TurnedAway::default() };
-        let text = log.news(now).expect("something new");
-        assert!(text.starts_with("refused 2 clients: --memory-limit leaves memory for 64 connections"), "{text}");
-        assert!(text.contains("\ndisconnected 1 client: replies were not read"), "{text}");
+        let text = log.news(now).expect("a report");
+        assert!(
+            text.starts_with("fathom: refused 2 clients: --memory-limit leaves memory for 64 connections"),
+            "{text}"
+        );
+        assert!(text.contains("\nfathom: disconnected 1 client: replies were not read"), "{text}");
         assert_eq!(log.news(now), None);
     }
 }

@@ -1,5 +1,3 @@
-//! A server as its observers see it.
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nbd::server::{Snapshot, TurnedAway};
@@ -9,10 +7,10 @@ use units::Nanos;
 use crate::rates::RecentRates;
 use crate::stats::{self, ExportFacts};
 
-/// A server as others see it, without asking it anything.
+/// A view of a server for observers, from its published snapshots.
 #[derive(Clone, Debug)]
 pub struct RecentView {
-    known: Arc<Mutex<Vec<ExportFacts>>>,
+    facts: Arc<Mutex<Vec<ExportFacts>>>,
     seed: u64,
     shown: Arc<Mutex<Snapshot>>,
     recent: Arc<Mutex<Recent>>,
@@ -24,15 +22,15 @@ struct Recent {
     rates: RecentRates,
 }
 
-/// Rates are over at least so long.
+/// Minimum period of rates.
 const RATE_OVER: Nanos = Nanos::from_millis(900);
 
 impl RecentView {
-    pub(crate) fn new(known: Vec<ExportFacts>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
-        Self { known: Arc::new(Mutex::new(known)), seed, shown, recent: Arc::default() }
+    pub(crate) fn new(facts: Vec<ExportFacts>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
+        Self { facts: Arc::new(Mutex::new(facts)), seed, shown, recent: Arc::default() }
     }
 
-    /// To be called about once a second. Returns whether anything was done since the last time.
+    /// Updates the rates; called about once a second. Returns whether the server has published a new snapshot.
     pub fn look(&self) -> bool {
         let snapshot = self.snapshot();
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,40 +43,39 @@ impl RecentView {
         busy
     }
 
-    /// All there is to tell.
+    /// Returns the current statistics.
     #[must_use]
     pub fn served(&self) -> ServerStats {
         self.of(&self.snapshot())
     }
 
-    /// All there is to tell of a snapshot.
+    /// Returns the statistics of a snapshot.
     #[must_use]
     pub fn of(&self, snapshot: &Snapshot) -> ServerStats {
-        stats::stats(&self.known(), self.seed, snapshot, &self.rates())
+        stats::stats(&self.facts(), self.seed, snapshot, &self.rates())
     }
 
-    /// The exports have other volumes from now on, in their order.
     pub(crate) fn set_volumes(&self, volumes: impl Iterator<Item = Option<String>>) {
-        self.known().iter_mut().zip(volumes).for_each(|(known, volume)| known.volume = volume);
+        self.facts().iter_mut().zip(volumes).for_each(|(facts, volume)| facts.volume = volume);
     }
 
-    fn known(&self) -> MutexGuard<'_, Vec<ExportFacts>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn facts(&self) -> MutexGuard<'_, Vec<ExportFacts>> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was done in the last second.
+    /// Returns the rates of the last second.
     #[must_use]
     pub fn rates(&self) -> RecentRates {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).rates.clone()
     }
 
-    /// How many clients were turned away, and why.
+    /// Returns the counts of refused and disconnected clients.
     #[must_use]
     pub fn turned_away(&self) -> TurnedAway {
         self.snapshot().turned_away
     }
 
-    /// How many clients there are.
+    /// Returns the number of connected clients.
     #[must_use]
     pub fn connected(&self) -> u64 {
         self.snapshot().exports.iter().map(|(_, tally)| tally.connected).sum()

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Makes a folder for the user alone, with those above it; one that exists is left as it is.
+/// Creates a folder for this user alone, with its parents. An existing one is left unchanged.
 pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| Error::io(path, "making the folder", error))
@@ -22,7 +22,7 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|error| Error::io(path, "writing", error))
 }
 
-/// Makes a file. One of its name is removed first, so that nothing that a link points to is written to.
+/// Creates a file. An existing one is removed first, so that a link is never followed.
 pub(crate) fn create(path: &Path) -> std::io::Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -33,10 +33,10 @@ pub(crate) fn create(path: &Path) -> std::io::Result<File> {
     }
 }
 
-/// Puts `bytes` in the place of a file, so that others see the old or the new one; `aside` must be beside it.
-pub(crate) fn replace(path: &Path, aside: &Path, bytes: &[u8]) -> Result<()> {
-    write_durably(aside, bytes)?;
-    rename(aside, path)
+/// Replaces a file atomically by way of `temporary`, which must be in the same folder.
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<()> {
+    write_durably(temporary, bytes)?;
+    rename(temporary, path)
 }
 
 /// Renames within a folder and waits until the folder is on the device.
@@ -51,10 +51,10 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     synced.map_err(|error| Error::io(path, "writing the folder to the device", error))
 }
 
-/// More than any file of a run: a record of 2,000 results has about 100 MB.
+/// More than any file of a run: a record of 2,000 results takes about 100 MB.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// All bytes of a regular file. A pipe would never answer, and a device never end.
+/// Reads a regular file. Reading a pipe might never return, and reading a device never end.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     let failed = |error| Error::io(path, "reading", error);
     let facts = std::fs::metadata(path).map_err(failed)?;

@@ -1,5 +1,3 @@
-//! Errors of the store.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,54 +5,54 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}\nhelp: {remedy}", .path.display())]
 pub struct Error {
-    /// The file or folder it is about.
+    /// File or folder concerned.
     pub path: PathBuf,
-    /// What is wrong.
+    /// Reason.
     pub reason: Reason,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: String,
 }
 
 /// Reason of an error.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// The system refused.
+    /// A system call failed.
     #[error("{doing}: {error}")]
     Io {
-        /// What was tried.
+        /// Operation.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
-    /// It is not what was once written.
+    /// The content differs from what was written.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// It was not made by this program.
+    /// It is not a run of this program.
     #[error("not a run that was kept: {0}")]
     Foreign(String),
-    /// A later version of the program made it.
+    /// A later version of the program wrote it.
     #[error("of version {found}, but this program knows versions up to {known}")]
     TooNew {
         /// Its version.
         found: u32,
-        /// The latest version that is known.
+        /// Latest supported version.
         known: u32,
     },
     /// No run has this name.
     #[error("no run \"{0}\"")]
     Unknown(String),
-    /// Several runs have names that begin so.
+    /// Several runs match the name.
     #[error("\"{name}\" may mean any of {}", .candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// What it may mean.
+        /// Matching names.
         candidates: Vec<String>,
     },
     /// Another process has held the lock for too long.
     #[error("another process has held the store's lock for {0} s")]
     Busy(u64),
-    /// It cannot be taken in as a run.
+    /// It cannot be stored as a run.
     #[error("{0}")]
     Refused(String),
 }

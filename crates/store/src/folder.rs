@@ -17,7 +17,7 @@ pub(crate) const EVENTS: &str = "events.jsonl.zst";
 /// Marker file that exempts a run from retention.
 pub(crate) const KEPT: &str = "kept";
 
-/// Reads a folder and checks that every file is what was written.
+/// Reads the manifest of a run and verifies all its files.
 pub(crate) fn read(folder: &Path) -> Result<Entry> {
     let entry = read_manifest(folder)?;
     for name in entry.files.keys() {
@@ -26,17 +26,18 @@ pub(crate) fn read(folder: &Path) -> Result<Entry> {
     Ok(entry)
 }
 
-/// Reads what a folder of a store says of itself, without a look at its files.
+/// Reads the manifest of a run in the store, without verifying its files.
 pub(crate) fn read_manifest(folder: &Path) -> Result<Entry> {
     let entry = read_manifest_anywhere(folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if entry.id != name {
-        return Err(Error::new(folder, Reason::Damaged(renamed(&entry.id)), format!("rename it to {}", entry.id)));
+        let reason = Reason::Damaged(format!("it was written as {}", entry.id));
+        return Err(Error::new(folder, reason, format!("rename it to {}", entry.id)));
     }
     Ok(entry)
 }
 
-/// The same of a folder that may be anywhere and have any name.
+/// Reads the manifest of a folder at any path and with any name.
 pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<Entry> {
     let path = folder.join(MANIFEST);
     if !path.is_file() {
@@ -51,11 +52,6 @@ pub(crate) fn foreign(path: &Path, why: &str) -> Error {
     Error::new(path, Reason::Foreign(why.to_owned()), "put it elsewhere if it is not meant to be here")
 }
 
-fn renamed(id: &str) -> String {
-    format!("it was written as {id}")
-}
-
-/// One file of a run, checked.
 pub(crate) fn read_file(folder: &Path, entry: &Entry, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
     let seal = entry.files.get(name).ok_or_else(|| missing(&path))?;
@@ -77,14 +73,13 @@ fn missing(path: &Path) -> Error {
     Error::damaged(path, "the file is missing")
 }
 
-/// Refuses what a later version wrote.
 pub(crate) fn check_version(folder: &Path, entry: &Entry) -> Result<()> {
     let [format, schema] = [(entry.format, FORMAT), (entry.schema, record::SCHEMA)];
     let newer = [format, schema].into_iter().find(|(found, known)| found > known);
     newer.map_or(Ok(()), |(found, known)| Err(Error::too_new(folder, found, known)))
 }
 
-/// Names, lengths and times of all files in a folder: where it is the same, nothing was touched.
+/// Returns a digest of names, sizes and times of all files in a folder, which changes with any modification.
 pub(crate) fn stamp(folder: &Path) -> std::io::Result<String> {
     let mut files: Vec<PathBuf> = folder.read_dir()?.map(|file| Ok(file?.path())).collect::<std::io::Result<_>>()?;
     files.sort_unstable();

@@ -1,4 +1,4 @@
-//! IDs of runs: sorted by time, and pronounceable.
+//! IDs of runs, which sort by time and can be pronounced.
 
 use std::fmt;
 use std::path::Path;
@@ -11,11 +11,11 @@ const LABEL_LENGTH: usize = 24;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunKind {
-    /// A measurement, here or elsewhere.
+    /// A measurement by this or another program.
     Run,
     /// A simulation.
     Sim,
-    /// Many loads, in search of the knee.
+    /// A series of loads in search of the knee.
     Sweep,
     /// A published benchmark.
     Suite,
@@ -32,27 +32,25 @@ impl fmt::Display for RunKind {
     }
 }
 
-/// A name that no folder in `root` has: when it began in UTC, its kind, its own name, and four digits from `salt`.
+/// Returns an ID without a folder in `root`: start in UTC, kind, name, and four digits from `salt`.
 pub(crate) fn unused(root: &Path, kind: RunKind, name: &str, started_unix_ms: u64, salt: u32) -> String {
     let stem = format!("{}-{kind}-{}", utc(started_unix_ms), label(name));
     let numbers = (0..).map(|step| salt.wrapping_add(step));
     let low_digits = numbers.take(1 << 16).map(|number| format!("{stem}-{:04x}", number & 0xffff));
-    // More runs than that of one name in one second would be a wonder: they get longer digits.
+    // More than 65,536 runs of one name in one second are practically impossible; they get longer digits.
     let more_digits = (0..).map(|number: u64| format!("{stem}-1{number:04x}"));
     low_digits.chain(more_digits).find(|id| !root.join(id).exists()).unwrap_or(stem)
 }
 
-/// Infix of series names.
 pub(crate) const SERIES: &str = "-series-";
 
-/// A name for several runs of the same jobs: when the first one begins in UTC, what they are about, and four digits from
-/// `salt`.
+/// Returns a name for repeats of the same jobs: start of the first in UTC, subject, and four digits from `salt`.
 #[must_use]
 pub fn series_name(name: &str, started_unix_ms: u64, salt: u32) -> String {
     format!("{}{SERIES}{}-{:04x}", utc(started_unix_ms), label(name), salt & 0xffff)
 }
 
-/// Whether a name looks like one of ours, so that nothing else is ever taken for a run.
+/// Reports whether a name has the form of an ID, so that nothing else is taken for a run.
 pub(crate) fn is_id(name: &str) -> bool {
     let shape = b"0000-00-00T00-00-00-";
     let like = |(shape, byte): (&u8, u8)| if *shape == b'0' { byte.is_ascii_digit() } else { *shape == byte };
@@ -61,11 +59,11 @@ pub(crate) fn is_id(name: &str) -> bool {
 
 fn utc(unix_ms: u64) -> String {
     let instant = i64::try_from(unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    // Instants past the year 9999 are those of a broken clock.
+    // Times after the year 9999 come from a broken clock.
     instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH).strftime("%Y-%m-%dT%H-%M-%S").to_string()
 }
 
-/// Letters and digits of a name, everything between them as one dash.
+/// Returns the letters and digits of a name, with a dash in place of anything else.
 fn label(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -79,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_when_and_what() {
+    fn ids_contain_time_and_name() {
         let root = tempfile::tempdir().unwrap();
         let id = |name| unused(root.path(), RunKind::Run, name, 1_795_294_384_000, 0x3f2a);
         assert_eq!(id("HyperDisk"), "2026-11-21T20-53-04-run-hyperdisk-3f2a");

@@ -1,7 +1,7 @@
 //! The index: cached manifests of all runs.
 //!
-//! It is a cache: listing brings it up to date, and it can be removed at any time. A row counts only as long as no
-//! file in its folder was touched.
+//! Listing brings the index up to date, and it can be removed at any time. A row is valid only while no file in its
+//! folder has changed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::manifest::{Entry, FORMAT, seal, unseal};
 use crate::store::INDEX;
 use crate::{RunStore, disk};
 
-const ASIDE: &str = ".index.json";
+const TEMPORARY: &str = ".index.json";
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunIndex {
@@ -22,7 +22,7 @@ pub(crate) struct RunIndex {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexRow {
-    /// What [`crate::folder::stamp`] said of the folder.
+    /// Result of [`crate::folder::stamp`] when the row was made.
     pub(crate) stamp: String,
     pub(crate) entry: Entry,
 }
@@ -32,17 +32,17 @@ impl RunIndex {
         Self { format: FORMAT, rows }
     }
 
-    /// Reads the index of a store; it is empty where there is none, or none that can be read.
+    /// Loads the index; empty if it is missing or unreadable.
     pub(crate) fn load(store: &RunStore) -> Self {
         let path = store.root.join(INDEX);
         let read = disk::read(&path).and_then(|bytes| unseal(&path, &bytes));
         read.unwrap_or_else(|_| Self::of(BTreeMap::new()))
     }
 
-    /// Writes it, unless another process works on the store: then it waits for the next list.
+    /// Saves the index, unless another process holds the lock: then a later listing saves it.
     pub(crate) fn save(&self, store: &RunStore) -> Result<()> {
         store.check_version()?;
         let Some(_lock) = store.try_lock()? else { return Ok(()) };
-        disk::replace(&store.root.join(INDEX), &store.root.join(ASIDE), &seal(self))
+        disk::replace(&store.root.join(INDEX), &store.root.join(TEMPORARY), &seal(self))
     }
 }

@@ -1,15 +1,16 @@
-//! The runs that were kept, a folder each.
+//! Saved runs, each in its own folder.
 //!
-//! A [`RunStore`] is a folder of folders. Each holds what one run left behind: `run.json`, the record itself;
-//! `events.jsonl.zst`, what was told while it ran; `job.fio`, the job as written; `resolved.json`, what was made of it;
-//! `environment.json`, where it ran; and `manifest.json`, which says what is in the folder, with a checksum of each file
-//! and of itself. A run is added whole or not at all: [`RunWriter`] writes aside and renames.
+//! A [`RunStore`] is a folder of folders, one per run. Each has `run.json`, the record; `events.jsonl.zst`, the events
+//! of the run; `job.fio`, the job file; `resolved.json`, the resolved jobs; `environment.json`, the host; and
+//! `manifest.json`, which lists the files with a checksum of each and of itself. Adding a run is atomic: [`RunWriter`]
+//! writes to a temporary folder and renames it.
 //!
-//! Every folder stands for itself. What is damaged, foreign or of a later version is named in [`Listing::skipped`] and
-//! left alone: only [`RunStore::remove`] and [`RunStore::retain`] delete, and only what the program made.
+//! Runs are independent of each other. Folders that are damaged, foreign or of a later version are reported in
+//! [`Listing::skipped`] and left alone: only [`RunStore::remove`] and [`RunStore::retain`] delete, and only what this
+//! program wrote.
 //!
-//! This room touches files and locks, which is why it is none of `record`. What is *not* here: the choice of the place
-//! and the time of day (the caller knows both), printing, and judgement of what was recorded.
+//! The store is not part of `record` because it accesses files and locks. What is *not* here: choosing the store's path
+//! and reading the clock (both are the caller's), printing, and assessing results.
 
 mod disk;
 mod error;

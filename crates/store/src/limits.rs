@@ -1,8 +1,8 @@
-//! Ages and sizes of retention, as they are written.
+//! Parses ages and sizes of retention.
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Returns an age such as `90d`, `12h`, `2w` or `1y` in milliseconds.
+/// Parses an age such as `90d`, `12h`, `2w` or `1y`; returns milliseconds.
 #[must_use]
 pub fn age_ms(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
@@ -18,7 +18,7 @@ pub fn age_ms(text: &str) -> Option<u64> {
     Some((number * unit_ms as f64) as u64)
 }
 
-/// Returns a size such as `1GiB`, `500MB` or `10k` in bytes; one letter is binary.
+/// Parses a size such as `1GiB`, `500MB` or `10k`; returns bytes. A single letter is binary.
 #[must_use]
 pub fn size_bytes(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_and_sizes_are_read_with_their_units() {
+    fn parses_ages_and_sizes_with_units() {
         let ages = ["90d", "12 h", "1.5w", "1y", "0d"].map(age_ms);
         assert_eq!(ages, [90 * DAY_MS, DAY_MS / 2, DAY_MS * 21 / 2, 365 * DAY_MS, 0].map(Some));
         assert_eq!(["", "d", "-1d", "9 parsecs", "9"].map(age_ms), [None; 5]);

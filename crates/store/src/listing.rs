@@ -1,36 +1,33 @@
-//! Lists runs.
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::error::{Error, Result};
 use crate::index::{IndexRow, RunIndex};
 use crate::manifest::Entry;
-use crate::store::is_own;
+use crate::store::is_reserved;
 use crate::{Filter, RunStore, folder};
 
 /// The runs of a store.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Those that are whole, the oldest first.
+    /// Valid runs, the oldest first.
     pub entries: Vec<Entry>,
-    /// Folders and files that are damaged, foreign or of a later version, by name, and what is wrong with each.
+    /// Folders and files that are damaged, foreign or of a later version, by name, each with its problem.
     pub skipped: Vec<(String, Error)>,
 }
 
 impl RunStore {
-    /// The runs that `filter` lets through, and everything that is none.
+    /// Lists the runs that `filter` accepts, and everything that is not a valid run.
     ///
     /// # Errors
-    ///
-    /// Where the store's folder cannot be listed.
+    /// When the store's folder cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Listing> {
-        let mut listing = self.survey()?;
+        let mut listing = self.list_all()?;
         listing.entries.retain(|entry| filter.accepts(entry));
         Ok(listing)
     }
 
-    fn survey(&self) -> Result<Listing> {
+    fn list_all(&self) -> Result<Listing> {
         let known = RunIndex::load(self);
         let (mut rows, mut listing) = (BTreeMap::new(), Listing::default());
         for name in self.names()? {
@@ -39,21 +36,21 @@ impl RunStore {
                 Ok(row) => {
                     rows.insert(shown, row);
                 }
-                // It was removed in the meantime.
+                // Removed in the meantime.
                 Err(_) if self.root.join(&name).symlink_metadata().is_err() => {}
                 Err(error) => listing.skipped.push((shown, error)),
             }
         }
-        self.show(&rows, &mut listing);
+        self.sort(&rows, &mut listing);
         let index = RunIndex::of(rows);
         if index != known {
-            // Users who may not write here list more slowly.
+            // Without write permission, listing is only slower.
             let _ = index.save(self);
         }
         Ok(listing)
     }
 
-    fn show(&self, rows: &BTreeMap<String, IndexRow>, listing: &mut Listing) {
+    fn sort(&self, rows: &BTreeMap<String, IndexRow>, listing: &mut Listing) {
         for (name, row) in rows {
             let path = self.root.join(name);
             match folder::check_version(&path, &row.entry) {
@@ -65,18 +62,18 @@ impl RunStore {
         listing.skipped.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
-    /// Names of what may be runs.
+    /// Returns the names of potential runs.
     fn names(&self) -> Result<Vec<OsString>> {
         let names = || self.root.read_dir()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>();
         let mut names = names().map_err(|error| Error::io(&self.root, "listing", error))?;
-        names.retain(|name| !is_own(&name.to_string_lossy()));
+        names.retain(|name| !is_reserved(&name.to_string_lossy()));
         Ok(names)
     }
 
-    /// What is known of a folder, read anew if it was touched.
+    /// Returns the row of a folder, read again if the folder has changed.
     fn row(&self, name: &OsString, known: Option<&IndexRow>) -> Result<IndexRow> {
         let path = self.root.join(name);
-        // Taken before the files are read, so that what changes meanwhile is read again the next time.
+        // Taken before the files are read, so that concurrent changes are noticed by the next listing.
         let stamp = folder::stamp(&path).map_err(|_| folder::foreign(&path, "it is not a folder that can be read"))?;
         match known.filter(|row| row.stamp == stamp) {
             Some(row) => Ok(row.clone()),

@@ -1,5 +1,3 @@
-//! Loads a run.
-
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,36 +9,34 @@ use crate::id::SERIES;
 use crate::manifest::Entry;
 use crate::{Filter, RunStore};
 
-/// A run from the store.
+/// A run loaded from the store.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What the list says of it.
+    /// Manifest.
     pub entry: Entry,
-    /// The record.
+    /// Record.
     pub run: Run,
     folder: PathBuf,
 }
 
 impl RunStore {
-    /// Reads a run by its id, by the beginning of its id if no other begins so, by the four digits at its end, or as
-    /// `last`, the one begun last.
+    /// Loads a run by its ID, by a unique prefix of it, by the four digits at its end, or the most recent one as
+    /// `last`.
     ///
-    /// A run of which another file is damaged can be had by its whole id.
+    /// A run with another damaged file can be loaded by its complete ID.
     ///
     /// # Errors
-    ///
-    /// Where there is no such run or more than one, or it cannot be read.
+    /// When the run does not exist, is ambiguous or cannot be read.
     pub fn load(&self, which: &str) -> Result<Loaded> {
         let folder = self.root.join(self.resolve(which)?);
         Loaded::read(folder::read_manifest(&folder)?, folder)
     }
 
-    /// The repeats of a series, the first one first, by its whole name or by a beginning of it with `-series-` in it;
-    /// none where there is no such series.
+    /// Returns the repeats of a series in order, by its name or a prefix that contains `-series-`; none if it does not
+    /// exist.
     ///
     /// # Errors
-    ///
-    /// Where several series begin so, or the store cannot be listed.
+    /// When the name is ambiguous or the store cannot be listed.
     pub fn series(&self, which: &str) -> Result<Vec<Entry>> {
         if !which.contains(SERIES) {
             return Ok(Vec::new());
@@ -58,13 +54,12 @@ impl RunStore {
         Ok(entries)
     }
 
-    /// The id that is meant by a whole one, by its beginning, by the four digits at its end or by `last`.
+    /// Returns the ID for an ID, a prefix of one, the four digits at its end, or `last`.
     ///
     /// # Errors
-    ///
-    /// Where there is no such run, or more than one.
+    /// When there is no such run, or more than one.
     pub fn resolve(&self, which: &str) -> Result<String> {
-        let is_plain = !which.is_empty() && !which.contains('/') && !crate::store::is_own(which);
+        let is_plain = !which.is_empty() && !which.contains('/') && !crate::store::is_reserved(which);
         if is_plain && self.root.join(which).is_dir() {
             return Ok(which.to_owned());
         }
@@ -77,7 +72,7 @@ impl RunStore {
         let is_meant = |id: &str| is_plain && id.starts_with(which) || ends_so(id);
         let mut ids: Vec<String> = listing.entries.into_iter().map(|entry| entry.id).collect();
         ids.retain(|id| is_meant(id));
-        // Digits may be those of a year too.
+        // Digits may also be the year at the start of all IDs.
         if let [id] = ids.iter().filter(|id| ends_so(id)).collect::<Vec<_>>()[..] {
             return Ok(id.clone());
         }
@@ -107,11 +102,10 @@ fn series_of(entry: &Entry) -> &str {
 }
 
 impl Loaded {
-    /// Reads the folder of a run, wherever it is and whatever it is called now.
+    /// Loads a run from a folder at any path and with any name.
     ///
     /// # Errors
-    ///
-    /// Where it is none, or cannot be read.
+    /// When it is not a run or cannot be read.
     pub fn at(folder: &Path) -> Result<Self> {
         Self::read(folder::read_manifest_anywhere(folder)?, folder.to_owned())
     }
@@ -129,26 +123,24 @@ impl Loaded {
         Ok(Self { entry, run, folder })
     }
 
-    /// The folder of the run.
+    /// Returns the folder of the run.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// One of its files.
+    /// Returns a file of the run.
     ///
     /// # Errors
-    ///
-    /// Where there is none of this name, or it is damaged.
+    /// When it does not exist or is damaged.
     pub fn file(&self, name: &str) -> Result<Vec<u8>> {
         folder::read_file(&self.folder, &self.entry, name)
     }
 
-    /// The job as it was written, `None` where it was not given.
+    /// Returns the original job file, if saved.
     ///
     /// # Errors
-    ///
-    /// Where it is damaged.
+    /// When it is damaged.
     pub fn job(&self) -> Result<Option<String>> {
         if !self.entry.files.contains_key(JOB) {
             return Ok(None);
@@ -157,22 +149,20 @@ impl Loaded {
         text.map(Some).map_err(|error| Error::damaged(&self.folder.join(JOB), error.to_string()))
     }
 
-    /// Where it took place.
+    /// Returns the environment of the run.
     ///
     /// # Errors
-    ///
-    /// Where it is damaged.
+    /// When it is damaged.
     pub fn environment(&self) -> Result<EnvironmentRecord> {
         let bytes = self.file(ENVIRONMENT)?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Error::damaged(&self.folder.join(ENVIRONMENT), error.to_string()))
     }
 
-    /// What happened, one JSON document each; nothing where none were recorded.
+    /// Returns the events, a JSON document each; none if no events were recorded.
     ///
     /// # Errors
-    ///
-    /// Where the file is damaged, at once or as the last thing that comes while it is unpacked.
+    /// When the file is damaged; errors of decompression come as the last item.
     pub fn events(&self) -> Result<impl Iterator<Item = Result<String>> + use<>> {
         let path = self.folder.join(EVENTS);
         let damaged = move |error: std::io::Error| Error::damaged(&path, error.to_string());
@@ -182,7 +172,7 @@ impl Loaded {
         Ok(std::iter::from_fn(move || {
             let line = next_line(events.as_mut()?).transpose()?;
             if line.is_err() {
-                // What cannot be unpacked fails again and again.
+                // A failed decompression would fail again and again.
                 events = None;
             }
             Some(line.map_err(&damaged))
@@ -190,10 +180,10 @@ impl Loaded {
     }
 }
 
-/// More than any event. A few bytes of zstd unpack to a line that no memory holds.
+/// More than any event. A few bytes of zstd can decompress to a line that exceeds the memory.
 const EVENT_BYTES_MAX: u64 = 16 << 20;
 
-/// The next line without its end; `None` behind the last.
+/// Returns the next line without its terminator; `None` at the end.
 fn next_line(from: &mut impl BufRead) -> std::io::Result<Option<String>> {
     let mut line = String::new();
     let read = from.by_ref().take(EVENT_BYTES_MAX + 1).read_line(&mut line)?;
@@ -209,9 +199,9 @@ fn next_line(from: &mut impl BufRead) -> std::io::Result<Option<String>> {
 mod tests {
     use super::*;
 
-    /// f52613e unpacked a line of any length into memory.
+    /// f52613e decompressed lines of any length into memory.
     #[test]
-    fn an_event_that_unpacks_without_end_is_refused() {
+    fn an_endless_event_is_refused() {
         let line = vec![b'x'; 4 * EVENT_BYTES_MAX as usize];
         let packed = zstd::encode_all(line.as_slice(), 3).unwrap();
         assert!(packed.len() < 1 << 16);

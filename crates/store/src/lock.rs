@@ -11,24 +11,23 @@ use rustix::io::Errno;
 use crate::error::{Error, Reason, Result};
 
 /// Timeout of the lock: a stopped process may hold it forever.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A lock that is held until it is dropped or the process ends, however it ends (`flock(2)`).
-#[derive(Debug)]
-pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+/// A lock that is released when it is dropped or the process ends for any reason (`flock(2)`).
+pub(crate) struct StoreLock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
 
 impl StoreLock {
-    /// Waits for the lock, so long at most.
-    pub(crate) fn wait(path: &Path, patience: Duration) -> Result<Self> {
+    /// Waits for the lock, at most for `timeout`.
+    pub(crate) fn wait(path: &Path, timeout: Duration) -> Result<Self> {
         let begun = Instant::now();
         loop {
             if let Some(lock) = Self::try_now(path)? {
                 return Ok(lock);
             }
-            if begun.elapsed() > patience {
+            if begun.elapsed() > timeout {
                 let remedy = "look for a stopped fathom process, and continue or end it";
-                return Err(Error::new(path, Reason::Busy(patience.as_secs()), remedy));
+                return Err(Error::new(path, Reason::Busy(timeout.as_secs()), remedy));
             }
             std::thread::sleep(PAUSE);
         }
@@ -36,7 +35,7 @@ impl StoreLock {
 
     /// Takes the lock unless another process holds it.
     pub(crate) fn try_now(path: &Path) -> Result<Option<Self>> {
-        // What a link leads to is no file of the store.
+        // The target of a link is no file of the store.
         let flags = OFlags::NOFOLLOW.bits() as i32;
         let file = OpenOptions::new().create(true).truncate(false).write(true).custom_flags(flags).open(path);
         let file = file.map_err(|error| match error.raw_os_error() {

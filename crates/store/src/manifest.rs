@@ -1,6 +1,6 @@
 //! The manifest of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use record::{DirectionResult, EnvironmentRecord, Run};
@@ -9,58 +9,58 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::RunKind;
 use crate::error::{Error, Result};
 
-/// The version of the layout of a store and of the folders in it.
+/// Version of the layout of stores and run folders.
 pub const FORMAT: u32 = 1;
 
-/// The seal's text before its eight digits, at the end of a sealed document.
+/// Text before the eight digits of the checksum at the end of a sealed document.
 const SEAL: &[u8] = b",\"crc32c\":\"";
 const SEAL_LENGTH: usize = SEAL.len() + 8 + 3;
 
-/// A run as a list shows it.
+/// Summary of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The version of the folder's layout, [`FORMAT`].
+    /// Version of the folder's layout, [`FORMAT`].
     pub format: u32,
-    /// The version of the record's layout, [`record::SCHEMA`].
+    /// Version of the record's layout, [`record::SCHEMA`].
     pub schema: u32,
-    /// The folder's name.
+    /// Name of the folder.
     pub id: String,
-    /// What was carried out.
+    /// Kind of run.
     pub kind: RunKind,
-    /// What it was about, as its maker called it.
+    /// Name given by its creator.
     pub name: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// The program that measured, and its version.
+    /// Program that measured, with its version.
     pub tool: record::Tool,
-    /// The host it ran on.
+    /// Name of the host.
     pub hostname: String,
-    /// The jobs, each name once.
+    /// Distinct names of jobs.
     pub jobs: Vec<String>,
-    /// The files, devices and modelled volumes, each once.
+    /// Distinct files, devices and modelled volumes.
     pub targets: Vec<String>,
-    /// The command line, a word each.
+    /// Command line as separate words.
     pub command_line: Vec<String>,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: record::RunOutcome,
-    /// Which repeat of a series it is.
+    /// Series and number of this repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<record::Repeat>,
-    /// What was found, in a word; `None` where it is unknown.
+    /// Verdict in a word; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// Operations per second of all jobs that ran together; of several parts, the most.
+    /// Operations per second of concurrent jobs; of several groups, the maximum.
     #[serde(default)]
     pub iops: u64,
-    /// The time within which 99 % of the operations of those jobs had their response, in nanoseconds; that of the worst.
+    /// 99th percentile of the latency of those jobs, in nanoseconds; of several kinds of operations, the maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<u64>,
-    /// When it came into the store, in milliseconds since 1970; zero where it is unknown.
+    /// When the run was added to the store, in milliseconds since 1970; zero if unknown.
     #[serde(default)]
     pub added_unix_ms: u64,
-    /// The files in the folder.
+    /// Files in the folder.
     pub files: BTreeMap<String, FileSeal>,
-    /// Whether it is exempt from retention. The folder says so by a file of its own, not the manifest.
+    /// Whether the run is exempt from retention. A marker file records this, not the manifest.
     #[serde(skip)]
     pub kept: bool,
 }
@@ -68,9 +68,9 @@ pub struct Entry {
 /// Checksum and size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSeal {
-    /// Its length.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its CRC-32C.
+    /// CRC-32C.
     pub crc32c: u32,
 }
 
@@ -115,18 +115,17 @@ impl Entry {
         }
     }
 
-    /// When it was measured or, if that was later, came into the store, in milliseconds since 1970.
+    /// Returns the later of start and addition to the store, in milliseconds since 1970.
     pub(crate) fn kept_since_unix_ms(&self) -> u64 {
         self.started_unix_ms.max(self.added_unix_ms)
     }
 
-    /// Bytes in its files.
+    /// Returns the total size of its files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }
 
-    /// Reads a manifest, which is at `path`.
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let entry: Self = unseal(path, bytes)?;
         let clean = |name: &String| !name.is_empty() && !name.contains('/') && !name.starts_with('.');
@@ -137,31 +136,26 @@ impl Entry {
     }
 }
 
-/// Operations per second and 99th percentile of the reporting group that did the most.
+/// Returns operations per second and 99th percentile of the reporting group with the most operations per second.
 fn figures(run: &Run) -> (u64, Option<u64>) {
     let iops = |group: &u32| run.in_group(*group).map(|job| job.result.iops()).sum::<f64>();
     let Some(most) = run.groups().into_iter().max_by(|a, b| iops(a).total_cmp(&iops(b))) else { return (0, None) };
     let response = |kind: &DirectionResult| {
-        let told = [&kind.response, &kind.service].into_iter().find(|latency| latency.count > 0)?;
-        told.percentile_ns(99.0)
+        let latency = [&kind.response, &kind.service].into_iter().find(|kind| kind.count > 0)?;
+        latency.percentile_ns(99.0)
     };
     let p99_ns = run.in_group(most).flat_map(|job| job.result.kinds()).filter_map(|(_, kind)| response(kind)).max();
     (iops(&most).round() as u64, p99_ns)
 }
 
 fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    names.for_each(|name| {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    });
-    seen
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// A document that carries its own checksum, as its last member.
+/// Serializes a document with its own checksum as the last member.
 pub(crate) fn seal(document: &impl Serialize) -> Vec<u8> {
-    // Strings for keys and no numbers but integers: nothing can fail.
+    // Cannot fail: keys are strings and numbers are integers.
     let mut bytes = serde_json::to_vec(document).unwrap_or_default();
     bytes.pop();
     let crc = crc32c::crc32c(&bytes);
@@ -170,14 +164,15 @@ pub(crate) fn seal(document: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-#[derive(Deserialize)]
-struct VersionedManifest {
-    format: u32,
+/// The version that every sealed document begins with.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoreVersion {
+    pub(crate) format: u32,
 }
 
-/// Reads what [`seal`] wrote to `path`; the version comes first, for later ones may be sealed otherwise.
+/// Parses a document of [`seal`] at `path`. Checks the version first, because later versions may be sealed differently.
 pub(crate) fn unseal<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
-    if let Ok(VersionedManifest { format }) = serde_json::from_slice(bytes)
+    if let Ok(StoreVersion { format }) = serde_json::from_slice(bytes)
         && format > FORMAT
     {
         return Err(Error::too_new(path, format, FORMAT));

@@ -1,5 +1,3 @@
-//! Removes runs.
-
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -7,28 +5,26 @@ use crate::folder::{self, KEPT};
 use crate::sweep::REMOVING;
 use crate::{Entry, Filter, RunStore, disk, id};
 
-/// Limits of retention. The oldest runs go first; runs marked by [`RunStore::keep`] stay.
+/// Limits of retention. The oldest runs are removed first; runs marked by [`RunStore::keep`] stay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Retention {
-    /// Runs that began longer ago than this go, in milliseconds; `None` for any age.
+    /// Maximum age in milliseconds.
     pub max_age_ms: Option<u64>,
-    /// Runs go until all files together have no more bytes than this; `None` for any number.
+    /// Maximum total size of all runs, in bytes.
     pub max_bytes: Option<u64>,
-    /// So many of those begun last stay in any case.
+    /// Number of most recent runs to spare in any case.
     pub latest: usize,
 }
 
 impl RunStore {
-    /// Removes the runs that are named as for [`RunStore::load`], and says which. Damaged ones go by their whole id.
+    /// Removes the runs named as for [`RunStore::load`]; returns their IDs. A damaged run requires its complete ID.
     ///
     /// # Errors
-    ///
-    /// What is wrong with each of the names, where anything is: nothing is removed then. The first one that could not be
-    /// removed otherwise.
+    /// The problems of all names, in which case nothing is removed; otherwise the first run that cannot be removed.
     pub fn remove(&self, which: &[impl AsRef<str>]) -> std::result::Result<Vec<String>, Vec<Error>> {
         let (mut ids, mut errors) = (Vec::new(), Vec::new());
         for name in which {
-            match self.resolve(name.as_ref()).and_then(|id| self.check_ours(id)) {
+            match self.resolve(name.as_ref()).and_then(|id| self.check_id(id)) {
                 Ok(id) if ids.contains(&id) => {}
                 Ok(id) => ids.push(id),
                 Err(error) => errors.push(error),
@@ -42,11 +38,10 @@ impl RunStore {
         Ok(ids)
     }
 
-    /// Marks a run so that retention leaves it alone, or takes the mark away.
+    /// Exempts a run from retention, or ends the exemption.
     ///
     /// # Errors
-    ///
-    /// Where there is no such run, or the store cannot be written to.
+    /// When the run does not exist or the store cannot be written.
     pub fn keep(&self, which: &str, keep: bool) -> Result<()> {
         let _lock = self.lock()?;
         self.check_version()?;
@@ -61,11 +56,10 @@ impl RunStore {
         disk::sync_folder(&folder)
     }
 
-    /// Removes what is too old at `now_unix_ms` or too much, and says which.
+    /// Removes the runs that exceed the limits at `now_unix_ms`; returns their IDs.
     ///
     /// # Errors
-    ///
-    /// Where the store cannot be listed or written to.
+    /// When the store cannot be listed or written.
     pub fn retain(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<String>> {
         // From here on no process can mark a run.
         let _lock = self.lock()?;
@@ -74,11 +68,10 @@ impl RunStore {
         Ok(ids)
     }
 
-    /// What [`RunStore::retain`] would remove.
+    /// Returns the runs that [`RunStore::retain`] would remove.
     ///
     /// # Errors
-    ///
-    /// Where the store cannot be listed.
+    /// When the store cannot be listed.
     pub fn surplus(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<Entry>> {
         let entries = self.list(&Filter::default())?.entries;
         let mut bytes: u64 = entries.iter().map(Entry::bytes).sum();
@@ -93,7 +86,7 @@ impl RunStore {
         Ok(entries.into_iter().take(removable).filter(goes).collect())
     }
 
-    fn check_ours(&self, id: String) -> Result<String> {
+    fn check_id(&self, id: String) -> Result<String> {
         if id::is_id(&id) {
             return Ok(id);
         }
@@ -105,13 +98,13 @@ impl RunStore {
         ids.iter().try_for_each(|id| self.remove_one(&self.root.join(id), id))
     }
 
-    /// Takes the folder out of sight first, so that no reader sees half of it.
+    /// Hides the folder first, so that no reader sees a part of it.
     fn remove_one(&self, folder: &Path, id: &str) -> Result<()> {
         if folder.symlink_metadata().is_err() {
             return Ok(());
         }
-        let aside = self.root.join(format!("{REMOVING}{id}"));
-        disk::rename(folder, &aside)?;
-        std::fs::remove_dir_all(&aside).map_err(|error| Error::io(&aside, "removing", error))
+        let temporary = self.root.join(format!("{REMOVING}{id}"));
+        disk::rename(folder, &temporary)?;
+        std::fs::remove_dir_all(&temporary).map_err(|error| Error::io(&temporary, "removing", error))
     }
 }

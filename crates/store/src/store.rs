@@ -1,72 +1,60 @@
-//! The store.
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use record::{EnvironmentRecord, Input, read_input};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Reason, Result};
-use crate::lock::{PATIENCE, StoreLock};
-use crate::manifest::{FORMAT, seal, unseal};
+use crate::lock::{LOCK_TIMEOUT, StoreLock};
+use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
 use crate::{RunKind, disk, sweep};
 
 const LOCK: &str = "lock";
-/// The file of the index.
 pub(crate) const INDEX: &str = "index.json";
 const VERSION: &str = "store.json";
-const VERSION_ASIDE: &str = ".store.json";
-/// The text from which a run was imported.
+const VERSION_TEMPORARY: &str = ".store.json";
+/// Name of the file with the text from which a run was imported.
 const IMPORTED: &str = "imported";
 
-/// A folder of runs. It keeps nothing open: any number of processes may use it at once.
+/// A folder of runs. It keeps nothing open, so any number of processes may use it at once.
 #[derive(Clone, Debug)]
 pub struct RunStore {
     pub(crate) root: PathBuf,
-    patience: Duration,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoreVersion {
-    format: u32,
+    lock_timeout: Duration,
 }
 
 impl RunStore {
-    /// Opens the store in `root`, which is made for the user alone where it is missing, and sweeps up what crashed
-    /// processes left. A folder that cannot be written to can be read all the same.
+    /// Opens the store in `root`, which is created for this user alone if missing, and removes what crashed processes
+    /// left. A folder without write permission can still be read.
     ///
     /// # Errors
-    ///
-    /// Where the folder is missing and cannot be made, or is none.
+    /// When the folder is missing and cannot be created, or is not a folder.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
-        let store = Self { root: root.into(), patience: PATIENCE };
+        let store = Self { root: root.into(), lock_timeout: LOCK_TIMEOUT };
         if !store.root.is_dir() {
             disk::make_private_folder(&store.root)?;
         }
-        // A user who may not write here has nothing to remove either.
+        // Without write permission, nothing needs to be removed.
         let _ = store.sweep();
         Ok(store)
     }
 
-    /// The same store, which waits no longer than this for another process to give its lock back; without it,
-    /// for a minute.
+    /// Sets how long to wait for a lock held by another process; a minute by default.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+        Self { lock_timeout: patience, ..self }
     }
 
-    /// The folder of the store.
+    /// Returns the folder of the store.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Keeps what another program measured, with the text it comes from; `name` says where the text was, and `number` which
-    /// of several runs in it is meant, from 1. A run that has no date has that of `now_unix_ms`.
+    /// Saves a run of another program with its original text. `name` is the name of the text; `number` selects one of
+    /// several runs, from 1. A run without a date gets `now_unix_ms`.
     ///
     /// # Errors
-    ///
-    /// Where no run can be read from it, besides those of [`RunStore::begin`].
+    /// When the text contains no such run, besides the errors of [`RunStore::begin`].
     pub fn import(&self, name: &str, bytes: &[u8], number: Option<usize>, now_unix_ms: u64) -> Result<String> {
         let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
         let run = match read_input(name, bytes, number) {
@@ -93,7 +81,7 @@ impl RunStore {
     }
 
     pub(crate) fn lock(&self) -> Result<StoreLock> {
-        StoreLock::wait(&self.root.join(LOCK), self.patience)
+        StoreLock::wait(&self.root.join(LOCK), self.lock_timeout)
     }
 
     pub(crate) fn try_lock(&self) -> Result<Option<StoreLock>> {
@@ -114,14 +102,14 @@ impl RunStore {
         Ok(())
     }
 
-    /// Marks a new store with the version of its layout. Under the lock.
+    /// Writes the version of a new store. Requires the lock.
     pub(crate) fn claim_version(&self) -> Result<()> {
         self.check_version()?;
         let path = self.root.join(VERSION);
         if path.exists() {
             return Ok(());
         }
-        disk::replace(&path, &self.root.join(VERSION_ASIDE), &seal(&StoreVersion { format: FORMAT }))
+        disk::replace(&path, &self.root.join(VERSION_TEMPORARY), &seal(&StoreVersion { format: FORMAT }))
     }
 
     fn sweep(&self) -> Result<()> {
@@ -133,7 +121,7 @@ impl RunStore {
     }
 }
 
-/// Whether a name in the root is the store's own and no run's.
-pub(crate) fn is_own(name: &str) -> bool {
+/// Reports whether a name in the root belongs to the store rather than to a run.
+pub(crate) fn is_reserved(name: &str) -> bool {
     name.starts_with('.') || [LOCK, VERSION, INDEX].contains(&name)
 }

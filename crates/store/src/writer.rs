@@ -1,5 +1,3 @@
-//! Writes a run into the store.
-
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -13,124 +11,120 @@ use zstd::stream::write::Encoder;
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
-use crate::lock::{PATIENCE, StoreLock};
+use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{Entry, FileSeal, seal};
 use crate::sweep::{WRITER_LOCK, WRITING};
 use crate::{RunKind, RunStore, disk, id};
 
-/// Tells the folders of one process apart.
+/// Distinguishes temporary folders of one process.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// Writes a run aside. Dropped without [`RunWriter::finish`], it leaves nothing behind; killed, what it leaves is swept up
-/// by the next process that opens the store.
+/// Writes a run to a temporary folder. Dropping it before [`RunWriter::finish`] removes the folder; after a crash, the
+/// next process that opens the store does.
 pub struct RunWriter {
     store: RunStore,
     kind: RunKind,
     name: String,
-    aside: PathBuf,
+    temporary: PathBuf,
     files: BTreeMap<String, FileSeal>,
-    events: Option<Encoder<'static, Summing>>,
+    events: Option<Encoder<'static, ChecksumWriter>>,
     verdict: Option<String>,
     added_unix_ms: u64,
-    /// Tells others that the writer lives.
+    /// Shows other processes that the writer is alive.
     _alive: StoreLock,
 }
 
 impl RunWriter {
-    /// Makes the folder. Under the store's lock.
+    /// Creates the temporary folder. Requires the store's lock.
     pub(crate) fn begin(store: &RunStore, kind: RunKind, name: &str) -> Result<Self> {
-        let aside = make_aside(&store.root)?;
-        let alive = StoreLock::wait(&aside.join(WRITER_LOCK), PATIENCE).inspect_err(|_| {
-            let _ = std::fs::remove_dir(&aside);
+        let temporary = create_temporary(&store.root)?;
+        let alive = StoreLock::wait(&temporary.join(WRITER_LOCK), LOCK_TIMEOUT).inspect_err(|_| {
+            let _ = std::fs::remove_dir(&temporary);
         })?;
         let name = name.to_owned();
         let (files, events, verdict, added_unix_ms) = (BTreeMap::new(), None, None, 0);
-        Ok(Self { store: store.clone(), kind, name, aside, files, events, verdict, added_unix_ms, _alive: alive })
+        Ok(Self { store: store.clone(), kind, name, temporary, files, events, verdict, added_unix_ms, _alive: alive })
     }
 
-    /// Says in a word what was found, for lists.
+    /// Sets the verdict shown by lists, a single word.
     pub fn verdict(&mut self, verdict: &str) {
         self.verdict = Some(verdict.to_owned());
     }
 
-    /// Says what time it is, in milliseconds since 1970, for retention: what was measured long ago may come today.
+    /// Sets when the run is added, in milliseconds since 1970. Retention uses it, because imported runs may be old.
     pub fn added_at(&mut self, unix_ms: u64) {
         self.added_unix_ms = unix_ms;
     }
 
-    /// Adds what happened: one JSON document without line breaks.
+    /// Adds an event: one JSON document without line breaks.
     ///
     /// # Errors
-    ///
-    /// Where it cannot be written.
+    /// When it cannot be written.
     pub fn event(&mut self, line: &str) -> Result<()> {
-        let path = self.aside.join(EVENTS);
+        let path = self.temporary.join(EVENTS);
         let failed = |error| Error::io(&path, "writing", error);
         let mut events = match self.events.take() {
             Some(events) => events,
-            None => crate::disk::create(&path).and_then(Summing::encoder).map_err(failed)?,
+            None => crate::disk::create(&path).and_then(ChecksumWriter::encoder).map_err(failed)?,
         };
         let written = events.write_all(line.as_bytes()).and_then(|()| events.write_all(b"\n"));
         self.events = Some(events);
         written.map_err(failed)
     }
 
-    /// Adds the job as it was written.
+    /// Adds the original job file.
     ///
     /// # Errors
-    ///
-    /// Where it cannot be written.
+    /// When it cannot be written.
     pub fn job(&mut self, text: &str) -> Result<()> {
         self.put(JOB, text.as_bytes())
     }
 
-    /// Adds a file of any other name, as the table of a sweep.
+    /// Adds another file, such as the table of a sweep.
     ///
     /// # Errors
-    ///
-    /// Where the name is taken, empty, begins with a dot or has a slash in it; where it cannot be written.
+    /// When the name is used, empty, begins with a dot or contains a slash; when the file cannot be written.
     pub fn attach(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
         let is_taken = ours.contains(&name) || self.files.contains_key(name);
         if is_taken || name.is_empty() || name.starts_with('.') || name.contains('/') {
             let reason = Reason::Refused(format!("no file of a run can be added as \"{name}\""));
-            return Err(Error::new(&self.aside, reason, "choose another name, without slashes or a leading dot"));
+            return Err(Error::new(&self.temporary, reason, "choose another name, without slashes or a leading dot"));
         }
         self.put(name, bytes)
     }
 
-    /// Puts the run into the store and says under which id.
+    /// Adds the run to the store and returns its ID.
     ///
     /// # Errors
-    ///
-    /// Where it cannot be written: the store is then as it was.
+    /// When it cannot be written; the store is unchanged then.
     pub fn finish(self, run: &Run) -> Result<String> {
         self.finish_in(run, &EnvironmentRecord::of(run))
     }
 
-    /// The same with more of its surroundings than the run tells by itself.
+    /// Adds the run with a more detailed environment than it describes itself.
     ///
     /// # Errors
-    ///
-    /// As of [`RunWriter::finish`].
+    /// The errors of [`RunWriter::finish`].
     pub fn finish_in(mut self, run: &Run, environment: &EnvironmentRecord) -> Result<String> {
         self.put(RUN, record::to_json(run).as_bytes())?;
-        self.put(RESOLVED, &json(&ResolvedJob::of(run)))?;
+        let resolved = ResolvedJob { schema: run.schema, globals: &run.globals, jobs: &run.asked };
+        self.put(RESOLVED, &json(&resolved))?;
         self.put(ENVIRONMENT, &json(environment))?;
         self.finish_events()?;
         self.commit(run, environment)
     }
 
     fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        disk::write_durably(&self.aside.join(name), bytes)?;
+        disk::write_durably(&self.temporary.join(name), bytes)?;
         self.files.insert(name.to_owned(), FileSeal::of(bytes));
         Ok(())
     }
 
     fn finish_events(&mut self) -> Result<()> {
         let Some(events) = self.events.take() else { return Ok(()) };
-        let summed = events.finish().and_then(Summing::finish);
-        let seal = summed.map_err(|error| Error::io(&self.aside.join(EVENTS), "writing", error))?;
+        let finished = events.finish().and_then(ChecksumWriter::finish);
+        let seal = finished.map_err(|error| Error::io(&self.temporary.join(EVENTS), "writing", error))?;
         self.files.insert(EVENTS.to_owned(), seal);
         Ok(())
     }
@@ -145,42 +139,42 @@ impl RunWriter {
         let salt = entry.files.values().fold(std::process::id(), |salt, file| salt.rotate_left(5) ^ file.crc32c);
         let _lock = self.store.lock()?;
         entry.id = id::unused(&self.store.root, self.kind, &self.name, entry.started_unix_ms, salt);
-        disk::write_durably(&self.aside.join(MANIFEST), &seal(&entry))?;
-        let alive = self.aside.join(WRITER_LOCK);
+        disk::write_durably(&self.temporary.join(MANIFEST), &seal(&entry))?;
+        let alive = self.temporary.join(WRITER_LOCK);
         std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "removing", error))?;
-        disk::sync_folder(&self.aside)?;
-        disk::rename(&self.aside, &self.store.root.join(&entry.id))?;
+        disk::sync_folder(&self.temporary)?;
+        disk::rename(&self.temporary, &self.store.root.join(&entry.id))?;
         Ok(entry.id)
     }
 }
 
 impl Drop for RunWriter {
     fn drop(&mut self) {
-        // After a commit there is nothing of this name.
-        let _ = std::fs::remove_dir_all(&self.aside);
+        // The folder no longer exists after a commit.
+        let _ = std::fs::remove_dir_all(&self.temporary);
     }
 }
 
-/// Makes a folder that no other process has, not even on another host that shares the file system.
-fn make_aside(root: &Path) -> Result<PathBuf> {
+/// Creates a folder that no other process uses, not even on another host that shares the file system.
+fn create_temporary(root: &Path) -> Result<PathBuf> {
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let aside = root.join(format!("{WRITING}{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&aside) {
-            Ok(()) => return Ok(aside),
+        let temporary = root.join(format!("{WRITING}{}-{number}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&temporary) {
+            Ok(()) => return Ok(temporary),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Error::io(&aside, "making the folder", error)),
+            Err(error) => return Err(Error::io(&temporary, "making the folder", error)),
         }
     }
 }
 
-/// A file whose length and checksum are known once it is written.
-struct Summing {
+/// A file that tracks its size and checksum.
+struct ChecksumWriter {
     file: File,
     seal: FileSeal,
 }
 
-impl Summing {
+impl ChecksumWriter {
     fn encoder(file: File) -> io::Result<Encoder<'static, Self>> {
         Encoder::new(Self { file, seal: FileSeal::of(&[]) }, zstd::DEFAULT_COMPRESSION_LEVEL)
     }
@@ -191,7 +185,7 @@ impl Summing {
     }
 }
 
-impl Write for Summing {
+impl Write for ChecksumWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.seal.bytes += written as u64;
@@ -204,7 +198,6 @@ impl Write for Summing {
     }
 }
 
-/// The resolved job.
 #[derive(Serialize)]
 struct ResolvedJob<'a> {
     schema: u32,
@@ -212,23 +205,16 @@ struct ResolvedJob<'a> {
     jobs: &'a [RequestedRun],
 }
 
-impl<'a> ResolvedJob<'a> {
-    fn of(run: &'a Run) -> Self {
-        Self { schema: run.schema, globals: &run.globals, jobs: &run.asked }
-    }
-}
-
 fn json(document: &impl Serialize) -> Vec<u8> {
-    // Strings for keys, and numbers that serde_json prints as null where they are not finite: nothing can fail.
+    // Cannot fail: keys are strings, and serde_json prints numbers that are not finite as null.
     serde_json::to_vec_pretty(document).unwrap_or_default()
 }
 
 impl RunStore {
-    /// Begins to keep a run, which is in the store once [`RunWriter::finish`] has returned.
+    /// Starts to save a run, which is in the store once [`RunWriter::finish`] returns.
     ///
     /// # Errors
-    ///
-    /// Where the store is of a later version or cannot be written to.
+    /// When the store is of a later version or cannot be written.
     pub fn begin(&self, kind: RunKind, name: &str) -> Result<RunWriter> {
         let _lock = self.lock()?;
         self.claim_version()?;

@@ -1,4 +1,4 @@
-//! Processes that are killed while they work on a store.
+//! Kills processes that use a store.
 
 mod common;
 
@@ -14,7 +14,7 @@ use units::random::Random;
 
 const ROUNDS: u64 = 100;
 
-/// Adds, lists and removes until it is killed, and says what is done. The test below starts it.
+/// Adds, lists and removes runs until it is killed, and reports each step. The test below starts it.
 #[test]
 fn works_until_it_is_killed() {
     let Some(root) = std::env::var_os("STORE_TEST_KILLED") else { return };
@@ -37,7 +37,7 @@ fn leftovers(root: &Path) -> Vec<String> {
     names.filter(|name| name.starts_with(".writing-") || name.starts_with(".removing-")).collect()
 }
 
-/// Runs a worker, kills it after a while, and returns what it said.
+/// Kills a worker after a delay and returns its output.
 fn killed_after(root: &Path, while_us: u64) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "works_until_it_is_killed", "--nocapture"])
@@ -53,7 +53,7 @@ fn killed_after(root: &Path, while_us: u64) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_lost_at_random_moments_of_death() {
+fn nothing_is_lost_when_processes_are_killed_at_random() {
     let seed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos();
     println!("seed {seed}");
     let mut random = Random::new(seed.into(), 0);
@@ -84,26 +84,26 @@ fn nothing_is_lost_at_random_moments_of_death() {
         let found: BTreeSet<String> = listing.entries.into_iter().map(|entry| entry.id).collect();
         let lost: Vec<_> = expected.difference(&found).filter(|id| Some(*id) != uncertain.as_ref()).collect();
         assert!(lost.is_empty(), "round {round}, seed {seed}: {lost:?}");
-        // It may have been killed between the end of an addition and the word of it.
+        // It may have been killed after an addition and before its report.
         assert!(found.difference(&expected).count() <= 1, "round {round}, seed {seed}");
         expected = found;
     }
     for id in &expected {
         RunStore::open(home.path()).unwrap().load(id).unwrap();
     }
-    println!("{added} runs were added, {swept} leftovers swept up");
-    assert!(added > 0 && swept > 0, "seed {seed}: {added} added, {swept} swept up");
+    println!("{added} runs added, {swept} leftovers removed");
+    assert!(added > 0 && swept > 0, "seed {seed}: {added} added, {swept} removed");
 }
 
 #[test]
-fn a_living_writer_is_left_alone() {
+fn the_folder_of_a_live_writer_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let mut writer = store.begin(RunKind::Run, "alive").unwrap();
     writer.event("{}").unwrap();
     RunStore::open(home.path()).unwrap();
     assert_eq!(leftovers(home.path()).len(), 1);
-    assert!(store.list(&Filter::default()).unwrap().skipped.is_empty(), "and is not taken for a run");
+    assert!(store.list(&Filter::default()).unwrap().skipped.is_empty(), "it is not taken for a run");
     let id = writer.finish(&sample(0)).unwrap();
     assert_eq!(store.load(&id).unwrap().events().unwrap().count(), 1);
     drop(store.begin(RunKind::Run, "dropped").unwrap());
@@ -111,7 +111,7 @@ fn a_living_writer_is_left_alone() {
 }
 
 #[test]
-fn leftovers_without_a_living_writer_are_swept_up() {
+fn leftovers_without_a_live_writer_are_removed() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let id = add(&store, RunKind::Run, "whole", &sample(0)).unwrap();
@@ -119,7 +119,7 @@ fn leftovers_without_a_living_writer_are_swept_up() {
         std::fs::create_dir(home.path().join(name)).unwrap();
         std::fs::copy(home.path().join(&id).join("run.json"), home.path().join(name).join("run.json")).unwrap();
     }
-    // One that died before and one that died after it gave its lock away.
+    // One process was killed while it held its lock, the other after it removed the lock.
     std::fs::write(home.path().join(".writing-1-0/.lock"), "").unwrap();
     RunStore::open(home.path()).unwrap();
     assert_eq!(leftovers(home.path()), Vec::<String>::new());

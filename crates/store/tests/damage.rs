@@ -1,4 +1,4 @@
-//! Stores in which something is not as it was.
+//! Damaged stores.
 
 mod common;
 
@@ -35,14 +35,14 @@ impl Damaged {
         files
     }
 
-    /// Writes something else into a file, looks at the store, and puts the file back.
+    /// Changes a file, checks the store, and restores the file.
     fn with(&self, file: &Path, bytes: &[u8]) {
         let before = fs::read(file).unwrap();
         fs::write(file, bytes).unwrap();
         let what = format!("{} with {} bytes", file.display(), bytes.len());
         let store = RunStore::open(self.store.root()).unwrap();
         let listing = store.list(&Filter::default()).unwrap();
-        assert!(listing.entries.iter().any(|entry| entry.id == self.whole), "{what}: nothing else is lost");
+        assert!(listing.entries.iter().any(|entry| entry.id == self.whole), "{what}: another run is lost");
         let is_listed = listing.entries.iter().any(|entry| entry.id == self.hit);
         let named = listing.skipped.iter().find(|(name, _)| *name == self.hit);
         assert_ne!(is_listed, named.is_some(), "{what}: {listing:?}");
@@ -53,13 +53,13 @@ impl Damaged {
             Ok(loaded) => assert_eq!(loaded.run, self.run, "{what}"),
             Err(error) => assert!(error.path.starts_with(store.root().join(&self.hit)), "{what}: {error}"),
         }
-        assert!(file.exists(), "{what}: nothing is deleted");
+        assert!(file.exists(), "{what}: a file was deleted");
         fs::write(file, before).unwrap();
     }
 }
 
 #[test]
-fn files_that_are_cut_off_are_named_and_skipped() {
+fn truncated_files_are_reported_and_skipped() {
     let damaged = Damaged::new();
     for file in damaged.files() {
         let bytes = fs::read(&file).unwrap();
@@ -70,7 +70,7 @@ fn files_that_are_cut_off_are_named_and_skipped() {
     assert!(damaged.store.list(&Filter::default()).unwrap().skipped.is_empty());
 }
 
-/// What kind of byte it is, as far as JSON and its readers care.
+/// Returns a representative of the byte's class in JSON.
 fn class(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => b'0',
@@ -83,7 +83,7 @@ fn class(byte: u8) -> u8 {
 }
 
 #[test]
-fn files_with_a_wrong_byte_of_any_class_are_named_or_right() {
+fn wrong_bytes_of_every_class_are_reported_or_harmless() {
     let damaged = Damaged::new();
     for file in damaged.files() {
         let bytes = fs::read(&file).unwrap();
@@ -104,7 +104,7 @@ fn files_with_a_wrong_byte_of_any_class_are_named_or_right() {
 }
 
 #[test]
-fn every_wrong_byte_is_found_where_nothing_is_known_from_before() {
+fn every_wrong_byte_is_found_without_an_index() {
     let damaged = Damaged::new();
     for file in damaged.files() {
         let bytes = fs::read(&file).unwrap();
@@ -121,7 +121,7 @@ fn every_wrong_byte_is_found_where_nothing_is_known_from_before() {
 }
 
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn a_damaged_index_is_rebuilt() {
     let damaged = Damaged::new();
     let index = damaged.store.root().join("index.json");
     let bytes = fs::read(&index).unwrap();
@@ -138,7 +138,7 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
-fn what_is_foreign_is_named_and_left_alone() {
+fn foreign_files_are_reported_and_left_alone() {
     let damaged = Damaged::new();
     let root = damaged.store.root();
     fs::create_dir(root.join("2026-11-21T20-53-04-run-empty-0000")).unwrap();

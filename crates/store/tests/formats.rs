@@ -1,6 +1,6 @@
-//! Every version that was ever written stays readable: `fixtures` has a store of each.
+//! Every version ever written stays readable; `fixtures` has a store of each.
 //!
-//! A new version adds a folder, which `FATHOM_WRITE_EXPECTED=1` makes, and leaves the others as they are.
+//! A new version adds a folder, which `FATHOM_WRITE_EXPECTED=1` writes, and leaves the others unchanged.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// A copy, since lists leave an index behind.
+/// Copies a store, because listing writes an index.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in from.read_dir().unwrap().map(Result::unwrap) {
@@ -27,7 +27,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn every_version_is_read() {
+fn reads_every_version() {
     let newest = fixtures().join(format!("format{FORMAT}"));
     if std::env::var_os("FATHOM_WRITE_EXPECTED").is_some() && !newest.exists() {
         write_fixture(&newest);
@@ -51,7 +51,7 @@ fn every_version_is_read() {
     }
 }
 
-/// Writes the fixture of the current version. A version that was written stays as it is.
+/// Writes the fixture of the current version. Fixtures of earlier versions never change.
 fn write_fixture(root: &Path) {
     let store = RunStore::open(root).unwrap();
     for (at, kind) in [RunKind::Run, RunKind::Sim, RunKind::Sweep, RunKind::Suite].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Runs in and out of a store.
+//! Adding, listing and removing runs.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn ids(store: &RunStore, filter: &Filter) -> Vec<String> {
 }
 
 #[test]
-fn a_run_comes_back_as_it_was() {
+fn a_loaded_run_equals_the_saved_one() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join("a path/mit Größe/日本");
     let store = RunStore::open(&root).unwrap();
@@ -50,7 +50,7 @@ fn a_run_without_job_and_events_has_none() {
 }
 
 #[test]
-fn filters_let_through_what_they_say() {
+fn filters_select_matching_runs() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let run = add(&store, RunKind::Run, "gold", &sample(0)).unwrap();
@@ -82,13 +82,13 @@ fn filters_let_through_what_they_say() {
 }
 
 #[test]
-fn runs_are_named_by_their_beginning_or_as_the_last() {
+fn runs_are_found_by_prefix_and_as_the_last() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     assert!(matches!(store.load("last").unwrap_err().reason, Reason::Unknown(_)));
     let later = add(&store, RunKind::Run, "a", &sample(100)).unwrap();
     let first = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
-    assert_eq!(store.resolve("last").unwrap(), later, "by the time at which it began");
+    assert_eq!(store.resolve("last").unwrap(), later, "by start time");
     assert_eq!(store.resolve("2026-11-21T20-53").unwrap(), first);
     let error = store.load("2026-11").unwrap_err();
     assert!(matches!(&error.reason, Reason::Ambiguous { candidates, .. } if *candidates == [first, later]), "{error}");
@@ -100,7 +100,7 @@ fn runs_are_named_by_their_beginning_or_as_the_last() {
 }
 
 #[test]
-fn the_four_digits_at_the_end_of_an_id_are_enough() {
+fn the_four_digits_at_the_end_of_an_id_suffice() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let id = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
@@ -109,7 +109,7 @@ fn the_four_digits_at_the_end_of_an_id_are_enough() {
 }
 
 #[test]
-fn repeats_are_found_by_the_name_of_their_series() {
+fn repeats_are_found_by_their_series() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let names = ["a", "b"].map(|name| store::series_name(name, STARTED_MS, 0x1_0000));
@@ -123,14 +123,14 @@ fn repeats_are_found_by_the_name_of_their_series() {
     }
     let found =
         |which: &str| store.series(which).map(|found| found.into_iter().map(|entry| entry.id).collect::<Vec<_>>());
-    assert_eq!(found(&names[0]).unwrap(), [&*ids[2], &*ids[0]], "in the order of their numbers");
+    assert_eq!(found(&names[0]).unwrap(), [&*ids[2], &*ids[0]], "ordered by number");
     assert_eq!(found(&names[1][..names[1].len() - 4]).unwrap(), [&*ids[3], &*ids[1]]);
     assert!(matches!(found("2026-11-21T20-53-04-series-").unwrap_err().reason, Reason::Ambiguous { .. }));
     assert_eq!((found("2026").unwrap(), found("x-series-y").unwrap()), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn what_a_list_shows_is_known_without_the_record() {
+fn the_manifest_summarizes_the_record() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let mut run = sample(0);
@@ -150,13 +150,13 @@ fn what_a_list_shows_is_known_without_the_record() {
     let virtual_time = EnvironmentRecord { started_unix_ms: STARTED_MS + 1, ..EnvironmentRecord::of(&run) };
     let id = writer.finish_in(&run, &virtual_time).unwrap();
     let entry = store.load(&id).unwrap().entry;
-    assert_eq!((entry.iops, entry.p99_ns, entry.added_unix_ms), (250, Some(5), 7), "of those that ran together");
+    assert_eq!((entry.iops, entry.p99_ns, entry.added_unix_ms), (250, Some(5), 7), "of concurrent jobs");
     assert_eq!((entry.verdict.as_deref(), entry.started_unix_ms), (Some("queue_too_shallow"), STARTED_MS + 1));
     assert_eq!(store.load(&id).unwrap().environment().unwrap(), virtual_time);
 }
 
 #[test]
-fn what_was_measured_long_ago_is_as_old_as_its_import() {
+fn imported_runs_age_from_their_import() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let now = STARTED_MS + 1_000_000;
@@ -167,7 +167,7 @@ fn what_was_measured_long_ago_is_as_old_as_its_import() {
 }
 
 #[test]
-fn nobody_waits_longer_for_a_lock_than_he_wants_to() {
+fn waiting_for_a_lock_times_out() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap().with_patience(Duration::from_millis(20));
     let held = std::fs::File::create(home.path().join("lock")).unwrap();
@@ -179,9 +179,9 @@ fn nobody_waits_longer_for_a_lock_than_he_wants_to() {
     add(&store, RunKind::Run, "a", &sample(0)).unwrap();
 }
 
-/// 692e655 followed the link and made what it led to.
+/// 692e655 followed the link and created its target.
 #[test]
-fn a_lock_that_is_a_link_was_followed() {
+fn a_lock_that_is_a_link_is_not_followed() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let _ = std::fs::remove_file(home.path().join("lock"));
@@ -193,7 +193,7 @@ fn a_lock_that_is_a_link_was_followed() {
 }
 
 #[test]
-fn what_is_removed_is_gone_and_a_wrong_name_removes_nothing() {
+fn removes_the_named_runs_or_nothing_if_a_name_is_wrong() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let run_ids: Vec<String> = (0..4).map(|at| add(&store, RunKind::Run, "a", &sample(at)).unwrap()).collect();
@@ -204,14 +204,14 @@ fn what_is_removed_is_gone_and_a_wrong_name_removes_nothing() {
     assert!(matches!(store.remove(&["photographs"]).unwrap_err()[0].reason, Reason::Foreign(_)));
     std::fs::write(home.path().join(&run_ids[1]).join("run.json"), "damaged").unwrap();
     let removed = store.remove(&[&run_ids[1], "last", "last"]).unwrap();
-    assert_eq!(removed, [&*run_ids[1], &*run_ids[3]], "damaged ones too, by their id");
+    assert_eq!(removed, [&*run_ids[1], &*run_ids[3]], "damaged ones too, by ID");
     let left = store.list(&Filter::default()).unwrap();
     assert_eq!(left.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&run_ids[0], &run_ids[2]]);
     assert_eq!(left.skipped.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["photographs"]);
 }
 
 #[test]
-fn retention_takes_the_oldest_and_never_what_is_kept() {
+fn retention_removes_the_oldest_but_never_marked_runs() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let run_ids: Vec<String> = (0..6).map(|at| add(&store, RunKind::Run, "a", &sample(at)).unwrap()).collect();
@@ -234,7 +234,7 @@ fn retention_takes_the_oldest_and_never_what_is_kept() {
 }
 
 #[test]
-fn fios_output_is_imported_with_its_text() {
+fn output_of_fio_is_imported_with_its_text() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let text = include_bytes!("../../record/tests/data/fio.json");
@@ -249,11 +249,11 @@ fn fios_output_is_imported_with_its_text() {
         assert!(matches!(error.reason, Reason::Refused(_)) && error.to_string().starts_with(name), "{error}");
         assert!(!error.remedy.is_empty());
     }
-    assert_eq!(ids(&store, &Filter::default()), [id], "what is refused leaves nothing");
+    assert_eq!(ids(&store, &Filter::default()), [id], "refused imports leave nothing");
 }
 
 #[test]
-fn records_of_our_own_are_imported_as_what_they_are() {
+fn records_of_fathom_are_imported_with_their_kind() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let model = record::ModelRecord { virtual_time: true, ..record::ModelRecord::default() };
@@ -265,7 +265,7 @@ fn records_of_our_own_are_imported_as_what_they_are() {
 }
 
 #[test]
-fn names_of_attached_files_stay_inside_and_are_new() {
+fn names_of_attached_files_are_validated() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let mut writer = store.begin(RunKind::Suite, "s").unwrap();
@@ -276,7 +276,7 @@ fn names_of_attached_files_stay_inside_and_are_new() {
 }
 
 #[test]
-fn later_versions_are_named_and_never_written_to() {
+fn later_versions_are_reported_and_never_changed() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
     let id = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
@@ -290,7 +290,7 @@ fn later_versions_are_named_and_never_written_to() {
         assert!(*name == later && matches!(error.reason, Reason::TooNew { .. }), "{pass}: {error}");
     }
     assert!(matches!(store.load(&later).unwrap_err().reason, Reason::TooNew { .. }));
-    // A folder of a later layout may be sealed otherwise.
+    // A later layout may be sealed differently.
     std::fs::write(home.path().join(&later).join("manifest.json"), r#"{"format":2,"seal":"x"}"#).unwrap();
     let skipped = store.list(&Filter::default()).unwrap().skipped;
     assert!(matches!(skipped[0].1.reason, Reason::TooNew { found: 2, known: 1 }), "{skipped:?}");

@@ -1,4 +1,4 @@
-//! Stores on media that cannot be written to.
+//! Read-only and full file systems.
 
 mod common;
 
@@ -12,14 +12,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use common::{add, sample};
 use store::{Error, Filter, Reason, RunKind, RunStore};
 
-/// A file system in memory, unmounted when the test ends.
+/// A tmpfs, unmounted at the end of the test.
 struct Mount<'a>(&'a Path, #[expect(dead_code, reason = "held until the end")] MutexGuard<'static, ()>);
 
-/// One test at a time: a program that another one starts has our files open for a moment, which keeps the mount busy.
+/// Serializes tests: a process that another test starts briefly has our files open, which keeps the mount busy.
 static MOUNTING: Mutex<()> = Mutex::new(());
 
 impl<'a> Mount<'a> {
-    /// `None` for users who may not mount.
+    /// Mounts a tmpfs of 64 KiB; `None` without permission.
     fn of_64_kib(at: &'a Path) -> Option<Self> {
         let alone = MOUNTING.lock().unwrap_or_else(PoisonError::into_inner);
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(at).output().ok()?;
@@ -73,7 +73,7 @@ fn a_read_only_store_can_be_read() {
 }
 
 #[test]
-fn a_full_disk_refuses_a_run_and_loses_none() {
+fn a_full_disk_refuses_a_run_and_loses_no_other() {
     let home = tempfile::tempdir().unwrap();
     let Some(_mount) = Mount::of_64_kib(home.path()) else {
         eprintln!("skipped: mounting needs root");
@@ -100,7 +100,7 @@ fn a_full_disk_refuses_a_run_and_loses_none() {
 }
 
 #[test]
-fn a_root_that_is_no_folder_is_refused() {
+fn a_root_other_than_a_folder_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("file");
     fs::write(&file, "").unwrap();

@@ -1,5 +1,5 @@
-//! Several processes at one store. These tests have a program of their own: a child holds copies of the locks of all other
-//! tests of its program between its fork and its exec, and the store then leaves its index for the next list.
+//! Several processes using one store. These tests are a separate program: between fork and exec, a child holds copies
+//! of all locks of the other tests in its program, and the store then postpones writing its index.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn ids(store: &RunStore, filter: &Filter) -> Vec<String> {
     listing.entries.into_iter().map(|entry| entry.id).collect()
 }
 
-/// One of the processes of the test below, which names the store.
+/// A process started by the test below.
 #[test]
 fn one_of_many_processes() {
     let Some(root) = std::env::var_os("STORE_TEST_SHARED") else { return };

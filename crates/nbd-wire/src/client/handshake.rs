@@ -1,7 +1,7 @@
-//! The handshake as a client leads it: protocol document, "Newstyle negotiation" and "Client-side requirements".
+//! The client's side of the handshake: protocol document, "Newstyle negotiation" and "Client-side requirements".
 //!
-//! One option at a time: TLS, structured replies, `base:allocation`, and the export with `NBD_OPT_GO`, for old servers
-//! with `NBD_OPT_EXPORT_NAME`.
+//! The client negotiates one option at a time: TLS, structured replies, `base:allocation`, and the export by
+//! `NBD_OPT_GO` or, with old servers, `NBD_OPT_EXPORT_NAME`.
 
 use super::refusal::{ClientError, ServerRefusal};
 use super::sending;
@@ -10,14 +10,13 @@ use crate::bytes::{ByteReader, string};
 use crate::number::{self, ALLOCATION, err, info, opt, rep};
 use crate::{ExportBlockSizes, TransmissionFlags};
 
-/// The longest reply to an option, in bytes: two strings of the longest kind and what stands around them.
-const REPLY_MOST: usize = 2 * number::STRING_MOST + 64;
-/// The longest list of exports, in bytes of their names and descriptions.
-const LIST_MOST: usize = 16 << 20;
-/// As many replies as one option may bring before its last.
-const REPLIES_MOST: usize = 1 << 16;
+/// Longest reply to an option, in bytes: two strings of maximum length and their headers.
+const MAX_REPLY: usize = 2 * number::MAX_STRING + 64;
+/// Maximum total size of listed names and descriptions, in bytes.
+const MAX_LIST: usize = 16 << 20;
+const MAX_REPLIES: usize = 1 << 16;
 
-/// The handshake of one connection.
+/// The client's handshake on one connection.
 #[derive(Clone, Debug)]
 pub struct ClientHandshake {
     wishes: Wishes,
@@ -36,25 +35,24 @@ pub struct ClientHandshake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClientPhase {
     Greeting,
-    /// TLS has begun; nothing has been sent inside of it.
+    /// TLS has started; nothing has been sent through it.
     Encrypted,
-    /// The replies to this option are waited for.
+    /// Waits for replies to this option.
     Option(u32),
-    /// What follows `NBD_OPT_EXPORT_NAME`.
+    /// Waits for the reply to `NBD_OPT_EXPORT_NAME`.
     ExportName,
     Ended,
 }
 
-/// One reply to an option.
 struct OptionReplyHeader<'a> {
     kind: u32,
     data: &'a [u8],
 }
 
-type Outcome<T> = Result<T, ClientError>;
+type ClientResult<T> = Result<T, ClientError>;
 
 impl ClientHandshake {
-    /// The handshake of a new connection that is to be used.
+    /// Starts the handshake of a connection for I/O.
     #[must_use]
     pub fn new(wishes: Wishes) -> Self {
         Self {
@@ -72,26 +70,26 @@ impl ClientHandshake {
         }
     }
 
-    /// The handshake of a new connection that is asked what there is, and left.
+    /// Starts the handshake of a connection that only lists the exports.
     #[must_use]
     pub fn list(tls: bool) -> Self {
         Self { lists: true, ..Self::new(Wishes { tls, ..Wishes::default() }) }
     }
 
-    /// Looks at what the server has sent and appends what it is told. Returns how many bytes of `input` are done with; the
-    /// others are presented again together with what follows them.
+    /// Processes the server's bytes and appends the response. Returns the number of bytes consumed; the caller presents
+    /// the rest again with the bytes that follow.
     ///
     /// # Errors
-    /// When the server refuses what cannot be done without, or breaks the protocol. What was written is to be sent before
-    /// the connection is closed.
-    pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<(usize, ClientStep)> {
+    /// When the server refuses a required option or breaks the protocol. The caller sends the response before it closes
+    /// the connection.
+    pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> ClientResult<(usize, ClientStep)> {
         let mut consumed = 0;
         loop {
-            let (bytes, step) = match self.turn(&input[consumed..], out) {
-                Ok(Some(turn)) => turn,
+            let (bytes, step) = match self.process(&input[consumed..], out) {
+                Ok(Some(processed)) => processed,
                 Ok(None) => return Ok((consumed, ClientStep::More)),
                 Err(error) => {
-                    self.leave(&error, out);
+                    self.abort(&error, out);
                     return Err(error);
                 }
             };
@@ -102,21 +100,21 @@ impl ClientHandshake {
         }
     }
 
-    /// One look at the input: how many bytes are done with, or that there are too few.
-    fn turn(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
+    /// Processes one message; `None` if it is incomplete.
+    fn process(&mut self, input: &[u8], out: &mut Vec<u8>) -> ClientResult<Option<(usize, ClientStep)>> {
         match self.phase {
             ClientPhase::Greeting => self.greeting(input, out),
             ClientPhase::Encrypted => {
-                self.ask_first(out);
+                self.send_first_option(out);
                 Ok(Some((0, ClientStep::More)))
             }
-            ClientPhase::Option(option) => self.answer(option, input, out),
+            ClientPhase::Option(option) => self.reply(option, input, out),
             ClientPhase::ExportName => self.export_name(input),
             ClientPhase::Ended => Err(ClientError::Broken("it goes on after the end of the handshake")),
         }
     }
 
-    fn greeting(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
+    fn greeting(&mut self, input: &[u8], out: &mut Vec<u8>) -> ClientResult<Option<(usize, ClientStep)>> {
         let mut reader = ByteReader(input);
         let Some(magic) = reader.u64() else { return Ok(None) };
         if magic != number::GREETING {
@@ -129,28 +127,28 @@ impl ClientHandshake {
             _ => return Err(ClientError::Broken("NBDMAGIC is followed by neither IHAVEOPT nor the oldstyle number")),
         }
         let Some(flags) = reader.u16() else { return Ok(None) };
-        self.introduce(flags, out)?;
+        self.send_client_flags(flags, out)?;
         Ok(Some((18, ClientStep::More)))
     }
 
-    /// Answers the handshake flags and asks for the first thing.
-    fn introduce(&mut self, flags: u16, out: &mut Vec<u8>) -> Outcome<()> {
+    /// Answers the handshake flags and sends the first option.
+    fn send_client_flags(&mut self, flags: u16, out: &mut Vec<u8>) -> ClientResult<()> {
         self.no_zeroes = flags & number::NO_ZEROES != 0;
         let fixed = flags & number::FIXED_NEWSTYLE != 0;
         if !fixed && (self.wishes.tls || self.lists) {
             return Err(ClientError::NotFixed);
         }
-        sending::client_flags(out, flags & (number::FIXED_NEWSTYLE | number::NO_ZEROES));
+        let flags = flags & (number::FIXED_NEWSTYLE | number::NO_ZEROES);
+        out.extend_from_slice(&u32::from(flags).to_be_bytes());
         match fixed {
-            false => self.ask_export_name(out),
-            true if self.wishes.tls => self.ask(opt::STARTTLS, out),
-            true => self.ask_first(out),
+            false => self.send_export_name(out),
+            true if self.wishes.tls => self.send_option(opt::STARTTLS, out),
+            true => self.send_first_option(out),
         }
         Ok(())
     }
 
-    /// Asks for the first thing after TLS.
-    fn ask_first(&mut self, out: &mut Vec<u8>) {
+    fn send_first_option(&mut self, out: &mut Vec<u8>) {
         let option = if self.lists {
             opt::LIST
         } else if self.wishes.structured {
@@ -158,10 +156,10 @@ impl ClientHandshake {
         } else {
             opt::GO
         };
-        self.ask(option, out);
+        self.send_option(option, out);
     }
 
-    fn ask(&mut self, option: u32, out: &mut Vec<u8>) {
+    fn send_option(&mut self, option: u32, out: &mut Vec<u8>) {
         self.phase = ClientPhase::Option(option);
         self.replies = 0;
         match option {
@@ -171,13 +169,13 @@ impl ClientHandshake {
         }
     }
 
-    fn ask_export_name(&mut self, out: &mut Vec<u8>) {
+    fn send_export_name(&mut self, out: &mut Vec<u8>) {
         self.phase = ClientPhase::ExportName;
         sending::option(out, opt::EXPORT_NAME, &[self.wishes.export.as_bytes()]);
     }
 
-    /// The reply to `NBD_OPT_EXPORT_NAME`; a server that refuses just closes.
-    fn export_name(&mut self, input: &[u8]) -> Outcome<Option<(usize, ClientStep)>> {
+    /// Processes the reply to `NBD_OPT_EXPORT_NAME`; a server that refuses closes the connection.
+    fn export_name(&mut self, input: &[u8]) -> ClientResult<Option<(usize, ClientStep)>> {
         let length = 10 + if self.no_zeroes { 0 } else { number::ZEROES };
         if input.len() < length {
             return Ok(None);
@@ -188,11 +186,11 @@ impl ClientHandshake {
         Ok(Some((length, self.ready()?)))
     }
 
-    /// One reply to the option that was asked last.
-    fn answer(&mut self, option: u32, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
+    /// Processes one reply to the last option.
+    fn reply(&mut self, option: u32, input: &[u8], out: &mut Vec<u8>) -> ClientResult<Option<(usize, ClientStep)>> {
         let Some((length, answer)) = OptionReplyHeader::read(option, input)? else { return Ok(None) };
         self.replies += 1;
-        if self.replies > REPLIES_MOST {
+        if self.replies > MAX_REPLIES {
             return Err(ClientError::Broken("the replies to one option do not end"));
         }
         let step = match answer.kind {
@@ -200,35 +198,35 @@ impl ClientHandshake {
             rep::ACK => self.granted(option, out)?,
             kind if kind & rep::ERROR != 0 => self.refused(option, &answer, out)?,
             kind => {
-                self.told(option, kind, answer.data)?;
+                self.intermediate(option, kind, answer.data)?;
                 ClientStep::More
             }
         };
         Ok(Some((length, step)))
     }
 
-    /// What comes before the last reply to an option.
-    fn told(&mut self, option: u32, kind: u32, data: &[u8]) -> Outcome<()> {
+    /// Processes an intermediate reply to an option.
+    fn intermediate(&mut self, option: u32, kind: u32, data: &[u8]) -> ClientResult<()> {
         match (option, kind) {
-            (opt::LIST, rep::SERVER) => self.told_entry(data),
-            (opt::GO, rep::INFO) => self.told_information(data),
-            (opt::SET_META_CONTEXT, rep::META_CONTEXT) => self.told_context(data),
+            (opt::LIST, rep::SERVER) => self.list_entry(data),
+            (opt::GO, rep::INFO) => self.information(data),
+            (opt::SET_META_CONTEXT, rep::META_CONTEXT) => self.metadata_context(data),
             _ => Err(ClientError::Broken("a reply is of a kind that does not belong to its option")),
         }
     }
 
-    fn told_entry(&mut self, data: &[u8]) -> Outcome<()> {
+    fn list_entry(&mut self, data: &[u8]) -> ClientResult<()> {
         let mut reader = ByteReader(data);
         let name = reader.counted().and_then(string).ok_or(ClientError::Broken("the name of an export is none"))?;
         self.list_bytes += data.len();
-        if self.list_bytes > LIST_MOST {
+        if self.list_bytes > MAX_LIST {
             return Err(ClientError::Broken("the list of exports is longer than 16 MiB"));
         }
-        self.list.push(ListedExport { name: name.to_owned(), description: words(reader.0) });
+        self.list.push(ListedExport { name: name.to_owned(), description: message(reader.0) });
         Ok(())
     }
 
-    fn told_information(&mut self, data: &[u8]) -> Outcome<()> {
+    fn information(&mut self, data: &[u8]) -> ClientResult<()> {
         let mut reader = ByteReader(data);
         match reader.u16().ok_or(ClientError::Broken("NBD_REP_INFO does not say what it is about"))? {
             info::EXPORT if data.len() == 12 => {
@@ -241,7 +239,7 @@ impl ClientHandshake {
         Ok(())
     }
 
-    fn told_context(&mut self, data: &[u8]) -> Outcome<()> {
+    fn metadata_context(&mut self, data: &[u8]) -> ClientResult<()> {
         let mut reader = ByteReader(data);
         let id = reader.u32().ok_or(ClientError::Broken("a metadata context has no number"))?;
         if reader.0 == ALLOCATION.as_bytes() {
@@ -250,8 +248,8 @@ impl ClientHandshake {
         Ok(())
     }
 
-    /// The server has granted an option: on to the next thing.
-    fn granted(&mut self, option: u32, out: &mut Vec<u8>) -> Outcome<ClientStep> {
+    /// Continues after the server has granted an option.
+    fn granted(&mut self, option: u32, out: &mut Vec<u8>) -> ClientResult<ClientStep> {
         match option {
             opt::STARTTLS => {
                 self.phase = ClientPhase::Encrypted;
@@ -259,9 +257,9 @@ impl ClientHandshake {
             }
             opt::STRUCTURED_REPLY => {
                 self.structured = true;
-                self.ask(if self.wishes.allocation { opt::SET_META_CONTEXT } else { opt::GO }, out);
+                self.send_option(if self.wishes.allocation { opt::SET_META_CONTEXT } else { opt::GO }, out);
             }
-            opt::SET_META_CONTEXT => self.ask(opt::GO, out),
+            opt::SET_META_CONTEXT => self.send_option(opt::GO, out),
             opt::LIST => {
                 sending::option(out, opt::ABORT, &[]);
                 self.phase = ClientPhase::Ended;
@@ -272,25 +270,25 @@ impl ClientHandshake {
         Ok(ClientStep::More)
     }
 
-    /// The server has refused an option: on without it, where that is possible.
-    fn refused(&mut self, option: u32, answer: &OptionReplyHeader<'_>, out: &mut Vec<u8>) -> Outcome<ClientStep> {
+    /// Continues without a refused option if it is not required.
+    fn refused(&mut self, option: u32, answer: &OptionReplyHeader<'_>, out: &mut Vec<u8>) -> ClientResult<ClientStep> {
         let vital = matches!(answer.kind, err::SHUTDOWN | err::TLS_REQD);
         match option {
-            opt::STRUCTURED_REPLY if !vital => self.ask(opt::GO, out),
+            opt::STRUCTURED_REPLY if !vital => self.send_option(opt::GO, out),
             opt::SET_META_CONTEXT if !vital => {
                 self.allocation = None;
-                self.ask(opt::GO, out);
+                self.send_option(opt::GO, out);
             }
-            opt::GO if answer.kind == err::UNSUP => self.ask_export_name(out),
+            opt::GO if answer.kind == err::UNSUP => self.send_export_name(out),
             _ => {
                 let why = ServerRefusal::from_number(answer.kind);
-                return Err(ClientError::Refused { option, why, words: words(answer.data) });
+                return Err(ClientError::Refused { option, why, words: message(answer.data) });
             }
         }
         Ok(ClientStep::More)
     }
 
-    fn ready(&mut self) -> Outcome<ClientStep> {
+    fn ready(&mut self) -> ClientResult<ClientStep> {
         let (size, flags) =
             self.size_and_flags.ok_or(ClientError::Broken("it grants an export without telling its size"))?;
         if i64::try_from(size).is_err() {
@@ -306,8 +304,8 @@ impl ClientHandshake {
         }))
     }
 
-    /// A client leaves with `NBD_OPT_ABORT` where that is understood ("Termination of the session").
-    fn leave(&mut self, error: &ClientError, out: &mut Vec<u8>) {
+    /// Terminates the session with `NBD_OPT_ABORT` if the server supports it ("Termination of the session").
+    fn abort(&mut self, error: &ClientError, out: &mut Vec<u8>) {
         if matches!(error, ClientError::Refused { .. }) {
             sending::option(out, opt::ABORT, &[]);
         }
@@ -316,8 +314,8 @@ impl ClientHandshake {
 }
 
 impl<'a> OptionReplyHeader<'a> {
-    /// The reply at the beginning of `input` and its length; `None` while it is not whole.
-    fn read(option: u32, input: &'a [u8]) -> Outcome<Option<(usize, Self)>> {
+    /// Parses the reply at the start of `input` and returns its length; `None` while it is incomplete.
+    fn read(option: u32, input: &'a [u8]) -> ClientResult<Option<(usize, Self)>> {
         let mut reader = ByteReader(input);
         let Some(magic) = reader.u64() else { return Ok(None) };
         if magic != number::OPTION_REPLY {
@@ -327,7 +325,7 @@ impl<'a> OptionReplyHeader<'a> {
         if to != option {
             return Err(ClientError::Broken("it replies to an option that was not asked"));
         }
-        if length as usize > REPLY_MOST {
+        if length as usize > MAX_REPLY {
             return Err(ClientError::Broken("a reply to an option is longer than the longest strings"));
         }
         let data = reader.take(length as usize);
@@ -335,13 +333,13 @@ impl<'a> OptionReplyHeader<'a> {
     }
 }
 
-fn block_sizes(reader: &mut ByteReader<'_>) -> Outcome<ExportBlockSizes> {
+fn block_sizes(reader: &mut ByteReader<'_>) -> ClientResult<ExportBlockSizes> {
     let sizes = reader.u32().zip(reader.u32()).zip(reader.u32());
     let block = sizes.map(|((minimum, preferred), maximum)| ExportBlockSizes { minimum, preferred, maximum });
     block.filter(|block| block.is_valid()).ok_or(ClientError::Broken("its block sizes contradict each other"))
 }
 
-/// Returns a server's message, safe for a terminal.
-fn words(bytes: &[u8]) -> String {
+/// Decodes a server's message, without control characters.
+fn message(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().filter(|letter| !letter.is_control()).collect()
 }

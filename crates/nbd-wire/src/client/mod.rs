@@ -1,4 +1,4 @@
-//! The protocol as a client speaks it: the handshake, and replies taken apart. Requests are [`super::NbdRequest`].
+//! The client's side of the protocol: the handshake, and parsing of replies. Requests are [`super::NbdRequest`].
 
 mod handshake;
 mod refusal;

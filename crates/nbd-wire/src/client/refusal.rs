@@ -1,8 +1,6 @@
-//! Reasons of a failed handshake.
-
 use crate::number::{err, opt};
 
-/// Reasons of a server to refuse an option: protocol document, "Option reply types".
+/// Reasons for refusing an option: protocol document, "Option reply types".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerRefusal {
     /// `NBD_REP_ERR_UNSUP`.
@@ -54,29 +52,29 @@ impl ServerRefusal {
     }
 }
 
-/// Failure of a handshake. Pending output is still sent, then the connection is closed.
+/// Failure of a handshake. The caller sends pending output, then closes the connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// Something else listens there.
+    /// The peer is not an NBD server.
     #[error("the other side is no NBD server: it began with {0:#018x} instead of NBDMAGIC")]
     NotAServer(u64),
-    /// A server older than newstyle negotiation, or one told to be.
+    /// The server is older than newstyle negotiation or configured so.
     #[error("the server speaks the oldstyle negotiation, which was given up in 2015: have it speak newstyle")]
     Oldstyle,
-    /// A server that knows nothing but `NBD_OPT_EXPORT_NAME` was asked for more.
+    /// The server supports only `NBD_OPT_EXPORT_NAME`, which is not enough.
     #[error("the server does not speak fixed newstyle and can neither list its exports nor encrypt")]
     NotFixed,
-    /// An option without which it does not go on.
+    /// The server has refused a required option.
     #[error("asked for {}, the server {why}{}{words}", option_name(*option), if words.is_empty() { "" } else { ": " })]
     Refused {
-        /// Which.
+        /// Number of the option.
         option: u32,
-        /// Why.
+        /// Reason.
         why: ServerRefusal,
-        /// What the server says to people, without control characters.
+        /// Message of the server, without control characters.
         words: String,
     },
-    /// The server does what the document forbids.
+    /// The server has violated the protocol.
     #[error("the server breaks the protocol: {0}")]
     Broken(&'static str),
 }

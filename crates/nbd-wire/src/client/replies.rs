@@ -1,84 +1,84 @@
-//! Replies taken apart: protocol document, "Simple reply message" and "Structured reply types".
+//! Parses replies: protocol document, "Simple reply message" and "Structured reply types".
 //!
-//! Only the head of a reply is looked at, in place; the bytes of a read follow it and are the caller's to move.
+//! Only the header of a reply is parsed, in place; the caller receives the data that follows it.
 
 use crate::bytes::ByteReader;
-use crate::number::STRING_MOST;
+use crate::number::MAX_STRING;
 use crate::{Errno, reply};
 
-/// As many bytes as [`ServerReply::decode`] may want to see before it can tell what a reply is.
-pub const REPLY_HEADER_MOST: usize = HEADER + ERROR_MOST;
+/// Maximum number of bytes that [`ServerReply::decode`] needs to parse a reply.
+pub const REPLY_HEADER_MOST: usize = HEADER + MAX_ERROR;
 
-/// The head of every chunk, in bytes.
+/// Length of a chunk's header, in bytes.
 const HEADER: usize = 20;
-/// The longest payload of an error: its words, and what stands around them.
-const ERROR_MOST: usize = STRING_MOST + 64;
-/// The shortest payloads of both kinds of errors.
-const ERROR_LEAST: usize = 6;
-const ERROR_OFFSET_LEAST: usize = 14;
+/// Longest payload of an error: its message and its fields.
+const MAX_ERROR: usize = MAX_STRING + 64;
+/// Shortest payloads of both kinds of errors.
+const MIN_ERROR: usize = 6;
+const MIN_ERROR_OFFSET: usize = 14;
 
-/// The head of a reply, or of one part of it.
+/// The header of a reply or of one of its chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerReply<'a> {
-    /// Of the request that it answers.
+    /// Identifier of the request.
     pub cookie: u64,
-    /// Whether nothing else follows about this request.
+    /// Whether this is the last chunk of the reply.
     pub last: bool,
-    /// What it says.
+    /// Content.
     pub part: ReplyPart<'a>,
 }
 
 /// Content of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyPart<'a> {
-    /// The request went well. Where it was a read and replies are simple, all of its bytes follow.
+    /// Success. All data follows if the request was a read and replies are simple.
     Done,
-    /// Bytes of a read follow.
+    /// Data of a read follows.
     Data {
-        /// Where they are in the export; [`ReplyPart::place`] says where that is in the request.
+        /// Offset in the export; [`ReplyPart::place`] converts it to one in the request.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u32,
     },
-    /// Bytes of a read are zeroes, and do not follow.
+    /// A range of a read is zero; no data follows.
     Hole {
-        /// Where they are in the export.
+        /// Offset in the export.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u32,
     },
-    /// What is allocated follows, in pieces of [`StatusExtent::BYTES`].
+    /// Extents follow, each of [`StatusExtent::BYTES`].
     Status {
-        /// Which metadata context.
+        /// ID of the metadata context.
         context: u32,
-        /// How many pieces; at least one.
+        /// Number of extents; at least one.
         extents: u32,
     },
-    /// The request, or a part of it, failed.
+    /// The request or a part of it failed.
     Failed {
-        /// Why.
+        /// Reason.
         errno: Errno,
-        /// Where in the export, if the server says so.
+        /// Offset of the failure in the export, if known.
         offset: Option<u64>,
-        /// What the server says to people: UTF-8 if it is well-behaved.
+        /// Message of the server, which should be UTF-8.
         words: &'a [u8],
     },
 }
 
-/// A stretch of bytes in the answer to `NBD_CMD_BLOCK_STATUS`.
+/// An extent in the reply to `NBD_CMD_BLOCK_STATUS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusExtent {
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u32,
-    /// What is to be said of them; for `base:allocation` 1 for a hole and 2 for zeroes.
+    /// Status flags; of `base:allocation`, 1 for a hole and 2 for zeroes.
     pub flags: u32,
 }
 
 impl StatusExtent {
-    /// How long one is on the wire.
+    /// Length on the wire, in bytes.
     pub const BYTES: usize = 8;
 
-    /// Takes one apart.
+    /// Parses an extent.
     #[must_use]
     pub fn decode(bytes: [u8; Self::BYTES]) -> Self {
         let bits = u64::from_be_bytes(bytes);
@@ -86,43 +86,42 @@ impl StatusExtent {
     }
 }
 
-/// The server does what the document forbids: nothing after it can be understood.
+/// Violations of the protocol. Nothing after them can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Neither kind of reply begins so.
+    /// The magic number is unknown.
     #[error("a reply begins with {0:#010x}")]
     Magic(u32),
     /// Structured replies were not negotiated.
     #[error("a structured reply comes unasked")]
     Unasked,
-    /// A chunk of no known type that is no error.
+    /// The type of a chunk is unknown and no error.
     #[error("a chunk has the unknown type {0}")]
     Type(u16),
-    /// A chunk whose length its type does not allow.
+    /// The type of a chunk does not allow its length.
     #[error("a chunk of type {kind:#x} has a payload of {length} bytes")]
     Length {
-        /// Its type.
+        /// Type of the chunk.
         kind: u16,
-        /// Its length in bytes.
+        /// Length in bytes.
         length: u32,
     },
-    /// An error that is none.
+    /// An error chunk has error number 0.
     #[error("an error chunk says that there is no error")]
     NoError,
-    /// A last chunk that does not say so.
+    /// The only chunk without content is not marked as the last.
     #[error("a chunk without content is not the last of its reply")]
     NotLast,
-    /// Bytes that were not requested.
+    /// Data outside the requested range.
     #[error("{length} bytes at {offset} are outside of what was read")]
     Outside {
-        /// Where.
+        /// Offset in the export.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u32,
     },
 }
 
-/// The fixed part of a chunk.
 struct ReplyChunk {
     last: bool,
     kind: u16,
@@ -131,10 +130,10 @@ struct ReplyChunk {
 }
 
 impl<'a> ServerReply<'a> {
-    /// Reads the head of a reply at the beginning of `input` and tells how many bytes it has; `None` while it is not whole.
+    /// Parses the header at the start of `input` and returns its length; `None` while it is incomplete.
     ///
     /// # Errors
-    /// When the server breaks the protocol.
+    /// When the server violates the protocol.
     #[inline]
     pub fn decode(input: &'a [u8], structured: bool) -> Result<Option<(usize, Self)>, Malformed> {
         let Some(magic) = input.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)) else { return Ok(None) };
@@ -146,7 +145,7 @@ impl<'a> ServerReply<'a> {
         }
     }
 
-    /// How many bytes follow the head; `read` is how many a read has asked for whose replies are simple, else zero.
+    /// Returns the number of bytes after the header; `read` is the length of a read with simple replies, else zero.
     #[inline]
     #[must_use]
     pub fn payload(&self, read: u32) -> u64 {
@@ -188,10 +187,10 @@ impl<'a> ServerReply<'a> {
 }
 
 impl ReplyPart<'_> {
-    /// Where in a read of `length` bytes from `offset` on the bytes of this part belong; empty where it has none.
+    /// Returns the range of this part within a read of `length` bytes at `offset`; empty if it has no data.
     ///
     /// # Errors
-    /// When they are none of the read's.
+    /// When it is outside the read.
     #[inline]
     pub fn place(&self, offset: u64, length: u32) -> Result<std::ops::Range<usize>, Malformed> {
         let (Self::Data { offset: at, length: some } | Self::Hole { offset: at, length: some }) = *self else {
@@ -204,7 +203,7 @@ impl ReplyPart<'_> {
     }
 }
 
-/// What the payload of each type says; `None` while too little of it is there.
+/// Parsers of payloads; `None` while a payload is incomplete.
 impl ReplyChunk {
     #[inline]
     fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
@@ -243,12 +242,12 @@ impl ReplyChunk {
         Ok(reader.u32().map(|context| ReplyPart::Status { context, extents }))
     }
 
-    /// Also errors of unknown types, which all begin alike.
+    /// Parses all errors; those of unknown types have the same first fields.
     fn failed<'a>(&self, reader: &mut ByteReader<'a>) -> Result<Option<ReplyPart<'a>>, Malformed> {
         let length = self.length as usize;
         let has_offset = self.kind == reply::ERROR_OFFSET;
-        let least = if has_offset { ERROR_OFFSET_LEAST } else { ERROR_LEAST };
-        if !(least..=ERROR_MOST).contains(&length) {
+        let least = if has_offset { MIN_ERROR_OFFSET } else { MIN_ERROR };
+        if !(least..=MAX_ERROR).contains(&length) {
             return Err(self.wrong());
         }
         let Some(payload) = reader.take(length) else { return Ok(None) };

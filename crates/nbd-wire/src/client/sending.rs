@@ -1,27 +1,20 @@
-//! What a client writes during the handshake: protocol document, "Option types".
+//! Writes a client's part of the handshake: protocol document, "Option types".
 
 use super::terms::Wishes;
+use crate::bytes::append_message;
 use crate::number::{self, ALLOCATION, info, opt};
 
-pub(super) fn client_flags(out: &mut Vec<u8>, flags: u16) {
-    out.extend_from_slice(&u32::from(flags).to_be_bytes());
-}
-
 pub(super) fn option(out: &mut Vec<u8>, option: u32, parts: &[&[u8]]) {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    out.extend_from_slice(&number::OPTION.to_be_bytes());
-    out.extend_from_slice(&option.to_be_bytes());
-    out.extend_from_slice(&(length as u32).to_be_bytes());
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    append_message(out, number::OPTION, &[option], parts);
 }
 
-/// `NBD_OPT_GO` with the promise to abide by the block sizes.
+/// Appends `NBD_OPT_GO`, promising to respect the block sizes.
 pub(super) fn go(out: &mut Vec<u8>, wishes: &Wishes) {
     let requests = [1u16.to_be_bytes(), info::BLOCK_SIZE.to_be_bytes()];
     option(out, opt::GO, &[&count(&wishes.export), wishes.export.as_bytes(), requests.as_flattened()]);
 }
 
-/// `NBD_OPT_SET_META_CONTEXT` with `base:allocation` alone.
+/// Appends `NBD_OPT_SET_META_CONTEXT` for `base:allocation`.
 pub(super) fn allocation(out: &mut Vec<u8>, wishes: &Wishes) {
     let export = wishes.export.as_bytes();
     let queries = 1u32.to_be_bytes();

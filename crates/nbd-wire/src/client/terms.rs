@@ -1,54 +1,54 @@
-//! What a client asks of a server, and what it gets.
+//! Requests of a client and the results of its handshake.
 
 use crate::{ExportBlockSizes, TransmissionFlags};
 
-/// Requests of a client to a server.
+/// Options that a client requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// The export; empty for the server's default.
+    /// Name of the export; empty for the server's default.
     pub export: String,
-    /// Whether to go on only with TLS.
+    /// Whether TLS is required.
     pub tls: bool,
-    /// Whether to ask for structured replies.
+    /// Whether to request structured replies.
     pub structured: bool,
-    /// Whether to ask for `base:allocation`; only with structured replies.
+    /// Whether to request `base:allocation`; requires structured replies.
     pub allocation: bool,
 }
 
-/// Properties that a client got.
+/// Negotiated properties of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// How many bytes the export has.
+    /// Size in bytes.
     pub size: u64,
-    /// What it can do.
+    /// Capabilities.
     pub flags: TransmissionFlags,
-    /// What lengths and offsets it takes; [`ExportBlockSizes::INTEROPERABLE`] where the server does not say.
+    /// Constraints on lengths and offsets; [`ExportBlockSizes::INTEROPERABLE`] if the server announces none.
     pub block: ExportBlockSizes,
     /// Whether replies are structured.
     pub structured: bool,
-    /// Under which number `base:allocation` can be asked for.
+    /// ID of `base:allocation`, if negotiated.
     pub allocation: Option<u32>,
 }
 
-/// One export of a list.
+/// An entry of a list of exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedExport {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What the server says about it; often empty.
+    /// Description, often empty.
     pub description: String,
 }
 
 /// The next action of the caller, after it has sent pending output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientStep {
-    /// Read more.
+    /// Read more input.
     More,
-    /// What has not been consumed, and all that follows, is TLS; the handshake goes on inside of it, beginning with a call
-    /// of [`advance`](super::ClientHandshake::advance) without input.
+    /// The unconsumed bytes and all that follow are TLS. The handshake continues inside it with a call of
+    /// [`advance`](super::ClientHandshake::advance) without input.
     StartTls,
-    /// The transmission phase begins with what has not been consumed.
+    /// The transmission phase starts with the unconsumed bytes.
     Ready(Served),
-    /// The exports; what was written says good-bye.
+    /// The exports; the pending output ends the session.
     Listed(Vec<ListedExport>),
 }

@@ -1,5 +1,6 @@
-//! What a server answers to options: protocol document, "Option reply types".
+//! Writes a server's replies to options: protocol document, "Option reply types".
 
+use crate::bytes::append_message;
 use crate::number::{self, err, info, rep};
 use crate::{Export, TransmissionFlags};
 
@@ -7,7 +8,7 @@ use crate::{Export, TransmissionFlags};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OptionRefusal {
     number: u32,
-    words: &'static str,
+    message: &'static str,
 }
 
 impl OptionRefusal {
@@ -26,19 +27,14 @@ impl OptionRefusal {
     pub(super) const TOO_BIG: Self = Self::new(err::TOO_BIG, "the data of the option is longer than 64 KiB");
     pub(super) const EXTENDED: Self = Self::new(err::EXT_HEADER_REQD, "extended headers were agreed on and go first");
 
-    const fn new(number: u32, words: &'static str) -> Self {
-        Self { number, words }
+    const fn new(number: u32, message: &'static str) -> Self {
+        Self { number, message }
     }
 }
 
-/// Appends a reply whose data is made of `parts`.
+/// Appends a reply with the concatenated `parts` as its data.
 fn reply(out: &mut Vec<u8>, option: u32, kind: u32, parts: &[&[u8]]) {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    out.extend_from_slice(&number::OPTION_REPLY.to_be_bytes());
-    out.extend_from_slice(&option.to_be_bytes());
-    out.extend_from_slice(&kind.to_be_bytes());
-    out.extend_from_slice(&(length as u32).to_be_bytes());
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    append_message(out, number::OPTION_REPLY, &[option, kind], parts);
 }
 
 pub(super) fn acknowledge(out: &mut Vec<u8>, option: u32) {
@@ -46,36 +42,36 @@ pub(super) fn acknowledge(out: &mut Vec<u8>, option: u32) {
 }
 
 pub(super) fn refuse(out: &mut Vec<u8>, option: u32, refusal: OptionRefusal) {
-    reply(out, option, refusal.number, &[refusal.words.as_bytes()]);
+    reply(out, option, refusal.number, &[refusal.message.as_bytes()]);
 }
 
-/// `NBD_REP_SERVER`: one entry of a list.
+/// Appends `NBD_REP_SERVER`, an entry of a list.
 pub(super) fn entry(out: &mut Vec<u8>, option: u32, export: &Export) {
     let length = (export.name.len() as u32).to_be_bytes();
     reply(out, option, rep::SERVER, &[&length, export.name.as_bytes(), export.description.as_bytes()]);
 }
 
-/// `NBD_REP_META_CONTEXT`.
+/// Appends `NBD_REP_META_CONTEXT`.
 pub(super) fn context(out: &mut Vec<u8>, option: u32, id: u32, name: &str) {
     reply(out, option, rep::META_CONTEXT, &[&id.to_be_bytes(), name.as_bytes()]);
 }
 
-/// `NBD_INFO_EXPORT`.
+/// Appends `NBD_INFO_EXPORT`.
 pub(super) fn export(out: &mut Vec<u8>, option: u32, size: u64, flags: TransmissionFlags) {
     reply(out, option, rep::INFO, &[&kind(info::EXPORT), &size.to_be_bytes(), &flags.bits().to_be_bytes()]);
 }
 
-/// `NBD_INFO_NAME`.
+/// Appends `NBD_INFO_NAME`.
 pub(super) fn name(out: &mut Vec<u8>, option: u32, export: &Export) {
     reply(out, option, rep::INFO, &[&kind(info::NAME), export.name.as_bytes()]);
 }
 
-/// `NBD_INFO_DESCRIPTION`.
+/// Appends `NBD_INFO_DESCRIPTION`.
 pub(super) fn description(out: &mut Vec<u8>, option: u32, export: &Export) {
     reply(out, option, rep::INFO, &[&kind(info::DESCRIPTION), export.description.as_bytes()]);
 }
 
-/// `NBD_INFO_BLOCK_SIZE`.
+/// Appends `NBD_INFO_BLOCK_SIZE`.
 pub(super) fn block_sizes(out: &mut Vec<u8>, option: u32, export: &Export) {
     let block = export.block;
     let sizes = [block.minimum, block.preferred, block.maximum].map(u32::to_be_bytes);
@@ -86,7 +82,7 @@ fn kind(information: u16) -> [u8; 2] {
     information.to_be_bytes()
 }
 
-/// The reply to `NBD_OPT_EXPORT_NAME`, which is like no other.
+/// Appends the reply to `NBD_OPT_EXPORT_NAME`, which has no header.
 pub(super) fn export_name(out: &mut Vec<u8>, size: u64, flags: TransmissionFlags, no_zeroes: bool) {
     out.extend_from_slice(&size.to_be_bytes());
     out.extend_from_slice(&flags.bits().to_be_bytes());

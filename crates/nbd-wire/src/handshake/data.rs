@@ -1,56 +1,52 @@
-//! The data that options carry: protocol document, "Option types".
+//! Parses the data of options: protocol document, "Option types".
 
 use crate::bytes::{ByteReader, string};
 use crate::number::info;
 
-/// Content of `NBD_OPT_INFO` and `NBD_OPT_GO`.
+/// Data of `NBD_OPT_INFO` and `NBD_OPT_GO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Inquiry<'a> {
-    /// Of which export.
+pub(super) struct InfoRequest<'a> {
     pub(super) export: &'a str,
-    /// Its own name.
     pub(super) name: bool,
-    /// Words about it.
     pub(super) description: bool,
-    /// Its block sizes, to which the client then keeps.
+    /// Whether the block sizes are requested, which the client then respects.
     pub(super) block_sizes: bool,
 }
 
-impl<'a> Inquiry<'a> {
-    /// Takes the data apart; `None` where lengths or strings are wrong. Unknown requests are ignored, as demanded.
+impl<'a> InfoRequest<'a> {
+    /// Parses the data; `None` if lengths or strings are wrong. Ignores unknown requests, as the document demands.
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
         let mut data = ByteReader(data);
-        let mut inquiry = Self { export: string(data.counted()?)?, ..Self::default() };
+        let mut info_request = Self { export: string(data.counted()?)?, ..Self::default() };
         for _ in 0..data.u16()? {
             match data.u16()? {
-                info::NAME => inquiry.name = true,
-                info::DESCRIPTION => inquiry.description = true,
-                info::BLOCK_SIZE => inquiry.block_sizes = true,
+                info::NAME => info_request.name = true,
+                info::DESCRIPTION => info_request.description = true,
+                info::BLOCK_SIZE => info_request.block_sizes = true,
                 _ => {}
             }
         }
-        data.is_empty().then_some(inquiry)
+        data.is_empty().then_some(info_request)
     }
 }
 
-/// Content of `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`, as far as `base:allocation` goes.
+/// Data of `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`, reduced to `base:allocation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Queries<'a> {
-    /// Of which export.
+pub(super) struct ContextQueries<'a> {
     pub(super) export: &'a str,
-    /// Whether there is no query at all.
+    /// Whether there is no query.
     pub(super) none: bool,
-    /// Whether one is `base:allocation`.
+    /// Whether a query is `base:allocation`.
     pub(super) allocation: bool,
-    /// Whether one is `base:`, all there is.
+    /// Whether a query is `base:`, a wildcard.
     pub(super) wildcard: bool,
-    /// Whether one has no namespace.
-    pub(super) nonsense: bool,
+    /// Whether a query has no namespace.
+    pub(super) invalid: bool,
 }
 
-impl<'a> Queries<'a> {
-    /// Takes the data apart; `None` where lengths or strings are wrong. Unknown namespaces and leaves are ignored, as
-    /// demanded.
+impl<'a> ContextQueries<'a> {
+    /// Parses the data; `None` if lengths or strings are wrong. Ignores unknown namespaces and contexts, as the
+    /// document demands.
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
         let mut data = ByteReader(data);
         let mut queries = Self { export: string(data.counted()?)?, ..Self::default() };
@@ -60,7 +56,7 @@ impl<'a> Queries<'a> {
             match string(data.counted()?)? {
                 "base:" => queries.wildcard = true,
                 "base:allocation" => queries.allocation = true,
-                query => queries.nonsense |= query.find(':').is_none_or(|colon| colon == 0),
+                query => queries.invalid |= query.find(':').is_none_or(|colon| colon == 0),
             }
         }
         data.is_empty().then_some(queries)

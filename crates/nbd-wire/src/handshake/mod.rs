@@ -1,4 +1,4 @@
-//! The handshake as a server leads it: protocol document, "Fixed newstyle negotiation", "TLS support" and, for extended
+//! The server's side of the handshake: protocol document, "Fixed newstyle negotiation", "TLS support" and, for extended
 //! headers, the branch `extension-ext-header` of the same document.
 
 mod answer;
@@ -12,19 +12,19 @@ use super::number::{self, opt};
 use super::{Export, ReplyStyle, TransmissionFlags};
 use answer::{OptionRefusal, acknowledge, refuse};
 
-/// The number under which `base:allocation` goes in [`Agreed::allocation`].
+/// ID of `base:allocation` in [`Agreed::allocation`].
 pub const ALLOCATION_CONTEXT: u32 = 1;
-/// The longest data of an option that is looked at, in bytes; with its header of 16, as many bytes as a caller must be
-/// able to hold for [`Handshake::advance`].
+/// Longest accepted data of an option, in bytes. Callers of [`Handshake::advance`] must be able to buffer this and a
+/// header of 16 bytes.
 pub const OPTION_DATA_MOST: usize = 64 << 10;
-/// The longest data that is read over so that haggling can go on. A client that sends more is taken for an attacker.
-const SKIPPED_MOST: usize = 16 << 20;
-/// Options that one client may send, besides [`OPTIONS_PER_EXPORT`] for each export.
-const OPTIONS_MOST: u32 = 256;
-/// `nbdinfo --list` sends up to five options for each export on one connection.
+/// Longest data of an option that is skipped to continue negotiation; more is treated as an attack.
+const MAX_SKIPPED: usize = 16 << 20;
+/// Maximum options of a client, besides [`OPTIONS_PER_EXPORT`] for each export.
+const MAX_OPTIONS: u32 = 256;
+/// Additional options per export: `nbdinfo --list` sends up to five for each on one connection.
 const OPTIONS_PER_EXPORT: u32 = 16;
-/// Output bytes after which [`Handshake::advance`] waits until they are sent. One reply more may be appended.
-const OUTPUT_MOST: usize = 16 << 10;
+/// Output bytes after which [`Handshake::advance`] waits until they are sent. One more reply may be appended.
+const MAX_OUTPUT: usize = 16 << 10;
 
 /// Whether connections are encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Tls {
     /// Never (`NOTLS`).
     #[default]
     Off,
-    /// Where the client asks for it (`SELECTIVETLS`, with no export that insists).
+    /// If the client requests it (`SELECTIVETLS`; no export requires it).
     Offered,
     /// Always (`FORCEDTLS`).
     Required,
@@ -43,10 +43,10 @@ pub enum Tls {
 pub struct HandshakeSettings {
     /// Whether connections are encrypted.
     pub tls: Tls,
-    /// The most elaborate style of replies on offer.
+    /// Richest style of replies on offer.
     pub style: ReplyStyle,
-    /// Whether exports that are stricter than the default are kept from clients that have not asked for the block sizes
-    /// and so promised to abide by them. The kernel's client does not ask.
+    /// Whether clients must request the block sizes, and so promise to respect them, to use exports whose sizes are
+    /// stricter than the default. The kernel's client does not request them.
     pub insist_on_block_sizes: bool,
 }
 
@@ -56,23 +56,23 @@ impl Default for HandshakeSettings {
     }
 }
 
-/// Result of the negotiation.
+/// Result of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
-    /// Which of the exports.
+    /// Index of the selected export.
     pub export: usize,
-    /// What the client was told that it can do.
+    /// Capabilities announced to the client.
     pub flags: TransmissionFlags,
     /// Whether replies are chunks; always with `extended`.
     pub structured: bool,
     /// Whether headers are extended.
     pub extended: bool,
-    /// Under which number the client asks for `base:allocation`, where it may.
+    /// ID of `base:allocation`, if the client has selected it.
     pub allocation: Option<u32>,
 }
 
 impl Agreed {
-    /// What replies look like.
+    /// Returns the style of replies.
     #[must_use]
     pub const fn style(&self) -> ReplyStyle {
         match (self.structured, self.extended) {
@@ -86,24 +86,24 @@ impl Agreed {
 /// The next action of the caller, after it has sent pending output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeStep {
-    /// Read more.
+    /// Read more input.
     More,
-    /// Send what was written, then present the same input again.
+    /// Send the pending output, then call again with the same input.
     Full,
-    /// What has not been consumed, and all that follows, is TLS; the handshake goes on inside of it.
+    /// The unconsumed bytes and all that follow are TLS, inside which the handshake continues.
     StartTls,
-    /// The transmission phase begins with what has not been consumed.
+    /// The transmission phase starts with the unconsumed bytes.
     Ready(Agreed),
     /// Close the connection.
     Close,
 }
 
-/// The handshake of one connection.
+/// The server's handshake on one connection.
 #[derive(Clone, Debug)]
 pub struct Handshake {
     settings: HandshakeSettings,
     phase: HandshakePhase,
-    /// Whether the client takes replies to options.
+    /// Whether the client supports replies to options.
     fixed: bool,
     no_zeroes: bool,
     encrypted: bool,
@@ -111,7 +111,7 @@ pub struct Handshake {
     negotiated: Negotiated,
 }
 
-/// Options so far; TLS starts over.
+/// Options negotiated so far; TLS resets them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Negotiated {
     structured: bool,
@@ -124,13 +124,13 @@ struct Negotiated {
 enum HandshakePhase {
     ClientFlags,
     Options,
-    /// `NBD_OPT_LIST` is being answered; the next entry is this export's.
+    /// Replies to `NBD_OPT_LIST`, next with the entry of this export.
     List(usize),
     Skip(Skip),
     Ended,
 }
 
-/// An option whose data are ignored, and how it is answered when all of it has passed.
+/// An option whose data is skipped, and its answer after that.
 #[derive(Clone, Copy, Debug)]
 struct Skip {
     remaining: usize,
@@ -141,16 +141,16 @@ struct Skip {
 #[derive(Clone, Copy, Debug)]
 enum OptionAnswer {
     Refuse(OptionRefusal),
-    Leave,
+    Abort,
 }
 
-/// Result of parsing the input once.
-enum Turn {
-    /// That many bytes are done with; look again.
+/// Result of processing the input once.
+enum ProcessResult {
+    /// Bytes consumed; there may be more to process.
     Consumed(usize),
-    /// Not enough there.
-    Starved,
-    /// That many bytes are done with, and the caller has something to do.
+    /// The input is incomplete.
+    Incomplete,
+    /// Bytes consumed, and a step for the caller.
     Stop(usize, HandshakeStep),
 }
 
@@ -162,7 +162,7 @@ struct OptionHeader {
 }
 
 impl Handshake {
-    /// The handshake of a new connection.
+    /// Starts the handshake of a new connection.
     #[must_use]
     pub fn new(settings: HandshakeSettings) -> Self {
         Self {
@@ -176,30 +176,30 @@ impl Handshake {
         }
     }
 
-    /// Appends what the server says first.
+    /// Appends the server's greeting.
     pub fn greet(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(&number::GREETING.to_be_bytes());
         out.extend_from_slice(&number::OPTION.to_be_bytes());
         out.extend_from_slice(&(number::FIXED_NEWSTYLE | number::NO_ZEROES).to_be_bytes());
     }
 
-    /// Looks at what the client has sent and appends what it is answered. Returns how many bytes of `input` are done with;
-    /// the others are presented again together with what follows them.
+    /// Processes the client's bytes and appends the response. Returns the number of bytes consumed; the caller presents
+    /// the rest again with the bytes that follow.
     ///
-    /// One call appends at most 16 KiB and one reply, then returns [`HandshakeStep::Full`]: a client that reads no replies cannot
-    /// make the output grow.
+    /// After 16 KiB and one more reply it returns [`HandshakeStep::Full`], so that a client that reads no replies
+    /// cannot make the output grow.
     ///
-    /// `exports` are the same at every call; the first of them is the default.
+    /// `exports` must be the same in every call; the first is the default.
     pub fn advance(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> (usize, HandshakeStep) {
         let (mut consumed, before) = (0, out.len());
         loop {
-            if out.len() - before >= OUTPUT_MOST {
+            if out.len() - before >= MAX_OUTPUT {
                 return (consumed, HandshakeStep::Full);
             }
-            match self.turn(&input[consumed..], exports, out) {
-                Turn::Consumed(bytes) => consumed += bytes,
-                Turn::Starved => return (consumed, HandshakeStep::More),
-                Turn::Stop(bytes, step) => {
+            match self.process(&input[consumed..], exports, out) {
+                ProcessResult::Consumed(bytes) => consumed += bytes,
+                ProcessResult::Incomplete => return (consumed, HandshakeStep::More),
+                ProcessResult::Stop(bytes, step) => {
                     if step != HandshakeStep::StartTls {
                         self.phase = HandshakePhase::Ended;
                     }
@@ -209,94 +209,95 @@ impl Handshake {
         }
     }
 
-    fn turn(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Turn {
+    fn process(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> ProcessResult {
         match self.phase {
             HandshakePhase::ClientFlags => self.client_flags(input),
             HandshakePhase::Options => self.option(input, exports, out),
             HandshakePhase::List(next) => self.list(next, exports, out),
             HandshakePhase::Skip(skip) => self.skip(skip, input, out),
-            HandshakePhase::Ended => Turn::Stop(0, HandshakeStep::Close),
+            HandshakePhase::Ended => ProcessResult::Stop(0, HandshakeStep::Close),
         }
     }
 
-    /// "Client flags": a server closes on any that it has not offered.
-    fn client_flags(&mut self, input: &[u8]) -> Turn {
-        let Some(flags) = ByteReader(input).u32() else { return Turn::Starved };
+    /// Processes "Client flags": a server closes on any that it has not offered.
+    fn client_flags(&mut self, input: &[u8]) -> ProcessResult {
+        let Some(flags) = ByteReader(input).u32() else { return ProcessResult::Incomplete };
         if flags & !u32::from(number::FIXED_NEWSTYLE | number::NO_ZEROES) != 0 {
-            return Turn::Stop(4, HandshakeStep::Close);
+            return ProcessResult::Stop(4, HandshakeStep::Close);
         }
         self.fixed = flags & u32::from(number::FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(number::NO_ZEROES) != 0;
         self.phase = HandshakePhase::Options;
-        Turn::Consumed(4)
+        ProcessResult::Consumed(4)
     }
 
-    fn option(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Turn {
+    fn option(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> ProcessResult {
         if ByteReader(input).u64().is_some_and(|magic| magic != number::OPTION) {
-            return Turn::Stop(8, HandshakeStep::Close);
+            return ProcessResult::Stop(8, HandshakeStep::Close);
         }
-        let Some(head) = OptionHeader::read(input) else { return Turn::Starved };
-        if self.options >= options_most(exports) || head.length > SKIPPED_MOST || self.must_close_on(head) {
-            return Turn::Stop(number::OPTION_HEADER, HandshakeStep::Close);
+        let Some(head) = OptionHeader::read(input) else { return ProcessResult::Incomplete };
+        if self.options >= options_most(exports) || head.length > MAX_SKIPPED || self.must_close_on(head) {
+            return ProcessResult::Stop(number::OPTION_HEADER, HandshakeStep::Close);
         }
-        if let Some(answer) = self.answer_unseen(head) {
+        if let Some(answer) = self.answer_by_header(head) {
             self.options += 1;
             self.phase = HandshakePhase::Skip(Skip { remaining: head.length, option: head.option, answer });
-            return Turn::Consumed(number::OPTION_HEADER);
+            return ProcessResult::Consumed(number::OPTION_HEADER);
         }
         let end = number::OPTION_HEADER + head.length;
-        let Some(data) = input.get(number::OPTION_HEADER..end) else { return Turn::Starved };
+        let Some(data) = input.get(number::OPTION_HEADER..end) else { return ProcessResult::Incomplete };
         self.options += 1;
-        match self.obey(head.option, data, exports, out) {
-            HandshakeStep::More => Turn::Consumed(end),
-            step => Turn::Stop(end, step),
+        match self.execute(head.option, data, exports, out) {
+            HandshakeStep::More => ProcessResult::Consumed(end),
+            step => ProcessResult::Stop(end, step),
         }
     }
 
-    fn skip(&mut self, skip: Skip, input: &[u8], out: &mut Vec<u8>) -> Turn {
+    fn skip(&mut self, skip: Skip, input: &[u8], out: &mut Vec<u8>) -> ProcessResult {
         if input.len() < skip.remaining {
             self.phase = HandshakePhase::Skip(Skip { remaining: skip.remaining - input.len(), ..skip });
-            return if input.is_empty() { Turn::Starved } else { Turn::Consumed(input.len()) };
+            return if input.is_empty() { ProcessResult::Incomplete } else { ProcessResult::Consumed(input.len()) };
         }
         self.phase = HandshakePhase::Options;
         match skip.answer {
             OptionAnswer::Refuse(refusal) => {
                 refuse(out, skip.option, refusal);
-                Turn::Consumed(skip.remaining)
+                ProcessResult::Consumed(skip.remaining)
             }
-            OptionAnswer::Leave => {
+            OptionAnswer::Abort => {
                 acknowledge(out, skip.option);
-                Turn::Stop(skip.remaining, HandshakeStep::Close)
+                ProcessResult::Stop(skip.remaining, HandshakeStep::Close)
             }
         }
     }
 
-    /// Whether an option can be neither granted nor refused. `NBD_OPT_EXPORT_NAME` has no reply that says no, and a client
-    /// without fixed newstyle understands no reply at all.
+    /// Reports whether an option can be neither granted nor refused: `NBD_OPT_EXPORT_NAME` has no negative reply, and a
+    /// client without fixed newstyle understands no reply at all.
     fn must_close_on(&self, head: OptionHeader) -> bool {
         if head.option != opt::EXPORT_NAME {
             return !self.fixed;
         }
-        head.length > number::STRING_MOST || self.awaits_tls() || self.negotiated.extended
+        head.length > number::MAX_STRING || self.awaits_tls() || self.negotiated.extended
     }
 
-    /// Whether nothing but TLS is talked about.
+    /// Reports whether only TLS can be negotiated now.
     fn awaits_tls(&self) -> bool {
         self.settings.tls == Tls::Required && !self.encrypted
     }
 
-    /// How an option is answered for which its header is enough to say so.
-    fn answer_unseen(&self, head: OptionHeader) -> Option<OptionAnswer> {
-        let bare = matches!(head.option, opt::LIST | opt::STARTTLS | opt::STRUCTURED_REPLY | opt::EXTENDED_HEADERS);
-        let loaded = matches!(
+    /// Returns the answer to an option if its header determines it.
+    fn answer_by_header(&self, head: OptionHeader) -> Option<OptionAnswer> {
+        let without_data =
+            matches!(head.option, opt::LIST | opt::STARTTLS | opt::STRUCTURED_REPLY | opt::EXTENDED_HEADERS);
+        let with_data = matches!(
             head.option,
             opt::EXPORT_NAME | opt::INFO | opt::GO | opt::LIST_META_CONTEXT | opt::SET_META_CONTEXT
         );
         let refusal = match head.option {
-            opt::ABORT => return Some(OptionAnswer::Leave),
+            opt::ABORT => return Some(OptionAnswer::Abort),
             option if self.awaits_tls() && option != opt::STARTTLS => OptionRefusal::TLS_REQUIRED,
-            _ if !bare && !loaded => OptionRefusal::UNKNOWN_OPTION,
-            _ if bare && head.length > 0 => OptionRefusal::NO_DATA_EXPECTED,
+            _ if !without_data && !with_data => OptionRefusal::UNKNOWN_OPTION,
+            _ if without_data && head.length > 0 => OptionRefusal::NO_DATA_EXPECTED,
             _ if head.length > OPTION_DATA_MOST => OptionRefusal::TOO_BIG,
             _ => return None,
         };
@@ -304,10 +305,10 @@ impl Handshake {
     }
 }
 
-/// Options that one client may send.
+/// Returns the maximum number of options of a client.
 fn options_most(exports: &[Export]) -> u32 {
     let exports = u32::try_from(exports.len()).unwrap_or(u32::MAX);
-    exports.saturating_mul(OPTIONS_PER_EXPORT).saturating_add(OPTIONS_MOST)
+    exports.saturating_mul(OPTIONS_PER_EXPORT).saturating_add(MAX_OPTIONS)
 }
 
 impl OptionHeader {

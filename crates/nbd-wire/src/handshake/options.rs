@@ -1,15 +1,14 @@
-//! Carrying out options whose data is at hand: protocol document, "Option types".
+//! Executes options: protocol document, "Option types".
 
 use super::answer::{self, OptionRefusal, acknowledge, refuse};
-use super::data::{Inquiry, Queries};
-use super::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakePhase, HandshakeStep, Negotiated, Tls, Turn};
+use super::data::{ContextQueries, InfoRequest};
+use super::{ALLOCATION_CONTEXT, Agreed, Handshake, HandshakePhase, HandshakeStep, Negotiated, ProcessResult, Tls};
 use crate::bytes::string;
 use crate::number::{ALLOCATION, opt};
 use crate::{Export, ReplyStyle, TransmissionFlags};
 
 impl Handshake {
-    /// Carries out one option and answers it.
-    pub(super) fn obey(&mut self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> HandshakeStep {
+    pub(super) fn execute(&mut self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> HandshakeStep {
         let result = match option {
             opt::EXPORT_NAME => return self.export_name(data, exports, out),
             opt::LIST => {
@@ -17,7 +16,7 @@ impl Handshake {
                 return HandshakeStep::More;
             }
             opt::STARTTLS => self.start_tls(),
-            opt::INFO | opt::GO => self.inquire(option, data, exports, out),
+            opt::INFO | opt::GO => self.info(option, data, exports, out),
             opt::STRUCTURED_REPLY => self.structure(),
             opt::EXTENDED_HEADERS => self.extend(),
             opt::LIST_META_CONTEXT => self.list_contexts(data, exports, out),
@@ -36,8 +35,8 @@ impl Handshake {
         }
     }
 
-    /// The next reply to `NBD_OPT_LIST`.
-    pub(super) fn list(&mut self, next: usize, exports: &[Export], out: &mut Vec<u8>) -> Turn {
+    /// Sends the next reply to `NBD_OPT_LIST`.
+    pub(super) fn list(&mut self, next: usize, exports: &[Export], out: &mut Vec<u8>) -> ProcessResult {
         if let Some(export) = exports.get(next) {
             answer::entry(out, opt::LIST, export);
             self.phase = HandshakePhase::List(next + 1);
@@ -45,13 +44,13 @@ impl Handshake {
             acknowledge(out, opt::LIST);
             self.phase = HandshakePhase::Options;
         }
-        Turn::Consumed(0)
+        ProcessResult::Consumed(0)
     }
 
-    /// `NBD_OPT_EXPORT_NAME`: what it asks for is given or the connection ends.
+    /// Handles `NBD_OPT_EXPORT_NAME`, which has no negative reply.
     fn export_name(&self, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> HandshakeStep {
         let Some(export) = string(data).and_then(|name| find(exports, name)) else { return HandshakeStep::Close };
-        if self.insists_on_sizes_of(&exports[export]) {
+        if self.requires_block_sizes(&exports[export]) {
             return HandshakeStep::Close;
         }
         let agreed = self.agree(export, exports);
@@ -59,7 +58,7 @@ impl Handshake {
         HandshakeStep::Ready(agreed)
     }
 
-    /// `NBD_OPT_STARTTLS`: what was negotiated in the clear is forgotten.
+    /// Handles `NBD_OPT_STARTTLS`, which discards what was negotiated in the clear.
     fn start_tls(&mut self) -> Result<HandshakeStep, OptionRefusal> {
         if self.encrypted {
             return Err(OptionRefusal::TLS_TWICE);
@@ -72,36 +71,36 @@ impl Handshake {
         Ok(HandshakeStep::StartTls)
     }
 
-    /// `NBD_OPT_INFO` and `NBD_OPT_GO`.
-    fn inquire(
+    /// Handles `NBD_OPT_INFO` and `NBD_OPT_GO`.
+    fn info(
         &self,
         option: u32,
         data: &[u8],
         exports: &[Export],
         out: &mut Vec<u8>,
     ) -> Result<HandshakeStep, OptionRefusal> {
-        let inquiry = Inquiry::read(data).ok_or(OptionRefusal::MALFORMED)?;
-        let index = find(exports, inquiry.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
+        let info_request = InfoRequest::read(data).ok_or(OptionRefusal::MALFORMED)?;
+        let index = find(exports, info_request.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
         let export = &exports[index];
-        if !inquiry.block_sizes && self.insists_on_sizes_of(export) {
+        if !info_request.block_sizes && self.requires_block_sizes(export) {
             answer::block_sizes(out, option, export);
             return Err(OptionRefusal::BLOCK_SIZE);
         }
         let agreed = self.agree(index, exports);
         answer::export(out, option, export.size, agreed.flags);
-        if inquiry.name {
+        if info_request.name {
             answer::name(out, option, export);
         }
-        if inquiry.description && !export.description.is_empty() {
+        if info_request.description && !export.description.is_empty() {
             answer::description(out, option, export);
         }
-        if inquiry.block_sizes {
+        if info_request.block_sizes {
             answer::block_sizes(out, option, export);
         }
         Ok(if option == opt::GO { HandshakeStep::Ready(agreed) } else { HandshakeStep::More })
     }
 
-    /// `NBD_OPT_STRUCTURED_REPLY`; asking twice does no harm.
+    /// Handles `NBD_OPT_STRUCTURED_REPLY`, which may be repeated.
     fn structure(&mut self) -> Result<HandshakeStep, OptionRefusal> {
         if self.negotiated.extended {
             return Err(OptionRefusal::EXTENDED);
@@ -113,7 +112,7 @@ impl Handshake {
         Ok(HandshakeStep::More)
     }
 
-    /// `NBD_OPT_EXTENDED_HEADERS`; asking twice does no harm.
+    /// Handles `NBD_OPT_EXTENDED_HEADERS`, which may be repeated.
     fn extend(&mut self) -> Result<HandshakeStep, OptionRefusal> {
         if self.settings.style != ReplyStyle::Extended {
             return Err(OptionRefusal::NOT_OFFERED);
@@ -122,7 +121,7 @@ impl Handshake {
         Ok(HandshakeStep::More)
     }
 
-    /// `NBD_OPT_LIST_META_CONTEXT`.
+    /// Handles `NBD_OPT_LIST_META_CONTEXT`.
     fn list_contexts(
         &self,
         data: &[u8],
@@ -136,7 +135,7 @@ impl Handshake {
         Ok(HandshakeStep::More)
     }
 
-    /// `NBD_OPT_SET_META_CONTEXT`: replaces what was selected before, also where it fails.
+    /// Handles `NBD_OPT_SET_META_CONTEXT`, which replaces the previous selection even if it fails.
     fn set_contexts(
         &mut self,
         data: &[u8],
@@ -152,12 +151,12 @@ impl Handshake {
         Ok(HandshakeStep::More)
     }
 
-    fn queries<'a>(&self, data: &'a [u8], exports: &[Export]) -> Result<(Queries<'a>, usize), OptionRefusal> {
+    fn queries<'a>(&self, data: &'a [u8], exports: &[Export]) -> Result<(ContextQueries<'a>, usize), OptionRefusal> {
         if !self.has_chunks() {
             return Err(OptionRefusal::NO_CHUNKS);
         }
-        let queries = Queries::read(data).ok_or(OptionRefusal::MALFORMED)?;
-        if queries.nonsense {
+        let queries = ContextQueries::read(data).ok_or(OptionRefusal::MALFORMED)?;
+        if queries.invalid {
             return Err(OptionRefusal::NO_NAMESPACE);
         }
         let export = find(exports, queries.export).ok_or(OptionRefusal::UNKNOWN_EXPORT)?;
@@ -168,8 +167,8 @@ impl Handshake {
         self.negotiated.structured || self.negotiated.extended
     }
 
-    /// Whether an export is kept from clients that have not promised to abide by its block sizes.
-    fn insists_on_sizes_of(&self, export: &Export) -> bool {
+    /// Reports whether clients must request the block sizes of an export.
+    fn requires_block_sizes(&self, export: &Export) -> bool {
         self.settings.insist_on_block_sizes && export.block.is_stricter_than_default()
     }
 
@@ -177,31 +176,31 @@ impl Handshake {
         let allocation = (self.negotiated.allocation == Some(export)).then_some(ALLOCATION_CONTEXT);
         Agreed {
             export,
-            flags: self.told(exports[export].flags, allocation.is_some()),
+            flags: self.announced(exports[export].flags, allocation.is_some()),
             structured: self.has_chunks(),
             extended: self.negotiated.extended,
             allocation,
         }
     }
 
-    /// "Transmission flags": without those that make no sense after what was, or was not, negotiated.
-    fn told(&self, flags: TransmissionFlags, has_context: bool) -> TransmissionFlags {
+    /// "Transmission flags": removes those that contradict the negotiated options.
+    fn announced(&self, flags: TransmissionFlags, has_context: bool) -> TransmissionFlags {
         type Flags = TransmissionFlags;
-        let mut told = flags.with(Flags::HAS_FLAGS);
+        let mut announced = flags.with(Flags::HAS_FLAGS);
         if !self.has_chunks() {
-            told = told.without(Flags::SEND_DF);
+            announced = announced.without(Flags::SEND_DF);
         }
-        if !told.contains(Flags::SEND_WRITE_ZEROES) {
-            told = told.without(Flags::SEND_FAST_ZERO);
+        if !announced.contains(Flags::SEND_WRITE_ZEROES) {
+            announced = announced.without(Flags::SEND_FAST_ZERO);
         }
         if !self.negotiated.extended || !has_context {
-            told = told.without(Flags::BLOCK_STATUS_PAYLOAD);
+            announced = announced.without(Flags::BLOCK_STATUS_PAYLOAD);
         }
-        told
+        announced
     }
 }
 
-/// The export of a name. The empty name means the first unless one is called so.
+/// Returns the index of a named export. The empty name selects the first, unless an export has that name.
 fn find(exports: &[Export], name: &str) -> Option<usize> {
     let named = exports.iter().position(|export| export.name == name);
     named.or_else(|| (name.is_empty() && !exports.is_empty()).then_some(0))

@@ -4,42 +4,42 @@ mod error;
 
 use std::fmt;
 
-use super::number::STRING_MOST;
+use super::number::MAX_STRING;
 pub use error::UriError;
 
-/// The port that the Internet's registry of names has given to the protocol.
+/// Port assigned by IANA.
 pub const PORT: u16 = 10809;
 
 /// The address of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uri {
-    /// Whether the connection must be encrypted (`nbds`, `nbds+unix`).
+    /// Whether TLS is required (`nbds`, `nbds+unix`).
     pub tls: bool,
-    /// Where the server listens.
+    /// Address of the server.
     pub server: UriServer,
-    /// Its name there; empty for the server's default.
+    /// Name of the export; empty for the server's default.
     pub export: String,
 }
 
-/// The address of a server.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UriServer {
     /// A TCP port.
     Tcp {
-        /// A name or an address; those of IPv6 without their brackets.
+        /// Name or address; IPv6 without brackets.
         host: String,
         /// The port.
         port: u16,
     },
-    /// A Unix domain socket. The bytes are a path or, after a NUL, a name in the abstract namespace.
+    /// A Unix socket: a path or, after a NUL, a name in the abstract namespace.
     Unix(Vec<u8>),
 }
 
 impl Uri {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// When it is none; the first thing that is wrong.
+    /// The first problem found.
     pub fn parse(text: &str) -> Result<Self, UriError> {
         let (tls, unix, rest) = scheme(text).ok_or_else(|| UriError::Scheme(text.to_owned()))?;
         check_letters(text)?;
@@ -58,7 +58,7 @@ impl Uri {
     }
 }
 
-/// Whether TLS is a must, whether the socket is a Unix domain socket, and what follows. Schemes know no case.
+/// Returns whether TLS is required, whether the socket is a Unix socket, and the rest. Schemes are case-insensitive.
 fn scheme(text: &str) -> Option<(bool, bool, &str)> {
     let (scheme, rest) = text.split_once("://")?;
     let (tls, unix) = match scheme.to_ascii_lowercase().as_str() {
@@ -71,7 +71,7 @@ fn scheme(text: &str) -> Option<(bool, bool, &str)> {
     Some((tls, unix, rest))
 }
 
-/// Only what RFC 3986 allows, and every `%` with two digits.
+/// Checks for characters that RFC 3986 forbids and for incomplete percent-encoding.
 fn check_letters(text: &str) -> Result<(), UriError> {
     for (place, letter) in text.char_indices() {
         match letter {
@@ -117,7 +117,7 @@ fn host(text: &str) -> Result<String, UriError> {
     if is_name { Ok(name) } else { Err(wrong()) }
 }
 
-/// An empty port is the default (RFC 3986, section 3.2.3).
+/// Parses a port; an empty one is the default (RFC 3986, section 3.2.3).
 fn port(text: &str) -> Result<u16, UriError> {
     if text.is_empty() {
         return Ok(PORT);
@@ -126,7 +126,7 @@ fn port(text: &str) -> Result<u16, UriError> {
     text.parse().ok().filter(|&port| digits && port > 0).ok_or_else(|| UriError::Port(text.to_owned()))
 }
 
-/// The one parameter there is.
+/// Returns the `socket` parameter and rejects all others.
 fn socket(query: Option<&str>) -> Result<Option<Vec<u8>>, UriError> {
     let mut socket = None;
     for parameter in query.unwrap_or_default().split('&').filter(|parameter| !parameter.is_empty()) {
@@ -146,13 +146,13 @@ fn export(path: &str) -> Result<String, UriError> {
     if name.contains('\0') {
         return Err(UriError::Export("contains NUL (%00), which the protocol forbids"));
     }
-    if name.len() > STRING_MOST {
+    if name.len() > MAX_STRING {
         return Err(UriError::Export("is longer than 4096 bytes, the most that the protocol allows"));
     }
     Ok(name)
 }
 
-/// The bytes that a text with `%` stands for; [`check_letters`] has seen to it that digits follow each of them.
+/// Decodes percent-encoding, which [`check_letters`] has validated.
 fn decode(text: &str) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -164,7 +164,7 @@ fn decode(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// Bytes as they stand in a path or a parameter.
+/// Percent-encodes bytes of a path or parameter.
 struct Encoded<'a>(&'a [u8]);
 
 impl fmt::Display for Encoded<'_> {
@@ -177,7 +177,7 @@ impl fmt::Display for Encoded<'_> {
     }
 }
 
-/// As it can be read again. The default port is left away.
+/// Writes an address that [`Uri::parse`] reads. Omits the default port.
 impl fmt::Display for Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "nbds" } else { "nbd" };
@@ -200,14 +200,6 @@ impl fmt::Display for Uri {
     }
 }
 
-impl std::str::FromStr for Uri {
-    type Err = UriError;
-
-    fn from_str(text: &str) -> Result<Self, UriError> {
-        Self::parse(text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_document_are_read() {
+    fn parses_the_examples_of_the_document() {
         assert_eq!(parsed("nbd://example.com:10809/export"), tcp("example.com", 10809, "export"));
         assert_eq!(parsed("nbd+unix:///export?socket=nbd.sock"), unix(b"nbd.sock", "export"));
         assert_eq!(parsed("nbd://example.com/disk"), tcp("example.com", 10809, "disk"));
@@ -238,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_ports_and_addresses_are_read() {
+    fn parses_schemes_ports_and_addresses() {
         assert!(parsed("nbds://h/").tls && parsed("nbds+unix:///?socket=s").tls);
         assert_eq!(parsed("NBD://h:1/"), tcp("h", 1, ""));
         assert_eq!(parsed("nbd://h:/x"), tcp("h", PORT, "x"));
@@ -250,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_error_names_what_is_wrong() {
+    fn every_error_names_its_cause() {
         let text = |text: &str| Uri::parse(text).expect_err(text).to_string();
         for (uri, part) in [
             ("http://h/x", "nbd+unix://"),
@@ -287,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_read_again() {
+    fn printed_addresses_parse_to_the_same() {
         for export in ["", "disk", "/disk", "a b%c#d?e&f", "ü€", "x:y@z", "?socket="] {
             for tls in [false, true] {
                 let servers = [

@@ -1,18 +1,18 @@
-//! Numbers of the kernel's interface, and the fields of its structures. All are in the byte order of the host.
+//! Constants and structures of the kernel's FUSE interface. All numbers are in the byte order of the host.
 
 use nbd_wire::bytes::ByteReader;
 
 pub(super) const MAJOR: u32 = 7;
-/// The newest minor version that is spoken here.
+/// Newest supported minor version.
 pub(super) const MINOR: u32 = 38;
-/// The oldest one: Linux 5.6. Its structures have the sizes of today.
+/// Oldest supported minor version, of Linux 5.6. Its structures have today's sizes.
 pub(super) const OLDEST_MINOR: u32 = 31;
 
 pub(super) const ROOT: u64 = 1;
-/// One read or write is no longer than this, as far as the host permits (`fs.fuse.max_pages_limit`).
+/// Maximum size of one read or write; the host may permit less (`fs.fuse.max_pages_limit`).
 pub const MOST_BYTES: u32 = 1 << 20;
-/// Pages of 4 KiB in it; where pages are larger, the kernel's own limit holds.
-pub(super) const MOST_PAGES: u16 = 256;
+/// The same in pages of 4 KiB; with larger pages, the kernel's own limit applies.
+pub(super) const MAX_PAGES_PER_REQUEST: u16 = 256;
 
 pub(super) mod opcode {
     pub(crate) const FORGET: u32 = 2;
@@ -50,7 +50,7 @@ pub(super) mod open {
     pub(crate) const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
 }
 
-/// Which attributes are to be set.
+/// Attributes to be set.
 pub(super) mod attribute {
     pub(crate) const MODE: u32 = 1 << 0;
     pub(crate) const UID: u32 = 1 << 1;
@@ -58,7 +58,7 @@ pub(super) mod attribute {
     pub(crate) const SIZE: u32 = 1 << 3;
 }
 
-/// The fields of a request, taken from its front; past its end there are none.
+/// Reads the fields of a request in order; `None` past the end.
 pub(super) struct AbiFields<'a>(ByteReader<'a>);
 
 impl<'a> AbiFields<'a> {
@@ -78,7 +78,6 @@ impl<'a> AbiFields<'a> {
         self.0.array().map(u64::from_ne_bytes)
     }
 
-    /// What is left.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.0.0
     }

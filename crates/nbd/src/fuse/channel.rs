@@ -8,44 +8,43 @@ use rustix::io::{Errno, read, writev};
 
 use super::abi::MOST_BYTES;
 
-/// A buffer for one request needs this much: the kernel refuses to read into less than its longest write.
+/// Buffer size for one request: the kernel refuses to read into less than its longest write.
 pub const BUFFER_BYTES: usize = MOST_BYTES as usize + 4096;
 
-/// An open `/dev/fuse` that belongs to a mount. Readable when there is a request, and in error when there is none any
-/// more.
+/// An open `/dev/fuse` of a mount. Readable when a request is pending; in error once the mount is gone.
 #[derive(Debug)]
 pub struct Channel(OwnedFd);
 
 /// Result of [`Channel::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// A request of so many bytes.
+    /// A request of this length in bytes.
     Request(usize),
-    /// Nothing, for now.
+    /// No request is pending.
     Nothing,
-    /// The mount is gone, or its connection was aborted: nothing will come again.
+    /// The mount is gone or its connection was aborted.
     Unmounted,
 }
 
 impl Channel {
-    /// From here on neither reads nor writes wait.
+    /// Wraps a descriptor and makes it non-blocking.
     ///
     /// # Errors
-    /// When it is no open file.
+    /// When it is not an open file.
     pub fn new(fuse: OwnedFd) -> io::Result<Self> {
         fcntl_setfl(&fuse, fcntl_getfl(&fuse)? | OFlags::NONBLOCK)?;
         Ok(Self(fuse))
     }
 
-    /// The next request. `buffer` has [`BUFFER_BYTES`].
+    /// Reads the next request into `buffer` of [`BUFFER_BYTES`].
     ///
     /// # Errors
-    /// When the buffer is too short, or the kernel fails for a reason of its own.
+    /// When the buffer is too short or the kernel fails.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
         loop {
             return match read(&self.0, &mut *buffer) {
                 Ok(length) => Ok(Received::Request(length)),
-                // The client has given up before its request was read.
+                // The client gave up before its request was read.
                 Err(Errno::NOENT | Errno::INTR) => continue,
                 Err(Errno::AGAIN) => Ok(Received::Nothing),
                 Err(Errno::NODEV | Errno::CONNABORTED) => Ok(Received::Unmounted),
@@ -54,10 +53,10 @@ impl Channel {
         }
     }
 
-    /// Writes a reply and the bytes that it announces, which is never done in part. At most 1024 slices.
+    /// Writes a reply with its data, of at most 1024 slices. The kernel never accepts a part of it.
     ///
     /// # Errors
-    /// When the kernel does not take it: its length is not what its header says, or there are too many slices.
+    /// When the kernel rejects it: its length contradicts its header, or it has too many slices.
     pub fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<()> {
         loop {
             return match writev(&self.0, slices) {

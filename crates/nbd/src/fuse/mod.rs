@@ -1,11 +1,13 @@
-//! A disk as the one file of a FUSE mount: the kernel's protocol without any mount, as in `linux/fuse.h`, 7.31 and later.
+//! A disk as the single file of a FUSE mount: the kernel's protocol without any mount, as in `linux/fuse.h`, 7.31 and
+//! later.
 //!
-//! The mount's root is a regular file; there are no names and no directories. [`Node::request`] reads what came from
-//! `/dev/fuse` in one read: most of it is answered on the spot ([`Ask::Answer`]), the rest is an [`Operation`] as any other
-//! client of a disk has it, with the [`ReplyTicket`] that makes its reply when it has ended. [`Channel`] reads and writes.
+//! The mount's root is a regular file; there are no names and no directories. [`Node::request`] parses what one read of
+//! `/dev/fuse` returned. Most requests are answered immediately ([`Ask::Answer`]); the others become an [`Operation`]
+//! and a [`ReplyTicket`] that builds the reply when the operation has ended. [`Channel`] reads requests and writes
+//! replies.
 //!
-//! Nothing of the file stays in the page cache (`FOPEN_DIRECT_IO`): every operation of a client is one of the disk. A loop
-//! device over it with direct I/O has its operations under way at the same time, reads and writes.
+//! The file bypasses the page cache (`FOPEN_DIRECT_IO`): every operation of a client reaches the disk. A loop device on
+//! it with direct I/O has several reads and writes in flight.
 //!
 //! [`Operation`]: crate::store::Operation
 

@@ -6,11 +6,10 @@ use super::abi;
 use nbd_wire as wire;
 
 const HEADER_BYTES: usize = 16;
-/// The longest body is that of attributes.
+/// Length of the longest body, that of attributes.
 const BODY_BYTES: usize = 104;
 
-/// A reply, to be written with one `write` or `writev`: [`FuseReply::bytes`], and behind them the bytes that were read where
-/// it announces some.
+/// A reply, to be written with one `write` or `writev`: [`FuseReply::bytes`], then the data of a read, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuseReply {
     bytes: [u8; HEADER_BYTES + BODY_BYTES],
@@ -26,70 +25,65 @@ impl FuseReply {
         Self { bytes, used: HEADER_BYTES, payload: 0 }.sealed()
     }
 
-    /// It went well, and there is nothing to say about it.
     pub(super) fn done(unique: u64) -> Self {
         Self::new(unique, 0)
     }
 
-    /// It did not go well.
+    /// Reports failure.
     #[must_use]
     pub fn failed(unique: u64, errno: Errno) -> Self {
         Self::new(unique, errno.raw_os_error())
     }
 
-    /// Bytes follow that were read.
     pub(super) fn read(unique: u64, payload: u32) -> Self {
         Self { payload, ..Self::done(unique) }.sealed()
     }
 
-    /// So many bytes were written.
     pub(super) fn written(unique: u64, length: u32) -> Self {
         Self::done(unique).u32(length).zeroes(4)
     }
 
-    /// Where `lseek` has come to.
+    /// Reports the offset that `lseek` found.
     pub(super) fn position(unique: u64, offset: u64) -> Self {
         Self::done(unique).u64(offset)
     }
 
-    /// The file is open.
     pub(super) fn opened(unique: u64) -> Self {
         let flags = abi::open::DIRECT_IO | abi::open::NOFLUSH | abi::open::PARALLEL_DIRECT_WRITES;
         Self::done(unique).u64(0).u32(flags).zeroes(4)
     }
 
-    /// What is agreed upon at the start.
     pub(super) fn init(unique: u64, minor: u32, readahead: u32, flags: u32) -> Self {
         let reply = Self::done(unique).u32(abi::MAJOR).u32(minor).u32(readahead).u32(flags);
-        let reply = reply.u16(MOST_UNDER_WAY).u16(MOST_UNDER_WAY / 4 * 3).u32(abi::MOST_BYTES);
-        reply.u32(1).u16(abi::MOST_PAGES).u16(0).zeroes(32)
+        let reply = reply.u16(MAX_IN_FLIGHT).u16(MAX_IN_FLIGHT / 4 * 3).u32(abi::MOST_BYTES);
+        reply.u32(1).u16(abi::MAX_PAGES_PER_REQUEST).u16(0).zeroes(32)
     }
 
-    /// Which version is spoken, to a kernel that begins with a later one and then tries again.
+    /// Reports the supported version to a newer kernel, which then retries with it.
     pub(super) fn older(unique: u64) -> Self {
         Self::done(unique).u32(abi::MAJOR).u32(abi::MINOR).zeroes(56)
     }
 
-    /// Attributes of a regular file that never change.
+    /// Reports the attributes of a regular file; they never change.
     pub(super) fn attributes(unique: u64, size: u64, mode: u32, (user, group): (u32, u32), block_bytes: u32) -> Self {
-        let reply = Self::done(unique).u64(FOR_EVER_S).u32(0).zeroes(4);
+        let reply = Self::done(unique).u64(ATTRIBUTE_TIMEOUT_S).u32(0).zeroes(4);
         let reply = reply.u64(abi::ROOT).u64(size).u64(size.div_ceil(512)).zeroes(3 * 8 + 3 * 4);
         reply.u32(mode).u32(1).u32(user).u32(group).u32(0).u32(block_bytes).u32(0)
     }
 
-    /// A filesystem that its one file fills.
+    /// Reports the statistics of a filesystem that its single file fills.
     pub(super) fn statistics(unique: u64, size: u64, block_bytes: u32) -> Self {
         let reply = Self::done(unique).u64(size.div_ceil(u64::from(block_bytes))).zeroes(2 * 8);
         reply.u64(1).u64(0).u32(block_bytes).u32(NAME_BYTES).u32(block_bytes).zeroes(7 * 4)
     }
 
-    /// What is written first.
+    /// Returns the bytes to write first.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
 
-    /// How many bytes of the disk follow them, in the same call.
+    /// Returns how many bytes of data must follow in the same call.
     #[must_use]
     pub fn payload_bytes(&self) -> u32 {
         self.payload
@@ -117,7 +111,6 @@ impl FuseReply {
         self.sealed()
     }
 
-    /// With its length in its header.
     fn sealed(mut self) -> Self {
         let length = self.used as u32 + self.payload;
         self.bytes[..4].copy_from_slice(&length.to_ne_bytes());
@@ -125,14 +118,13 @@ impl FuseReply {
     }
 }
 
-/// The kernel has no more requests than this in the background. Its own choice, 12, would be the depth of
-/// every queue.
-const MOST_UNDER_WAY: u16 = 1024;
-/// Ten years.
-const FOR_EVER_S: u64 = 315_360_000;
+/// Maximum background requests of the kernel. Its default of 12 would limit every queue depth.
+const MAX_IN_FLIGHT: u16 = 1024;
+/// Ten years, in seconds.
+const ATTRIBUTE_TIMEOUT_S: u64 = 315_360_000;
 const NAME_BYTES: u32 = 255;
 
-/// Data to answer an operation in progress.
+/// Builds the reply to an operation in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyTicket {
     unique: u64,
@@ -159,8 +151,7 @@ impl ReplyTicket {
         Self { unique, awaits: Awaits::End }
     }
 
-    /// The reply to the request, now that its operation has ended. That of a read that went well announces all the bytes
-    /// it asked for.
+    /// Returns the reply to the ended operation. For a successful read, all requested bytes must follow it.
     #[must_use]
     pub fn reply(self, result: Result<(), wire::Errno>) -> FuseReply {
         match (result, self.awaits) {
@@ -172,7 +163,7 @@ impl ReplyTicket {
     }
 }
 
-/// The network's error numbers are those of Linux.
+/// Converts an NBD error, whose number is that of Linux.
 pub(super) fn system(errno: wire::Errno) -> Errno {
     Errno::from_raw_os_error(errno.number() as i32)
 }

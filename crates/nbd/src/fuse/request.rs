@@ -1,4 +1,4 @@
-//! Requests of the kernel.
+//! Parses and answers requests of the kernel.
 
 use rustix::io::Errno;
 
@@ -7,38 +7,38 @@ use super::reply::{FuseReply, ReplyTicket};
 use super::seek::SeekFilesystem;
 use crate::store::Operation;
 
-/// The one file that a mount shows.
+/// The single file of a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its size in bytes, which cannot change.
+    /// Size in bytes, which never changes.
     pub size: u64,
-    /// What programs are told to be the best unit of I/O, and loop devices that of trimming, in bytes; never zero.
+    /// Preferred unit of I/O and, for loop devices, of discards, in bytes; never zero.
     pub block_bytes: u32,
-    /// Whether nothing may be written.
+    /// Whether writes are refused.
     pub read_only: bool,
-    /// Whose it is: user and group.
+    /// Owner: user and group.
     pub owner: (u32, u32),
-}
-
-/// A request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FuseRequest<'a> {
-    /// Its number, which its reply carries.
-    pub unique: u64,
-    /// What it comes to.
-    pub ask: Ask<'a>,
 }
 
 /// A parsed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FuseRequest<'a> {
+    /// Number that identifies the request in its reply.
+    pub unique: u64,
+    /// Required action.
+    pub ask: Ask<'a>,
+}
+
+/// The action that a request requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
-    /// The disk has to do this, within its size; then [`ReplyTicket::reply`] is sent.
+    /// Execute the operation, which is within the disk, then send [`ReplyTicket::reply`].
     Do(ReplyTicket, Operation<'a>),
-    /// [`SeekFilesystem::answer`] is sent.
+    /// Send [`SeekFilesystem::answer`].
     Seek(SeekFilesystem),
-    /// This is sent, and no disk is needed for it.
+    /// Send this reply; the disk is not involved.
     Answer(FuseReply),
-    /// No reply is expected.
+    /// Send no reply.
     Nothing,
 }
 
@@ -53,13 +53,13 @@ const SEEK_HOLE: u32 = 4;
 const REGULAR: u32 = 0o100_000;
 
 impl Node {
-    /// The request that one read of `/dev/fuse` gave; `None` for what is no request: shorter than the head of one, or of
-    /// another length than that says. What is no sense otherwise is answered with an error.
+    /// Parses the request that one read of `/dev/fuse` returned. Invalid fields are answered with an error; `None` if
+    /// it is shorter than a header or its length contradicts its header.
     #[must_use]
     pub fn request<'a>(&self, bytes: &'a [u8]) -> Option<FuseRequest<'a>> {
         let mut fields = AbiFields::new(bytes);
         let (length, code, unique) = (fields.u32()?, fields.u32()?, fields.u64()?);
-        // Node, user, group, process, extensions: there is one node, and the kernel has seen to the rest.
+        // Skips node, user, group, process and extensions: there is one node, and the kernel has checked permissions.
         fields.skip(24)?;
         if usize::try_from(length) != Ok(bytes.len()) {
             return None;
@@ -72,7 +72,7 @@ impl Node {
         Some(FuseRequest { unique, ask })
     }
 
-    /// `None` where fields are missing.
+    /// Returns `None` if fields are missing.
     fn ask<'a>(&self, code: u32, unique: u64, mut fields: AbiFields<'a>) -> Option<Result<Ask<'a>, Errno>> {
         Some(match code {
             opcode::READ => self.read(unique, fields.read()?),
@@ -88,7 +88,7 @@ impl Node {
             opcode::ACCESS | opcode::FLUSH | opcode::RELEASE | opcode::DESTROY => {
                 Ok(Ask::Answer(FuseReply::done(unique)))
             }
-            // A request that its client no longer waits for is answered in its time all the same, as a disk would.
+            // An interrupted request is still answered when it ends, as on a disk.
             opcode::FORGET | opcode::BATCH_FORGET | opcode::INTERRUPT => Ok(Ask::Nothing),
             _ => Err(Errno::NOSYS),
         })
@@ -104,7 +104,7 @@ impl Node {
         })
     }
 
-    /// What would go beyond the end is cut off, as a disk does it.
+    /// Clips a write at the end of the file, as a disk does.
     fn write<'a>(&self, unique: u64, (offset, data, durable): (u64, &'a [u8], bool)) -> Result<Ask<'a>, Errno> {
         self.open(1)?;
         let length = self.within(offset, data.len() as u64) as usize;
@@ -118,8 +118,8 @@ impl Node {
         }
     }
 
-    /// Both give zeroes; a hole may be given up, a range of zeroes stays allocated. Making room that there is or never
-    /// will be is not known here.
+    /// Both modes write zeroes: a punched hole may be deallocated, a zero range stays allocated. Preallocation is not
+    /// supported.
     fn allocate<'a>(&self, unique: u64, (offset, length, mode): (u64, u64, u32)) -> Result<Ask<'a>, Errno> {
         let allocated = match mode & !KEEP_SIZE {
             PUNCH_HOLE => false,
@@ -151,7 +151,7 @@ impl Node {
         if self.read_only && flags & ACCESS_MODE != 0 { Err(Errno::ROFS) } else { Ok(()) }
     }
 
-    /// Times are accepted and forgotten; size, owner and mode are what they are.
+    /// Ignores times; refuses to change size, owner and mode.
     fn set(&self, (valid, size): (u32, u64)) -> Result<(), Errno> {
         let fixed = abi::attribute::MODE | abi::attribute::UID | abi::attribute::GID;
         let resized = valid & abi::attribute::SIZE != 0 && size != self.size;
@@ -163,13 +163,13 @@ impl Node {
         FuseReply::attributes(unique, self.size, mode, self.owner, self.block_bytes)
     }
 
-    /// How much of a range is within the file.
+    /// Returns the length of a range clipped to the file.
     fn within(&self, offset: u64, length: u64) -> u64 {
         length.min(self.size.saturating_sub(offset))
     }
 }
 
-/// Agrees on what both sides can do. A kernel that is too old is told so, which ends its mount.
+/// Negotiates the protocol. A kernel that is too old gets an error, which ends its mount.
 fn init<'a>(unique: u64, (major, minor, readahead, flags): (u32, u32, u32, u32)) -> Result<Ask<'a>, Errno> {
     match major {
         abi::MAJOR if minor >= abi::OLDEST_MINOR => {
@@ -181,19 +181,19 @@ fn init<'a>(unique: u64, (major, minor, readahead, flags): (u32, u32, u32, u32))
     }
 }
 
-/// The bodies of requests: `struct fuse_…_in`.
+/// Parses the bodies of requests, `struct fuse_…_in`.
 impl<'a> AbiFields<'a> {
     fn init(&mut self) -> Option<(u32, u32, u32, u32)> {
         Some((self.u32()?, self.u32()?, self.u32()?, self.u32()?))
     }
 
-    /// First byte and length.
+    /// Returns offset and length.
     fn read(&mut self) -> Option<(u64, u32)> {
         let _handle = self.u64()?;
         Some((self.u64()?, self.u32()?))
     }
 
-    /// First byte, what to write, whether it has to be durable.
+    /// Returns offset, data, and whether it has to be durable.
     fn write(&mut self) -> Option<(u64, &'a [u8], bool)> {
         let _handle = self.u64()?;
         let (offset, length, _flags, _owner) = (self.u64()?, self.u32()?, self.u32()?, self.u64()?);
@@ -202,19 +202,19 @@ impl<'a> AbiFields<'a> {
         (usize::try_from(length) == Ok(data.len())).then_some((offset, data, flags & DSYNC != 0))
     }
 
-    /// First byte, length, mode.
+    /// Returns offset, length and mode.
     fn allocate(&mut self) -> Option<(u64, u64, u32)> {
         let _handle = self.u64()?;
         Some((self.u64()?, self.u64()?, self.u32()?))
     }
 
-    /// First byte and whence.
+    /// Returns offset and whence.
     fn seek(&mut self) -> Option<(u64, u32)> {
         let _handle = self.u64()?;
         Some((self.u64()?, self.u32()?))
     }
 
-    /// Which attributes, and the size.
+    /// Returns the selected attributes and the size.
     fn set(&mut self) -> Option<(u32, u64)> {
         let (valid, _padding, _handle) = (self.u32()?, self.u32()?, self.u64()?);
         Some((valid, self.u64()?))

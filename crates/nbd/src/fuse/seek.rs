@@ -3,10 +3,9 @@
 use rustix::io::Errno;
 
 use super::reply::{FuseReply, system};
-use nbd_wire as wire;
-use nbd_wire::Extent;
+use nbd_wire::{self as wire, Extent};
 
-/// A search for the next byte that is allocated, or that is not.
+/// A search for the next allocated byte or the next hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekFilesystem {
     pub(super) unique: u64,
@@ -16,8 +15,8 @@ pub struct SeekFilesystem {
 }
 
 impl SeekFilesystem {
-    /// Asks `extents` what is allocated of a range (first byte, length), as [`Store::extents`] tells it, until the place
-    /// is found. The end of the file is a hole.
+    /// Searches with `extents`, which takes offset and length like [`Store::extents`]. The end of the file counts as a
+    /// hole.
     ///
     /// [`Store::extents`]: crate::store::Store::extents
     pub fn answer(self, extents: impl FnMut(u64, u64) -> Result<Vec<Extent>, wire::Errno>) -> FuseReply {
@@ -41,7 +40,7 @@ impl SeekFilesystem {
                 return Err(Errno::IO);
             }
         }
-        // There is no data behind the last of it.
+        // No data follows the last hole.
         if self.hole && self.from < self.size { Ok(self.size) } else { Err(Errno::NXIO) }
     }
 }
@@ -50,7 +49,7 @@ impl SeekFilesystem {
 mod tests {
     use super::*;
 
-    /// 4096 bytes of data, 4096 of hole, and so on, told at most two at a time.
+    /// Alternates 4096 bytes of data and of hole; returns at most two extents.
     fn stripes(from: u64, length: u64) -> Result<Vec<Extent>, wire::Errno> {
         let first = 4096 - from % 4096;
         let hole = from / 4096 % 2 == 1;
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_a_hole_and_no_data_is_behind_it() {
+    fn the_end_is_a_hole_and_no_data_follows_it() {
         assert_eq!(place(12288, false), Err(Errno::NXIO));
         assert_eq!(place(16384, true), Err(Errno::NXIO));
         let full = |_, length| Ok(vec![Extent { length, hole: false, zero: false }]);
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_tells_nothing_is_an_error_and_no_endless_search() {
+    fn a_store_without_extents_fails_the_seek_instead_of_looping() {
         assert_eq!(
             SeekFilesystem { unique: 1, from: 0, size: 10, hole: true }.place(|_, _| Ok(Vec::new())),
             Err(Errno::IO)

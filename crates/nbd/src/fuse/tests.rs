@@ -1,11 +1,11 @@
-//! Requests as the kernel writes them, byte by byte.
+//! Parses requests as the kernel writes them.
 
 use super::*;
 use nbd_wire as wire;
 
 const NODE: Node = Node { size: 1 << 20, block_bytes: 4096, read_only: false, owner: (1, 2) };
 
-/// Number 7, with `fields` as its body.
+/// Builds request 7 with `fields` as its body.
 fn bytes(code: u32, fields: &[u64]) -> Vec<u8> {
     let body = fields.iter().flat_map(|field| field.to_ne_bytes());
     let mut whole: Vec<u8> = [0, code].iter().flat_map(|field| field.to_ne_bytes()).collect();
@@ -21,7 +21,7 @@ fn sealed(mut whole: Vec<u8>) -> Vec<u8> {
     whole
 }
 
-/// Two fields of half the size.
+/// Packs two 32-bit fields into one of 64 bits.
 fn pair(first: u32, second: u32) -> u64 {
     let mut both = [0; 8];
     both[..4].copy_from_slice(&first.to_ne_bytes());
@@ -45,7 +45,7 @@ fn failure(errno: Errno) -> (Option<Operation<'static>>, FuseReply) {
 }
 
 #[test]
-fn reads_end_where_the_file_ends() {
+fn reads_end_at_the_end_of_the_file() {
     let read = |offset, length| ask(NODE, opcode::READ, &[0, offset, pair(length, 0), 0, 0]);
     assert_eq!(read(4096, 512), (Some(Operation::Read { offset: 4096, length: 512 }), FuseReply::read(7, 512)));
     let last = (1 << 20) - 512;
@@ -55,7 +55,7 @@ fn reads_end_where_the_file_ends() {
 }
 
 #[test]
-fn a_reply_to_a_read_counts_the_bytes_behind_it() {
+fn a_reply_to_a_read_counts_the_data_that_follows() {
     let reply = ReplyTicket::read(9, 512).reply(Ok(()));
     assert_eq!(reply.bytes(), [pair(528, 0).to_ne_bytes(), 9u64.to_ne_bytes()].concat());
     assert_eq!(reply.payload_bytes(), 512);
@@ -65,23 +65,23 @@ fn a_reply_to_a_read_counts_the_bytes_behind_it() {
 }
 
 #[test]
-fn writes_carry_their_data_and_their_need_to_last() {
+fn writes_carry_their_data_and_durability() {
     let write = |offset, length, flags| {
         let (operation, reply) = ask(NODE, opcode::WRITE, &[0, offset, pair(length, 0), 0, pair(flags, 0), 1, 2]);
         (operation.map(|operation| format!("{operation:?}")), reply)
     };
     let data: Vec<u8> = [1u64.to_ne_bytes(), 2u64.to_ne_bytes()].concat();
-    let told = |offset, data, durable| Some(format!("{:?}", Operation::Write { offset, data, durable }));
-    assert_eq!(write(512, 16, 0), (told(512, &data, false), FuseReply::written(7, 16)));
-    assert_eq!(write(512, 16, DSYNC).0, told(512, &data, true));
+    let expected = |offset, data, durable| Some(format!("{:?}", Operation::Write { offset, data, durable }));
+    assert_eq!(write(512, 16, 0), (expected(512, &data, false), FuseReply::written(7, 16)));
+    assert_eq!(write(512, 16, DSYNC).0, expected(512, &data, true));
     let last = (1 << 20) - 8;
-    assert_eq!(write(last, 16, 0), (told(last, &data[..8], false), FuseReply::written(7, 8)));
+    assert_eq!(write(last, 16, 0), (expected(last, &data[..8], false), FuseReply::written(7, 8)));
     assert_eq!(write(1 << 20, 16, 0).1, FuseReply::failed(7, Errno::NOSPC));
-    assert_eq!(write(0, 15, 0).1, FuseReply::failed(7, Errno::INVAL), "another length than it says");
+    assert_eq!(write(0, 15, 0).1, FuseReply::failed(7, Errno::INVAL), "its length contradicts its header");
 }
 
 #[test]
-fn nothing_is_written_to_a_file_that_is_read_only() {
+fn a_read_only_file_refuses_writes() {
     let node = Node { read_only: true, ..NODE };
     assert_eq!(ask(node, opcode::WRITE, &[0, 0, pair(8, 0), 0, 0, 1]), failure(Errno::ROFS));
     assert_eq!(ask(node, opcode::FALLOCATE, &[0, 0, 8, pair(KEEP_SIZE | PUNCH_HOLE, 0)]), failure(Errno::ROFS));
@@ -90,7 +90,7 @@ fn nothing_is_written_to_a_file_that_is_read_only() {
 }
 
 #[test]
-fn holes_and_zero_ranges_are_zeroes_of_two_kinds() {
+fn holes_are_deallocated_and_zero_ranges_stay_allocated() {
     let allocate = |offset, length, mode| ask(NODE, opcode::FALLOCATE, &[0, offset, length, pair(mode, 0)]);
     let zero = |offset, length, allocated| Operation::Zero { offset, length, durable: false, allocated, fast: false };
     assert_eq!(allocate(0, 4096, KEEP_SIZE | PUNCH_HOLE), (Some(zero(0, 4096, false)), FuseReply::done(7)));
@@ -102,7 +102,7 @@ fn holes_and_zero_ranges_are_zeroes_of_two_kinds() {
 }
 
 #[test]
-fn the_size_the_owner_and_the_mode_stay() {
+fn size_owner_and_mode_cannot_change() {
     let set = |valid, size| ask(NODE, opcode::SETATTR, &[pair(valid, 0), 0, size]).1;
     assert_eq!(set(abi::attribute::SIZE, 0), FuseReply::failed(7, Errno::PERM));
     assert_eq!(set(abi::attribute::SIZE, 1 << 20), NODE.attributes(7));
@@ -111,7 +111,7 @@ fn the_size_the_owner_and_the_mode_stay() {
 }
 
 #[test]
-fn bodies_of_replies_have_the_sizes_that_the_kernel_expects() {
+fn bodies_of_replies_have_the_kernels_sizes() {
     let sizes = [
         (NODE.attributes(7), 16 + 104),
         (FuseReply::opened(7), 16 + 16),
@@ -128,7 +128,7 @@ fn bodies_of_replies_have_the_sizes_that_the_kernel_expects() {
 }
 
 #[test]
-fn versions_are_agreed_upon_or_refused() {
+fn versions_are_negotiated_or_refused() {
     let init = |major, minor, flags| ask(NODE, opcode::INIT, &[pair(major, minor), pair(131_072, flags), 0]).1;
     assert_eq!(init(7, 45, u32::MAX), FuseReply::init(7, 38, 131_072, abi::init::WANTED));
     assert_eq!(init(7, 31, abi::init::ASYNC_DIO), FuseReply::init(7, 31, 131_072, abi::init::ASYNC_DIO));
@@ -138,7 +138,7 @@ fn versions_are_agreed_upon_or_refused() {
 }
 
 #[test]
-fn what_is_unknown_is_not_implemented_and_what_is_cut_short_is_invalid() {
+fn unknown_requests_are_not_implemented_and_truncated_ones_are_invalid() {
     assert_eq!(ask(NODE, 1, &[]), failure(Errno::NOSYS));
     assert_eq!(ask(NODE, 0xffff_ffff, &[]), failure(Errno::NOSYS));
     assert_eq!(ask(NODE, opcode::READ, &[0, 0]), failure(Errno::INVAL));
@@ -146,14 +146,14 @@ fn what_is_unknown_is_not_implemented_and_what_is_cut_short_is_invalid() {
 }
 
 #[test]
-fn what_is_no_request_is_none() {
+fn a_wrong_length_is_no_request() {
     let whole = bytes(opcode::FSYNC, &[0, 0]);
     assert!((0..whole.len()).all(|length| NODE.request(&whole[..length]).is_none()));
     assert!(NODE.request(&[whole, vec![0]].concat()).is_none());
 }
 
 #[test]
-fn nobody_is_answered_who_does_not_wait() {
+fn requests_without_a_reply_are_not_answered() {
     for code in [opcode::FORGET, opcode::BATCH_FORGET, opcode::INTERRUPT] {
         assert_eq!(NODE.request(&bytes(code, &[1])).unwrap().ask, Ask::Nothing);
     }

@@ -1,15 +1,15 @@
 //! The order in which connections are granted advances.
 //!
-//! Connections whose clients are known to read their replies come first: they return an advance soon, while a client that
-//! reads nothing keeps it until it is disconnected. Connections of both kinds keep their order of arrival, and after
-//! [`OVERTAKEN_MOST`] grants to known readers the first of the others has its turn.
+//! Connections whose clients are known to read their replies come first: they return an advance soon, while a client
+//! that reads nothing keeps its advance until it is disconnected. Within each group, arrival order is kept. After
+//! [`MAX_OVERTAKEN`] grants to known readers, the first connection of the other group is served.
 
 use std::collections::VecDeque;
 
 use super::slots::ConnectionTicket;
 
 /// Number of known readers that are granted an advance before a waiting connection not known to read.
-pub(super) const OVERTAKEN_MOST: u32 = 8;
+pub(super) const MAX_OVERTAKEN: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct AdvanceQueue {
@@ -26,28 +26,27 @@ impl AdvanceQueue {
         self.readers.is_empty() && self.others.is_empty()
     }
 
-    /// The connection that is next.
+    /// Returns the connection to serve next.
     pub(super) fn first(&self) -> Option<ConnectionTicket> {
         let first = if self.is_turn_of_others() { self.others.front() } else { self.readers.front() };
         first.copied()
     }
 
     fn is_turn_of_others(&self) -> bool {
-        !self.others.is_empty() && (self.readers.is_empty() || self.overtaken >= OVERTAKEN_MOST)
+        !self.others.is_empty() && (self.readers.is_empty() || self.overtaken >= MAX_OVERTAKEN)
     }
 
     pub(super) fn push(&mut self, ticket: ConnectionTicket, is_reader: bool) {
         if is_reader { &mut self.readers } else { &mut self.others }.push_back(ticket);
     }
 
-    /// Takes note of a grant to a connection, which no longer waits if it did.
+    /// Records a grant to a connection and removes it from the queue.
     pub(super) fn grant(&mut self, ticket: ConnectionTicket) {
         let was_other = self.others.contains(&ticket);
         self.remove(ticket.client);
         self.overtaken = if was_other || self.others.is_empty() { 0 } else { self.overtaken + 1 };
     }
 
-    /// Removes the connection of a client.
     pub(super) fn remove(&mut self, client: u32) {
         self.readers.retain(|ticket| ticket.client != client);
         self.others.retain(|ticket| ticket.client != client);

@@ -8,19 +8,18 @@ use super::budget::MemoryBudget;
 use super::connection::Connection;
 use super::dispatcher::Dispatcher;
 use super::mounted::Mounted;
-use super::over::Over;
 use super::poll::Interest;
+use super::socket_error::ClientEnded;
 
-/// One client.
 pub(super) enum Client {
-    /// Came through a listener.
+    /// A client connected through a listener.
     Connection(Box<Connection>),
-    /// The kernel.
+    /// The kernel, through a mount.
     Mounted(Box<Mounted>),
 }
 
 impl Client {
-    /// What is watched for it.
+    /// Returns the descriptor to watch.
     pub(super) fn file(&self) -> BorrowedFd<'_> {
         match self {
             Self::Connection(connection) => connection.file(),
@@ -28,7 +27,7 @@ impl Client {
         }
     }
 
-    /// Which export it has chosen; `None` before it has.
+    /// Returns the selected export; `None` before the client selects one.
     pub(super) fn export(&self) -> Option<u32> {
         match self {
             Self::Connection(connection) => connection.export(),
@@ -36,15 +35,14 @@ impl Client {
         }
     }
 
-    /// Takes what it has sent.
-    pub(super) fn hear(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+    pub(super) fn handle_input(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         match self {
-            Self::Connection(connection) => connection.hear(now, dispatcher),
-            Self::Mounted(mounted) => mounted.hear(now, dispatcher),
+            Self::Connection(connection) => connection.handle_input(now, dispatcher),
+            Self::Mounted(mounted) => mounted.handle_input(now, dispatcher),
         }
     }
 
-    /// Writes the reply to one of its requests, to be sent by [`Client::send`].
+    /// Queues the reply to a finished request, which [`Client::send`] sends.
     #[inline]
     pub(super) fn answer(&mut self, now: Nanos, slot: u32, dispatcher: &mut Dispatcher) {
         let answer = dispatcher.take(now, slot);
@@ -54,45 +52,44 @@ impl Client {
         }
     }
 
-    /// Sends what can be sent.
-    pub(super) fn send(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+    /// Sends as much as the descriptor accepts.
+    pub(super) fn send(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         match self {
             Self::Connection(connection) => connection.send(now, dispatcher),
             Self::Mounted(mounted) => mounted.settle(dispatcher),
         }
     }
 
-    /// Whether something is still to be sent to it.
-    pub(super) fn is_owed(&self) -> bool {
-        matches!(self, Self::Connection(connection) if connection.is_owed())
+    pub(super) fn has_output(&self) -> bool {
+        matches!(self, Self::Connection(connection) if connection.has_output())
     }
 
-    /// For what it has to be watched now.
-    pub(super) fn wants(&self, budget: &MemoryBudget) -> Interest {
+    /// Returns the events to watch for.
+    pub(super) fn interest(&self, budget: &MemoryBudget) -> Interest {
         match self {
-            Self::Connection(connection) => connection.wants(budget),
-            Self::Mounted(mounted) => mounted.wants(budget),
+            Self::Connection(connection) => connection.interest(budget),
+            Self::Mounted(mounted) => mounted.interest(budget),
         }
     }
 
-    /// Whether it has memory that others wait for, and does not move on.
+    /// Reports whether it makes no progress while it holds memory that others wait for.
     pub(super) fn is_overdue(&self, now: Nanos) -> bool {
         matches!(self, Self::Connection(connection) if connection.is_overdue(now))
     }
 
-    /// Since when it has been there without choosing an export.
-    pub(super) fn hesitates_since(&self) -> Option<Nanos> {
+    /// Returns when it connected, if it has not selected an export.
+    pub(super) fn handshaking_since(&self) -> Option<Nanos> {
         match self {
             Self::Connection(connection) if connection.export().is_none() => Some(connection.since),
             _ => None,
         }
     }
 
-    /// It goes; what it was lent goes back.
-    pub(super) fn abandon(&mut self, dispatcher: &mut Dispatcher) {
+    /// Closes it and returns its memory and loans.
+    pub(super) fn close(&mut self, dispatcher: &mut Dispatcher) {
         match self {
-            Self::Connection(connection) => connection.abandon(dispatcher),
-            Self::Mounted(mounted) => mounted.abandon(dispatcher),
+            Self::Connection(connection) => connection.close(dispatcher),
+            Self::Mounted(mounted) => mounted.close(dispatcher),
         }
     }
 }

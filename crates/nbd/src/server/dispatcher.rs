@@ -1,102 +1,94 @@
-//! Where requests of all clients go: checked, given to the store and to the model, and answered when both have done with
-//! them.
+//! Validates requests of all clients, passes them to the store and the model, and collects their results.
 
 use units::Nanos;
 use volume::{RequestKind as Charged, Share, System};
 
 use super::Offer;
+use super::active_clients::ActiveClients;
 use super::budget::{MemoryBudget, REQUEST_BYTES};
-use super::connections::Connections;
 use super::outbox::Loan;
-use super::over::Over;
 use super::slots::{ConnectionTicket, Pending, ServerSlots, SlotError};
+use super::socket_error::ClientEnded;
 use super::tallies::ExportTally;
 use super::timeline::Timeline;
 use super::tls::TlsIdentity;
 use crate::store::faults::FaultRates;
 use crate::store::{Abilities, Fault, Faults, Footprint, Operation, Store, StoreEnd, StoreProgress};
-use nbd_wire::Extent;
 use nbd_wire::handshake::Agreed;
-use nbd_wire::{CommandFlags, Errno, Export, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
+use nbd_wire::{CommandFlags, Errno, Export, Extent, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
 
-/// Bytes per read.
 pub(super) const INPUT_BYTES: usize = 256 << 10;
 
-/// An export with its store and route.
 #[derive(Clone, Debug)]
-pub(super) struct Offered {
-    /// Which store holds its bytes.
+pub(super) struct ExportEntry {
+    /// Index of the store with its data.
     pub store: u32,
-    /// What requests take there.
+    /// Memory of requests in the store.
     pub footprint: Footprint,
-    /// Its way into the model; `None` where requests are answered as soon as the store has done them.
+    /// Its attachment to the model; `None` to answer as soon as the store has finished.
     pub route: Option<usize>,
     pub tally: ExportTally,
 }
 
-/// How the requests of a connection are interpreted.
+/// How to interpret and answer the requests of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReplyMode {
-    /// Which export it has chosen.
+    /// Index of the selected export.
     pub export: u32,
-    /// How it wants replies.
     pub style: ReplyStyle,
-    /// The number under which it asks for what is allocated.
+    /// ID of the negotiated `base:allocation` context.
     pub context: Option<u32>,
 }
 
 impl ReplyMode {
-    /// As both sides have agreed.
     pub(super) fn of(agreed: &Agreed) -> Self {
         Self { export: agreed.export as u32, style: agreed.style(), context: agreed.allocation }
     }
 }
 
-/// Requests of all clients, from their arrival to their reply.
+/// Requests of all clients, from arrival to reply.
 pub(super) struct Dispatcher {
-    /// What clients are told of the exports.
+    /// Exports as clients see them.
     pub exports: Vec<Export>,
-    /// What stands behind each of them.
-    pub offered: Vec<Offered>,
+    /// The server's part of each export.
+    pub offered: Vec<ExportEntry>,
     pub stores: Vec<Box<dyn Store>>,
     pub timeline: Timeline,
-    /// What proves to clients who the server is.
+    /// TLS certificates of the server.
     pub identity: Option<TlsIdentity>,
-    /// Which of the stores hold copies.
     copies: Vec<bool>,
     slots: ServerSlots,
-    /// Requests since the server began.
+    /// Number of requests since the server started.
     pub taken: u64,
-    /// Those that can be answered now.
+    /// Requests ready to be answered.
     finished: Vec<u32>,
     ended: Vec<StoreEnd>,
-    /// What goes wrong on purpose.
+    /// Faults injected in the server.
     pub faults: Option<Faults>,
-    /// Who wait for replies.
-    pub connections: Connections,
-    /// The memory of all clients.
+    /// Clients waiting for replies.
+    pub active: ActiveClients,
+    /// Memory of all clients.
     pub budget: MemoryBudget,
-    /// Where connections receive, one after the other.
-    pub room: Vec<u8>,
-    /// Whether requests are refused because the server is about to stop.
+    /// Receive buffer that all connections share.
+    pub buffer: Vec<u8>,
+    /// Whether requests are refused because the server is stopping.
     pub closing: bool,
 }
 
-/// Result of a dispatched request.
 #[derive(Clone, Debug)]
 pub(super) struct DispatchResult {
     pub request: NbdRequest,
-    /// With the bytes of a read.
+    /// Success, with the loaned data of a read.
     pub result: Result<Option<Loan>, SlotError>,
-    /// What a question for the state of blocks found.
+    /// Extents found by a block status request.
     pub extents: Vec<Extent>,
 }
 
-/// At most as many extents are told in one reply.
-const EXTENTS_MOST: usize = 1024;
-/// Memory of one while it is found and told.
+/// Maximum extents per reply.
+const MAX_EXTENTS: usize = 1024;
+/// Memory of an extent while it is found and sent.
 const EXTENT_BYTES: u64 = 40;
-/// The least memory that the bytes of a request take in a store.
+/// Allocation unit for the data of a request in a store.
 const PAGE_BYTES: u64 = 4096;
 
 impl Dispatcher {
@@ -107,7 +99,7 @@ impl Dispatcher {
         identity: Option<TlsIdentity>,
         budget: MemoryBudget,
     ) -> Self {
-        let offered = offers.iter().map(|&Offer { store, route, .. }| Offered {
+        let offered = offers.iter().map(|&Offer { store, route, .. }| ExportEntry {
             store: store as u32,
             footprint: stores[store].footprint(),
             route,
@@ -125,33 +117,33 @@ impl Dispatcher {
             finished: Vec::new(),
             ended: Vec::new(),
             faults: None,
-            connections: Connections::default(),
+            active: ActiveClients::default(),
             budget,
-            room: vec![0; 2 * INPUT_BYTES],
+            buffer: vec![0; 2 * INPUT_BYTES],
             closing: false,
         }
     }
 
-    /// Takes a request with all its bytes.
+    /// Accepts a complete request.
     ///
     /// # Errors
-    /// When its connection is to be lost on purpose, or has to be: clients that have left keep all numbers in use.
+    /// When a fault disconnects the client, or when requests of disconnected clients occupy all slots.
     pub(super) fn accept(
         &mut self,
         now: Nanos,
         ticket: ConnectionTicket,
-        manner: ReplyMode,
+        mode: ReplyMode,
         request: NbdRequest,
         payload: &[u8],
-    ) -> Result<(), Over> {
-        let export = manner.export;
+    ) -> Result<(), ClientEnded> {
+        let export = mode.export;
         let fault = self.fault(export, &request)?;
         let pending =
             Pending { ticket, export, request, arrived: now, due: None, waits: 0, result: Ok(()), extents: Vec::new() };
-        let slot = self.slots.take(pending).ok_or(Over)?;
+        let slot = self.slots.take(pending).ok_or(ClientEnded)?;
         self.taken += 1;
         self.offered[export as usize].tally.in_flight += 1;
-        let begun = self.check(manner, &request).and_then(|()| self.begin(slot, manner, &request, payload));
+        let begun = self.check(mode, &request).and_then(|()| self.begin(slot, mode, &request, payload));
         let waits = begun.unwrap_or_else(|refused| {
             self.slots.get(slot).result = Err(refused);
             0
@@ -163,7 +155,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// How much memory a request takes until its reply is sent.
+    /// Returns the memory of a request until its reply is sent.
     #[inline]
     pub(super) fn cost(&self, export: u32, request: &NbdRequest) -> u64 {
         let footprint = self.offered[export as usize].footprint;
@@ -174,12 +166,12 @@ impl Dispatcher {
                 NbdCommand::Read => copy,
                 NbdCommand::Write => copy + footprint.write_bytes,
                 NbdCommand::WriteZeroes => footprint.zero_bytes,
-                NbdCommand::BlockStatus => EXTENTS_MOST as u64 * EXTENT_BYTES,
+                NbdCommand::BlockStatus => MAX_EXTENTS as u64 * EXTENT_BYTES,
                 _ => 0,
             }
     }
 
-    /// What is left of that when the reply is written.
+    /// Returns the part of that memory in use until the loaned data is sent.
     #[inline]
     pub(super) fn loan_cost(&self, loan: Loan) -> u64 {
         let copy =
@@ -187,28 +179,28 @@ impl Dispatcher {
         REQUEST_BYTES + copy
     }
 
-    /// Whether a payload is longer than any that an export takes.
+    /// Reports whether a payload exceeds the export's limit.
     #[inline]
     pub(super) fn is_too_long(&self, export: u32, payload: u64) -> bool {
         payload > u64::from(self.exports[export as usize].block.maximum)
     }
 
-    /// What goes wrong with a request on purpose, before it reaches a store.
-    fn fault(&mut self, export: u32, request: &NbdRequest) -> Result<Option<Fault>, Over> {
+    /// Draws the fault to inject into a request before it reaches a store.
+    fn fault(&mut self, export: u32, request: &NbdRequest) -> Result<Option<Fault>, ClientEnded> {
         let Some(faults) = &mut self.faults else { return Ok(None) };
         let fault = faults.next(charged(request), request.length);
         if fault == Some(Fault::Disconnect) {
             self.inject(export, Fault::Disconnect);
-            return Err(Over);
+            return Err(ClientEnded);
         }
         Ok(fault)
     }
 
-    /// Holds a request up. Returns how many ends it has to wait for because of that.
+    /// Stalls a request if the fault says so. Returns how many completions it adds.
     fn stall(&mut self, slot: u32, export: u32, fault: Option<Fault>) -> u8 {
         let Some(fault @ (Fault::Stall(time) | Fault::FlushStall(time))) = fault else { return 0 };
         self.inject(export, fault);
-        self.timeline.alarm(self.slots.get(slot).arrived + time, slot);
+        self.timeline.delay_until(self.slots.get(slot).arrived + time, slot);
         1
     }
 
@@ -217,7 +209,7 @@ impl Dispatcher {
         self.offered[export as usize].tally.injected.count(fault.kind());
     }
 
-    /// Other faults from the next request on.
+    /// Changes the injected faults, from the next request on.
     pub(super) fn set_faults(&mut self, rates: FaultRates) {
         if let Some(faults) = &mut self.faults {
             faults.set_rates(rates.in_server());
@@ -225,14 +217,13 @@ impl Dispatcher {
         self.stores.iter_mut().for_each(|store| store.set_faults(rates));
     }
 
-    /// Whether a request makes sense for its export.
-    fn check(&self, manner: ReplyMode, request: &NbdRequest) -> Result<(), SlotError> {
-        let (offered, export) = (&self.offered[manner.export as usize], &self.exports[manner.export as usize]);
+    fn check(&self, mode: ReplyMode, request: &NbdRequest) -> Result<(), SlotError> {
+        let (offered, export) = (&self.offered[mode.export as usize], &self.exports[mode.export as usize]);
         let refuse = |errno, why| Err(SlotError { errno, why });
         if self.closing {
             return refuse(Errno::Shutdown, "the server is about to stop");
         }
-        let Some(allowed) = allowed(request.command, manner.style) else {
+        let Some(allowed) = allowed(request.command, mode.style) else {
             return refuse(Errno::Invalid, "no such command");
         };
         if request.flags.beyond(allowed.and(CommandFlags::FUA)) {
@@ -253,12 +244,12 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Gives a request to the store and to the model. Returns how many ends it has to wait for.
-    fn begin(&mut self, slot: u32, manner: ReplyMode, request: &NbdRequest, payload: &[u8]) -> Result<u8, SlotError> {
-        let offered = &self.offered[manner.export as usize];
+    /// Starts a request in the store and the model. Returns how many completions it waits for.
+    fn begin(&mut self, slot: u32, mode: ReplyMode, request: &NbdRequest, payload: &[u8]) -> Result<u8, SlotError> {
+        let offered = &self.offered[mode.export as usize];
         let store = &mut self.stores[offered.store as usize];
         if request.command == NbdCommand::BlockStatus {
-            self.slots.get(slot).extents = extents(store.as_mut(), manner, request)?;
+            self.slots.get(slot).extents = extents(store.as_mut(), mode, request)?;
             return Ok(0);
         }
         let mut waits = 0;
@@ -270,16 +261,16 @@ impl Dispatcher {
         }
         if let (Some(route), Some(kind)) = (offered.route, charged(request)) {
             let length = u32::try_from(request.length).unwrap_or(u32::MAX);
-            let asked = volume::Request { id: slot, kind, offset: request.offset, length };
+            let modelled = volume::Request { id: slot, kind, offset: request.offset, length };
             let pending = self.slots.get(slot);
-            let share = Share { user: pending.ticket.client, among: self.connections.sharing(pending.arrived) };
-            self.timeline.arrive(pending.arrived, route, asked, share);
+            let share = Share { user: pending.ticket.client, among: self.active.sharing(pending.arrived) };
+            self.timeline.arrive(pending.arrived, route, modelled, share);
             waits += 1;
         }
         Ok(waits)
     }
 
-    /// Hands over what stores hold back, hears what has ended and what is due.
+    /// Submits to the stores, then collects what has finished in the stores and what the model says is due.
     pub(super) fn settle(&mut self, now: Nanos) {
         for store in &mut self.stores {
             store.submit();
@@ -303,19 +294,18 @@ impl Dispatcher {
         }
     }
 
-    /// Moves what can be answered now to `batch`, in the order in which it became so.
+    /// Moves finished requests to `batch`, in order of completion.
     #[inline]
     pub(super) fn finished(&mut self, batch: &mut Vec<u32>) {
         batch.append(&mut self.finished);
     }
 
-    /// Who asked.
+    /// Returns the connection that sent a request.
     #[inline]
-    pub(super) fn asker(&mut self, slot: u32) -> ConnectionTicket {
+    pub(super) fn ticket(&mut self, slot: u32) -> ConnectionTicket {
         self.slots.get(slot).ticket
     }
 
-    /// Takes a finished request out, to be answered now.
     #[inline]
     pub(super) fn take(&mut self, now: Nanos, slot: u32) -> DispatchResult {
         let pending = self.slots.remove(slot);
@@ -323,7 +313,7 @@ impl Dispatcher {
         let Pending { request, export, result, extents, .. } = pending;
         let reads = request.command == NbdCommand::Read && request.length > 0;
         if reads && result.is_ok() {
-            // The number is free when the bytes are sent.
+            // The slot stays in use until the data is sent.
             let store = self.offered[export as usize].store;
             let loan = Loan { store, slot, offset: request.offset, length: request.length as u32 };
             return DispatchResult { request, result: Ok(Some(loan)), extents };
@@ -332,18 +322,17 @@ impl Dispatcher {
         DispatchResult { request, result: result.map(|()| None), extents }
     }
 
-    /// Forgets a finished request whose client is gone.
+    /// Discards a finished request whose client has disconnected.
     pub(super) fn drop_answer(&mut self, now: Nanos, slot: u32) {
         let Pending { export, request, .. } = *self.slots.get(slot);
         self.budget.orphan_ended(self.cost(export, &request));
         if let Ok(Some(loan)) = self.take(now, slot).result {
-            self.give_back(loan);
+            self.release(loan);
         }
     }
 
-    /// Takes back what was lent.
     #[inline]
-    pub(super) fn give_back(&mut self, loan: Loan) {
+    pub(super) fn release(&mut self, loan: Loan) {
         self.stores[loan.store as usize].release(loan.slot);
         self.slots.free(loan.slot);
     }
@@ -359,13 +348,12 @@ impl Dispatcher {
         tally.answered(request.command, request.length, *arrived, now, result.is_ok());
     }
 
-    /// Whether a request waits for anything.
     pub(super) fn is_idle(&self) -> bool {
         self.slots.in_use() == 0
     }
 }
 
-/// Flags that a command may have, beside those that all may; `None` for no command.
+/// Returns the flags of a command besides those of all commands; `None` for an unknown command.
 const fn allowed(command: NbdCommand, style: ReplyStyle) -> Option<CommandFlags> {
     match command {
         NbdCommand::Read => Some(CommandFlags::DF),
@@ -381,7 +369,7 @@ const fn writes(command: NbdCommand) -> bool {
     matches!(command, NbdCommand::Write | NbdCommand::WriteZeroes | NbdCommand::Trim)
 }
 
-/// The kind for which the model charges a request; `None` if it is free.
+/// Returns the kind for which the model charges a request; `None` if it is free.
 const fn charged(request: &NbdRequest) -> Option<Charged> {
     match request.command {
         NbdCommand::Flush => Some(Charged::Flush),
@@ -394,7 +382,7 @@ const fn charged(request: &NbdRequest) -> Option<Charged> {
     }
 }
 
-/// The operation of the store; `None` where there is nothing to do.
+/// Returns the store's operation; `None` if there is nothing to do.
 fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: Abilities) -> Option<Operation<'a>> {
     let NbdRequest { offset, length, flags, .. } = *request;
     let durable = flags.has(CommandFlags::FUA);
@@ -413,18 +401,18 @@ fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: Abilities) 
     }
 }
 
-/// Extents of a range, in the form that the request wants.
-fn extents(store: &mut dyn Store, manner: ReplyMode, request: &NbdRequest) -> Result<Vec<Extent>, SlotError> {
-    if manner.context.is_none() {
+/// Returns the extents of a range, limited as the request demands.
+fn extents(store: &mut dyn Store, mode: ReplyMode, request: &NbdRequest) -> Result<Vec<Extent>, SlotError> {
+    if mode.context.is_none() {
         return Err(SlotError { errno: Errno::Invalid, why: "no metadata context was negotiated" });
     }
     if request.length == 0 {
         return Err(SlotError { errno: Errno::Invalid, why: "a range of no bytes" });
     }
-    // Without extended headers a length has 32 bits.
-    let most = if manner.style == ReplyStyle::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };
+    // Without extended headers, lengths have 32 bits.
+    let most = if mode.style == ReplyStyle::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };
     let one = request.flags.has(CommandFlags::REQ_ONE);
-    let mut found = store.extents(request.offset, request.length, if one { 1 } else { EXTENTS_MOST })?;
+    let mut found = store.extents(request.offset, request.length, if one { 1 } else { MAX_EXTENTS })?;
     if let Some(long) = found.iter().position(|extent| extent.length > most) {
         found[long].length = most;
         found.truncate(long + 1);

@@ -6,20 +6,20 @@
 
 use units::Nanos;
 
-/// The longest time to poll.
-const POLL_MOST: Nanos = Nanos::from_micros(64);
+const MAX_POLL: Nanos = Nanos::from_micros(64);
 /// A request that ends a sleep this early would have been found by polling: the wake-up took the rest.
 const SOON: Nanos = Nanos::from_micros(128);
-/// Requests that have to arrive soon before the server polls, less those that do not.
+/// Requests that must arrive soon, less those that do not, before the server polls.
 const WORTH: u32 = 8;
-/// Requests that have to arrive one at a time before that. With several in flight, a server that sleeps meets two at once
-/// much earlier; polling would then cost more processor time than it saves (0.61 instead of 0.48 of nbdkit's at depth 16).
+/// Consecutive requests that must arrive alone before the server polls. With several in flight, a sleeping server
+/// receives two at once much earlier; polling would then cost more processor time than it saves (0.61 instead of 0.48
+/// of nbdkit's at depth 16).
 const SINGLE: u32 = 256;
 
 /// Decides from the arrivals so far whether polling pays.
 #[derive(Debug)]
 pub(super) struct IdlePoll {
-    /// Whether there is a second processor, so that polling leaves one to the client.
+    /// Whether a second processor exists, so that polling leaves one to the client.
     allowed: bool,
     idle_since: Option<Nanos>,
     /// Requests received when the server was last idle.
@@ -44,10 +44,9 @@ impl IdlePoll {
             _ => self.single = 0,
         }
         let since = *self.idle_since.get_or_insert(now);
-        self.allowed && self.single >= SINGLE && self.soon >= WORTH && now.since(since) < POLL_MOST
+        self.allowed && self.single >= SINGLE && self.soon >= WORTH && now.since(since) < MAX_POLL
     }
 
-    /// Notes that something arrived.
     pub(super) fn arrived(&mut self, now: Nanos) {
         if let Some(since) = self.idle_since.take() {
             let soon = now.since(since) <= SOON;
@@ -68,12 +67,12 @@ mod tests {
     fn polls_for_requests_that_arrive_soon_and_no_longer_than_that() {
         let mut poll = IdlePoll::new(true);
         for turn in 0..u64::from(SINGLE) {
-            assert!(!poll.polls(at(turn * 100), turn), "nothing is known of the client yet");
+            assert!(!poll.polls(at(turn * 100), turn), "the client's pattern is unknown yet");
             poll.arrived(at(turn * 100 + 60));
         }
         let (begin, end) = (at(100_000), at(100_064));
         assert!(poll.polls(begin, 256) && poll.polls(at(100_063), 256));
-        assert!(!poll.polls(end, 256), "it has polled for long enough");
+        assert!(!poll.polls(end, 256), "the polling time is used up");
         for late in [200_000, 300_000] {
             poll.arrived(at(late));
             poll.polls(at(late + 100), late / 100_000 + 255);
@@ -86,7 +85,7 @@ mod tests {
         let mut poll = IdlePoll::new(true);
         for turn in 0..5_000 {
             let taken = turn + turn / 200;
-            assert!(!poll.polls(at(turn * 100), taken), "every 200th time there are two");
+            assert!(!poll.polls(at(turn * 100), taken), "every 200th time two arrive at once");
             poll.arrived(at(turn * 100 + 20));
         }
     }

@@ -13,12 +13,11 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept
 
 use nbd_wire::handshake::Tls;
 
-/// Nothing here blocks, and no child inherits it.
+/// Non-blocking, and not inherited by child processes.
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// Backlog of listening sockets.
 const BACKLOG: i32 = 1024;
 
-/// A socket that clients connect to. A unix socket's file goes with it.
+/// A listening socket. Dropping it removes a unix socket's file.
 #[derive(Debug)]
 pub struct Listener {
     file: OwnedFd,
@@ -27,10 +26,10 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at a path that only its owner may use. A socket that a server left there which is gone is replaced.
+    /// Listens at a path that only its owner can use. Replaces the socket file of a server that has ended.
     ///
     /// # Errors
-    /// Where the path cannot be made, or another server listens there.
+    /// When the path cannot be created or another server listens there.
     pub fn unix(path: &Path) -> io::Result<Self> {
         let file = match bind_unix(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
@@ -45,28 +44,28 @@ impl Listener {
     /// Listens at an address.
     ///
     /// # Errors
-    /// Where the address is not to be had.
+    /// When the address is unavailable.
     pub fn tcp(address: SocketAddr) -> io::Result<Self> {
         let bound = TcpListener::bind(address)?;
         bound.set_nonblocking(true)?;
         Ok(Self { file: bound.into(), path: None, tls: Tls::Off })
     }
 
-    /// Where a listener on TCP listens, with the port that the kernel has chosen where that was left to it.
+    /// Returns the address of a TCP listener, with the port that the kernel has chosen for port 0.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         SocketAddr::try_from(rustix::net::getsockname(&self.file).ok()?).ok()
     }
 
-    /// The same socket once more, for a caller that accepts clients itself.
+    /// Duplicates the socket for a caller that accepts clients itself.
     ///
     /// # Errors
-    /// Where the kernel gives no second descriptor.
+    /// When the kernel has no descriptor left.
     pub fn try_clone_file(&self) -> io::Result<OwnedFd> {
         self.file.try_clone()
     }
 
-    /// Whether connections that come here are encrypted.
+    /// Sets whether its connections are encrypted.
     #[must_use]
     pub fn with_tls(mut self, tls: Tls) -> Self {
         self.tls = tls;
@@ -81,11 +80,11 @@ impl Listener {
         self.file.as_fd()
     }
 
-    /// The next client; an error when none waits, or none can be let in.
+    /// Accepts a client; an error when none waits or none can be accepted.
     pub(super) fn accept(&self) -> Result<OwnedFd, Errno> {
         loop {
             match accept_with(&self.file, FLAGS) {
-                // It has left again.
+                // The client has disconnected already.
                 Err(Errno::CONNABORTED | Errno::INTR) => {}
                 accepted => return accepted,
             }
@@ -101,7 +100,7 @@ impl Drop for Listener {
     }
 }
 
-/// A socket at a path. Its permissions are set before it has a name, so that there is no instant without them.
+/// Binds a socket to a path. Sets its permissions before it has a name, so that it is never open to others.
 fn bind_unix(path: &Path) -> io::Result<OwnedFd> {
     let file = socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
@@ -110,7 +109,7 @@ fn bind_unix(path: &Path) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Whether a socket is there at which no server listens. To connect to a file of any other kind is refused as well.
+/// Reports whether a path is a socket without a listening server. Connecting to any other kind of file is refused too.
 fn is_left_over(path: &Path) -> bool {
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_that_was_left_is_replaced_and_no_other_file_ever() {
+    fn replaces_stale_sockets_and_no_other_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
         drop(std::os::unix::net::UnixListener::bind(path("left")).unwrap());
@@ -134,6 +133,6 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(path("file")).unwrap(), "precious");
         drop(listener);
-        assert!(!path("left").exists(), "the socket goes with the listener");
+        assert!(!path("left").exists(), "dropping the listener removes the socket");
     }
 }

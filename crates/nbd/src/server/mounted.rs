@@ -1,4 +1,4 @@
-//! The kernel as a client: an export as the one file of a mount.
+//! The kernel as a client: an export as the single file of a mount.
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,45 +7,43 @@ use units::Nanos;
 
 use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
 use super::dispatcher::{DispatchResult, Dispatcher, ReplyMode};
-use super::over::Over;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
+use super::socket_error::ClientEnded;
 use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, FuseReply, MOST_BYTES, Node, Received, SeekFilesystem};
 use crate::store::{Operation, Pieces};
 use nbd_wire::{CommandFlags, NbdCommand, NbdRequest, ReplyStyle};
 
-/// As many requests are read before other clients have their turn.
-const TURN: usize = 64;
-/// One reply has as many slices at most: the kernel takes 1024.
-const ROOM: usize = 512;
+/// Requests read before other clients are served.
+const MAX_REQUESTS_AT_ONCE: usize = 64;
+/// Maximum slices per reply; the kernel accepts 1024.
+const MAX_SLICES: usize = 512;
 
-/// No request of the kernel takes more memory than this, with what stores add to it.
-const REQUEST_MOST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
+/// Upper bound on the memory of a kernel request, including what stores add.
+const MAX_KERNEL_REQUEST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
 
-/// A mount.
 pub(super) struct Mounted {
     channel: Channel,
     node: Node,
     ticket: ConnectionTicket,
-    manner: ReplyMode,
+    mode: ReplyMode,
     buffer: Vec<u8>,
-    /// What makes the replies to requests under way, by their cookies.
+    /// Reply builders of requests in flight, by cookie.
     replies: Vec<Option<fuse::ReplyTicket>>,
     free: Vec<u32>,
     in_flight: u32,
-    /// Memory of requests in flight.
     pending_bytes: u64,
     account: Account,
 }
 
 impl Mounted {
     pub(super) fn new(channel: Channel, node: Node, ticket: ConnectionTicket, export: u32) -> Self {
-        let manner = ReplyMode { export, style: ReplyStyle::Simple, context: None };
+        let mode = ReplyMode { export, style: ReplyStyle::Simple, context: None };
         Self {
             channel,
             node,
             ticket,
-            manner,
+            mode,
             buffer: vec![0; BUFFER_BYTES],
             replies: Vec::new(),
             free: Vec::new(),
@@ -60,122 +58,118 @@ impl Mounted {
     }
 
     pub(super) fn export(&self) -> u32 {
-        self.manner.export
+        self.mode.export
     }
 
-    /// Reads requests and carries them out.
-    pub(super) fn hear(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+    pub(super) fn handle_input(&mut self, now: Nanos, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let heard = (0..TURN).try_for_each(|_| match self.next(&mut buffer, dispatcher) {
-            Ok(Received::Request(length)) => self.take(now, &buffer[..length], dispatcher).map_err(Some),
+        let result = (0..MAX_REQUESTS_AT_ONCE).try_for_each(|_| match self.receive(&mut buffer, dispatcher) {
+            Ok(Received::Request(length)) => self.process(now, &buffer[..length], dispatcher).map_err(Some),
             Ok(Received::Nothing) => Err(None),
-            Ok(Received::Unmounted) | Err(_) => Err(Some(Over)),
+            Ok(Received::Unmounted) | Err(_) => Err(Some(ClientEnded)),
         });
         self.buffer = buffer;
-        match heard {
-            Err(Some(over)) => Err(over),
+        match result {
+            Err(Some(ended)) => Err(ended),
             _ => Ok(()),
         }
     }
 
-    /// The next request, where there is memory for it.
-    fn next(&self, buffer: &mut [u8], dispatcher: &Dispatcher) -> std::io::Result<Received> {
-        if self.listens(&dispatcher.budget) { self.channel.receive(buffer) } else { Ok(Received::Nothing) }
+    /// Receives the next request if there is memory for it.
+    fn receive(&self, buffer: &mut [u8], dispatcher: &Dispatcher) -> std::io::Result<Received> {
+        if self.accepts_input(&dispatcher.budget) { self.channel.receive(buffer) } else { Ok(Received::Nothing) }
     }
 
-    fn take(&mut self, now: Nanos, bytes: &[u8], dispatcher: &mut Dispatcher) -> Result<(), Over> {
-        match self.node.request(bytes).ok_or(Over)?.ask {
+    fn process(&mut self, now: Nanos, bytes: &[u8], dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
+        match self.node.request(bytes).ok_or(ClientEnded)?.ask {
             Ask::Do(reply, operation) => self.begin(now, reply, operation, dispatcher),
-            Ask::Seek(seek) => self.say(&self.find(seek, dispatcher), &[]),
-            Ask::Answer(reply) => self.say(&reply, &[]),
+            Ask::Seek(seek) => self.send_reply(&self.seek(seek, dispatcher), &[]),
+            Ask::Answer(reply) => self.send_reply(&reply, &[]),
             Ask::Nothing => Ok(()),
         }
     }
 
-    /// Gives an operation to the dispatcher, as a request like any other.
+    /// Passes an operation to the dispatcher as an NBD request.
     fn begin(
         &mut self,
         now: Nanos,
         reply: fuse::ReplyTicket,
         operation: Operation<'_>,
         dispatcher: &mut Dispatcher,
-    ) -> Result<(), Over> {
+    ) -> Result<(), ClientEnded> {
         let cookie = self.free.pop().unwrap_or_else(|| {
             self.replies.push(None);
             (self.replies.len() - 1) as u32
         });
         if self.in_flight == 0 {
-            dispatcher.connections.comes();
+            dispatcher.active.enter();
         }
         self.in_flight += 1;
         self.replies[cookie as usize] = Some(reply);
         let (request, payload) = request(u64::from(cookie), operation);
-        let cost = dispatcher.cost(self.manner.export, &request);
+        let cost = dispatcher.cost(self.mode.export, &request);
         self.pending_bytes += cost;
-        dispatcher.accept(now, self.ticket, self.manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
+        dispatcher.accept(now, self.ticket, self.mode, request, payload).inspect_err(|_| self.pending_bytes -= cost)
     }
 
-    fn find(&self, seek: SeekFilesystem, dispatcher: &mut Dispatcher) -> FuseReply {
-        let store = &mut dispatcher.stores[dispatcher.offered[self.manner.export as usize].store as usize];
-        seek.answer(|offset, length| store.extents(offset, length, ROOM))
+    fn seek(&self, seek: SeekFilesystem, dispatcher: &mut Dispatcher) -> FuseReply {
+        let store = &mut dispatcher.stores[dispatcher.offered[self.mode.export as usize].store as usize];
+        seek.answer(|offset, length| store.extents(offset, length, MAX_SLICES))
     }
 
-    /// Answers one of its requests.
     pub(super) fn answer(&mut self, answer: &DispatchResult, dispatcher: &mut Dispatcher) {
         let cookie = answer.request.cookie as u32;
         let Some(reply) = self.replies[cookie as usize].take() else { return };
         self.free.push(cookie);
         self.in_flight -= 1;
-        self.pending_bytes -= dispatcher.cost(self.manner.export, &answer.request);
+        self.pending_bytes -= dispatcher.cost(self.mode.export, &answer.request);
         if self.in_flight == 0 {
-            dispatcher.connections.goes();
+            dispatcher.active.leave();
         }
         let reply = reply.reply(answer.result.map(|_| ()).map_err(|refused| refused.errno));
-        let mut room = [IoSlice::new(&[]); ROOM];
-        let mut pieces = Pieces::new(&mut room);
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let mut pieces = Pieces::new(&mut slices);
         if let Ok(Some(loan)) = answer.result {
             dispatcher.stores[loan.store as usize].lend(loan.slot, loan.offset, loan.length, 0, &mut pieces);
         }
-        // A mount that takes no reply tells so when it is read next.
-        let _ = self.say(&reply, pieces.slices());
+        // A dead mount is detected by the next read.
+        let _ = self.send_reply(&reply, pieces.slices());
         if let Ok(Some(loan)) = answer.result {
-            dispatcher.give_back(loan);
+            dispatcher.release(loan);
         }
     }
 
-    fn say(&self, reply: &FuseReply, data: &[IoSlice<'_>]) -> Result<(), Over> {
-        let mut room = [IoSlice::new(&[]); ROOM + 1];
-        room[0] = IoSlice::new(reply.bytes());
-        room[1..=data.len()].copy_from_slice(data);
-        self.channel.send(&room[..=data.len()]).map_err(|_| Over)
+    fn send_reply(&self, reply: &FuseReply, data: &[IoSlice<'_>]) -> Result<(), ClientEnded> {
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES + 1];
+        slices[0] = IoSlice::new(reply.bytes());
+        slices[1..=data.len()].copy_from_slice(data);
+        self.channel.send(&slices[..=data.len()]).map_err(|_| ClientEnded)
     }
 
-    /// Tells the budget what it takes.
-    pub(super) fn settle(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Over> {
+    pub(super) fn settle(&mut self, dispatcher: &mut Dispatcher) -> Result<(), ClientEnded> {
         dispatcher.budget.settle(&mut self.account, self.pending_bytes);
         Ok(())
     }
 
-    /// For what it has to be watched now.
-    pub(super) fn wants(&self, budget: &MemoryBudget) -> Interest {
-        if self.listens(budget) { Interest::READ } else { Interest::NONE }
+    pub(super) fn interest(&self, budget: &MemoryBudget) -> Interest {
+        if self.accepts_input(budget) { Interest::READ } else { Interest::NONE }
     }
 
-    /// Whether one more request is read, whatever it is: there is no look at it before.
-    fn listens(&self, budget: &MemoryBudget) -> bool {
-        self.in_flight == 0 || self.pending_bytes + REQUEST_MOST_BYTES <= budget.window(&self.account)
+    /// Reports whether to read one more request, which may be of the largest size.
+    fn accepts_input(&self, budget: &MemoryBudget) -> bool {
+        self.in_flight == 0 || self.pending_bytes + MAX_KERNEL_REQUEST_BYTES <= budget.window(&self.account)
     }
 
-    /// It is unmounted.
-    pub(super) fn abandon(&mut self, dispatcher: &mut Dispatcher) {
+    /// Releases the memory of an unmounted client.
+    pub(super) fn close(&mut self, dispatcher: &mut Dispatcher) {
         if self.in_flight > 0 {
-            dispatcher.connections.goes();
+            dispatcher.active.leave();
         }
         dispatcher.budget.end(&mut self.account, self.pending_bytes);
     }
 }
 
-/// An operation as clients of the network ask for it.
+/// Converts an operation to an NBD request and its payload.
 fn request(cookie: u64, operation: Operation<'_>) -> (NbdRequest, &[u8]) {
     let fua = |durable| if durable { CommandFlags::FUA } else { CommandFlags(0) };
     let (command, flags, offset, length) = match operation {

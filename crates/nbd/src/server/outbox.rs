@@ -1,56 +1,53 @@
-//! What a client is to be sent: heads of replies and, between them, bytes that stay where they are until the kernel has
-//! taken them.
+//! Outgoing data of a client: reply headers and, between them, data that stays in the store until the kernel has taken
+//! it.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
 use crate::store::{Pieces, Store};
 
-/// Maximum slices per call.
-const ROOM: usize = 128;
-/// Larger buffers are given back as soon as they are empty.
+const MAX_SLICES: usize = 128;
+/// Buffer capacities kept while the outbox is empty.
 const HEADS_KEPT_BYTES: usize = 16 << 10;
 const PARTS_KEPT: usize = 256;
 
-/// Bytes in a row, some of which are still in a store.
+/// A sequence of header bytes and of data lent by stores.
 #[derive(Debug, Default)]
 pub(super) struct ReplyOutbox {
     heads: Vec<u8>,
-    /// How many of the heads are sent.
     heads_sent: usize,
     parts: VecDeque<OutboxPart>,
-    /// How many bytes of the first part are sent.
+    /// Sent bytes of the first part.
     sent: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum OutboxPart {
-    /// The next so many bytes of the heads.
+    /// The next bytes of `heads`.
     Head(usize),
     Data(Loan),
 }
 
-/// Bytes of a read, which a store lends until they are sent.
+/// Data of a read, lent by a store until it is sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loan {
-    /// Which store.
+    /// Index of the store.
     pub store: u32,
-    /// Under which number the read went; free when the bytes are sent.
+    /// Slot of the read, in use until the data is sent.
     pub slot: u32,
-    /// The first byte.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How many.
+    /// Length in bytes.
     pub length: u32,
 }
 
 impl ReplyOutbox {
-    /// Whether all is sent.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Appends bytes that `write` puts at the end of a row.
+    /// Appends the bytes that `write` adds to a vector.
     #[inline]
     pub(super) fn head(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let before = self.heads.len();
@@ -63,31 +60,30 @@ impl ReplyOutbox {
         }
     }
 
-    /// How much memory it takes.
+    /// Returns the memory in use, without lent data.
     #[inline]
     pub(super) fn held_bytes(&self) -> u64 {
         (self.heads.capacity() + self.parts.capacity() * size_of::<OutboxPart>()) as u64
     }
 
-    /// How many bytes are in it that no store lends.
+    /// Returns the number of unsent header bytes.
     #[inline]
     pub(super) fn heads_bytes(&self) -> usize {
         self.heads.len() - self.heads_sent
     }
 
-    /// Appends bytes of a store.
     #[inline]
     pub(super) fn data(&mut self, loan: Loan) {
         self.parts.push_back(OutboxPart::Data(loan));
     }
 
-    /// Hands the next bytes to `send`, and returns what it says.
+    /// Passes the next bytes to `send` and returns its result.
     pub(super) fn send<T>(&self, stores: &[Box<dyn Store>], send: impl FnOnce(&[IoSlice<'_>]) -> T) -> T {
-        let mut room = [IoSlice::new(&[]); ROOM];
-        let mut pieces = Pieces::new(&mut room);
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let mut pieces = Pieces::new(&mut slices);
         let (mut head, mut sent) = (self.heads_sent, self.sent);
         for part in &self.parts {
-            let whole = match *part {
+            let is_complete = match *part {
                 OutboxPart::Head(length) => {
                     let rest = &self.heads[head..head + length - sent];
                     head += rest.len();
@@ -99,7 +95,7 @@ impl ReplyOutbox {
                     pieces.bytes() - before == rest
                 }
             };
-            if !whole || pieces.is_full() {
+            if !is_complete || pieces.is_full() {
                 break;
             }
             sent = 0;
@@ -107,8 +103,8 @@ impl ReplyOutbox {
         send(pieces.slices())
     }
 
-    /// So many bytes are sent; what was lent for them goes back through `give_back`.
-    pub(super) fn advance(&mut self, mut bytes: usize, mut give_back: impl FnMut(Loan)) {
+    /// Marks bytes as sent and returns completed loans through `release`.
+    pub(super) fn advance(&mut self, mut bytes: usize, mut release: impl FnMut(Loan)) {
         while let Some(&part) = self.parts.front() {
             let rest = part.length() - self.sent;
             if let OutboxPart::Head(_) = part {
@@ -122,13 +118,13 @@ impl ReplyOutbox {
             self.sent = 0;
             self.parts.pop_front();
             if let OutboxPart::Data(loan) = part {
-                give_back(loan);
+                release(loan);
             }
         }
         self.forget_sent_heads();
     }
 
-    /// A client may never have taken everything. To move what is left costs no more than what was sent.
+    /// Removes sent headers even if the outbox is never empty. Moving the rest costs no more than was sent.
     #[inline]
     fn forget_sent_heads(&mut self) {
         if self.heads_sent >= self.heads_bytes() {
@@ -143,11 +139,10 @@ impl ReplyOutbox {
         }
     }
 
-    /// Forgets everything: the client is gone.
-    pub(super) fn abandon(&mut self, mut give_back: impl FnMut(Loan)) {
+    pub(super) fn close(&mut self, mut release: impl FnMut(Loan)) {
         for part in self.parts.drain(..) {
             if let OutboxPart::Data(loan) = part {
-                give_back(loan);
+                release(loan);
             }
         }
         *self = Self::default();
@@ -169,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_takes_no_memory_though_something_is_always_left() {
+    fn sent_headers_take_no_memory_even_if_some_are_always_pending() {
         let mut outbox = ReplyOutbox::default();
         let mut sent = Vec::new();
         for byte in 0..100_000u32 {
@@ -182,6 +177,6 @@ mod tests {
         }
         assert_eq!(outbox.heads_bytes(), 11 * 4);
         let whole: Vec<u8> = (0..100_000u32 - 11).flat_map(u32::to_be_bytes).collect();
-        assert!(sent == whole, "other bytes");
+        assert!(sent == whole, "the bytes differ");
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for files and for time.
+//! Waits for files and for time.
 
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,19 +8,18 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, Timespec};
 use units::Nanos;
 
-/// The source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// The server was asked to stop.
+    /// The server is stopping.
     Stop,
     /// A client connects to a listener.
     Listener(u32),
-    /// A store has something to tell.
+    /// A store has finished operations.
     Store(u32),
-    /// A client has sent something, or takes bytes again.
+    /// A client has sent data, or its socket accepts data again.
     Client(u32),
-    /// A change was ordered.
-    Order,
+    /// A controller has requested a change.
+    Control,
 }
 
 impl Token {
@@ -30,7 +29,7 @@ impl Token {
             Self::Listener(index) => (1, index),
             Self::Store(index) => (2, index),
             Self::Client(index) => (3, index),
-            Self::Order => (4, 0),
+            Self::Control => (4, 0),
         };
         kind << 32 | u64::from(index)
     }
@@ -42,32 +41,28 @@ impl Token {
             1 => Self::Listener(index),
             2 => Self::Store(index),
             3 => Self::Client(index),
-            _ => Self::Order,
+            _ => Self::Control,
         }
     }
 }
 
-/// A file to which something has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PollEvents {
     pub token: Token,
-    /// Whether its other end is closed: told whatever it is watched for, again and again.
+    /// Whether the other end is closed. The kernel repeats this event, whatever the file is watched for.
     pub hung_up: bool,
 }
 
-/// Events that a file is watched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interest {
-    /// Bytes to take.
+    /// Data to read.
     pub read: bool,
-    /// Room for bytes.
+    /// Space to write.
     pub write: bool,
 }
 
 impl Interest {
-    /// Bytes to take, nothing else.
     pub(super) const READ: Self = Self { read: true, write: false };
-    /// Nothing for now.
     pub(super) const NONE: Self = Self { read: false, write: false };
 
     fn flags(self) -> EventFlags {
@@ -77,16 +72,15 @@ impl Interest {
     }
 }
 
-/// Files that are watched.
 pub(super) struct Poll {
     epoll: OwnedFd,
     events: Vec<Event>,
 }
 
 impl Poll {
-    /// Watches nothing yet. Timers of this thread are exact from now on: by default the kernel puts them off by 50 µs.
+    /// Creates an empty set. Makes the timers of this thread exact: by default the kernel delays them by up to 50 µs.
     pub(super) fn new() -> Result<Self, Errno> {
-        // Where it is refused, wake-ups are late, and their lateness is told.
+        // If the kernel refuses, wake-ups are late, and the lateness is reported.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(64) })
     }
@@ -100,11 +94,11 @@ impl Poll {
     }
 
     pub(super) fn forget(&self, file: impl AsFd) {
-        // A file that is closed next needs no success here.
+        // A file that is about to be closed needs no success here.
         let _ = epoll::delete(&self.epoll, file);
     }
 
-    /// Waits until something is ready, `timeout` is over or a signal comes.
+    /// Waits until a file is ready, `timeout` has passed or a signal arrives.
     pub(super) fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<PollEvents>) -> Result<(), Errno> {
         let timeout = timeout.map(|time| Timespec {
             tv_sec: (time.get() / 1_000_000_000) as i64,
@@ -124,7 +118,7 @@ impl Poll {
     }
 }
 
-/// The clock of the server: time since the machine started.
+/// Reads the server's clock: time since the machine started.
 #[inline]
 pub(super) fn now() -> Nanos {
     let time = rustix::time::clock_gettime(ClockId::Monotonic);

@@ -11,21 +11,20 @@ use units::Nanos;
 
 use super::poll::now;
 
-/// Number of measurements.
 const ROUNDS: usize = 101;
 /// Sleep of both sides between two rounds, as between a request and its reply.
 const PAUSE: Duration = Duration::from_millis(1);
 const REQUEST_BYTES: usize = 28;
 const REPLY_BYTES: usize = 4096;
 
-/// The usual time from a client's request to its reply where nothing has to be done for it: both sides being woken up by
-/// the kernel, and the copies between them. Takes a good tenth of a second.
+/// Measures the usual time from a client's request to its reply if no work is done: the kernel wakes both sides and
+/// copies the data. Takes slightly more than a tenth of a second.
 ///
-/// Measured between two threads of this process over a pair of unix sockets, as the median of 101 rounds. On TCP the round trip
-/// within a host takes some microseconds longer.
+/// The result is the median of 101 rounds between two threads of this process over a pair of unix sockets. ClientEnded TCP,
+/// the round trip within a host takes some microseconds longer.
 ///
 /// # Errors
-/// Where the kernel gives no sockets or no thread.
+/// When the kernel refuses sockets or a thread.
 pub fn measure_round_trip() -> std::io::Result<Nanos> {
     let (mut near, far) = UnixStream::pair()?;
     let server = thread::Builder::new().name("round-trip".to_owned()).spawn(move || echo(far))?;
@@ -45,7 +44,7 @@ pub fn measure_round_trip() -> std::io::Result<Nanos> {
     Ok(rounds[ROUNDS / 2])
 }
 
-/// Answers until the client is gone.
+/// Sends replies until the client disconnects.
 fn echo(mut far: UnixStream) {
     let mut request = [0; REQUEST_BYTES];
     while wait(&far).is_ok() && far.read_exact(&mut request).is_ok() && far.write_all(&[0; REPLY_BYTES]).is_ok() {}
@@ -62,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_is_measured_in_microseconds() {
+    fn the_round_trip_takes_microseconds() {
         let round_trip = measure_round_trip().expect("sockets");
         assert!(round_trip > Nanos::new(1_000) && round_trip < Nanos::from_millis(20), "{round_trip:?}");
     }

@@ -2,41 +2,38 @@
 
 use units::Nanos;
 
-use nbd_wire::Extent;
-use nbd_wire::{Errno, NbdRequest};
+use nbd_wire::{Errno, Extent, NbdRequest};
 
-/// One connection of the many that have had the same number.
+/// Identifies one of the successive connections with the same index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ConnectionTicket {
-    /// Its place in the list of clients.
+    /// Index in the list of clients.
     pub client: u32,
-    /// How many were there before it.
+    /// Number of earlier connections with this index.
     pub generation: u32,
 }
 
 /// A request that has not been answered.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
-    /// Who asked.
+    /// Connection that sent it.
     pub ticket: ConnectionTicket,
-    /// Of which export.
+    /// Index of the export.
     pub export: u32,
-    /// What.
     pub request: NbdRequest,
-    /// When it was read.
     pub arrived: Nanos,
-    /// When its reply was due by the model.
+    /// When the model wanted it answered.
     pub due: Option<Nanos>,
-    /// How many ends it waits for: the store's, the model's.
+    /// Number of outstanding completions: the store's, the model's, a stall's.
     pub waits: u8,
-    /// How it went so far.
+    /// Result so far.
     pub result: Result<(), SlotError>,
-    /// What a question for the state of blocks found.
+    /// Extents found by a block status request.
     pub extents: Vec<Extent>,
 }
 
 impl Pending {
-    /// One end less to wait for; whether that was the last.
+    /// Records a completion; returns whether it was the last.
     #[inline]
     pub(super) fn one_less(&mut self) -> bool {
         self.waits -= 1;
@@ -44,12 +41,11 @@ impl Pending {
     }
 }
 
-/// Failure of a request without a free slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotError {
-    /// For programs.
+    /// Error number for the client.
     pub errno: Errno,
-    /// For people.
+    /// Explanation for the user.
     pub why: &'static str,
 }
 
@@ -59,7 +55,7 @@ impl From<Errno> for SlotError {
     }
 }
 
-/// Numbers for requests, given out again as soon as they are free.
+/// Slots of requests, reused as soon as they are free.
 #[derive(Debug)]
 pub(super) struct ServerSlots {
     all: Vec<Option<Pending>>,
@@ -68,12 +64,11 @@ pub(super) struct ServerSlots {
 }
 
 impl ServerSlots {
-    /// Numbers below `most`.
     pub(super) fn new(most: u32) -> Self {
         Self { all: Vec::new(), free: Vec::new(), most }
     }
 
-    /// Keeps a request under a number; `None` when all are given out.
+    /// Stores a request; `None` if all slots are in use.
     #[inline]
     pub(super) fn take(&mut self, pending: Pending) -> Option<u32> {
         if let Some(slot) = self.free.pop() {
@@ -85,26 +80,23 @@ impl ServerSlots {
         Some(slot)
     }
 
-    /// The request under a number that was given out.
     #[inline]
     pub(super) fn get(&mut self, slot: u32) -> &mut Pending {
         self.all[slot as usize].as_mut().expect("a slot in use")
     }
 
-    /// Takes a request out; its number may be given out again only after [`ServerSlots::free`].
+    /// Removes a request. Its slot is reused only after [`ServerSlots::free`].
     #[inline]
     pub(super) fn remove(&mut self, slot: u32) -> Pending {
         self.all[slot as usize].take().expect("a slot in use")
     }
 
-    /// Nothing needs the number any longer.
     #[inline]
     pub(super) fn free(&mut self, slot: u32) {
         debug_assert!(self.all[slot as usize].is_none(), "a slot in use was freed");
         self.free.push(slot);
     }
 
-    /// How many numbers are given out.
     pub(super) fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }
@@ -116,7 +108,7 @@ mod tests {
     use nbd_wire::{CommandFlags, NbdCommand};
 
     #[test]
-    fn numbers_are_used_again_and_never_beyond_the_last() {
+    fn slots_are_reused_and_limited() {
         let request =
             NbdRequest { cookie: 0, command: NbdCommand::Flush, flags: CommandFlags::default(), offset: 0, length: 0 };
         let ticket = ConnectionTicket { client: 0, generation: 0 };
@@ -134,7 +126,7 @@ mod tests {
         let take = |slots: &mut ServerSlots| slots.take(pending.clone());
         assert_eq!([(); 4].map(|()| take(&mut slots)), [Some(0), Some(1), Some(2), None]);
         slots.remove(1);
-        assert_eq!((take(&mut slots), slots.in_use()), (None, 3), "not free before the bytes are sent");
+        assert_eq!((take(&mut slots), slots.in_use()), (None, 3), "in use until the data is sent");
         slots.free(1);
         assert_eq!((take(&mut slots), take(&mut slots)), (Some(1), None));
     }

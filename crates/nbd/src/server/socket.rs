@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::buffer::spare_capacity;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 
-use super::halt::Halt;
+use super::socket_error::SocketError;
 use super::tls::{self, TlsIdentity, TlsSession};
 
 /// Receive buffer of the other end of a TCP connection (`tcp_rmem`, its second value).
 const RECEIVE_BUFFER_BYTES: u64 = 128 << 10;
 
-/// A stream that never blocks, in clear or encrypted.
+/// A non-blocking stream, plain or encrypted.
 #[derive(Debug)]
 pub(super) struct ClientSocket {
     file: OwnedFd,
@@ -20,10 +20,9 @@ pub(super) struct ClientSocket {
 }
 
 impl ClientSocket {
-    /// Takes a connection that is non-blocking already. The kernel may keep `send_buffer_bytes` of what a client has not
-    /// taken yet.
+    /// Wraps a connected non-blocking socket. The kernel may buffer `send_buffer_bytes` that the client has not read.
     pub(super) fn new(file: OwnedFd, send_buffer_bytes: usize) -> Self {
-        // Both only make it faster, and Nagle's delay is of TCP alone.
+        // Failures cost only speed, and Nagle's algorithm exists only in TCP.
         let _ = sockopt::set_socket_send_buffer_size(&file, send_buffer_bytes);
         let _ = sockopt::set_tcp_nodelay(&file, true);
         Self { file, session: None }
@@ -33,52 +32,52 @@ impl ClientSocket {
         self.file.as_fd()
     }
 
-    /// Everything is encrypted from now on, `sent` already.
-    pub(super) fn encrypt(&mut self, identity: &TlsIdentity, sent: &[u8]) -> Result<(), Halt> {
+    /// Starts TLS; `sent` is the part of its handshake that has arrived already.
+    pub(super) fn encrypt(&mut self, identity: &TlsIdentity, sent: &[u8]) -> Result<(), SocketError> {
         self.session = Some(TlsSession::begin(identity, sent)?);
         Ok(())
     }
 
-    /// How many bytes the kernel buffers at both ends of a connection whose client reads none.
+    /// Returns how many bytes the kernel buffers at both ends if the client reads none.
     pub(super) fn buffered_most(&self) -> u64 {
         sockopt::socket_send_buffer_size(&self.file).unwrap_or_default() as u64 + RECEIVE_BUFFER_BYTES
     }
 
-    /// Whether it is encrypted.
     #[inline]
     pub(super) fn is_encrypted(&self) -> bool {
         self.session.is_some()
     }
 
-    /// How much room [`ClientSocket::receive`] needs for `bytes`: what was decrypted must not stay in the session.
+    /// Returns the buffer size that [`ClientSocket::receive`] needs for `bytes`: no decrypted data may stay in the
+    /// session.
     #[inline]
     pub(super) fn at_once(&self, bytes: usize) -> usize {
-        if self.is_encrypted() { bytes.max(tls::ROOM_LEAST_BYTES) } else { bytes }
+        if self.is_encrypted() { bytes.max(tls::MIN_BUFFER_BYTES) } else { bytes }
     }
 
-    /// Puts what is there into `room`; says how many bytes.
+    /// Receives into `buffer`; returns the number of bytes.
     #[inline]
-    pub(super) fn receive(&mut self, room: &mut [u8]) -> Result<usize, Halt> {
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, SocketError> {
         if let Some(session) = &mut self.session {
-            return session.receive(&self.file, room);
+            return session.receive(&self.file, buffer);
         }
-        match rustix::net::recv(&self.file, room, RecvFlags::DONTWAIT)?.0 {
-            0 => Err(Halt::Gone),
+        match rustix::net::recv(&self.file, buffer, RecvFlags::DONTWAIT)?.0 {
+            0 => Err(SocketError::Closed),
             bytes => Ok(bytes),
         }
     }
 
-    /// Appends what is there to `input`, as much as it has room for, where nothing is encrypted.
-    pub(super) fn receive_clear(&mut self, input: &mut Vec<u8>) -> Result<(), Halt> {
+    /// Appends to `input` up to its capacity. For plain sockets only.
+    pub(super) fn receive_clear(&mut self, input: &mut Vec<u8>) -> Result<(), SocketError> {
         match rustix::net::recv(&self.file, spare_capacity(input), RecvFlags::DONTWAIT)?.1 {
-            0 => Err(Halt::Gone),
+            0 => Err(SocketError::Closed),
             _ => Ok(()),
         }
     }
 
-    /// Sends slices one after the other; says how many bytes it took.
+    /// Sends slices in order; returns the number of bytes accepted.
     #[inline]
-    pub(super) fn send(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Halt> {
+    pub(super) fn send(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, SocketError> {
         if let Some(session) = &mut self.session {
             return session.send(&self.file, slices);
         }
@@ -86,25 +85,25 @@ impl ClientSocket {
         Ok(rustix::net::sendmsg(&self.file, slices, &mut SendAncillaryBuffer::default(), flags)?)
     }
 
-    /// Sends what it took and could not send.
+    /// Sends encrypted data that was accepted but not sent.
     #[inline]
-    pub(super) fn drain(&mut self) -> Result<(), Halt> {
+    pub(super) fn drain(&mut self) -> Result<(), SocketError> {
         match &mut self.session {
             Some(session) => session.drain(&self.file),
             None => Ok(()),
         }
     }
 
-    /// Tells the other side that nothing follows.
+    /// Tells the client that no data follows.
     pub(super) fn end(&mut self) {
         if let Some(session) = &mut self.session {
             session.end(&self.file);
         }
     }
 
-    /// Whether it has taken bytes that it could not send yet.
+    /// Reports whether accepted bytes are still unsent.
     #[inline]
-    pub(super) fn holds_back(&self) -> bool {
-        self.session.as_ref().is_some_and(TlsSession::holds_back)
+    pub(super) fn has_unsent(&self) -> bool {
+        self.session.as_ref().is_some_and(TlsSession::has_unsent)
     }
 }

@@ -1,5 +1,3 @@
-//! Stops a server from another thread.
-
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -7,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Stops a server; all its clones stop the same one.
+/// Stops a server from any thread; clones stop the same server.
 #[derive(Clone, Debug)]
 pub struct Stopper {
     wake: Arc<OwnedFd>,
@@ -20,10 +18,10 @@ impl Stopper {
         Ok(Self { wake: Arc::new(wake), stopped: Arc::default() })
     }
 
-    /// The server answers what it was asked, and returns.
+    /// Has the server finish pending requests and return.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        // The counter of an eventfd that was never read cannot be full after one more.
+        // The counter of an eventfd cannot overflow by adding one.
         let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
     }
 

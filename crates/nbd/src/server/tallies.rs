@@ -8,7 +8,7 @@ use super::timeline::Punctuality;
 use crate::store::InjectedFaults;
 use nbd_wire::NbdCommand;
 
-/// Kinds of requests, as counted.
+/// Kinds of requests in statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TallyKind {
     /// Reads.
@@ -24,7 +24,7 @@ pub enum TallyKind {
 }
 
 impl TallyKind {
-    /// All of them, in the order of [`ExportTally::kinds`].
+    /// All kinds, in the order of [`ExportTally::kinds`].
     pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Trim, Self::Flush, Self::Other];
 
     pub(super) const fn of(command: NbdCommand) -> Self {
@@ -38,35 +38,35 @@ impl TallyKind {
     }
 }
 
-/// Counters of one kind.
+/// Counters of one kind of request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
-    /// Requests answered well.
+    /// Requests that succeeded.
     pub operations: u64,
-    /// Requests answered with an error.
+    /// Requests that failed.
     pub errors: u64,
-    /// Bytes of the good ones.
+    /// Bytes of successful requests.
     pub bytes: u64,
-    /// From when a request was read to when its reply left.
+    /// Times from reading a request to sending its reply, of successful requests.
     pub latency: Histogram,
-    /// All of those times together.
+    /// Sum of these times.
     pub latency_sum_ns: u64,
-    /// From when the first of the good ones was read to when the last one's reply left.
+    /// From reading the first successful request to sending the last reply.
     pub span: Option<(Nanos, Nanos)>,
 }
 
-/// Counters of one export.
+/// Counters of an export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportTally {
-    /// In the order of [`TallyKind::ALL`].
+    /// Counters in the order of [`TallyKind::ALL`].
     pub kinds: [Done; 5],
-    /// How many connections have been there.
+    /// Number of connections so far.
     pub connections: u64,
-    /// How many are.
+    /// Number of current connections.
     pub connected: u64,
-    /// How many requests wait for their reply.
+    /// Requests waiting for their replies.
     pub in_flight: u64,
-    /// What went wrong on purpose.
+    /// Injected faults.
     pub injected: InjectedFaults,
 }
 
@@ -85,7 +85,7 @@ impl ExportTally {
         }
         done.operations += 1;
         let latency = now.since(arrived);
-        // Ranges of an export may be far larger than what is ever transferred.
+        // Trims may cover far more than is ever transferred.
         done.bytes = done.bytes.saturating_add(bytes);
         done.span = Some((done.span.map_or(arrived, |(first, _)| first.min(arrived)), now));
         done.latency.add(latency.get(), 1);
@@ -93,32 +93,32 @@ impl ExportTally {
     }
 }
 
-/// All there is to tell of a server at one instant.
+/// Statistics of a server at one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Since when it runs.
+    /// Time since the server started.
     pub age: Nanos,
-    /// Its exports: name and what it has done.
+    /// Exports by name.
     pub exports: Vec<(String, ExportTally)>,
-    /// What limits and stations of the model have done.
+    /// Statistics of the model's limits and stations.
     pub stages: Vec<ServiceStage>,
-    /// How far replies were from when the model wanted them.
+    /// Deviation of replies from their due times.
     pub punctuality: Punctuality,
-    /// What was taken off for the way between client and server, on average.
+    /// Mean round trip subtracted from modelled latencies.
     pub round_trip: Nanos,
-    /// Clients that were not let in, or not kept.
+    /// Clients that were refused or disconnected.
     pub turned_away: TurnedAway,
 }
 
 /// Counts of refused and disconnected clients, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnedAway {
-    /// There were as many as there may be.
+    /// The limit of clients was reached.
     pub no_place: u64,
-    /// There was no memory for one more connection.
+    /// There was no memory for another connection.
     pub no_memory: u64,
-    /// They did not choose an export.
+    /// They selected no export in time.
     pub hesitant: u64,
-    /// They had memory that others waited for, and did not read their replies or send the rest of a request.
+    /// They held memory that others waited for without reading replies or sending the rest of a request.
     pub stalled: u64,
 }

@@ -1,4 +1,4 @@
-//! TLS: certificates, and the session of a connection.
+//! TLS certificates and sessions.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,51 +11,51 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
-use super::halt::Halt;
+use super::socket_error::SocketError;
 
-/// Certificates of a server, and authorities of its clients.
+/// Certificates of a server, and the authorities of its clients' certificates.
 #[derive(Clone, Debug)]
 pub struct TlsIdentity(Arc<ServerConfig>);
 
-/// A text in PEM.
+/// Inputs in PEM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pem {
-    /// The chain of certificates.
+    /// Chain of certificates.
     Certificate,
-    /// The key to the first of them.
+    /// Private key of the first certificate.
     Key,
-    /// Those who have signed the certificates of clients.
+    /// Authorities that sign client certificates.
     Authorities,
 }
 
 /// Errors of certificates and keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
-    /// A text that is no PEM, or holds nothing of its kind.
+    /// Input is not PEM or contains nothing of the expected kind.
     #[error("{why}")]
     Unreadable {
-        /// Which text.
+        /// The input.
         text: Pem,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
-    /// A key that a password keeps.
+    /// The key is encrypted with a password.
     #[error("the key is encrypted with a password")]
     Encrypted,
-    /// The key to another certificate.
+    /// The key does not belong to the certificate.
     #[error("the key does not belong to the certificate")]
     Mismatch,
-    /// A certificate that cannot be shown.
+    /// TLS cannot use the certificate.
     #[error("{0}")]
     Unusable(String),
 }
 
 impl TlsIdentity {
-    /// From texts in PEM: the chain of certificates, the key to the first of them, and the authorities whose certificates
-    /// clients have to show; without these, anybody is let in.
+    /// Builds an identity from PEM: the chain of certificates, the private key of the first, and the authorities of
+    /// client certificates, which clients must present; without authorities, all clients are accepted.
     ///
     /// # Errors
-    /// All texts that cannot be read, or that they do not belong together.
+    /// Every input that cannot be read, or a mismatch between them.
     pub fn from_pem(chain: &[u8], key: &[u8], authorities: Option<&[u8]>) -> Result<Self, Vec<IdentityError>> {
         let chain = certificates(chain, Pem::Certificate);
         match (chain, private_key(key), authorities.map(roots).transpose()) {
@@ -87,7 +87,7 @@ fn private_key(text: &[u8]) -> Result<PrivateKeyDer<'static>, IdentityError> {
     })
 }
 
-/// Of PKCS #8 (RFC 5958) and of what was before (RFC 1421).
+/// Markers of PKCS #8 (RFC 5958) and of the older format (RFC 1421).
 const ENCRYPTED: [&[u8]; 2] = [b"BEGIN ENCRYPTED PRIVATE KEY", b"Proc-Type: 4,ENCRYPTED"];
 
 fn roots(text: &[u8]) -> Result<RootCertStore, IdentityError> {
@@ -122,94 +122,92 @@ fn config(
     })
 }
 
-/// More than one look at the socket can bring in clear: a session reads less than two records at a time.
-const LOOK_BYTES: usize = 36 << 10;
-/// The least room for what is received.
-pub(super) const ROOM_LEAST_BYTES: usize = 2 * LOOK_BYTES;
+/// Upper bound on the plaintext of one read from the socket: a session reads less than two records at a time.
+const MAX_READ_BYTES: usize = 36 << 10;
+/// Smallest receive buffer.
+pub(super) const MIN_BUFFER_BYTES: usize = 2 * MAX_READ_BYTES;
 
-/// The encryption of one connection.
 #[derive(Debug)]
 pub(super) struct TlsSession(Box<ServerConnection>);
 
 impl TlsSession {
-    /// Begins, with what the client has sent already.
-    pub(super) fn begin(identity: &TlsIdentity, mut sent: &[u8]) -> Result<Self, Halt> {
-        let mut connection = ServerConnection::new(Arc::clone(&identity.0)).map_err(|_| Halt::Gone)?;
+    /// Starts a session with the bytes that the client has sent already.
+    pub(super) fn begin(identity: &TlsIdentity, mut sent: &[u8]) -> Result<Self, SocketError> {
+        let mut connection = ServerConnection::new(Arc::clone(&identity.0)).map_err(|_| SocketError::Closed)?;
         while !sent.is_empty() {
             connection.read_tls(&mut sent)?;
-            connection.process_new_packets().map_err(|_| Halt::Gone)?;
+            connection.process_new_packets().map_err(|_| SocketError::Closed)?;
         }
         Ok(Self(Box::new(connection)))
     }
 
-    /// Puts what there is in clear into `room`, of at least [`ROOM_LEAST_BYTES`]; says how many bytes.
-    pub(super) fn receive(&mut self, file: &OwnedFd, room: &mut [u8]) -> Result<usize, Halt> {
+    /// Receives plaintext into `buffer` of at least [`MIN_BUFFER_BYTES`]; returns the number of bytes.
+    pub(super) fn receive(&mut self, file: &OwnedFd, buffer: &mut [u8]) -> Result<usize, SocketError> {
         let mut end = 0;
-        let mut came = Ok(());
-        while came.is_ok() && room.len() - end >= LOOK_BYTES {
-            came = self.receive_some(file, room, &mut end);
+        let mut received = Ok(());
+        while received.is_ok() && buffer.len() - end >= MAX_READ_BYTES {
+            received = self.receive_some(file, buffer, &mut end);
         }
-        match came {
-            Err(halt) if end == 0 => Err(halt),
+        match received {
+            Err(error) if end == 0 => Err(error),
             _ => Ok(end),
         }
     }
 
-    fn receive_some(&mut self, file: &OwnedFd, room: &mut [u8], end: &mut usize) -> Result<(), Halt> {
-        let came = self.0.read_tls(&mut Raw(file))?;
+    fn receive_some(&mut self, file: &OwnedFd, buffer: &mut [u8], end: &mut usize) -> Result<(), SocketError> {
+        let received = self.0.read_tls(&mut Raw(file))?;
         let understood = self.0.process_new_packets();
         // An alert tells the client what was wrong.
         let sent = self.drain(file);
         let ended = loop {
-            match self.0.reader().read(&mut room[*end..]) {
+            match self.0.reader().read(&mut buffer[*end..]) {
                 Ok(0) => break true,
                 Ok(bytes) => *end += bytes,
                 Err(error) => break error.kind() != io::ErrorKind::WouldBlock,
             }
         };
-        if came == 0 || understood.is_err() || ended || sent == Err(Halt::Gone) {
-            return Err(Halt::Gone);
+        if received == 0 || understood.is_err() || ended || sent == Err(SocketError::Closed) {
+            return Err(SocketError::Closed);
         }
         Ok(())
     }
 
-    /// Encrypts and sends; says how many bytes were taken, not all of which may have left.
-    pub(super) fn send(&mut self, file: &OwnedFd, slices: &[IoSlice<'_>]) -> Result<usize, Halt> {
+    /// Encrypts and sends; returns the number of bytes accepted, some of which may be unsent.
+    pub(super) fn send(&mut self, file: &OwnedFd, slices: &[IoSlice<'_>]) -> Result<usize, SocketError> {
         let taken = self.0.writer().write_vectored(slices)?;
         match self.drain(file) {
-            Err(Halt::Later) if taken == 0 => Err(Halt::Later),
-            Err(Halt::Gone) => Err(Halt::Gone),
+            Err(SocketError::WouldBlock) if taken == 0 => Err(SocketError::WouldBlock),
+            Err(SocketError::Closed) => Err(SocketError::Closed),
             _ => Ok(taken),
         }
     }
 
-    /// Sends what is encrypted.
-    pub(super) fn drain(&mut self, file: &OwnedFd) -> Result<(), Halt> {
+    pub(super) fn drain(&mut self, file: &OwnedFd) -> Result<(), SocketError> {
         while self.0.wants_write() {
             self.0.write_tls(&mut Raw(file))?;
         }
         Ok(())
     }
 
-    /// Tells the other side that nothing follows.
+    /// Tells the client that no data follows.
     pub(super) fn end(&mut self, file: &OwnedFd) {
         self.0.send_close_notify();
         // A client that does not read it sees the end of the connection instead.
         let _ = self.drain(file);
     }
 
-    /// Whether something encrypted waits for room in the kernel.
-    pub(super) fn holds_back(&self) -> bool {
+    /// Reports whether encrypted data is unsent.
+    pub(super) fn has_unsent(&self) -> bool {
         self.0.wants_write()
     }
 }
 
-/// A socket as the session wants it.
+/// Non-blocking I/O on a socket for the session.
 struct Raw<'a>(&'a OwnedFd);
 
 impl Read for Raw<'_> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::net::recv(self.0.as_fd(), room, RecvFlags::DONTWAIT)?.0)
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::net::recv(self.0.as_fd(), buffer, RecvFlags::DONTWAIT)?.0)
     }
 }
 
@@ -223,8 +221,8 @@ impl Write for Raw<'_> {
     }
 }
 
-impl From<io::Error> for Halt {
+impl From<io::Error> for SocketError {
     fn from(error: io::Error) -> Self {
-        Errno::from_io_error(&error).map_or(Self::Gone, Self::from)
+        Errno::from_io_error(&error).map_or(Self::Closed, Self::from)
     }
 }

@@ -1,48 +1,47 @@
-//! When requests count as sent: what they and their replies spend between client and server is no part of a volume.
+//! Round trips between clients and the server, which are no part of a volume's latency.
 //!
-//! A client in a closed loop sends a request as soon as a reply has reached it. By Little's law its rate is the number of its
-//! requests in flight over the mean time from one request to the next, of which only the model's part belongs to the volume:
-//! the rate is that of the model if each request counts as sent at the instant at which the reply before it was due. Then
-//! wake-ups, of the server and of the client, cost no throughput, and what they cost one request the next one gets back, so
-//! that the median of latencies is the model's too. To subtract a usual round trip instead gave fio 4 to 10 % fewer
-//! operations at 1 ms: wake-ups have a long tail, which a median does not see.
+//! A client in a closed loop sends a request as soon as it receives a reply. By Little's law, its rate is its number of
+//! requests in flight over the mean time from one request to the next, of which only the modelled latency belongs to
+//! the volume. The rate is the model's if each request counts as sent when the preceding reply was due. Then wake-ups
+//! of the server and the client cost no throughput, and what they cost one request is returned to the next, so the
+//! median latency is the model's too. Subtracting a typical round trip instead gave fio 4 to 10 % fewer operations at 1
+//! ms: wake-ups have a long tail that a median does not see.
 //!
-//! A client that does something else between a reply and the next request shows that by the time it takes. Its requests
-//! count as sent one usual round trip before they are read.
+//! A client that does other work between a reply and its next request is recognized by the time it takes. Its requests
+//! count as sent one typical round trip before they are read.
 
 use std::collections::VecDeque;
 
 use units::Nanos;
 
-/// The round trip that is subtracted from each request.
+/// The round trip that is subtracted from modelled latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTripDeduction {
-    /// Always this.
+    /// A fixed time.
     Fixed(Nanos),
-    /// What clients show it to be; until then, and for those who do not show it, this.
+    /// The time learnt from each client; this value until then, and for clients that are not in a closed loop.
     Learnt(Nanos),
 }
 
-/// The round trip of each client.
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     round_trip: RoundTripDeduction,
     clients: Vec<Turnaround>,
-    /// What was taken off all together, and of how many requests.
-    taken_ns: i64,
+    /// Total of all deductions, and the number of requests.
+    deducted_ns: i64,
     requests: u64,
 }
 
 impl RoundTrips {
     pub(super) fn new(round_trip: RoundTripDeduction) -> Self {
-        Self { round_trip, clients: Vec::new(), taken_ns: 0, requests: 0 }
+        Self { round_trip, clients: Vec::new(), deducted_ns: 0, requests: 0 }
     }
 
-    /// A reply to a client was due at an instant, and leaves now.
+    /// Records that a reply which was due at `due` leaves at `now`.
     #[inline]
     pub(super) fn answered(&mut self, client: u32, due: Nanos, now: Nanos) {
         if let RoundTripDeduction::Learnt(first) = self.round_trip {
-            self.client(client, first).is_answered(due, now);
+            self.client(client, first).record_reply(due, now);
         }
     }
 
@@ -55,20 +54,22 @@ impl RoundTrips {
         &mut self.clients[client]
     }
 
-    /// When a request of a client that was read at an instant counts as sent.
+    /// Returns when a request that was read at `now` counts as sent.
     #[inline]
     pub(super) fn sent(&mut self, client: u32, now: Nanos) -> Nanos {
         let earlier = |by: Nanos| Nanos::new(now.get().saturating_sub(by.get()));
         let sent = match self.round_trip {
-            RoundTripDeduction::Learnt(first) => self.client(client, first).asks(now).unwrap_or_else(|| earlier(first)),
+            RoundTripDeduction::Learnt(first) => {
+                self.client(client, first).record_request(now).unwrap_or_else(|| earlier(first))
+            }
             RoundTripDeduction::Fixed(round_trip) => earlier(round_trip),
         };
-        self.taken_ns += now.get() as i64 - sent.get() as i64;
+        self.deducted_ns += now.get() as i64 - sent.get() as i64;
         self.requests += 1;
         sent
     }
 
-    /// Another client has the place of this one from now on.
+    /// Forgets a client whose index is reused.
     pub(super) fn forget(&mut self, client: u32) {
         if let (RoundTripDeduction::Learnt(first), Some(client)) =
             (self.round_trip, self.clients.get_mut(client as usize))
@@ -77,9 +78,8 @@ impl RoundTrips {
         }
     }
 
-    /// What was taken off on average.
     pub(super) fn mean(&self) -> Nanos {
-        Nanos::new(u64::try_from(self.taken_ns).unwrap_or(0) / self.requests.max(1))
+        Nanos::new(u64::try_from(self.deducted_ns).unwrap_or(0) / self.requests.max(1))
     }
 }
 
@@ -88,51 +88,48 @@ impl RoundTrips {
 struct Answered {
     due: Nanos,
     left: Nanos,
-    /// How many others there were when it left.
+    /// Number of other such replies when it left.
     before: u32,
 }
 
 impl Answered {
-    /// A request that follows by then follows soon.
+    /// Returns the time by which a request has to follow to count as soon.
     fn soon_ns(&self) -> u64 {
         SOON_NS + SOON_EACH_NS * u64::from(self.before)
     }
 }
 
-/// The usual turnaround of one client.
+/// The typical turnaround of one client.
 #[derive(Debug)]
 struct Turnaround {
-    /// Replies that no request has followed yet, in their order.
+    /// Replies that no request has followed yet, in order.
     answered: VecDeque<Answered>,
     in_flight: u32,
-    /// How many requests it had in flight at most, in this spell and in the one before.
-    deepest: u32,
-    deepest_before: u32,
-    /// How many requests are left of this spell.
-    left: u32,
+    /// Maximum requests in flight, in this period and the previous one.
+    peak: u32,
+    peak_before: u32,
+    requests_left: u32,
     usual_ns: u64,
-    /// The share of its requests, of [`ALL`], that follow so soon that the loop is closed.
+    /// Fraction of its requests, of [`ONE`], that follow soon enough for a closed loop.
     soon: u32,
     is_closed: bool,
 }
 
-/// A client that takes longer has something else to do between a reply and the next request,
+/// A client that takes longer does other work between a reply and its next request.
 const SOON_NS: u64 = 120_000;
-/// and longer for each reply that waits before this one: the client reads it and sends another request first.
+/// Additional time for each earlier unread reply: the client reads it and sends another request first.
 const SOON_EACH_NS: u64 = 16_000;
-/// A request that follows no later than so many times that, of a client whose loop is closed, was delayed by the host;
-/// one that follows later still, by a pause.
-const DELAYED_MOST: u64 = 2;
-/// Step of the running median, in nanoseconds.
+/// In a closed loop, a request that follows within this multiple of the limit was delayed by the host; a later one, by
+/// a pause of the client.
+const MAX_DELAYED: u64 = 2;
 const STEP_NS: u64 = 500;
-/// Number of requests per period.
-const SPELL: u32 = 256;
-/// The whole of shares.
-const ALL: u32 = 1 << 16;
-/// From this share on the loop of a client counts as closed,
-const CLOSED: u32 = ALL / 4 * 3;
-/// and below this one no longer: a busy host delays many requests of a loop that is closed.
-const OPEN: u32 = ALL / 4;
+const PERIOD: u32 = 256;
+/// Fixed-point representation of 1.
+const ONE: u32 = 1 << 16;
+/// Fraction of soon requests above which the loop counts as closed,
+const CLOSED: u32 = ONE / 4 * 3;
+/// and below which it counts as open: a busy host delays many requests of a closed loop.
+const OPEN: u32 = ONE / 4;
 /// Weight of one request in the average.
 const WEIGHT: u32 = 64;
 
@@ -141,9 +138,9 @@ impl Turnaround {
         Self {
             answered: VecDeque::new(),
             in_flight: 0,
-            deepest: 0,
-            deepest_before: 0,
-            left: SPELL,
+            peak: 0,
+            peak_before: 0,
+            requests_left: PERIOD,
             usual_ns: first.get(),
             soon: 0,
             is_closed: false,
@@ -151,9 +148,9 @@ impl Turnaround {
     }
 
     #[inline]
-    fn is_answered(&mut self, due: Nanos, left: Nanos) {
+    fn record_reply(&mut self, due: Nanos, left: Nanos) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        // One that has fewer requests in flight than before will not replace them all.
+        // A client that has fewer requests in flight than before will not follow all replies.
         if self.answered.len() >= self.depth() as usize {
             self.answered.pop_front();
         }
@@ -161,46 +158,46 @@ impl Turnaround {
         self.answered.push_back(Answered { due, left, before });
     }
 
-    /// It asks for something; when that counts as sent, where that is known.
+    /// Records a request; returns when it counts as sent, if known.
     #[inline]
-    fn asks(&mut self, now: Nanos) -> Option<Nanos> {
+    fn record_request(&mut self, now: Nanos) -> Option<Nanos> {
         self.in_flight += 1;
-        self.deepest = self.deepest.max(self.in_flight);
-        self.left -= 1;
-        if self.left == 0 {
-            (self.deepest_before, self.deepest, self.left) = (self.deepest, self.in_flight, SPELL);
+        self.peak = self.peak.max(self.in_flight);
+        self.requests_left -= 1;
+        if self.requests_left == 0 {
+            (self.peak_before, self.peak, self.requests_left) = (self.peak, self.in_flight, PERIOD);
         }
         let reply = self.answered.pop_front();
         if let Some(reply) = &reply {
-            self.follows(reply, now);
+            self.learn(reply, now);
         }
         if !self.is_closed {
             return None;
         }
-        let is_delayed = |reply: &Answered| now.since(reply.due).get() < DELAYED_MOST * reply.soon_ns();
+        let is_delayed = |reply: &Answered| now.since(reply.due).get() < MAX_DELAYED * reply.soon_ns();
         let usual = Nanos::new(now.get().saturating_sub(self.usual_ns));
         Some(reply.filter(is_delayed).map_or(usual, |reply| reply.due))
     }
 
-    /// A request follows a reply.
+    /// Records that a request follows a reply.
     #[inline]
-    fn follows(&mut self, reply: &Answered, now: Nanos) {
+    fn learn(&mut self, reply: &Answered, now: Nanos) {
         self.soon -= self.soon / WEIGHT;
         if now.since(reply.left).get() < reply.soon_ns() {
-            self.soon += ALL / WEIGHT;
-            self.usual_ns = step(self.usual_ns, now.since(reply.due).get());
+            self.soon += ONE / WEIGHT;
+            self.usual_ns = step(self.usual_ns, now.since(reply.due).get(), STEP_NS);
         }
         self.is_closed = self.soon >= if self.is_closed { OPEN } else { CLOSED };
     }
 
     fn depth(&self) -> u32 {
-        self.deepest.max(self.deepest_before)
+        self.peak.max(self.peak_before)
     }
 }
 
-/// A step towards a figure, and so in the end to where as many are above as below.
-fn step(usual: u64, figure: u64) -> u64 {
-    if figure > usual { usual + STEP_NS } else { usual.saturating_sub(STEP_NS) }
+/// Moves a step towards a value, and so converges to the median.
+pub(super) fn step(usual: u64, sample: u64, step: u64) -> u64 {
+    if sample > usual { usual + step } else { usual.saturating_sub(step) }
 }
 
 #[cfg(test)]
@@ -212,12 +209,12 @@ mod tests {
     const FIRST: Nanos = Nanos::from_micros(10);
     const LATENCY: u64 = 1_000_000;
 
-    /// What happens next: an instant, the number of a request, and of its reply when that was due and the request read.
+    /// The next event: time, request number and, for a reply, its due time and when the request was read.
     type Next = (u64, u64, Option<(u64, u64)>);
 
-    /// What a client in a closed loop gets: requests a second, the median of the times from when a request is read to when its
-    /// reply leaves, and how long before it was read the last of its requests counts as sent. `late` says how late a reply leaves, `pause` how long after that the next
-    /// request is read.
+    /// Simulates a client in a closed loop. Returns requests per second, the median time from reading a request to
+    /// sending its reply, and the deduction of the last request. `late` returns the lateness of a reply, `pause` the
+    /// time until the next request is read.
     fn closed(
         depth: u32,
         requests: u64,
@@ -254,17 +251,17 @@ mod tests {
         (rate, latencies[latencies.len() / 2], round_trip)
     }
 
-    /// How long before it was read the last request of a client counts as sent.
+    /// Returns the deduction of a client's last request.
     fn learnt(depth: u32, requests: u64, mut pause: impl FnMut(u64) -> u64) -> Nanos {
         Nanos::new(closed(depth, requests, |_| 0, |_, number| pause(number)).2)
     }
 
-    /// How long before it was read a request counts as sent.
+    /// Returns the deduction of a request.
     fn round_trip(round_trips: &mut RoundTrips, at: u64) -> Nanos {
         Nanos::new(at).since(round_trips.sent(0, Nanos::new(at)))
     }
 
-    /// A reply leaves when it is due.
+    /// Records a reply that leaves when it is due.
     fn answered(round_trips: &mut RoundTrips, due: u64) {
         round_trips.answered(0, Nanos::new(due), Nanos::new(due));
     }
@@ -275,15 +272,15 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_at_once_shows_the_way() {
+    fn learns_the_round_trip_of_a_closed_loop() {
         near(learnt(1, 1000, |_| 60_000), 60);
         near(learnt(1, 1000, |_| 7_000), 7);
         near(learnt(16, 4000, |_| 110_000), 110);
     }
 
-    /// On 748fabe the median of the times between was subtracted: at 8 in flight that gave 4 to 10 % fewer operations.
+    /// On 748fabe, the median round trip was subtracted: at 8 in flight that gave 4 to 10 % fewer operations.
     #[test]
-    fn a_closed_loop_goes_at_the_rate_of_the_model_though_wake_ups_have_a_long_tail() {
+    fn a_closed_loop_runs_at_the_models_rate_despite_slow_wake_ups() {
         let mut random = units::random::Random::new(3, 1);
         let mut tail = move |usual: u64| if random.below(8) == 0 { usual * 5 } else { usual + random.below(usual / 2) };
         let mut wake = tail.clone();
@@ -297,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_replies_one_after_the_other_is_in_a_closed_loop() {
+    fn a_client_that_reads_replies_one_by_one_is_in_a_closed_loop() {
         for depth in [8, 64] {
             let mut free = 0;
             let (rate, p50, _) = closed(
@@ -305,20 +302,20 @@ mod tests {
                 40_000,
                 |_| 0,
                 |at, _| {
-                    // 30 us for the wake-up, then 10 us for each.
+                    // 30 us for the wake-up, then 10 us per reply.
                     free = (at + 30_000).max(free) + 10_000;
                     free - at
                 },
             );
             let wanted = f64::from(depth) * 1000.0;
-            // A reply that a request has taken while the client was still adding requests is missing ever after.
+            // A reply consumed while the client was still adding requests stays missing.
             assert!((rate / wanted - 1.0).abs() < 0.02, "{rate} for {wanted}");
             assert!(p50 <= LATENCY, "{p50}");
         }
     }
 
     #[test]
-    fn a_loop_that_a_busy_host_delays_stays_closed() {
+    fn a_closed_loop_on_a_busy_host_stays_closed() {
         let mut random = units::random::Random::new(5, 5);
         let mut busy = move |number| if number > 2000 && random.below(2) == 0 { 200_000 } else { 40_000 };
         let (rate, ..) = closed(1, 20_000, |_| 0, |_, number| busy(number));
@@ -326,32 +323,32 @@ mod tests {
     }
 
     #[test]
-    fn a_long_pause_is_the_clients_own() {
-        // Of 50 requests one comes 5 ms late, which no host explains.
+    fn long_pauses_are_not_deducted() {
+        // Every 50th request follows after 5 ms, too late for a delay by the host.
         let (rate, ..) = closed(1, 20_000, |_| 0, |_, number| if number % 50 == 0 { 5_000_000 } else { 30_000 });
         let wanted = 50.0 * 1e9 / (50 * LATENCY + 5_000_000 - 30_000) as f64;
         assert!((rate / wanted - 1.0).abs() < 0.01, "{rate} for {wanted}");
     }
 
     #[test]
-    fn who_thinks_between_requests_does_not_hide_it() {
+    fn think_time_is_not_deducted() {
         assert_eq!(learnt(1, 4000, |_| 150_000), FIRST);
         assert_eq!(learnt(8, 4000, |_| 300_000), FIRST);
         assert_eq!(learnt(1, 4000, |_| 5_000_000), FIRST);
-        // One in five of them soon is no sign of haste.
+        // One soon request in five does not make a closed loop.
         assert_eq!(learnt(1, 4000, |number| if number % 5 == 0 { 20_000 } else { 400_000 }), FIRST);
     }
 
     #[test]
-    fn requests_at_random_instants_are_nobodys_way() {
+    fn random_arrivals_show_no_round_trip() {
         for rate in [5_000, 20_000] {
             let mut random = units::random::Random::new(7, 7);
             let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
-            let (mut now, mut under_way) = (0, VecDeque::new());
+            let (mut now, mut in_flight) = (0, VecDeque::new());
             for _ in 0..20_000 {
                 now += (-(1.0 - random.unit()).ln() * 1e9 / f64::from(rate)) as u64;
-                while under_way.front().is_some_and(|due| *due <= now) {
-                    let due = Nanos::new(under_way.pop_front().expect("one"));
+                while in_flight.front().is_some_and(|due| *due <= now) {
+                    let due = Nanos::new(in_flight.pop_front().expect("one"));
                     round_trips.answered(0, due, due);
                 }
                 assert_eq!(
@@ -359,13 +356,13 @@ mod tests {
                     now.saturating_sub(FIRST.get()),
                     "{rate} a second"
                 );
-                under_way.push_back(now + LATENCY);
+                in_flight.push_back(now + LATENCY);
             }
         }
     }
 
     #[test]
-    fn who_has_fewer_requests_under_way_than_before_still_shows_the_way() {
+    fn learns_the_round_trip_after_the_queue_depth_decreases() {
         let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
         (0..64).for_each(|_| assert_eq!(round_trip(&mut round_trips, LATENCY), FIRST));
         (0..64).for_each(|_| answered(&mut round_trips, 2 * LATENCY));
@@ -379,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_goes_with_the_client() {
+    fn forgets_the_round_trip_of_a_disconnected_client() {
         let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
         for number in 0..1000_u64 {
             round_trip(&mut round_trips, number * 1_050_000);
@@ -392,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_is_given_is_taken() {
+    fn a_fixed_round_trip_is_always_deducted() {
         let mut round_trips = RoundTrips::new(RoundTripDeduction::Fixed(Nanos::from_micros(20)));
         for number in 1..1000_u64 {
             assert_eq!(round_trip(&mut round_trips, number * 1_050_000), Nanos::from_micros(20));
@@ -401,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_that_nobody_follows_take_no_memory() {
+    fn replies_without_following_requests_take_no_memory() {
         let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
         for round in 0..1000_u64 {
             let at = round * 10_000_000;

@@ -1,24 +1,22 @@
-//! Memory of blocks, allocated in chunks.
+//! Memory blocks, allocated in chunks.
 //!
-//! A chunk is zeroed memory fresh from the kernel: of a block only the pages that are written to are ever touched. A
-//! block on its own would be cleared by the allocator, sixteen page faults for the one that a write of 4 KiB needs.
+//! A chunk is zeroed memory fresh from the kernel, so only pages that are written are touched. The allocator would
+//! clear a single block: sixteen page faults instead of the one that a write of 4 KiB needs.
 
 use std::collections::BTreeSet;
 
-/// Bytes of a block.
 pub(super) const BLOCK_BYTES: u64 = 64 << 10;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
-/// Large enough that allocators map it instead of clearing what they have.
+/// Large enough that allocators map a chunk instead of clearing memory.
 const CHUNK_BLOCKS: usize = 64;
-/// So that a write of a page touches one page.
+/// Makes a write of a page touch one page.
 const ALIGNMENT: usize = 4096;
-/// Owner of a block that is not in use.
+/// Owner of a free block.
 const NONE: u64 = u64::MAX;
 
 struct BlockChunk {
     bytes: Box<[u8]>,
-    /// Where its first block begins.
     start: usize,
 }
 
@@ -30,30 +28,29 @@ impl BlockChunk {
     }
 }
 
-/// Blocks by the order in which they were taken, each with its owner.
+/// Blocks by number, each with its owner.
 #[derive(Default)]
 pub(super) struct BlockMap {
     chunks: Vec<BlockChunk>,
     owners: Vec<u64>,
     gaps: BTreeSet<u32>,
-    /// Blocks below it have been in use and may not be zero.
+    /// Blocks below this number have been used and may not be zero.
     touched: usize,
 }
 
 impl BlockMap {
-    /// How many are in use.
     pub(super) fn len(&self) -> u64 {
         (self.owners.len() - self.gaps.len()) as u64
     }
 
-    /// A block of zeroes for an owner below `u64::MAX`; `None` when the numbers are used up.
+    /// Allocates a zeroed block for an owner below `u64::MAX`; `None` when all numbers are used.
     pub(super) fn add(&mut self, owner: u64) -> Option<u32> {
         if let Some(number) = self.gaps.pop_first() {
             self.owners[number as usize] = owner;
             self.get_mut(number).fill(0);
             return Some(number);
         }
-        // Two short of all numbers, which leaves callers something to say that there is none.
+        // Leaves two numbers for callers that encode other states.
         let number = u32::try_from(self.owners.len()).ok().filter(|&number| number < u32::MAX - 2)?;
         if number as usize == self.chunks.len() * CHUNK_BLOCKS {
             self.chunks.push(BlockChunk::new());
@@ -66,15 +63,14 @@ impl BlockMap {
         Some(number)
     }
 
-    /// Gives one back.
     pub(super) fn remove(&mut self, number: u32) {
         self.owners[number as usize] = NONE;
         self.gaps.insert(number);
         self.shorten();
     }
 
-    /// Where blocks that are not in use hold more than a fifth of the memory, moves one that is in use: its owner and new
-    /// number. To be called until `None`, so that what was given back really becomes free.
+    /// If free blocks hold more than a fifth of the memory, moves a block into a gap and returns its owner and new
+    /// number. Callers repeat this until `None`, so that freed memory is returned.
     pub(super) fn compact(&mut self) -> Option<(u64, u32)> {
         if self.gaps.len() <= CHUNK_BLOCKS + self.owners.len() / 5 {
             return None;
@@ -104,7 +100,7 @@ impl BlockMap {
         &mut chunk.bytes[chunk.start + at..][..BLOCK]
     }
 
-    /// Gives back what is not in use at the end.
+    /// Drops free blocks at the end.
     fn shorten(&mut self) {
         while self.owners.last() == Some(&NONE) {
             self.owners.pop();
@@ -129,13 +125,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_follows_blocks_that_are_moved_and_memory_comes_back() {
+    fn moved_blocks_keep_their_content_and_memory_is_freed() {
         let mut blocks = BlockMap::default();
         let mut numbers: BTreeMap<u64, u32> = BTreeMap::new();
         let mut random = Random::new(7, 0);
         for owner in 0..2000 {
             let number = blocks.add(owner).unwrap();
-            assert_eq!(blocks.get(number)[9..11], [0; 2], "blocks begin as zeroes");
+            assert_eq!(blocks.get(number)[9..11], [0; 2], "new blocks are zero");
             blocks.get_mut(number)[9..11].copy_from_slice(&(owner as u16).to_ne_bytes());
             numbers.insert(owner, number);
         }
@@ -158,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_used_again_is_zero() {
+    fn a_reused_block_is_zero() {
         let mut blocks = BlockMap::default();
         let [first, second] = [1, 2].map(|owner| blocks.add(owner).unwrap());
         // In a gap and at the end.

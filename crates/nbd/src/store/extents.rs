@@ -1,8 +1,6 @@
-//! Lists of extents.
-
 use nbd_wire::Extent;
 
-/// Neighbouring extents while they are found; those of one kind become one.
+/// Collects adjacent extents, merging those of the same kind.
 #[derive(Debug)]
 pub struct Extents {
     found: Vec<Extent>,
@@ -11,19 +9,19 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// None yet of `length` bytes, of which at most `most` extents are wanted.
+    /// Starts a list that covers `length` bytes with at most `most` extents.
     #[must_use]
     pub fn new(length: u64, most: usize) -> Self {
         Self { found: Vec::new(), most: most.max(1), left: length }
     }
 
-    /// Bytes of which nothing is known yet; zero also when no more is wanted.
+    /// Returns the number of bytes not covered yet; zero once the list is full.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// The extent that follows; what is longer than what is left is cut.
+    /// Appends an extent, clipped to the bytes left.
     pub fn push(&mut self, extent: Extent) {
         let extent = Extent { length: extent.length.min(self.left), ..extent };
         let full = self.found.len() == self.most;
@@ -35,7 +33,7 @@ impl Extents {
         self.left -= extent.length;
     }
 
-    /// What was found.
+    /// Returns the list.
     #[must_use]
     pub fn into_vec(self) -> Vec<Extent> {
         self.found
@@ -47,14 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_of_one_kind_are_one_extent() {
+    fn adjacent_extents_of_one_kind_are_merged() {
         let hole = |length| Extent { length, hole: true, zero: true };
         let data = |length| Extent { length, hole: false, zero: false };
         let mut extents = Extents::new(100, 3);
         for extent in [hole(10), hole(5), data(20), hole(1), hole(30), data(5)] {
             extents.push(extent);
         }
-        assert_eq!(extents.left(), 0, "no fourth is wanted");
+        assert_eq!(extents.left(), 0, "the list is full");
         assert_eq!(extents.into_vec(), [hole(15), data(20), hole(31)]);
         let mut extents = Extents::new(12, 3);
         extents.push(data(50));

@@ -4,31 +4,30 @@ use super::blocks::BLOCK_BYTES;
 use super::parts::{parts, split};
 use super::sparse::{Sparse, SparseBlock};
 use super::{Abilities, Extents, Operation, Pieces, Pool, Store, StoreProgress};
-use nbd_wire::Errno;
-use nbd_wire::Extent;
+use nbd_wire::{Errno, Extent};
 
-/// Bytes in memory, of which only what was written takes any. Nothing of it survives the process.
+/// A store in memory, which takes memory only for written blocks. Its content ends with the process.
 pub struct MemoryStore {
     size: u64,
     blocks: Sparse,
 }
 
 impl MemoryStore {
-    /// `size` bytes of zeroes, for which at most `limit_bytes` of memory may be taken; then writes fail with
+    /// Creates a store of `size` zero bytes that takes at most `limit_bytes` of memory; then writes fail with
     /// [`Errno::NoSpace`].
     #[must_use]
     pub fn new(size: u64, limit_bytes: u64) -> Self {
         Self::within(size, Pool::new(limit_bytes))
     }
 
-    /// The same with a limit that other stores may share.
+    /// Creates a store whose limit may be shared with other stores.
     #[must_use]
     pub fn within(size: u64, pool: Pool) -> Self {
-        // Zeroes that must stay allocated take no memory but keep some free for what will be written there.
+        // Allocated zeroes take no memory but reserve it for later writes.
         Self { size, blocks: Sparse::new(size, pool, BLOCK_BYTES) }
     }
 
-    /// Bytes that count towards the limit.
+    /// Returns the bytes that count towards the limit.
     #[must_use]
     pub fn allocated_bytes(&self) -> u64 {
         self.blocks.allocated_bytes()
@@ -38,7 +37,7 @@ impl MemoryStore {
         let (edges, whole) = split(offset, length, self.size);
         for edge in edges.into_iter().flatten() {
             match self.blocks.get(edge.number) {
-                SparseBlock::Data(_) => self.blocks.make(edge.number)?[edge.inside()].fill(0),
+                SparseBlock::Data(_) => self.blocks.allocate(edge.number)?[edge.inside()].fill(0),
                 SparseBlock::Absent if allocated => self.blocks.zero(edge.number..edge.number + 1)?,
                 SparseBlock::Absent | SparseBlock::Zero => {}
             }
@@ -89,7 +88,7 @@ impl Store for MemoryStore {
         let mut number = offset / BLOCK_BYTES;
         let mut before = offset % BLOCK_BYTES;
         while extents.left() > 0 {
-            let (block, span) = self.blocks.look(number);
+            let (block, span) = self.blocks.get_run(number);
             let (hole, zero) = (block == SparseBlock::Absent, !matches!(block, SparseBlock::Data(_)));
             extents.push(Extent { length: span.saturating_mul(BLOCK_BYTES) - before, hole, zero });
             (number, before) = (number + span, 0);
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exabyte_is_open_at_once_and_told_of_in_one_extent() {
+    fn an_exabyte_opens_at_once_and_is_one_extent() {
         let size = 1 << 60;
         let mut memory = MemoryStore::new(size, 1 << 20);
         assert_eq!(memory.allocated_bytes(), 0);
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_told_as_no_space_and_what_is_there_stays_writable() {
+    fn writes_beyond_the_limit_fail_and_existing_blocks_stay_writable() {
         let mut memory = MemoryStore::new(1 << 30, 10 * BLOCK_BYTES);
         let full = (0u64..).find(|at| memory.start(0, write(at * BLOCK_BYTES, &[1])) != StoreProgress::Ended(Ok(())));
         assert_eq!(full, Some(9), "nine blocks and their tree are within the limit of ten");
@@ -139,7 +138,7 @@ mod tests {
         assert_eq!(memory.start(0, write(1 << 29, &[1])), StoreProgress::Ended(Ok(())));
     }
 
-    /// On f52613e each export of a server had the whole limit for itself.
+    /// On f52613e, each export of a server had the whole limit for itself.
     #[test]
     fn exports_share_one_limit() {
         let pool = Pool::new(10 * BLOCK_BYTES);
@@ -153,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn zeroes_that_stay_allocated_keep_their_room() {
+    fn allocated_zeroes_reserve_memory() {
         let mut memory = MemoryStore::new(1 << 30, 10 * BLOCK_BYTES);
         let zero = Operation::Zero { offset: 0, length: 6 * BLOCK_BYTES, durable: false, allocated: true, fast: true };
         assert_eq!(memory.start(0, zero), StoreProgress::Ended(Ok(())));
         assert_eq!(memory.extents(0, 4096, 1).unwrap(), [Extent { length: 4096, hole: false, zero: true }]);
         while memory.start(0, write(1 << 29, &[1; 5 << 16])) == StoreProgress::Ended(Ok(())) {}
-        assert_eq!(memory.start(0, write(0, &[1; 6 << 16])), StoreProgress::Ended(Ok(())), "the room was kept");
+        assert_eq!(memory.start(0, write(0, &[1; 6 << 16])), StoreProgress::Ended(Ok(())), "memory was reserved");
     }
 
     #[test]
@@ -167,8 +166,8 @@ mod tests {
         let mut memory = MemoryStore::new(1 << 20, u64::MAX);
         memory.start(0, write(0, &[7; 4096]));
         let address = |memory: &MemoryStore| {
-            let mut room = [std::io::IoSlice::new(&[]); 4];
-            let mut pieces = Pieces::new(&mut room);
+            let mut slices = [std::io::IoSlice::new(&[]); 4];
+            let mut pieces = Pieces::new(&mut slices);
             memory.lend(0, 0, 4096, 0, &mut pieces);
             (pieces.slices().len(), pieces.slices()[0].as_ptr())
         };

@@ -1,7 +1,7 @@
-//! Where the bytes of an export are.
+//! Stores with the data of exports.
 //!
-//! A store takes operations under numbers, called slots, and tells later or at once that they have ended. It never blocks
-//! for long: what waits for a device does so elsewhere and is heard of through [`Store::signal`].
+//! A store takes operations under numbers, called slots, and reports their completion immediately or later. It never
+//! blocks for long: device I/O runs elsewhere and is announced by [`Store::signal`].
 
 mod blocks;
 pub mod conformance;
@@ -29,54 +29,54 @@ pub use pattern::{Content, PatternStore};
 pub use pieces::Pieces;
 pub use pool::Pool;
 
-/// An operation of a store. The caller has checked that its range is within the store.
+/// A store operation. The caller has checked that its range is within the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
-    /// Reads; the bytes are had from [`Store::lend`] once it has ended.
+    /// Reads; [`Store::lend`] returns the data after completion.
     Read {
-        /// The first byte.
+        /// First byte.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u32,
     },
-    /// Writes.
+    /// Writes data.
     Write {
-        /// The first byte.
+        /// First byte.
         offset: u64,
-        /// What to write; not kept after the call.
+        /// Data, not kept after the call.
         data: &'a [u8],
-        /// Whether it ends only when the bytes would survive the loss of power (FUA).
+        /// Whether it completes only when the data would survive a power loss (FUA).
         durable: bool,
     },
-    /// Makes a range read as zeroes.
+    /// Zeroes a range.
     Zero {
-        /// The first byte.
+        /// First byte.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u64,
-        /// Whether it ends only when it would survive the loss of power.
+        /// Whether it completes only when the zeroes would survive a power loss.
         durable: bool,
         /// Whether the range must stay allocated (`NO_HOLE`).
         allocated: bool,
-        /// Whether to refuse, with [`Errno::NotSupported`], what is no faster than writing zeroes.
+        /// Whether to fail with [`Errno::NotSupported`] if it is no faster than writing zeroes.
         fast: bool,
     },
-    /// Gives a range up: what it holds from then on is not defined.
+    /// Discards a range: its content becomes undefined.
     Trim {
-        /// The first byte.
+        /// First byte.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u64,
-        /// Whether it ends only when it would survive the loss of power.
+        /// Whether it completes only when the discard would survive a power loss.
         durable: bool,
     },
-    /// What was read or written before by operations that have ended survives the loss of power.
+    /// Makes the effects of completed operations survive a power loss.
     Flush,
-    /// A range will be read soon.
+    /// Announces that a range will be read soon.
     Cache {
-        /// The first byte.
+        /// First byte.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u64,
     },
 }
@@ -84,103 +84,93 @@ pub enum Operation<'a> {
 /// Progress of an operation when [`Store::start`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreProgress {
-    /// It has ended.
+    /// The operation has ended.
     Ended(Result<(), Errno>),
-    /// [`Store::collect`] will tell.
+    /// [`Store::collect`] will report its end.
     Pending,
 }
 
 /// The end of an operation that was [`StoreProgress::Pending`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreEnd {
-    /// Its slot.
+    /// Slot of the operation.
     pub slot: u32,
-    /// How it went.
+    /// Result of the operation.
     pub result: Result<(), Errno>,
 }
 
 /// Capabilities of a store beyond reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Writing at all; without it none of the others.
+    /// Whether it is writable; the others require this.
     pub write: bool,
-    /// Giving ranges up.
+    /// Whether ranges can be discarded.
     pub trim: bool,
-    /// Making ranges zero faster than by writing zeroes.
+    /// Whether zeroing is faster than writing zeroes.
     pub fast_zero: bool,
 }
 
-/// Memory that operations take in a store while they are in flight, besides what the store's own limit covers.
+/// Memory of operations in flight in a store, besides what the store's own limit covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Whether the store holds the bytes of a read until [`Store::release`], and those of a write until it has ended.
+    /// Whether the store holds the data of a read until [`Store::release`], and that of a write until it ends.
     pub copies: bool,
-    /// Bytes that a write takes besides.
+    /// Additional bytes of a write.
     pub write_bytes: u64,
-    /// Bytes that [`Operation::Zero`] takes.
+    /// Bytes of [`Operation::Zero`].
     pub zero_bytes: u64,
 }
 
-/// Bytes behind an export.
+/// Data of an export.
 ///
-/// Used by one thread. Operations under way at the same time have different slots; no order holds between them.
+/// A store belongs to one thread. Concurrent operations have different slots and no defined order.
 pub trait Store {
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     fn size(&self) -> u64;
 
-    /// What it can do.
+    /// Returns the capabilities.
     fn abilities(&self) -> Abilities;
 
-    /// What operations take while they are in flight.
+    /// Returns the memory that operations take while they are in flight.
     fn footprint(&self) -> Footprint {
         Footprint::default()
     }
 
-    /// Counts buffers in `pool` that the store keeps for later operations, and what those in use have beyond what is
-    /// needed of them; keeps no more than fit.
-    fn keep_within(&mut self, pool: &Pool) {
-        let _ = pool;
-    }
+    /// Limits by `pool` the buffers that the store keeps for later operations, including the unneeded part of buffers
+    /// in use.
+    fn keep_within(&mut self, _pool: &Pool) {}
 
-    /// Takes an operation. `slot` names it until it has ended, and reads until [`Store::release`].
+    /// Starts an operation in `slot`, which is in use until it ends or, for reads, until [`Store::release`].
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress;
 
-    /// Hands over what [`Store::start`] has held back for one system call; to be called once after each group of operations.
+    /// Submits operations that [`Store::start`] has queued for one system call; called once per group of operations.
     fn submit(&mut self) {}
 
-    /// Appends what has ended since the last call, without waiting.
-    fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
-        let _ = ended;
-    }
+    /// Appends operations that have ended since the last call, without waiting.
+    fn collect(&mut self, _ended: &mut Vec<StoreEnd>) {}
 
-    /// Readable when [`Store::collect`] has something to tell; `None` where nothing is ever pending.
+    /// Returns a descriptor that is readable when [`Store::collect`] has results; `None` if nothing is ever pending.
     fn signal(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 
-    /// The bytes of a read that has ended well, from its `from`-th byte on, in as many pieces as fit into `pieces`.
-    /// What is not whole yet is asked for again with a larger `from`. A `length` that is less than the read's leaves out
-    /// its end.
+    /// Lends the data of a successful read, from byte `from` on, in as many pieces as `pieces` can hold; callers repeat
+    /// the call with a larger `from` for the rest. A `length` below the read's leaves out its end.
     fn lend<'a>(&'a self, slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>);
 
-    /// The bytes of a read that has ended well are no longer needed.
-    fn release(&mut self, slot: u32) {
-        let _ = slot;
-    }
+    /// Releases the data of a successful read.
+    fn release(&mut self, _slot: u32) {}
 
-    /// What is allocated of a range: neighbouring extents that begin at `offset` and cover at least its first byte, at most
-    /// `most` of them.
+    /// Returns at most `most` adjacent extents that begin at `offset` and cover at least its first byte.
     ///
     /// # Errors
-    /// Where the store cannot find out.
+    /// When the store cannot determine them.
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno>;
 
-    /// Changes what goes wrong on purpose, from the next operation on; stores other than [`FaultyStore`] have no faults.
-    fn set_faults(&mut self, rates: faults::FaultRates) {
-        let _ = rates;
-    }
+    /// Changes the injected faults from the next operation on. Only [`FaultyStore`] has faults.
+    fn set_faults(&mut self, _rates: faults::FaultRates) {}
 
-    /// What went wrong on purpose.
+    /// Returns the counts of injected faults.
     fn injected(&self) -> InjectedFaults {
         InjectedFaults::default()
     }

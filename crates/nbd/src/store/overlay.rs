@@ -1,8 +1,8 @@
-//! A store of changes in memory over a read-only store.
+//! Changes in memory over a read-only store.
 //!
-//! A block is below until something changes in it; then all of it is above, or it is zero. A change of a part of a block
-//! that is still below first fetches the block, and waits for that where the store below lets it wait. No block ever goes
-//! back.
+//! A block is read from the lower store until something changes in it; then it is entirely in the overlay or zero. A
+//! partial change of a block in the lower store fetches the block first, asynchronously if the lower store is. No block
+//! ever returns to the lower store.
 
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
@@ -12,29 +12,28 @@ use super::parts::{Part, split};
 use super::scratch::ScratchBuffer;
 use super::sparse::{Sparse, SparseBlock};
 use super::{Abilities, Extents, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
-use nbd_wire::Errno;
-use nbd_wire::Extent;
+use nbd_wire::{Errno, Extent};
 
-/// Copy-on-write over another store, which is never written to. Nothing of the changes survives the process.
+/// Copy-on-write over another store, which is never written. The changes end with the process.
 pub struct Overlay {
-    below: Box<dyn Store>,
+    lower: Box<dyn Store>,
     blocks: Sparse,
     slots: Vec<OverlaySlot>,
-    /// What the changes that wait are to write.
+    /// Data of waiting writes.
     scratch: ScratchBuffer,
-    /// Blocks that are on their way from below.
+    /// Fetches in flight from the lower store.
     fetches: Vec<Option<Fetch>>,
-    ended_below: Vec<StoreEnd>,
+    ended_lower: Vec<StoreEnd>,
 }
 
 #[derive(Default)]
 struct OverlaySlot {
-    /// The part of a read that was read below: where it begins.
-    below: Option<u64>,
+    /// Start of the part of a read that the lower store has.
+    lower: Option<u64>,
     waiting: Option<WaitingCopy>,
 }
 
-/// A change that cannot be made before blocks have been fetched.
+/// A change that waits for blocks to be fetched.
 struct WaitingCopy {
     change: OverlayChange,
     fetches: u32,
@@ -49,41 +48,40 @@ enum OverlayChange {
 
 struct Fetch {
     number: u64,
-    /// The slots that wait for it.
     slots: Vec<u32>,
 }
 
-/// The slot below for the reads of a slot here.
-fn slot_below(slot: u32) -> u32 {
+/// Returns the lower store's slot for reads of a slot.
+fn lower_slot(slot: u32) -> u32 {
     2 * slot
 }
 
-/// The slot below for a fetch.
+/// Returns the lower store's slot for a fetch.
 fn fetch_slot(fetch: usize) -> u32 {
     2 * fetch as u32 + 1
 }
 
 impl Overlay {
-    /// What is below, with changes that take at most `limit_bytes` of memory; then they fail with [`Errno::NoSpace`].
+    /// Creates an overlay whose changes take at most `limit_bytes` of memory; then they fail with [`Errno::NoSpace`].
     #[must_use]
-    pub fn new(below: Box<dyn Store>, limit_bytes: u64) -> Self {
-        Self::within(below, Pool::new(limit_bytes))
+    pub fn new(lower: Box<dyn Store>, limit_bytes: u64) -> Self {
+        Self::within(lower, Pool::new(limit_bytes))
     }
 
-    /// The same with a limit that other stores may share.
+    /// Creates an overlay whose limit may be shared with other stores.
     #[must_use]
-    pub fn within(below: Box<dyn Store>, pool: Pool) -> Self {
+    pub fn within(lower: Box<dyn Store>, pool: Pool) -> Self {
         Self {
-            blocks: Sparse::new(below.size(), pool, 0),
-            below,
+            blocks: Sparse::new(lower.size(), pool, 0),
+            lower,
             slots: Vec::new(),
             scratch: ScratchBuffer::default(),
             fetches: Vec::new(),
-            ended_below: Vec::new(),
+            ended_lower: Vec::new(),
         }
     }
 
-    /// Bytes that count towards the limit.
+    /// Returns the bytes that count towards the limit.
     #[must_use]
     pub fn allocated_bytes(&self) -> u64 {
         self.blocks.allocated_bytes()
@@ -97,20 +95,20 @@ impl Overlay {
         &mut self.slots[slot]
     }
 
-    /// Reads below what is not above: one range, from the first such byte to the last.
+    /// Reads one range from the lower store, from the first byte missing in the overlay to the last.
     fn read(&mut self, slot: u32, offset: u64, length: u32) -> StoreProgress {
         let absent = self.absent(offset, offset + u64::from(length));
-        self.slot(slot).below = absent.map(|(from, _)| from);
+        self.slot(slot).lower = absent.map(|(from, _)| from);
         let Some((from, to)) = absent else { return StoreProgress::Ended(Ok(())) };
         let read = Operation::Read { offset: from, length: (to - from) as u32 };
-        let progress = self.below.start(slot_below(slot), read);
+        let progress = self.lower.start(lower_slot(slot), read);
         if matches!(progress, StoreProgress::Ended(Err(_))) {
-            self.slot(slot).below = None;
+            self.slot(slot).lower = None;
         }
         progress
     }
 
-    /// From the first to the last byte of a range that is not above.
+    /// Returns the range from the first to the last byte missing in the overlay.
     fn absent(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut found: Option<(u64, u64)> = None;
         let mut at = start;
@@ -124,13 +122,13 @@ impl Overlay {
         found
     }
 
-    /// What a byte's block is, and how many bytes from there on to `end` at most the same is known of.
+    /// Returns the state of a byte's block, and for how many bytes up to `end` it is known to hold.
     fn run(&self, at: u64, end: u64) -> (SparseBlock<'_>, u64) {
-        let (block, span) = self.blocks.look(at / BLOCK_BYTES);
+        let (block, span) = self.blocks.get_run(at / BLOCK_BYTES);
         (block, (span.saturating_mul(BLOCK_BYTES) - at % BLOCK_BYTES).min(end - at))
     }
 
-    /// Makes a change as soon as the blocks of which it changes a part are above.
+    /// Makes a change once the overlay has the blocks that it changes in part.
     fn change(&mut self, slot: u32, change: OverlayChange, data: &[u8]) -> StoreProgress {
         let (offset, length) = match change {
             OverlayChange::Write { offset, length } => (offset, u64::from(length)),
@@ -163,13 +161,13 @@ impl Overlay {
         let (edges, whole) = split(offset, length, self.size());
         for edge in edges.into_iter().flatten() {
             if self.blocks.get(edge.number) != SparseBlock::Zero {
-                self.blocks.make(edge.number)?[edge.inside()].fill(0);
+                self.blocks.allocate(edge.number)?[edge.inside()].fill(0);
             }
         }
         self.blocks.zero(whole)
     }
 
-    /// Sees to it that a block is above, for a change in `slot`.
+    /// Fetches a block into the overlay if it is missing, for a change in `slot`.
     fn fetch(&mut self, edge: Part, slot: u32) -> StoreProgress {
         if self.blocks.get(edge.number) != SparseBlock::Absent {
             return StoreProgress::Ended(Ok(()));
@@ -183,8 +181,8 @@ impl Overlay {
             self.fetches.len() - 1
         });
         let (offset, length) = self.extent_of(edge.number);
-        match self.below.start(fetch_slot(free), Operation::Read { offset, length }) {
-            StoreProgress::Ended(result) => StoreProgress::Ended(self.take_over(free, edge.number, result)),
+        match self.lower.start(fetch_slot(free), Operation::Read { offset, length }) {
+            StoreProgress::Ended(result) => StoreProgress::Ended(self.store_fetched(free, edge.number, result)),
             StoreProgress::Pending => {
                 self.fetches[free] = Some(Fetch { number: edge.number, slots: vec![slot] });
                 StoreProgress::Pending
@@ -192,31 +190,31 @@ impl Overlay {
         }
     }
 
-    /// Where a block begins, and its bytes: the last may be cut off.
+    /// Returns the offset and length of a block; the end of the store may cut the last one.
     fn extent_of(&self, number: u64) -> (u64, u32) {
         let offset = number * BLOCK_BYTES;
         (offset, (self.size() - offset).min(BLOCK_BYTES) as u32)
     }
 
-    /// Takes over a block that was fetched, unless it has come above in another way meanwhile.
-    fn take_over(&mut self, fetch: usize, number: u64, result: Result<(), Errno>) -> Result<(), Errno> {
+    /// Stores a fetched block, unless the overlay has it by now.
+    fn store_fetched(&mut self, fetch: usize, number: u64, result: Result<(), Errno>) -> Result<(), Errno> {
         result?;
         let (offset, length) = self.extent_of(number);
         let slot = fetch_slot(fetch);
         let taken = match self.blocks.get(number) {
-            SparseBlock::Absent => self.blocks.make(number).map(|block| {
-                copy_lent(self.below.as_ref(), slot, offset, &mut block[..length as usize]);
+            SparseBlock::Absent => self.blocks.allocate(number).map(|block| {
+                copy_lent(self.lower.as_ref(), slot, offset, &mut block[..length as usize]);
             }),
             _ => Ok(()),
         };
-        self.below.release(slot);
+        self.lower.release(slot);
         taken
     }
 
-    /// Makes the changes that have waited for a fetch and for no other.
+    /// Makes the changes that waited only for this fetch.
     fn fetched(&mut self, fetch: usize, result: Result<(), Errno>, ended: &mut Vec<StoreEnd>) {
         let Some(Fetch { number, slots }) = self.fetches[fetch].take() else { return };
-        let failure = self.take_over(fetch, number, result).err();
+        let failure = self.store_fetched(fetch, number, result).err();
         for slot in slots {
             let Some(waiting) = self.slots[slot as usize].waiting.as_mut() else { continue };
             waiting.fetches -= 1;
@@ -228,7 +226,6 @@ impl Overlay {
         }
     }
 
-    /// Makes a change that has waited.
     fn finish(&mut self, slot: u32) -> Result<(), Errno> {
         let Some(WaitingCopy { change, failure, .. }) = self.slots[slot as usize].waiting.take() else { return Ok(()) };
         let result = match (failure, change) {
@@ -242,21 +239,20 @@ impl Overlay {
         result
     }
 
-    /// The extents below a range of which nothing is above.
-    fn extents_below(&mut self, at: u64, run: u64, most: usize, extents: &mut Extents) -> Result<u64, Errno> {
-        let found = self.below.extents(at, run, most)?;
-        let told: u64 = found.iter().map(|extent| extent.length).sum();
+    /// Appends the lower store's extents of a range that is missing in the overlay.
+    fn lower_extents(&mut self, at: u64, run: u64, most: usize, extents: &mut Extents) -> Result<u64, Errno> {
+        let found = self.lower.extents(at, run, most)?;
+        let covered: u64 = found.iter().map(|extent| extent.length).sum();
         found.into_iter().for_each(|extent| extents.push(extent));
-        Ok(told.min(run))
+        Ok(covered.min(run))
     }
 }
 
-/// Copies a read that has ended.
 fn copy_lent(store: &dyn Store, slot: u32, offset: u64, to: &mut [u8]) {
     let mut done = 0;
     while done < to.len() {
-        let mut room = [IoSlice::new(&[]); 16];
-        let mut pieces = Pieces::new(&mut room);
+        let mut slices = [IoSlice::new(&[]); 16];
+        let mut pieces = Pieces::new(&mut slices);
         store.lend(slot, offset, to.len() as u32, done as u32, &mut pieces);
         for piece in pieces.slices() {
             to[done..done + piece.len()].copy_from_slice(piece);
@@ -267,14 +263,14 @@ fn copy_lent(store: &dyn Store, slot: u32, offset: u64, to: &mut [u8]) {
 
 impl Store for Overlay {
     fn size(&self) -> u64 {
-        self.below.size()
+        self.lower.size()
     }
 
     fn abilities(&self) -> Abilities {
         Abilities { write: true, trim: true, fast_zero: true }
     }
 
-    /// A change of parts of blocks fetches one at each end, and each has a buffer below.
+    /// A partial change fetches a block at each end, each with a buffer in the lower store.
     fn footprint(&self) -> Footprint {
         let fetched = 2 * BLOCK_BYTES;
         Footprint { copies: true, write_bytes: fetched, zero_bytes: fetched }
@@ -282,7 +278,7 @@ impl Store for Overlay {
 
     fn keep_within(&mut self, pool: &Pool) {
         self.scratch.keep_within(pool);
-        self.below.keep_within(pool);
+        self.lower.keep_within(pool);
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
@@ -296,38 +292,38 @@ impl Store for Overlay {
                 StoreProgress::Ended(self.blocks.zero(split(offset, length, self.size()).1))
             }
             Operation::Flush => StoreProgress::Ended(Ok(())),
-            Operation::Cache { .. } => self.below.start(slot_below(slot), operation),
+            Operation::Cache { .. } => self.lower.start(lower_slot(slot), operation),
         }
     }
 
     fn submit(&mut self) {
-        self.below.submit();
+        self.lower.submit();
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
-        let mut below = std::mem::take(&mut self.ended_below);
-        self.below.collect(&mut below);
-        for StoreEnd { slot, result } in below.drain(..) {
+        let mut lower = std::mem::take(&mut self.ended_lower);
+        self.lower.collect(&mut lower);
+        for StoreEnd { slot, result } in lower.drain(..) {
             let (number, fetches) = (slot / 2, slot % 2 == 1);
             if fetches {
                 self.fetched(number as usize, result, ended);
                 continue;
             }
             if result.is_err() {
-                self.slot(number).below = None;
+                self.slot(number).lower = None;
             }
             ended.push(StoreEnd { slot: number, result });
         }
-        self.ended_below = below;
+        self.ended_lower = lower;
     }
 
     fn signal(&self) -> Option<BorrowedFd<'_>> {
-        self.below.signal()
+        self.lower.signal()
     }
 
     fn lend<'a>(&'a self, slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
         let (mut at, end) = (offset + u64::from(from), offset + u64::from(length));
-        let below = self.slots.get(slot as usize).and_then(|slot| slot.below);
+        let lower = self.slots.get(slot as usize).and_then(|slot| slot.lower);
         while at < end && !pieces.is_full() {
             let (block, run) = self.run(at, end);
             let before = pieces.bytes();
@@ -339,9 +335,9 @@ impl Store for Overlay {
                     pieces.push_zeroes(run);
                 }
                 SparseBlock::Absent => {
-                    let Some(start) = below else { return };
+                    let Some(start) = lower else { return };
                     let length = (at + run - start) as u32;
-                    self.below.lend(slot_below(slot), start, length, (at - start) as u32, pieces);
+                    self.lower.lend(lower_slot(slot), start, length, (at - start) as u32, pieces);
                 }
             }
             at += (pieces.bytes() - before) as u64;
@@ -349,8 +345,8 @@ impl Store for Overlay {
     }
 
     fn release(&mut self, slot: u32) {
-        if self.slot(slot).below.take().is_some() {
-            self.below.release(slot_below(slot));
+        if self.slot(slot).lower.take().is_some() {
+            self.lower.release(lower_slot(slot));
         }
     }
 
@@ -363,7 +359,7 @@ impl Store for Overlay {
             let zero = block == SparseBlock::Zero;
             if block != SparseBlock::Absent {
                 extents.push(Extent { length: run, hole: zero, zero });
-            } else if self.extents_below(at, run, most, &mut extents)? < run {
+            } else if self.lower_extents(at, run, most, &mut extents)? < run {
                 break;
             }
         }

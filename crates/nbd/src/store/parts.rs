@@ -4,24 +4,21 @@ use std::ops::Range;
 
 use super::blocks::BLOCK_BYTES;
 
-/// A part of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) number: u64,
-    /// Where it begins in the store.
+    /// Offset in the store.
     pub(super) at: u64,
     pub(super) length: u64,
 }
 
 impl Part {
-    /// Where it is in its block.
     pub(super) fn inside(&self) -> Range<usize> {
         let from = (self.at % BLOCK_BYTES) as usize;
         from..from + self.length as usize
     }
 }
 
-/// A range block by block.
 pub(super) fn parts(offset: u64, length: u64) -> impl Iterator<Item = Part> {
     let end = offset + length;
     let mut at = offset;
@@ -33,11 +30,11 @@ pub(super) fn parts(offset: u64, length: u64) -> impl Iterator<Item = Part> {
     })
 }
 
-/// A range of a store of `size` bytes as the parts of blocks at its ends and the whole blocks between them.
+/// Splits a range in a store of `size` bytes into partial blocks at its ends and the whole blocks between them.
 pub(super) fn split(offset: u64, length: u64, size: u64) -> ([Option<Part>; 2], Range<u64>) {
     let end = offset + length;
     let first = offset.div_ceil(BLOCK_BYTES);
-    // The last block may be cut off by the end of the store and is whole all the same.
+    // The end of the store may cut the last block, which counts as whole.
     let last = if end == size { end.div_ceil(BLOCK_BYTES) } else { end / BLOCK_BYTES };
     let part =
         |from: u64, to: u64| (from < to).then(|| Part { number: from / BLOCK_BYTES, at: from, length: to - from });

@@ -4,25 +4,24 @@ use units::random::{Random, mix};
 
 use super::scratch::ScratchBuffer;
 use super::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreProgress};
-use nbd_wire::Errno;
-use nbd_wire::Extent;
+use nbd_wire::{Errno, Extent};
 
 /// Content of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Zeroes.
     Zeroes,
-    /// In every eight aligned bytes their offset, the highest byte first, as `nbdkit pattern` has it:
+    /// The offset in every eight aligned bytes, big-endian, as in `nbdkit pattern`:
     /// <https://libguestfs.org/nbdkit-pattern-plugin.1.html>.
     Offsets,
-    /// Bytes that cannot be compressed; equal seeds give equal bytes.
+    /// Incompressible bytes that depend on the seed.
     Random {
-        /// The seed.
+        /// Seed.
         seed: u64,
     },
 }
 
-/// Bytes from the offset alone: read-only, and in memory only where they are being read.
+/// A read-only store computed from offsets, which takes memory only for reads in flight.
 #[derive(Debug)]
 pub struct PatternStore {
     content: Content,
@@ -31,7 +30,7 @@ pub struct PatternStore {
 }
 
 impl PatternStore {
-    /// `size` bytes of some content.
+    /// Creates a store of `size` bytes.
     #[must_use]
     pub fn new(content: Content, size: u64) -> Self {
         Self { content, size, scratch: ScratchBuffer::default() }
@@ -95,7 +94,7 @@ fn fill_offsets(offset: u64, buffer: &mut [u8]) {
     fill_units::<8>(offset, buffer, |at, unit| *unit = at.to_be_bytes());
 }
 
-/// Sectors have generators of their own, so that any of them can be had without those before it.
+/// Each sector has its own generator, so that it can be computed without those before it.
 const SECTOR_BYTES: usize = 512;
 
 fn fill_random(seed: u64, offset: u64, buffer: &mut [u8]) {
@@ -103,10 +102,10 @@ fn fill_random(seed: u64, offset: u64, buffer: &mut [u8]) {
     fill_units::<SECTOR_BYTES>(offset, buffer, |at, sector| Random::new(seed, at / SECTOR_BYTES as u64).fill(sector));
 }
 
-/// Keeps content apart from what else is drawn under the same seed.
+/// Separates content from other random choices under the same seed.
 const RANDOM_CONTENT: u64 = 0x636f_6e74_656e_7421;
 
-/// Fills a buffer that begins at `offset` with aligned units of `N` bytes, of which the first and the last may be cut.
+/// Fills a buffer that begins at `offset` with aligned units of `N` bytes; the first and the last may be cut.
 fn fill_units<const N: usize>(offset: u64, buffer: &mut [u8], mut make: impl FnMut(u64, &mut [u8; N])) {
     let (mut at, mut rest) = (offset, buffer);
     while !rest.is_empty() {
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn any_part_reads_as_it_does_in_the_whole() {
+    fn any_part_equals_that_part_of_the_whole() {
         for content in [Content::Zeroes, Content::Offsets, Content::Random { seed: 5 }] {
             for size in [3, 5000, 150_000] {
                 let make = |_| Box::new(PatternStore::new(content, size as u64)) as Box<dyn Store>;
@@ -151,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_written_highest_byte_first() {
+    fn offsets_are_big_endian() {
         let mut bytes = [0; 10];
         fill_offsets(0x0102_0304_0506_0707, &mut bytes);
         assert_eq!(bytes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 1]);
     }
 
     #[test]
-    fn random_content_depends_on_its_seed_and_repeats_nowhere() {
+    fn random_content_depends_on_its_seed_and_never_repeats() {
         let bytes = whole(Content::Random { seed: 1 }, 1 << 20);
         assert_ne!(bytes, whole(Content::Random { seed: 2 }, 1 << 20));
         let sectors: std::collections::HashSet<&[u8]> = bytes.chunks(SECTOR_BYTES).collect();

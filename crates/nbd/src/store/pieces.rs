@@ -1,58 +1,58 @@
-//! Bytes borrowed for one system call.
+//! Data lent for one system call.
 
 use std::io::IoSlice;
 
-/// Zeroes to lend, of which nothing is in memory but one page.
+/// Zeroes to lend. Read-only and zero, so they take no memory but one page.
 static ZEROES: [u8; 1 << 20] = [0; 1 << 20];
 
-/// A row of byte slices for one system call, which never grows beyond its room.
+/// A list of slices for one system call, with fixed capacity.
 #[derive(Debug)]
 pub struct Pieces<'r, 'a> {
-    room: &'r mut [IoSlice<'a>],
+    slices: &'r mut [IoSlice<'a>],
     used: usize,
     bytes: usize,
 }
 
 impl<'r, 'a> Pieces<'r, 'a> {
-    /// An empty row.
-    pub fn new(room: &'r mut [IoSlice<'a>]) -> Self {
-        Self { room, used: 0, bytes: 0 }
+    /// Creates an empty list.
+    pub fn new(slices: &'r mut [IoSlice<'a>]) -> Self {
+        Self { slices, used: 0, bytes: 0 }
     }
 
-    /// Appends a slice; `false` when there is no room for it.
+    /// Appends a slice; returns `false` if the list is full.
     #[inline]
     pub fn push(&mut self, slice: &'a [u8]) -> bool {
-        if self.used == self.room.len() {
+        if self.used == self.slices.len() {
             return false;
         }
-        self.room[self.used] = IoSlice::new(slice);
+        self.slices[self.used] = IoSlice::new(slice);
         self.used += 1;
         self.bytes += slice.len();
         true
     }
 
-    /// Whether no more fits.
+    /// Reports whether the list is full.
     #[inline]
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.used == self.room.len()
+        self.used == self.slices.len()
     }
 
-    /// How many bytes it holds.
+    /// Returns the total length in bytes.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// What it holds.
+    /// Returns the slices.
     #[inline]
     #[must_use]
     pub fn slices(&self) -> &[IoSlice<'a>] {
-        &self.room[..self.used]
+        &self.slices[..self.used]
     }
 
-    /// Appends zeroes, in as few slices as can be; returns how many of them found room.
+    /// Appends zeroes in as few slices as possible; returns how many fitted.
     #[inline]
     pub fn push_zeroes(&mut self, length: u64) -> u64 {
         let mut pushed = 0;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A limit in bytes and how much of it is in use. Clones share both.
 ///
-/// The stores that share one belong to one thread. The counter is atomic only so that they may be made elsewhere.
+/// The stores that share a pool belong to one thread. The counter is atomic only so that they can be created elsewhere.
 #[derive(Clone, Debug)]
 pub struct Pool {
     most: u64,
@@ -13,27 +13,27 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of `most` bytes.
+    /// Creates a pool of `most` bytes.
     #[must_use]
     pub fn new(most: u64) -> Self {
         Self { most, used: Arc::default() }
     }
 
-    /// Bytes in use.
+    /// Returns the bytes in use.
     #[inline]
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether `more` bytes fit.
+    /// Reports whether `more` bytes fit.
     #[inline]
     #[must_use]
     pub fn has_room(&self, more: u64) -> bool {
         self.used().saturating_add(more) <= self.most
     }
 
-    /// Replaces a share of `before` bytes by one of `after` bytes, whether or not they fit.
+    /// Replaces a use of `before` bytes by one of `after` bytes, whether or not they fit.
     #[inline]
     pub fn change(&self, before: u64, after: u64) {
         self.used.store(self.used() + after - before, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl Pool {
 }
 
 impl Default for Pool {
-    /// A pool without a limit.
+    /// Creates a pool without a limit.
     fn default() -> Self {
         Self::new(u64::MAX)
     }

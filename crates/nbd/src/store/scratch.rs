@@ -1,22 +1,21 @@
-//! A buffer per slot.
+//! Buffers by slot.
 
 use super::Pool;
 
-/// A buffer that is larger is given back as soon as it is not used: a few large requests must not hold memory for ever.
+/// Larger buffers are freed after use: a few large requests must not hold memory indefinitely.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Buffers by slots, each as large as its slot has needed.
+/// Buffers by slot, each as large as its slot has needed.
 #[derive(Debug, Default)]
 pub(super) struct ScratchBuffer {
     buffers: Vec<Buffer>,
-    /// Counts what is not in use.
+    /// Counts the unused bytes.
     pool: Pool,
 }
 
 #[derive(Debug, Default)]
 struct Buffer {
     bytes: Vec<u8>,
-    /// How much of it is in use.
     used: usize,
 }
 
@@ -27,7 +26,7 @@ impl Buffer {
 }
 
 impl ScratchBuffer {
-    /// The first `length` bytes of a slot's buffer, holding anything.
+    /// Returns the first `length` bytes of a slot's buffer, with undefined content.
     pub(super) fn get_mut(&mut self, slot: u32, length: usize) -> &mut [u8] {
         let slot = slot as usize;
         if self.buffers.len() <= slot {
@@ -36,7 +35,7 @@ impl ScratchBuffer {
         let buffer = &mut self.buffers[slot];
         let before = buffer.unused();
         if buffer.bytes.len() < length {
-            // The old one goes first, so that there are never two.
+            // Frees the old buffer first, so that there are never two.
             buffer.bytes = Vec::new();
             buffer.bytes = vec![0; length];
         }
@@ -45,12 +44,10 @@ impl ScratchBuffer {
         &mut buffer.bytes[..length]
     }
 
-    /// What a slot's buffer holds.
     pub(super) fn get(&self, slot: u32) -> &[u8] {
         self.buffers.get(slot as usize).map_or(&[], |buffer| &buffer.bytes)
     }
 
-    /// A slot's buffer is not used any more.
     pub(super) fn release(&mut self, slot: u32) {
         let Some(buffer) = self.buffers.get_mut(slot as usize) else { return };
         let before = buffer.unused();
@@ -61,7 +58,7 @@ impl ScratchBuffer {
         self.pool.change(before, buffer.unused());
     }
 
-    /// Counts buffers in another pool.
+    /// Counts unused bytes in another pool.
     pub(super) fn keep_within(&mut self, pool: &Pool) {
         let bytes = self.buffers.iter().map(Buffer::unused).sum();
         self.pool.change(bytes, 0);
@@ -74,17 +71,17 @@ impl ScratchBuffer {
 mod tests {
     use super::*;
 
-    /// f52613e kept up to 1 MiB for every slot that was ever used.
+    /// f52613e kept up to 1 MiB for every slot ever used.
     #[test]
-    fn buffers_that_are_kept_fit_into_the_pool() {
+    fn unused_buffers_fit_into_the_pool() {
         let (mut scratch, pool) = (ScratchBuffer::default(), Pool::new(10_000));
         scratch.keep_within(&pool);
         (0..100).for_each(|slot| scratch.get_mut(slot, 1000).fill(1));
-        assert_eq!(pool.used(), 0, "those in use are counted where requests are");
+        assert_eq!(pool.used(), 0, "buffers in use are counted with their requests");
         (0..100).for_each(|slot| scratch.release(slot));
         assert_eq!(pool.used(), 10_000);
         assert_eq!(scratch.buffers.iter().map(|buffer| buffer.bytes.len()).sum::<usize>(), 10_000);
         scratch.get_mut(0, 1);
-        assert_eq!(pool.used(), 9_999, "the rest of a buffer is in no other count");
+        assert_eq!(pool.used(), 9_999, "only the pool counts the rest of a buffer");
     }
 }

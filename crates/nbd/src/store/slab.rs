@@ -1,54 +1,49 @@
 //! Storage by reusable indices.
 
-/// A row of things with gaps.
+/// A vector with reusable gaps.
 pub(super) struct Slab<T> {
-    things: Vec<Option<T>>,
+    items: Vec<Option<T>>,
     gaps: Vec<u32>,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Self { things: Vec::new(), gaps: Vec::new() }
+        Self { items: Vec::new(), gaps: Vec::new() }
     }
 }
 
 impl<T> Slab<T> {
-    /// How many there are.
     pub(super) fn len(&self) -> u64 {
-        (self.things.len() - self.gaps.len()) as u64
+        (self.items.len() - self.gaps.len()) as u64
     }
 
-    /// Takes one in and gives its number; `None` when the numbers are used up.
-    pub(super) fn add(&mut self, thing: T) -> Option<u32> {
+    /// Adds an item and returns its number; `None` when all numbers are used.
+    pub(super) fn add(&mut self, item: T) -> Option<u32> {
         if let Some(number) = self.gaps.pop() {
-            self.things[number as usize] = Some(thing);
+            self.items[number as usize] = Some(item);
             return Some(number);
         }
-        // Two short of all numbers, which leaves callers something to say that there is none.
-        let number = u32::try_from(self.things.len()).ok().filter(|&number| number < u32::MAX - 2)?;
-        self.things.push(Some(thing));
+        // Leaves two numbers for callers that encode other states.
+        let number = u32::try_from(self.items.len()).ok().filter(|&number| number < u32::MAX - 2)?;
+        self.items.push(Some(item));
         Some(number)
     }
 
-    /// Gives one back.
-    ///
-    /// # Panics
-    /// Where none has this number, as all of these.
     pub(super) fn remove(&mut self, number: u32) -> T {
-        let thing = self.things[number as usize].take().expect(NONE);
+        let item = self.items[number as usize].take().expect(NONE);
         self.gaps.push(number);
-        thing
+        item
     }
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &T {
-        self.things[number as usize].as_ref().expect(NONE)
+        self.items[number as usize].as_ref().expect(NONE)
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, number: u32) -> &mut T {
-        self.things[number as usize].as_mut().expect(NONE)
+        self.items[number as usize].as_mut().expect(NONE)
     }
 }
 
-const NONE: &str = "numbers are kept only of things that are there";
+const NONE: &str = "numbers refer to existing items";

@@ -1,7 +1,7 @@
 //! Sparse blocks of memory.
 //!
-//! A tree of fixed fan-out, as high as the number of blocks needs, so that a lookup is two or three steps and an exabyte
-//! costs nothing before it is written. Whole subtrees may be absent or zero by one entry.
+//! A tree of fixed fan-out whose height follows from the number of blocks: a lookup takes two or three steps, and an
+//! exabyte takes no memory before it is written. One entry can mark a whole subtree as absent or zero.
 
 use std::ops::Range;
 
@@ -15,44 +15,41 @@ const FAN_BITS: u32 = 10;
 const FAN: usize = 1 << FAN_BITS;
 const NODE_BYTES: u64 = (FAN * size_of::<Entry>()) as u64;
 
-/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SparseBlock<'a> {
-    /// Nothing.
+    /// Not allocated.
     Absent,
-    /// It reads as zeroes, without memory.
+    /// Reads as zeroes, without memory.
     Zero,
-    /// Its bytes.
     Data(&'a [u8]),
 }
 
-/// A block or a subtree of them: absent, zero, or where it is among the nodes or blocks, plus two.
+/// A block or a subtree: absent, zero, or its index among blocks or nodes, plus two.
 type Entry = u32;
 const ABSENT: Entry = 0;
 const ZERO: Entry = 1;
-const KEPT: Entry = 2;
+const FIRST_INDEX: Entry = 2;
 
 type Node = Box<[Entry; FAN]>;
 
-/// The blocks.
 pub(super) struct Sparse {
     nodes: Slab<Node>,
     blocks: BlockMap,
     root: Entry,
     /// Steps from the root to a block.
     levels: u32,
-    /// Blocks that are zero without memory.
+    /// Number of zero blocks without memory.
     zeroes: u64,
-    /// What each of those counts for.
+    /// Bytes counted for each of them.
     zero_bytes: u64,
     pool: Pool,
-    /// What the pool was told of.
+    /// Bytes counted in the pool.
     counted_bytes: u64,
 }
 
 impl Sparse {
-    /// No blocks of `size` bytes. Blocks and the tree are counted in `pool` and end at its limit; a zero block counts for
-    /// `zero_bytes`.
+    /// Creates `size` bytes of absent blocks. Counts blocks and the tree in `pool`, up to its limit; a zero block
+    /// counts for `zero_bytes`.
     pub(super) fn new(size: u64, pool: Pool, zero_bytes: u64) -> Self {
         let bits = u64::BITS - size.div_ceil(BLOCK_BYTES).saturating_sub(1).leading_zeros();
         let levels = bits.div_ceil(FAN_BITS).max(1);
@@ -68,62 +65,61 @@ impl Sparse {
         }
     }
 
-    /// Bytes that count towards the limit.
+    /// Returns the bytes that count towards the limit.
     pub(super) fn allocated_bytes(&self) -> u64 {
         self.nodes.len() * NODE_BYTES + self.blocks.len() * BLOCK_BYTES + self.zeroes * self.zero_bytes
     }
 
-    /// A block.
     #[inline]
     pub(super) fn get(&self, number: u64) -> SparseBlock<'_> {
         self.block(self.find(number).0)
     }
 
-    /// A block, and for how many blocks from there on the same is known without looking on.
+    /// Returns a block, and for how many blocks from there on the same entry applies.
     #[inline]
-    pub(super) fn look(&self, number: u64) -> (SparseBlock<'_>, u64) {
+    pub(super) fn get_run(&self, number: u64) -> (SparseBlock<'_>, u64) {
         let (entry, level) = self.find(number);
         let span = 1u64 << (level * FAN_BITS);
         (self.block(entry), span - (number & (span - 1)))
     }
 
-    /// The bytes of a block for writing, made of zeroes where it has none.
+    /// Returns a block for writing, allocated with zeroes if necessary.
     ///
     /// # Errors
     /// [`Errno::NoSpace`] at the limit.
-    pub(super) fn make(&mut self, number: u64) -> Result<&mut [u8], Errno> {
+    pub(super) fn allocate(&mut self, number: u64) -> Result<&mut [u8], Errno> {
         let (entry, level) = self.find(number);
-        if entry >= KEPT {
-            return Ok(self.blocks.get_mut(entry - KEPT));
+        if entry >= FIRST_INDEX {
+            return Ok(self.blocks.get_mut(entry - FIRST_INDEX));
         }
         self.insert(number, entry, level)
     }
 
-    /// Writes wherever it is; what is not written of a new block is zero.
+    /// Writes data; the rest of new blocks is zero.
     ///
     /// # Errors
-    /// [`Errno::NoSpace`] at the limit; what is before it has been written then.
+    /// [`Errno::NoSpace`] at the limit; data before it has been written.
     pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno> {
         for part in parts(offset, data.len() as u64) {
             let data = &data[(part.at - offset) as usize..][..part.length as usize];
-            self.make(part.number)?[part.inside()].copy_from_slice(data);
+            self.allocate(part.number)?[part.inside()].copy_from_slice(data);
         }
         Ok(())
     }
 
-    /// Makes blocks absent, and gives their memory back.
+    /// Makes blocks absent and frees their memory.
     pub(super) fn clear(&mut self, numbers: Range<u64>) {
         self.fill(&numbers, ABSENT);
     }
 
-    /// Makes blocks zero, and gives their memory back.
+    /// Makes blocks zero and frees their memory.
     ///
     /// # Errors
     /// [`Errno::NoSpace`] at the limit.
     pub(super) fn zero(&mut self, numbers: Range<u64>) -> Result<(), Errno> {
         let absent = if self.zero_bytes > 0 { self.absent(&numbers) } else { 0 };
         let nodes = 2 * u64::from(self.levels) * NODE_BYTES;
-        self.check_room(absent.saturating_mul(self.zero_bytes).saturating_add(nodes))?;
+        self.check_limit(absent.saturating_mul(self.zero_bytes).saturating_add(nodes))?;
         self.fill(&numbers, ZERO);
         Ok(())
     }
@@ -131,7 +127,7 @@ impl Sparse {
     fn absent(&self, numbers: &Range<u64>) -> u64 {
         let (mut at, mut absent) = (numbers.start, 0);
         while at < numbers.end {
-            let (block, span) = self.look(at);
+            let (block, span) = self.get_run(at);
             let span = span.min(numbers.end - at);
             absent += if block == SparseBlock::Absent { span } else { 0 };
             at += span;
@@ -144,75 +140,73 @@ impl Sparse {
         match entry {
             ABSENT => SparseBlock::Absent,
             ZERO => SparseBlock::Zero,
-            kept => SparseBlock::Data(self.blocks.get(kept - KEPT)),
+            index => SparseBlock::Data(self.blocks.get(index - FIRST_INDEX)),
         }
     }
 
-    /// Replaces all that is in `numbers` by one value.
     fn fill(&mut self, numbers: &Range<u64>, value: Entry) {
         self.root = self.filled(self.root, self.levels, 0, numbers, value);
         while let Some((number, block)) = self.blocks.compact() {
-            self.root = self.entered(self.root, self.levels, number, block + KEPT);
+            self.root = self.with_block(self.root, self.levels, number, block + FIRST_INDEX);
         }
         self.count();
     }
 
-    /// The lowest entry that speaks of a block, and its level: 0 for a block of its own.
+    /// Returns the lowest entry that covers a block, and its level: 0 for the block's own.
     #[inline]
     fn find(&self, number: u64) -> (Entry, u32) {
         let (mut entry, mut level) = (self.root, self.levels);
-        while entry >= KEPT && level > 0 {
+        while entry >= FIRST_INDEX && level > 0 {
             level -= 1;
-            entry = self.nodes.get(entry - KEPT)[index(number, level)];
+            entry = self.nodes.get(entry - FIRST_INDEX)[index(number, level)];
         }
         (entry, level)
     }
 
-    fn check_room(&self, bytes: u64) -> Result<(), Errno> {
+    fn check_limit(&self, bytes: u64) -> Result<(), Errno> {
         if self.pool.has_room(bytes) { Ok(()) } else { Err(Errno::NoSpace) }
     }
 
-    /// Tells the pool what is allocated now.
     fn count(&mut self) {
         let bytes = self.allocated_bytes();
         self.pool.change(self.counted_bytes, bytes);
         self.counted_bytes = bytes;
     }
 
-    /// Enters a block in place of an `entry` that was found at `level`.
+    /// Allocates a block in place of an `entry` found at `level`.
     #[cold]
     fn insert(&mut self, number: u64, entry: Entry, level: u32) -> Result<&mut [u8], Errno> {
         let was_zero = u64::from(entry == ZERO);
         let more = u64::from(level) * NODE_BYTES + BLOCK_BYTES;
-        self.check_room(more.saturating_sub(was_zero * self.zero_bytes))?;
+        self.check_limit(more.saturating_sub(was_zero * self.zero_bytes))?;
         let block = self.blocks.add(number).ok_or(Errno::NoSpace)?;
         self.zeroes -= was_zero;
-        self.root = self.entered(self.root, self.levels, number, block + KEPT);
+        self.root = self.with_block(self.root, self.levels, number, block + FIRST_INDEX);
         self.count();
         Ok(self.blocks.get_mut(block))
     }
 
-    /// A subtree with another entry for one of its blocks.
-    fn entered(&mut self, entry: Entry, level: u32, number: u64, block: Entry) -> Entry {
+    /// Returns a subtree with another entry for one of its blocks.
+    fn with_block(&mut self, entry: Entry, level: u32, number: u64, block: Entry) -> Entry {
         if level == 0 {
             return block;
         }
-        let node = self.opened(entry);
+        let node = self.expand(entry);
         let at = index(number, level - 1);
         let child = self.nodes.get(node)[at];
-        self.nodes.get_mut(node)[at] = self.entered(child, level - 1, number, block);
-        node + KEPT
+        self.nodes.get_mut(node)[at] = self.with_block(child, level - 1, number, block);
+        node + FIRST_INDEX
     }
 
-    /// The node of an entry; one that spoke for all below gets a node that says the same.
-    fn opened(&mut self, entry: Entry) -> u32 {
-        match entry.checked_sub(KEPT) {
+    /// Returns the node of an entry; an entry for a whole subtree is expanded to a node.
+    fn expand(&mut self, entry: Entry) -> u32 {
+        match entry.checked_sub(FIRST_INDEX) {
             Some(node) => node,
             None => self.nodes.add(Box::new([entry; FAN])).expect("nodes are fewer than blocks"),
         }
     }
 
-    /// A subtree whose blocks in `numbers` have become `value`; it begins with block `first`.
+    /// Returns a subtree that begins with block `first`, with `numbers` set to `value`.
     fn filled(&mut self, entry: Entry, level: u32, first: u64, numbers: &Range<u64>, value: Entry) -> Entry {
         let span = 1u64 << (level * FAN_BITS);
         let end = first.saturating_add(span);
@@ -220,11 +214,11 @@ impl Sparse {
             return entry;
         }
         if numbers.start <= first && numbers.end >= end {
-            self.give_up(entry, level);
+            self.free_subtree(entry, level);
             self.zeroes += if value == ZERO { span } else { 0 };
             return value;
         }
-        let node = self.opened(entry);
+        let node = self.expand(entry);
         let part = span >> FAN_BITS;
         let from = numbers.start.saturating_sub(first) / part;
         let to = (numbers.end - first).div_ceil(part).min(FAN as u64);
@@ -233,28 +227,28 @@ impl Sparse {
             let filled = self.filled(child, level - 1, first + at * part, numbers, value);
             self.nodes.get_mut(node)[at as usize] = filled;
         }
-        self.folded(node)
+        self.collapse(node)
     }
 
-    /// The entry of a node: the value itself where all of its entries agree that there is nothing.
-    fn folded(&mut self, node: u32) -> Entry {
+    /// Returns the entry of a node, collapsed if all its entries are absent or all are zero.
+    fn collapse(&mut self, node: u32) -> Entry {
         let entries = self.nodes.get(node);
         let value = entries[0];
-        if value >= KEPT || entries.iter().any(|&entry| entry != value) {
-            return node + KEPT;
+        if value >= FIRST_INDEX || entries.iter().any(|&entry| entry != value) {
+            return node + FIRST_INDEX;
         }
         self.nodes.remove(node);
         value
     }
 
-    fn give_up(&mut self, entry: Entry, level: u32) {
+    fn free_subtree(&mut self, entry: Entry, level: u32) {
         match (entry, level) {
             (ABSENT, _) => {}
             (ZERO, _) => self.zeroes -= 1 << (level * FAN_BITS),
-            (block, 0) => self.blocks.remove(block - KEPT),
+            (block, 0) => self.blocks.remove(block - FIRST_INDEX),
             (node, _) => {
-                let entries = self.nodes.remove(node - KEPT);
-                entries.iter().for_each(|&entry| self.give_up(entry, level - 1));
+                let entries = self.nodes.remove(node - FIRST_INDEX);
+                entries.iter().for_each(|&entry| self.free_subtree(entry, level - 1));
             }
         }
     }
@@ -294,7 +288,7 @@ mod tests {
                     }
                     _ => {
                         let byte = random.bits() as u8;
-                        sparse.make(start).unwrap()[7] = byte;
+                        sparse.allocate(start).unwrap()[7] = byte;
                         model.insert(start, Some(byte));
                     }
                 }
@@ -306,7 +300,7 @@ mod tests {
     fn agree(sparse: &Sparse, model: &BTreeMap<u64, Option<u8>>, count: u64, seed: u64) {
         let mut at = 0;
         while at < count {
-            let (block, span) = sparse.look(at);
+            let (block, span) = sparse.get_run(at);
             for number in at..(at + span).min(count) {
                 match (block, model.get(&number)) {
                     (SparseBlock::Absent, None) | (SparseBlock::Zero, Some(None)) => {}
@@ -322,11 +316,11 @@ mod tests {
     }
 
     #[test]
-    fn all_memory_comes_back() {
+    fn all_memory_is_freed() {
         let mut sparse = Sparse::new(1 << 60, Pool::default(), BLOCK_BYTES);
         let blocks = (1u64 << 60) / BLOCK_BYTES;
         for number in [0, 1, FAN as u64, blocks / 3, blocks - 1] {
-            sparse.make(number).unwrap();
+            sparse.allocate(number).unwrap();
         }
         sparse.zero(5..100_000).unwrap();
         sparse.clear(0..blocks);
@@ -334,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds_whatever_is_done() {
+    fn no_operation_exceeds_the_limit() {
         let limit = 20 * BLOCK_BYTES;
         let mut sparse = Sparse::new(1 << 60, Pool::new(limit), BLOCK_BYTES);
         let mut random = Random::new(1, 0);
@@ -347,7 +341,7 @@ mod tests {
                     sparse.clear(number..number + random.below(1 << 40));
                     Ok(())
                 }
-                _ => sparse.make(number).map(|_| ()),
+                _ => sparse.allocate(number).map(|_| ()),
             };
             refused += u32::from(outcome == Err(Errno::NoSpace));
             assert!(sparse.allocated_bytes() <= limit + 16 * NODE_BYTES, "{}", sparse.allocated_bytes());

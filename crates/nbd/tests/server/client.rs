@@ -1,4 +1,4 @@
-//! A client of its own, by the protocol document and without any code of the server.
+//! A minimal client written from the protocol document, without code of the server.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -25,33 +25,33 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects and chooses an export.
+    /// Connects and selects an export.
     pub(crate) fn connect(socket: &Path, export: &str) -> Self {
         Self::begin(socket).choose(export)
     }
 
-    /// The same after `NBD_OPT_EXTENDED_HEADERS`.
+    /// Connects and negotiates `NBD_OPT_EXTENDED_HEADERS` before selecting an export.
     pub(crate) fn connect_extended(socket: &Path, export: &str) -> Self {
         let mut client = Self::begin(socket);
-        client.stream.write_all(b"IHAVEOPT\0\0\0\x0b\0\0\0\0").expect("to be heard");
+        client.stream.write_all(b"IHAVEOPT\0\0\0\x0b\0\0\0\0").expect("a connection");
         let mut reply = [0; 20];
         client.stream.read_exact(&mut reply).expect("a reply");
         assert_eq!(number(&reply[12..16]), 1);
         client.choose(export)
     }
 
-    /// Connects, and asks for fixed newstyle without zeroes.
+    /// Connects and negotiates fixed newstyle without zeroes.
     fn begin(socket: &Path) -> Self {
         let mut stream = UnixStream::connect(socket).expect("a server");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         let mut greeting = [0; 18];
         stream.read_exact(&mut greeting).expect("a greeting");
         assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
-        stream.write_all(&3u32.to_be_bytes()).expect("to be heard");
+        stream.write_all(&3u32.to_be_bytes()).expect("a connection");
         Self { stream }
     }
 
-    /// `NBD_OPT_GO`.
+    /// Sends `NBD_OPT_GO`.
     fn choose(mut self, export: &str) -> Self {
         let mut words = b"IHAVEOPT".to_vec();
         words.extend_from_slice(&7u32.to_be_bytes());
@@ -59,7 +59,7 @@ impl Client {
         words.extend_from_slice(&(export.len() as u32).to_be_bytes());
         words.extend_from_slice(export.as_bytes());
         words.extend_from_slice(&0u16.to_be_bytes());
-        self.stream.write_all(&words).expect("to be heard");
+        self.stream.write_all(&words).expect("a connection");
         loop {
             let mut reply = [0; 20];
             self.stream.read_exact(&mut reply).expect("a reply");
@@ -75,10 +75,10 @@ impl Client {
     }
 
     pub(crate) fn send(&mut self, command: u16, flags: u16, cookie: u64, offset: u64, length: u32, payload: &[u8]) {
-        self.stream.write_all(&request(command, flags, cookie, offset, length, payload)).expect("to be heard");
+        self.stream.write_all(&request(command, flags, cookie, offset, length, payload)).expect("a connection");
     }
 
-    /// The error number and the cookie of the next reply.
+    /// Returns the error number and the cookie of the next reply.
     pub(crate) fn reply(&mut self) -> (u32, u64) {
         let mut reply = [0; 16];
         self.stream.read_exact(&mut reply).expect("a reply");
@@ -86,7 +86,7 @@ impl Client {
         (number(&reply[4..8]), u64::from_be_bytes(reply[8..].try_into().expect("eight bytes")))
     }
 
-    /// Sends a request without data in its reply, and waits for it.
+    /// Sends a request whose reply has no data; returns its error number.
     pub(crate) fn ask(&mut self, command: u16, flags: u16, offset: u64, length: u32, payload: &[u8]) -> u32 {
         self.send(command, flags, 77, offset, length, payload);
         let (error, cookie) = self.reply();
@@ -109,19 +109,19 @@ impl Client {
         data
     }
 
-    /// Whether the server closes the connection rather than answer.
+    /// Reports whether the server closes the connection instead of replying.
     pub(crate) fn closes(&mut self) -> bool {
         let mut reply = [0; 16];
         self.stream.read_exact(&mut reply).is_err()
     }
 
-    /// Whether the server has closed the connection.
+    /// Reports whether the server has closed the connection.
     pub(crate) fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0]), Ok(0) | Err(_))
     }
 }
 
-/// A request with its payload.
+/// Encodes a request and its payload.
 pub(crate) fn request(command: u16, flags: u16, cookie: u64, offset: u64, length: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = 0x2560_9513u32.to_be_bytes().to_vec();
     bytes.extend_from_slice(&flags.to_be_bytes());

@@ -1,4 +1,4 @@
-//! A server that is changed while it serves.
+//! Changes to a running server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::client::{Client, EIO, ENOSPC, FLUSH, READ, WRITE};
 use crate::host::{timed, within};
 use crate::hosted::{Hosted, SIZE, attachment};
 
-/// A server whose faults can change.
+/// Starts a server with faults to be changed.
 fn faulty(on: Option<&str>) -> Hosted {
     Hosted::with(on, |config| {
         config.faults = Some((FaultRates::default(), 5));
@@ -25,7 +25,7 @@ fn faults(words: &str) -> Option<ControlChange> {
 }
 
 #[test]
-fn faults_begin_and_end_between_requests_and_are_counted() {
+fn fault_changes_apply_between_requests_and_faults_are_counted() {
     let server = faulty(None);
     let (controller, mut client) = (server.controller(), server.client());
     client.write(0, &[3; 4096]);
@@ -54,13 +54,13 @@ fn faults_begin_and_end_between_requests_and_are_counted() {
 }
 
 #[test]
-fn a_flush_stalls_as_long_as_it_was_asked_to() {
+fn flush_stalls_have_the_requested_duration() {
     let server = faulty(None);
     server.controller().carry_out(faults("flush_stall=1:200ms,flush_eio=1")).expect("a server");
     let mut client = server.client();
-    timed("controlled::a_flush_stalls_as_long_as_it_was_asked_to", || {
+    timed("controlled::flush_stalls_have_the_requested_duration", || {
         let began = Instant::now();
-        assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]), EIO, "it fails when its time is over");
+        assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]), EIO, "it fails after the stall");
         assert!(began.elapsed() >= Duration::from_millis(200), "{:?}", began.elapsed());
         let began = Instant::now();
         client.read(0, 512);
@@ -69,14 +69,14 @@ fn a_flush_stalls_as_long_as_it_was_asked_to() {
 }
 
 #[test]
-fn faults_that_change_under_load_are_seen_as_often_as_they_are_counted() {
+fn faults_changed_under_load_are_counted_as_clients_see_them() {
     let server = faulty(None);
     let (controller, socket) = (server.controller(), server.socket());
-    let over = AtomicBool::new(false);
+    let finished = AtomicBool::new(false);
     let (seen, requests) = std::thread::scope(|scope| {
         let load = scope.spawn(|| {
             let (mut client, mut seen, mut requests) = (Client::connect(&socket, "disk"), 0, 0);
-            while !over.load(Ordering::Relaxed) {
+            while !finished.load(Ordering::Relaxed) {
                 (0..16).for_each(|cookie| client.send(READ, 0, cookie, 0, 512, &[]));
                 for _ in 0..16 {
                     let (error, _) = client.reply();
@@ -93,7 +93,7 @@ fn faults_that_change_under_load_are_seen_as_often_as_they_are_counted() {
         for step in 0..300 {
             controller.carry_out(faults(if step % 2 == 0 { "eio=50%" } else { "eio=0" })).expect("a server");
         }
-        over.store(true, Ordering::Relaxed);
+        finished.store(true, Ordering::Relaxed);
         load.join().expect("a client")
     });
     let done = server.end();
@@ -103,14 +103,14 @@ fn faults_that_change_under_load_are_seen_as_often_as_they_are_counted() {
 }
 
 #[test]
-fn requests_in_flight_keep_their_times_when_the_model_changes() {
+fn requests_in_flight_keep_their_due_times_when_the_model_changes() {
     let server = Hosted::new(Some("custom,latency=1s"));
     let (controller, mut early, mut late) = (server.controller(), server.client(), server.client());
-    timed("controlled::requests_in_flight_keep_their_times_when_the_model_changes", || {
+    timed("controlled::requests_in_flight_keep_their_due_times_when_the_model_changes", || {
         controller.carry_out(Some(ControlChange::Model(vec![attachment("custom,latency=1s")]))).expect("a server");
         let began = Instant::now();
         early.send(READ, 0, 1, 0, 512, &[]);
-        // It has arrived when the order behind it is carried out.
+        // The server reads requests before it answers the controller.
         while controller.carry_out(None).expect("a server").exports[0].1.in_flight == 0 {
             std::thread::yield_now();
         }
@@ -126,7 +126,7 @@ fn requests_in_flight_keep_their_times_when_the_model_changes() {
 }
 
 #[test]
-fn a_controller_of_a_server_that_has_ended_is_told_so() {
+fn a_controller_of_an_ended_server_gets_no_report() {
     let server = Hosted::new(None);
     let controller = server.controller();
     assert!(controller.carry_out(None).is_some());

@@ -1,4 +1,4 @@
-//! Clients with extended headers, whose lengths have 64 bits.
+//! Extended headers with lengths of 64 bits.
 
 use std::io::{Read, Write};
 
@@ -10,7 +10,7 @@ use crate::hosted::{Hosted, export};
 const PAYLOAD_LEN: u16 = 1 << 5;
 const SIZE: u64 = 1 << 62;
 
-/// A server of an export that is larger than any host.
+/// Starts a server with an export larger than any host.
 fn vast() -> Hosted {
     Hosted::with(None, |config| {
         config.stores = vec![Box::new(MemoryStore::new(SIZE, 1 << 20))];
@@ -18,12 +18,12 @@ fn vast() -> Hosted {
     })
 }
 
-/// Sends a request and returns the error number of its reply, which has no other content.
+/// Sends a request whose reply has no data; returns its error number.
 fn ask(client: &mut Client, command: u16, flags: u16, offset: u64, length: u64, payload: &[u8]) -> u32 {
     client
         .stream
         .write_all(&[header(command, flags, offset, length).as_slice(), payload].concat())
-        .expect("to be heard");
+        .expect("a connection");
     let mut head = [0; 32];
     client.stream.read_exact(&mut head).expect("a reply");
     assert_eq!((&head[..6], &head[8..16]), (&[0x6e, 0x8a, 0x27, 0x8c, 0, 1][..], &77u64.to_be_bytes()[..]));
@@ -40,7 +40,7 @@ fn header(command: u16, flags: u16, offset: u64, length: u64) -> Vec<u8> {
 }
 
 #[test]
-fn ranges_beyond_four_gibibytes_are_counted_without_end() {
+fn ranges_beyond_four_gibibytes_do_not_overflow_counters() {
     let server = vast();
     let mut client = Client::connect_extended(&server.socket(), "disk");
     for _ in 0..5 {
@@ -51,21 +51,21 @@ fn ranges_beyond_four_gibibytes_are_counted_without_end() {
 }
 
 #[test]
-fn reads_that_are_longer_than_anything_are_refused() {
+fn refuses_reads_longer_than_the_limit() {
     let server = vast();
     let mut client = Client::connect_extended(&server.socket(), "disk");
     let mut read = |offset, length| ask(&mut client, READ, 0, offset, length, &[]);
     assert_eq!([read(0, u64::MAX), read(u64::MAX, u64::MAX), read(0, 1 << 32)], [EINVAL; 3]);
-    // While the client is owed something.
-    client.stream.write_all(&header(READ, 0, 0, 32 << 20)).expect("to be heard");
+    // While replies are unread.
+    client.stream.write_all(&header(READ, 0, 0, 32 << 20)).expect("a connection");
     server.until(|shown| shown.exports[0].1.kinds[0].operations == 1);
-    (0..4).for_each(|_| client.stream.write_all(&header(READ, 0, 0, u64::MAX)).expect("to be heard"));
+    (0..4).for_each(|_| client.stream.write_all(&header(READ, 0, 0, u64::MAX)).expect("a connection"));
     client.bytes(32 + 8 + (32 << 20));
     server.until(|shown| shown.exports[0].1.kinds[0].errors == 7);
 }
 
 #[test]
-fn a_payload_that_a_command_does_not_have_is_read_over_and_refused() {
+fn skips_and_refuses_an_unexpected_payload() {
     let server = vast();
     let mut client = Client::connect_extended(&server.socket(), "disk");
     for command in [READ, TRIM, WRITE_ZEROES, BLOCK_STATUS, 99] {

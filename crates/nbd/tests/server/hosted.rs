@@ -1,4 +1,4 @@
-//! A server in a thread of its own.
+//! A server in its own thread.
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -16,7 +16,7 @@ use crate::client::Client;
 
 pub(crate) const SIZE: u64 = 64 << 20;
 
-/// A server that ends with the test.
+/// A server that stops at the end of the test.
 pub(crate) struct Hosted {
     directory: tempfile::TempDir,
     stopper: Stopper,
@@ -26,12 +26,12 @@ pub(crate) struct Hosted {
 }
 
 impl Hosted {
-    /// Serves memory as the export `disk`, under a modelled volume if one is named.
+    /// Serves memory as the export `disk`, optionally with a modelled volume.
     pub(crate) fn new(on: Option<&str>) -> Self {
         Self::with(on, |_| {})
     }
 
-    /// Serves as `change` wants it.
+    /// Serves with a changed configuration.
     pub(crate) fn with(on: Option<&str>, change: impl FnOnce(&mut ServerConfig) + Send + 'static) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let (send, receive) = std::sync::mpsc::channel();
@@ -41,8 +41,8 @@ impl Hosted {
             change(&mut config);
             let server = Server::new(config).expect("a server");
             send.send((server.stopper(), server.controller(), server.shown())).expect("a receiver");
-            let (began, done) = (busy(), server.run().expect("a good end"));
-            (done, busy() - began)
+            let (began, done) = (cpu_time(), server.run().expect("a clean stop"));
+            (done, cpu_time() - began)
         });
         let (stopper, controller, shown) = receive.recv().expect("a server");
         Self { directory, stopper, controller, shown, thread: Some(thread) }
@@ -64,29 +64,29 @@ impl Hosted {
         self.controller.clone()
     }
 
-    /// Reads what is shown for so long that the server cannot publish meanwhile.
+    /// Locks the snapshot for so long that the server cannot publish meanwhile.
     pub(crate) fn hold_shown(&self, time: Duration) {
         let shown = self.shown.lock().expect("a snapshot");
         std::thread::sleep(time);
         drop(shown);
     }
 
-    /// Waits until what is shown satisfies `wanted`.
+    /// Waits until the snapshot satisfies `wanted`.
     pub(crate) fn until(&self, wanted: impl Fn(&Snapshot) -> bool) {
         let began = Instant::now();
         let fits = |shown: &Snapshot| !shown.exports.is_empty() && wanted(shown);
         while !fits(&self.shown.lock().expect("a snapshot")) {
-            assert!(began.elapsed() < Duration::from_secs(30), "what is shown never fits");
+            assert!(began.elapsed() < Duration::from_secs(30), "no snapshot fits");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Stops it and returns all it has done.
+    /// Stops the server and returns its final snapshot.
     pub(crate) fn end(self) -> Snapshot {
         self.end_timed().0
     }
 
-    /// The same, with how long a processor was busy with it.
+    /// Stops the server and returns its final snapshot and the processor time of its thread.
     pub(crate) fn end_timed(mut self) -> (Snapshot, Duration) {
         self.stopper.stop();
         self.thread.take().expect("a thread").join().expect("no panic")
@@ -103,13 +103,13 @@ impl Drop for Hosted {
     }
 }
 
-/// How long processors were busy with this thread.
-fn busy() -> Duration {
+/// Returns the processor time of this thread.
+fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The export of a store.
+/// Returns a writable export.
 pub(crate) fn export(name: &str, size: u64) -> Export {
     let flags = TransmissionFlags::HAS_FLAGS
         .with(TransmissionFlags::SEND_FLUSH)
@@ -119,7 +119,7 @@ pub(crate) fn export(name: &str, size: u64) -> Export {
     Export { name: name.to_owned(), description: String::new(), size, flags, block: ExportBlockSizes::DEFAULT }
 }
 
-/// The volume of the export.
+/// Returns a volume for the export.
 pub(crate) fn attachment(on: &str) -> Attachment {
     Attachment { spec: volume::catalogue::resolve(on).expect("a volume"), volume: "disk".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The server against clients that behave and clients that do not.
+//! Tests the server with well-behaved and misbehaving clients.
 
 mod client;
 mod controlled;
@@ -7,6 +7,6 @@ mod extended;
 #[allow(dead_code, reason = "the tests of the program use more of it")]
 mod host;
 mod hosted;
-mod manners;
 mod neighbours;
+mod requests;
 mod timing;

@@ -1,4 +1,4 @@
-//! Clients that harm only themselves.
+//! Misbehaving clients do not affect others.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use nbd::store::faults::FaultRates;
 use crate::client::{Client, DISCONNECT, EIO, READ, WRITE, request};
 use crate::hosted::{Hosted, SIZE};
 
-/// Another client is served, soon.
+/// Checks that another client is served without delay.
 fn others_are_served(server: &Hosted) {
     let began = Instant::now();
     let mut client = server.client();
@@ -18,7 +18,7 @@ fn others_are_served(server: &Hosted) {
 }
 
 #[test]
-fn two_hundred_and_fifty_six_connections_at_once() {
+fn serves_two_hundred_and_fifty_six_connections_at_once() {
     let server = Hosted::new(None);
     let mut clients: Vec<Client> = (0..256).map(|_| server.client()).collect();
     for (number, client) in (0u64..).zip(&mut clients) {
@@ -40,64 +40,64 @@ fn two_hundred_and_fifty_six_connections_at_once() {
 #[test]
 fn a_client_that_stops_reading() {
     let server = Hosted::new(None);
-    let mut deaf = server.client();
-    deaf.stream.set_write_timeout(Some(Duration::from_secs(1))).expect("a timeout");
-    // Half a terabyte of replies, if the server took them all.
+    let mut client = server.client();
+    client.stream.set_write_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    // Half a terabyte of replies, if the server accepted all requests.
     let requests: Vec<u8> = (0..1024).flat_map(|cookie| request(READ, 0, cookie, 0, 32 << 20, &[])).collect();
     for _ in 0..16 {
-        let _ = deaf.stream.write(&requests);
+        let _ = client.stream.write(&requests);
     }
     others_are_served(&server);
 }
 
 #[test]
-fn a_client_that_never_takes_what_has_no_data() {
+fn a_client_that_never_reads_replies_without_data() {
     let server = Hosted::new(None);
-    let mut deaf = server.client();
-    deaf.stream.set_write_timeout(Some(Duration::from_secs(1))).expect("a timeout");
-    // Their replies are 36 MB, a ninth of which fits into the buffers of the kernel.
+    let mut client = server.client();
+    client.stream.set_write_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    // The replies take 36 MB, a ninth of which fits into the kernel's buffers.
     let requests: Vec<u8> = (0..1 << 16).flat_map(|cookie| request(99, 0, cookie, 0, 0, &[])).collect();
-    let heard = (0..36).try_for_each(|_| deaf.stream.write_all(&requests));
-    assert!(heard.is_err(), "the server keeps all replies in memory");
+    let sent = (0..36).try_for_each(|_| client.stream.write_all(&requests));
+    assert!(sent.is_err(), "the server keeps all replies in memory");
     others_are_served(&server);
 }
 
 #[test]
 fn a_client_that_sends_half_a_header() {
     let server = Hosted::new(None);
-    let mut halting = server.client();
+    let mut client = server.client();
     let whole = request(WRITE, 0, 9, 0, 8, b"in parts");
-    halting.stream.write_all(&whole[..13]).expect("to be heard");
+    client.stream.write_all(&whole[..13]).expect("a connection");
     others_are_served(&server);
-    halting.stream.write_all(&whole[13..30]).expect("to be heard");
+    client.stream.write_all(&whole[13..30]).expect("a connection");
     others_are_served(&server);
-    halting.stream.write_all(&whole[30..]).expect("to be heard");
-    assert_eq!(halting.reply(), (0, 9));
-    assert_eq!(halting.read(0, 8), b"in parts");
+    client.stream.write_all(&whole[30..]).expect("a connection");
+    assert_eq!(client.reply(), (0, 9));
+    assert_eq!(client.read(0, 8), b"in parts");
 }
 
 #[test]
-fn a_client_that_asks_for_four_gibibytes_or_wants_to_send_them() {
+fn a_client_that_requests_or_announces_four_gibibytes() {
     let server = Hosted::new(None);
-    let mut greedy = server.client();
-    assert_ne!(greedy.ask(READ, 0, 0, u32::MAX, &[]), 0);
-    greedy.send(WRITE, 0, 1, 0, u32::MAX, &[]);
-    let _ = greedy.stream.write_all(&[0; 1 << 16]);
-    assert!(greedy.is_closed());
+    let mut client = server.client();
+    assert_ne!(client.ask(READ, 0, 0, u32::MAX, &[]), 0);
+    client.send(WRITE, 0, 1, 0, u32::MAX, &[]);
+    let _ = client.stream.write_all(&[0; 1 << 16]);
+    assert!(client.is_closed());
     others_are_served(&server);
 }
 
 #[test]
-fn a_client_that_talks_nonsense() {
+fn a_client_that_sends_invalid_requests() {
     let server = Hosted::new(None);
-    let mut raving = server.client();
-    raving.stream.write_all(&[0xa5; 4096]).expect("to be heard");
-    assert!(raving.is_closed());
+    let mut client = server.client();
+    client.stream.write_all(&[0xa5; 4096]).expect("a connection");
+    assert!(client.is_closed());
     others_are_served(&server);
 }
 
 #[test]
-fn a_client_that_is_gone_with_requests_in_flight() {
+fn a_client_that_disconnects_with_requests_in_flight() {
     let server = Hosted::new(Some("custom,latency=100ms"));
     for round in 0..20 {
         let mut client = server.client();
@@ -110,7 +110,7 @@ fn a_client_that_is_gone_with_requests_in_flight() {
 }
 
 #[test]
-fn a_client_that_has_left_keeps_no_processor_busy() {
+fn a_disconnected_client_uses_no_processor_time() {
     let server = Hosted::new(Some("custom,latency=2s"));
     let mut client = server.client();
     client.send(READ, 0, 1, 0, 4096, &[]);
@@ -124,7 +124,7 @@ fn a_client_that_has_left_keeps_no_processor_busy() {
 }
 
 #[test]
-fn a_server_that_waits_for_its_last_requests_keeps_no_processor_busy() {
+fn a_stopping_server_waits_for_requests_without_using_processor_time() {
     let server = Hosted::new(Some("custom,latency=3s"));
     let mut client = server.client();
     client.send(READ, 0, 1, 0, 4096, &[]);
@@ -135,7 +135,7 @@ fn a_server_that_waits_for_its_last_requests_keeps_no_processor_busy() {
 }
 
 #[test]
-fn one_client_too_many_is_turned_away() {
+fn one_client_above_the_limit_is_disconnected() {
     let server = Hosted::with(None, |config| config.clients_most = 2);
     let (one, _two) = (server.client(), server.client());
     server.until(|shown| shown.exports[0].1.connected == 2);
@@ -147,7 +147,7 @@ fn one_client_too_many_is_turned_away() {
 }
 
 #[test]
-fn connections_are_lost_and_operations_fail_as_often_as_wanted() {
+fn disconnections_and_errors_have_their_rates() {
     let rates = FaultRates::parse("--faults", "disconnect=0.01").expect("rates");
     let server = Hosted::with(None, move |config| config.faults = Some((rates, 3)));
     let lost = (0..100).filter(|_| lost_within(&mut server.client(), 20)).count();

@@ -1,4 +1,4 @@
-//! When replies come: never early; late only where the host is busy.
+//! Timing of replies: never early, and late only on a busy host.
 
 use std::time::{Duration, Instant};
 
@@ -8,21 +8,21 @@ use crate::client::{Client, READ, WRITE_ZEROES};
 use crate::host::{timed, within};
 use crate::hosted::Hosted;
 
-/// How long so many reads take with so many outstanding.
+/// Measures `count` reads at queue depth `depth`.
 fn reads(client: &mut Client, count: u64, depth: u64) -> Duration {
     let began = Instant::now();
     (0..depth).for_each(|cookie| client.send(READ, 0, cookie, cookie * 4096, 4096, &[]));
-    for asked in depth..count + depth {
+    for sent in depth..count + depth {
         assert_eq!(client.reply().0, 0);
         client.bytes(4096);
-        if asked < count {
-            client.send(READ, 0, asked, (asked % 1000) * 4096, 4096, &[]);
+        if sent < count {
+            client.send(READ, 0, sent, (sent % 1000) * 4096, 4096, &[]);
         }
     }
     began.elapsed()
 }
 
-/// That reads take a time between these bounds: less is wrong on any host, more only on one that is not busy.
+/// Checks the duration of reads. A shorter one is wrong on any host, a longer one only on an idle host.
 fn between(name: &str, least_ms: u64, most_ms: u64, mut reads: impl FnMut() -> Duration) {
     timed(name, || {
         let time = reads();
@@ -32,25 +32,25 @@ fn between(name: &str, least_ms: u64, most_ms: u64, mut reads: impl FnMut() -> D
 }
 
 #[test]
-fn reads_of_holes_are_charged_like_any_others() {
+fn reads_of_holes_are_charged() {
     let server = Hosted::new(Some("custom,iops=1000,latency=100us"));
     let mut client = server.client();
-    let name = "timing::reads_of_holes_are_charged_like_any_others";
-    // Five are let through at the start: a limit forgives 5 ms.
+    let name = "timing::reads_of_holes_are_charged";
+    // A limit admits 5 ms worth of requests in advance: five.
     between(name, 480, 1000, || reads(&mut client, 500, 16));
     assert_eq!(client.ask(WRITE_ZEROES, 0, 0, 1 << 20, &[]), 0);
     between(name, 480, 1000, || reads(&mut client, 500, 16));
 }
 
 #[test]
-fn the_rate_is_exact_however_late_single_replies_are() {
+fn the_rate_is_exact_even_if_replies_are_late() {
     let server = Hosted::new(Some("custom,iops=5000,latency=100us"));
-    let name = "timing::the_rate_is_exact_however_late_single_replies_are";
+    let name = "timing::the_rate_is_exact_even_if_replies_are_late";
     between(name, 1980, 2300, || reads(&mut server.client(), 10_000, 64));
 }
 
 #[test]
-fn replies_come_when_they_are_due_not_in_the_order_of_requests() {
+fn replies_leave_when_due_not_in_request_order() {
     let server = Hosted::new(Some("aws/gp3,size=100GiB"));
     let mut client = server.client();
     (0..200).for_each(|cookie| client.send(READ, 0, cookie, 0, 512, &[]));
@@ -69,7 +69,7 @@ fn replies_come_when_they_are_due_not_in_the_order_of_requests() {
 }
 
 #[test]
-fn a_stall_holds_up_its_own_request_only() {
+fn a_stall_delays_only_its_own_request() {
     let rates = FaultRates::parse("--faults", "stall=0.05:400ms").expect("rates");
     let server = Hosted::with(None, move |config| config.faults = Some((rates, 11)));
     let mut client = server.client();
@@ -86,7 +86,7 @@ fn a_stall_holds_up_its_own_request_only() {
 }
 
 #[test]
-fn what_the_server_did_is_told_with_how_punctual_it_was() {
+fn reports_operations_and_punctuality() {
     let server = Hosted::new(Some("custom,iops=1000,latency=1ms"));
     reads(&mut server.client(), 300, 8);
     let done = server.end();
@@ -94,6 +94,6 @@ fn what_the_server_did_is_told_with_how_punctual_it_was() {
     assert_eq!((tally.kinds[0].operations, tally.kinds[0].bytes), (300, 300 * 4096));
     assert_eq!(done.punctuality.replies, 300);
     assert_eq!(done.punctuality.late.total(), 300);
-    let decided: u64 = done.stages.iter().map(|stage| stage.requests).sum();
-    assert!(decided >= 300, "{:?}", done.stages);
+    let charged: u64 = done.stages.iter().map(|stage| stage.requests).sum();
+    assert!(charged >= 300, "{:?}", done.stages);
 }

@@ -8,53 +8,53 @@ use nbd::store::FaultKind;
 use report::serve::fault_counts;
 use serde::{Deserialize, Serialize};
 
-/// An answer: one line of JSON.
+/// A reply: one line of JSON.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ControlReply {
-    /// Whether the command was carried out.
+    /// Whether the command succeeded.
     pub ok: bool,
-    /// Why not: all that is wrong with it.
+    /// All problems of the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Located>,
-    /// What holds after it.
+    /// State after the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerState>,
 }
 
-/// A problem of a command, with its place.
+/// A problem of a command with its position.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Located {
-    /// The first character of the command that it is about, counted from 1; `None` where it is about none.
+    /// First character of the problem, counted from 1; `None` if it concerns no part of the command.
     pub column: Option<usize>,
-    /// How many characters.
+    /// Length in characters.
     pub length: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to write instead.
+    /// Suggested correction.
     pub remedy: Option<String>,
 }
 
-/// A server at one instant.
+/// State of a server.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct ServerState {
-    /// In the words of `--faults`, or `none`.
+    /// Fault rates in the syntax of `--faults`, or `none`.
     pub faults: String,
-    /// All exports, in the order of the command line.
+    /// Exports in the order of the command line.
     pub exports: Vec<ExportState>,
 }
 
-/// An export at that instant.
+/// State of an export.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct ExportState {
-    /// Its name; empty for the default one.
+    /// Name; empty for the default export.
     pub name: String,
-    /// Its volume; `None` without a model.
+    /// Name of the volume; `None` without a model.
     pub volume: Option<String>,
-    /// How many faults of each kind were injected so far.
+    /// Counts of injected faults by kind.
     pub injected: BTreeMap<String, u64>,
 }
 
-/// A problem of a command, by bytes of its line.
+/// A problem of a command, by byte positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandError {
     pub(crate) at: Range<usize>,
@@ -75,29 +75,27 @@ impl CommandError {
 }
 
 impl ControlReply {
-    /// The command was carried out; what holds after it.
     pub(crate) fn done(server: ServerState) -> Self {
         Self { ok: true, errors: Vec::new(), server: Some(server) }
     }
 
-    /// The command is wrong.
+    /// Reports problems of the command.
     pub(crate) fn refused(line: &str, wrong: Vec<CommandError>) -> Self {
         Self { errors: wrong.into_iter().map(|wrong| wrong.locate(line)).collect(), ..Self::default() }
     }
 
-    /// The command cannot be carried out, whatever it says.
+    /// Reports a failure that is independent of the command's text.
     pub(crate) fn failed(message: impl Into<String>, remedy: &str) -> Self {
         let (message, remedy) = (message.into(), Some(remedy.to_owned()));
         Self { errors: vec![Located { column: None, length: 0, message, remedy }], ..Self::default() }
     }
 
-    /// Reads the answer of a server; `None` where it is of another version.
+    /// Parses a reply; `None` if it comes from another version.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
 
-    /// As the server sends it.
     pub(crate) fn line(&self) -> String {
         format!("{}\n", serde_json::json!(self))
     }
@@ -126,9 +124,9 @@ mod tests {
     fn errors_are_located_in_characters() {
         let line = "limits größe iops=x";
         let at = line.find("iops").unwrap();
-        let answer = ControlReply::refused(line, vec![CommandError::new(at..at + 6, "wrong", "right")]);
-        assert_eq!((answer.ok, answer.errors[0].column, answer.errors[0].length), (false, Some(14), 6));
-        let read = ControlReply::parse(&answer.line()).unwrap();
-        assert_eq!(read.errors, answer.errors);
+        let reply = ControlReply::refused(line, vec![CommandError::new(at..at + 6, "wrong", "right")]);
+        assert_eq!((reply.ok, reply.errors[0].column, reply.errors[0].length), (false, Some(14), 6));
+        let parsed = ControlReply::parse(&reply.line()).unwrap();
+        assert_eq!(parsed.errors, reply.errors);
     }
 }

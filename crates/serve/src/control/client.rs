@@ -6,25 +6,24 @@ use std::path::Path;
 
 use job::{Diagnostic, Place};
 
-use super::PATIENCE;
 use super::answer::Located;
+use crate::addresses::TIMEOUT;
 
-/// The longest answer that is read, in bytes.
-const ANSWER_MOST: u64 = 64 << 20;
+/// Maximum length of a reply, in bytes.
+const MAX_ANSWER: u64 = 64 << 20;
 
-/// Sends a command to the server that has this socket for commands, and returns its answer.
+/// Sends a command to a server's control socket and returns the reply.
 ///
 /// # Errors
-///
-/// The system's refusal, or an answer that ends early.
+/// The system's refusal, or an incomplete reply.
 pub fn send_command(socket: &Path, line: &str) -> std::io::Result<String> {
     let mut server = UnixStream::connect(socket)?;
-    server.set_read_timeout(Some(PATIENCE))?;
-    server.set_write_timeout(Some(PATIENCE))?;
+    server.set_read_timeout(Some(TIMEOUT))?;
+    server.set_write_timeout(Some(TIMEOUT))?;
     let sent = server.write_all(format!("{line}\n").as_bytes());
     let mut answer = String::new();
-    BufReader::new(server).take(ANSWER_MOST).read_line(&mut answer)?;
-    // A server that sends controllers away says why, and does not read what they say.
+    BufReader::new(server).take(MAX_ANSWER).read_line(&mut answer)?;
+    // A server with too many controllers replies why and closes without reading the command.
     if answer.is_empty() {
         sent?;
     }
@@ -36,7 +35,7 @@ pub fn send_command(socket: &Path, line: &str) -> std::io::Result<String> {
 }
 
 impl Located {
-    /// Returns the error at its place in a command.
+    /// Returns the problem as a diagnostic for the command `line`.
     #[must_use]
     pub fn diagnostic(&self, line: &str) -> Diagnostic {
         let diagnostic = Diagnostic::error("serve", self.message.clone());

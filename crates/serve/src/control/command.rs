@@ -6,48 +6,46 @@ use nbd::store::faults::FaultRates;
 
 use super::answer::CommandError;
 
-/// A control command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ControlCommand {
     Show,
     Faults(FaultRates),
     Limits {
-        /// Of which export, and where that is said.
+        /// Export and its position.
         export: Option<(String, Range<usize>)>,
         keys: Keys,
-        /// Where the keys are said.
+        /// Position of the keys.
         at: Range<usize>,
     },
 }
 
-/// Changes of a volume's keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Keys {
-    /// They are as at the start.
+    /// Restores the keys of the start.
     Reset,
     Set(Vec<Pair>),
 }
 
-/// A key that is set, or set back to its default.
+/// A key to set or to reset to its default.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) key: String,
     /// `None` for the default.
     pub(crate) value: Option<String>,
-    /// Where both are said.
+    /// Position of key and value.
     pub(crate) at: Range<usize>,
 }
 
 const NAMES: [&str; 3] = ["show", "faults", "limits"];
 const LIMITS: &str = "write, for example, limits iops=500,throughput=20MiB/s, or limits reset";
-/// Keys that say how a volume is made or how it starts.
+/// Keys that define a volume or its initial state.
 const FIXED: [&str; 4] = ["size", "host", "written", "credits"];
 
 impl ControlCommand {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All problems.
     pub(crate) fn parse(line: &str) -> Result<Self, Vec<CommandError>> {
         let words = trimmed(line, 0..line.len());
         let end = line[words.clone()].find(char::is_whitespace).map_or(words.end, |at| words.start + at);
@@ -69,7 +67,7 @@ impl ControlCommand {
     }
 }
 
-/// A part of a line without blanks around it.
+/// Returns the range of a part without surrounding whitespace.
 fn trimmed(line: &str, part: Range<usize>) -> Range<usize> {
     let text = &line[part.clone()];
     let start = part.start + text.len() - text.trim_start().len();
@@ -94,14 +92,14 @@ fn faults(line: &str, at: Range<usize>) -> Result<ControlCommand, Vec<CommandErr
     }
 }
 
-/// The last word has the keys; what is before it names an export.
+/// Parses limits: the last word has the keys, words before it name an export.
 fn limits(line: &str, rest: Range<usize>) -> Result<ControlCommand, Vec<CommandError>> {
     let text = &line[rest.clone()];
     if text.is_empty() {
         return Err(vec![CommandError::new(0..line.len(), "`limits` without limits", LIMITS)]);
     }
     let begin = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-    // The last blank may have several bytes.
+    // The last whitespace character may have several bytes.
     let begin = begin + text[begin..].char_indices().find(|(_, c)| !c.is_whitespace()).map_or(0, |(at, _)| at);
     let at = rest.start + begin..rest.end;
     let name = trimmed(line, rest.start..at.start);
@@ -140,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_read_with_the_places_of_their_parts() {
+    fn parses_commands_with_the_positions_of_their_parts() {
         assert_eq!(ControlCommand::parse("  show \n"), Ok(ControlCommand::Show));
         assert_eq!(ControlCommand::parse("faults none"), Ok(ControlCommand::Faults(FaultRates::default())));
         let eio = FaultRates { eio: 0.5, ..FaultRates::default() };
@@ -160,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_with_a_command_is_located() {
+    fn locates_every_problem_of_a_command() {
         let cases = [
             ("", 0..0, "no command"),
             ("shwo", 0..4, "no command `shwo`"),

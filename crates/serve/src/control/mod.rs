@@ -3,11 +3,10 @@
 mod answer;
 mod client;
 mod command;
-mod live;
+mod executor;
 mod socket;
 
 pub use answer::{ControlReply, ExportState, Located, ServerState};
 pub use client::send_command;
-pub(crate) use live::Live;
-pub(crate) use socket::Control;
-pub(crate) use socket::PATIENCE;
+pub(crate) use executor::CommandExecutor;
+pub(crate) use socket::serve_commands;

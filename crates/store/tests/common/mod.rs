@@ -1,4 +1,4 @@
-//! Runs to keep.
+//! Sample runs.
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 #![allow(unreachable_pub, reason = "a module of several tests")]
@@ -9,10 +9,10 @@ use store::{Error, RunKind, RunStore};
 pub const JOB: &str = "[reads]\nrw=randread\nfilename=/dev/vdb\n";
 pub const EVENTS: [&str; 3] = [r#"{"event":"begin"}"#, r#"{"event":"interval","iops":1234.5}"#, r#"{"event":"end"}"#];
 
-/// The 21st of November 2026, 20:53:04 in UTC.
+/// 2026-11-21 20:53:04 UTC.
 pub const STARTED_MS: u64 = 1_795_294_384_000;
 
-/// A run on `/dev/vdb` of the host `anvil`, begun so many seconds after [`STARTED_MS`].
+/// Returns a run on `/dev/vdb` of the host `anvil` that started `after_s` seconds after [`STARTED_MS`].
 pub fn sample(after_s: u64) -> Run {
     let target = TargetFacts {
         path: "/dev/vdb".to_owned(),
@@ -41,7 +41,7 @@ pub fn sample(after_s: u64) -> Run {
     }
 }
 
-/// Keeps a run with everything that there may be.
+/// Saves a run with all optional files.
 pub fn add(store: &RunStore, kind: RunKind, name: &str, run: &Run) -> Result<String, Error> {
     let mut writer = store.begin(kind, name)?;
     writer.job(JOB)?;

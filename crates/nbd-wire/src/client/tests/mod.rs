@@ -1,4 +1,4 @@
-//! A client against our server in memory, and against servers of other minds.
+//! Tests the client with our server in memory and with scripted servers.
 
 mod pieces;
 mod replies;
@@ -22,8 +22,8 @@ fn export(name: &str) -> Export {
     }
 }
 
-/// What both sides come to, with every message in pieces of at most `piece` bytes.
-fn meet(
+/// Runs a handshake with every message in pieces of at most `piece` bytes; returns the final step of each side.
+fn negotiate(
     settings: HandshakeSettings,
     mut client: ClientHandshake,
     piece: usize,
@@ -67,15 +67,15 @@ fn client_and_server_agree_in_all_combinations() {
             let wishes = Wishes { export: "two".into(), tls: encrypt, structured, allocation };
             let place = format!("{style:?} {tls:?} {wishes:?} {insist}");
             for piece in [1, 7, 10_000] {
-                let met = meet(settings(tls, style, insist), ClientHandshake::new(wishes.clone()), piece);
-                let refused = |option, why| matches!(&met, Err(ClientError::Refused { option: o, why: w, .. }) if (*o, *w) == (option, why));
+                let result = negotiate(settings(tls, style, insist), ClientHandshake::new(wishes.clone()), piece);
+                let refused = |option, why| matches!(&result, Err(ClientError::Refused { option: o, why: w, .. }) if (*o, *w) == (option, why));
                 if encrypt && tls == Tls::Off {
-                    assert!(refused(opt::STARTTLS, ServerRefusal::Policy), "{place}: {met:?}");
+                    assert!(refused(opt::STARTTLS, ServerRefusal::Policy), "{place}: {result:?}");
                     continue;
                 }
                 if !encrypt && tls == Tls::Required {
                     let first = if structured { opt::STRUCTURED_REPLY } else { opt::GO };
-                    assert!(refused(first, ServerRefusal::TlsRequired), "{place}: {met:?}");
+                    assert!(refused(first, ServerRefusal::TlsRequired), "{place}: {result:?}");
                     continue;
                 }
                 let structured = structured && style != ReplyStyle::Simple;
@@ -83,32 +83,32 @@ fn client_and_server_agree_in_all_combinations() {
                 let flags = if structured { flags | TransmissionFlags::SEND_DF } else { flags };
                 let served = Served { size: 12_345, flags, block: export("two").block, structured, allocation };
                 let agreed = Agreed { export: 1, flags, structured, extended: false, allocation };
-                assert_eq!(met, Ok((ClientStep::Ready(served), HandshakeStep::Ready(agreed))), "{place}");
+                assert_eq!(result, Ok((ClientStep::Ready(served), HandshakeStep::Ready(agreed))), "{place}");
             }
         }
     }
 }
 
 #[test]
-fn exports_are_listed() {
+fn lists_exports() {
     for (tls, settings) in
         [(false, HandshakeSettings::default()), (true, settings(Tls::Required, ReplyStyle::Simple, false))]
     {
-        let (step, server) = meet(settings, ClientHandshake::list(tls), 9).unwrap();
+        let (step, server) = negotiate(settings, ClientHandshake::list(tls), 9).unwrap();
         let entry = |name: &str| ListedExport { name: name.into(), description: format!("the disk called {name}") };
         assert_eq!((step, server), (ClientStep::Listed(vec![entry("one"), entry("two")]), HandshakeStep::Close));
     }
 }
 
 #[test]
-fn a_wrong_name_is_told_with_the_words_of_the_server() {
+fn a_wrong_name_is_reported_with_the_servers_message() {
     let wishes = Wishes { export: "three".into(), ..Wishes::default() };
-    let error = meet(HandshakeSettings::default(), ClientHandshake::new(wishes), 100).unwrap_err();
+    let error = negotiate(HandshakeSettings::default(), ClientHandshake::new(wishes), 100).unwrap_err();
     let words = "asked for the export (NBD_OPT_GO), the server has no such export: there is no export of that name";
     assert_eq!(error.to_string(), words);
 }
 
-/// A server that says what it is told to say.
+/// Runs the client against a server that sends `script`.
 fn scripted(wishes: &Wishes, script: &[Vec<u8>]) -> (Result<ClientStep, ClientError>, Vec<u8>) {
     let (mut client, mut out) = (ClientHandshake::new(wishes.clone()), Vec::new());
     let bytes = script.concat();
@@ -149,7 +149,7 @@ fn simply_served() -> ClientStep {
 }
 
 #[test]
-fn old_servers_are_asked_with_export_name() {
+fn uses_export_name_with_old_servers() {
     let wishes = Wishes { export: "x".into(), structured: true, allocation: true, tls: false };
     let unknown = |option| reply(option, err::UNSUP, &[]);
     let tail = |zeroes: usize| [&size_and_flags()[2..], &vec![0; zeroes]].concat();
@@ -169,11 +169,11 @@ fn unknown_information_is_ignored() {
     let script = [greeting(0xffff), info(b"\0\x09?"), info(&size_and_flags()), reply(opt::GO, rep::ACK, &[])];
     let (step, out) = scripted(&Wishes::default(), &script);
     assert_eq!(step, Ok(simply_served()));
-    assert_eq!(out[..4], [0, 0, 0, 3], "flags that are not known are not answered");
+    assert_eq!(out[..4], [0, 0, 0, 3], "unknown flags are not echoed");
 }
 
 #[test]
-fn a_refused_context_is_done_without() {
+fn continues_without_a_refused_context() {
     let wishes = Wishes { structured: true, allocation: true, ..Wishes::default() };
     let script = [
         greeting(3),
@@ -188,7 +188,7 @@ fn a_refused_context_is_done_without() {
 }
 
 #[test]
-fn servers_that_break_the_protocol_are_told_apart() {
+fn reports_violations_of_the_protocol() {
     let info = |data: &[u8]| [greeting(3), reply(opt::GO, rep::INFO, data)];
     let go = |kind, data: &[u8]| [greeting(3), reply(opt::GO, kind, data)];
     let mut wrong_magic = go(rep::ACK, &[]);
@@ -227,7 +227,7 @@ fn servers_that_break_the_protocol_are_told_apart() {
 }
 
 #[test]
-fn a_list_without_end_is_ended() {
+fn rejects_an_endless_list() {
     let entry = reply(opt::LIST, rep::SERVER, &[&8000u32.to_be_bytes()[..], &[b'x'; 8000]].concat()[..4004]);
     let long = reply(opt::LIST, rep::SERVER, &[&4000u32.to_be_bytes()[..], &[b'x'; 4000]].concat());
     for (entry, part) in [(&entry, "none"), (&long, "16 MiB")] {

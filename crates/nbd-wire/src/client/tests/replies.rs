@@ -1,4 +1,4 @@
-//! Replies of all kinds, as our server writes them and as it does not.
+//! Valid and invalid replies.
 
 use units::random::Random;
 
@@ -14,7 +14,7 @@ const READ: NbdRequest = NbdRequest {
     length: 512,
 };
 
-/// What the server's writer has written, as the client reads it.
+/// Decodes what the server's code has written.
 fn read_back(structured: bool, write: impl FnOnce(ReplyStyle, &mut Vec<u8>)) -> (usize, ServerReply<'static>) {
     let mut out = Vec::new();
     write(if structured { ReplyStyle::Structured } else { ReplyStyle::Simple }, &mut out);
@@ -29,7 +29,7 @@ fn read_back(structured: bool, write: impl FnOnce(ReplyStyle, &mut Vec<u8>)) -> 
 }
 
 #[test]
-fn what_the_server_writes_the_client_reads() {
+fn the_client_decodes_what_the_server_encodes() {
     for structured in [false, true] {
         let (rest, reply) = read_back(structured, |style, out| style.done(&READ, out));
         assert_eq!((rest, reply.part), (0, ReplyPart::Done));
@@ -48,7 +48,7 @@ fn what_the_server_writes_the_client_reads() {
     assert_eq!(StatusExtent::decode([0, 0, 2, 0, 0, 0, 0, 3]), StatusExtent { length: 512, flags: 3 });
 }
 
-/// A chunk with cookie 5.
+/// Encodes a chunk with cookie 5.
 fn chunk(flags: u16, kind: u16, payload: &[u8]) -> Vec<u8> {
     let mut bytes = 0x668e_33ef_u32.to_be_bytes().to_vec();
     bytes.extend_from_slice(&flags.to_be_bytes());
@@ -64,7 +64,7 @@ fn offset(offset: u64, rest: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn holes_offsets_and_unknown_errors_are_read() {
+fn decodes_holes_offsets_and_unknown_errors() {
     let decode = |bytes: &'static [u8]| ServerReply::decode(bytes, true).unwrap().unwrap();
     let (consumed, reply) = decode(chunk(0, 2, &offset(8192, &[0, 0, 16, 0])).leak());
     assert_eq!((consumed, reply.last, reply.cookie), (32, false, 5));
@@ -79,7 +79,7 @@ fn holes_offsets_and_unknown_errors_are_read() {
 }
 
 #[test]
-fn replies_that_break_the_protocol_are_told_apart() {
+fn reports_violations_of_the_protocol() {
     let wrong = |kind: u16, length: u32| Malformed::Length { kind, length };
     for (bytes, error) in [
         (b"\x25\x60\x95\x13".to_vec(), Malformed::Magic(0x2560_9513)),
@@ -104,7 +104,7 @@ fn replies_that_break_the_protocol_are_told_apart() {
 }
 
 #[test]
-fn bytes_that_nobody_asked_for_have_no_place() {
+fn data_outside_the_request_is_rejected() {
     let place = |offset, length| ReplyPart::Data { offset, length }.place(1000, 100);
     assert_eq!(place(1000, 100), Ok(0..100));
     assert_eq!(place(1099, 1), Ok(99..100));
@@ -115,7 +115,7 @@ fn bytes_that_nobody_asked_for_have_no_place() {
 }
 
 #[test]
-fn no_bytes_make_the_reader_panic_or_read_beyond_them() {
+fn invalid_bytes_cause_neither_panics_nor_overreads() {
     for seed in 0..20_000 {
         let mut random = Random::new(seed, 1);
         let kinds = [0, 1, 2, 5, 0x8001, 0x8002, 0x9999];

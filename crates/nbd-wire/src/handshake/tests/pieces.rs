@@ -1,11 +1,11 @@
-//! It does not matter how the bytes arrive.
+//! The result does not depend on how bytes are split.
 
 use units::random::Random;
 
 use super::*;
 
-/// Options of all kinds, right and wrong ones.
-fn chatter(random: &mut Random) -> Vec<u8> {
+/// Returns valid and invalid options of all kinds.
+fn random_options(random: &mut Random) -> Vec<u8> {
     let mut bytes = 3u32.to_be_bytes().to_vec();
     for _ in 0..random.below(12) {
         let names = ["plain", "größe", "", "unknown"];
@@ -13,7 +13,7 @@ fn chatter(random: &mut Random) -> Vec<u8> {
         let asked = [ALLOCATION, "base:", "x:y", "nonsense"];
         let asked = &asked[random.below(4) as usize..];
         let mut data = match random.below(5) {
-            0 => inquiry(name, &[3, 1]),
+            0 => info_request(name, &[3, 1]),
             1 => queries(name, asked),
             2 => vec![0; random.below(1 << 17) as usize],
             _ => vec![],
@@ -27,7 +27,7 @@ fn chatter(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// Presents `bytes` in pieces as a connection would, and returns what came of it.
+/// Presents `bytes` in pieces; returns the output, the number of bytes consumed and the steps.
 fn in_pieces(
     settings: HandshakeSettings,
     bytes: &[u8],
@@ -38,7 +38,7 @@ fn in_pieces(
     loop {
         let (consumed, step) = server.advance(&bytes[begin..end], &exports(), &mut out);
         begin += consumed;
-        assert!(end - begin <= OPTION_DATA_MOST + 16 || step != HandshakeStep::More, "{} bytes are held", end - begin);
+        assert!(end - begin <= OPTION_DATA_MOST + 16 || step != HandshakeStep::More, "{} bytes buffered", end - begin);
         match step {
             HandshakeStep::More if end == bytes.len() => return (out, begin, steps),
             HandshakeStep::More => end = (end + 1 + piece()).min(bytes.len()),
@@ -52,7 +52,7 @@ fn in_pieces(
 }
 
 #[test]
-fn it_does_not_matter_how_the_bytes_arrive() {
+fn the_result_does_not_depend_on_how_bytes_are_split() {
     for seed in 0..100 {
         let mut random = Random::new(seed, 0);
         let settings = HandshakeSettings {
@@ -60,7 +60,7 @@ fn it_does_not_matter_how_the_bytes_arrive() {
             style: [ReplyStyle::Simple, ReplyStyle::Structured, ReplyStyle::Extended][random.below(3) as usize],
             insist_on_block_sizes: random.below(2) == 0,
         };
-        let bytes = chatter(&mut random);
+        let bytes = random_options(&mut random);
         let whole = in_pieces(settings, &bytes, || bytes.len());
         for most in [2, 30, 5000, 1 << 16] {
             let pieces = in_pieces(settings, &bytes, || random.below(most) as usize);

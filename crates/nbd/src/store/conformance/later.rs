@@ -1,14 +1,13 @@
-//! A store that completes operations later and in any order.
+//! A store that completes operations asynchronously and in any order.
 
 use units::random::Random;
 
 use crate::store::{Abilities, Operation, Pieces, Store, StoreEnd, StoreProgress};
-use nbd_wire::Errno;
-use nbd_wire::Extent;
+use nbd_wire::{Errno, Extent};
 
-/// Holds operations back, and starts what is below at any time before they end.
+/// Delays operations, which start in the lower store at any time before they end.
 pub(crate) struct Later {
-    below: Box<dyn Store>,
+    lower: Box<dyn Store>,
     held: Vec<(u32, DelayedOp)>,
     random: Random,
 }
@@ -20,8 +19,8 @@ enum DelayedOp {
 }
 
 impl Later {
-    pub(crate) fn new(below: Box<dyn Store>, seed: u64) -> Self {
-        Self { below, held: Vec::new(), random: Random::new(seed, 0x6c61_7465) }
+    pub(crate) fn new(lower: Box<dyn Store>, seed: u64) -> Self {
+        Self { lower, held: Vec::new(), random: Random::new(seed, 0x6c61_7465) }
     }
 
     fn carry_out(&mut self, slot: u32, held: &DelayedOp) -> Result<(), Errno> {
@@ -30,20 +29,20 @@ impl Later {
             DelayedOp::Write { offset, ref data, durable } => Operation::Write { offset, data, durable },
             DelayedOp::Done(result) => return result,
         };
-        match self.below.start(slot, operation) {
+        match self.lower.start(slot, operation) {
             StoreProgress::Ended(result) => result,
-            StoreProgress::Pending => panic!("what is below ends at once"),
+            StoreProgress::Pending => panic!("the lower store must complete at once"),
         }
     }
 }
 
 impl Store for Later {
     fn size(&self) -> u64 {
-        self.below.size()
+        self.lower.size()
     }
 
     fn abilities(&self) -> Abilities {
-        self.below.abilities()
+        self.lower.abilities()
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
@@ -51,9 +50,9 @@ impl Store for Later {
         let held = match operation {
             Operation::Read { offset, length } => DelayedOp::Read { offset, length },
             Operation::Write { offset, data, durable } => DelayedOp::Write { offset, data: data.to_vec(), durable },
-            other => match self.below.start(slot, other) {
+            other => match self.lower.start(slot, other) {
                 StoreProgress::Ended(result) => DelayedOp::Done(result),
-                StoreProgress::Pending => panic!("what is below ends at once"),
+                StoreProgress::Pending => panic!("the lower store must complete at once"),
             },
         };
         self.held.push((slot, held));
@@ -71,14 +70,14 @@ impl Store for Later {
     }
 
     fn lend<'a>(&'a self, slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
-        self.below.lend(slot, offset, length, from, pieces);
+        self.lower.lend(slot, offset, length, from, pieces);
     }
 
     fn release(&mut self, slot: u32) {
-        self.below.release(slot);
+        self.lower.release(slot);
     }
 
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
-        self.below.extents(offset, length, most)
+        self.lower.extents(offset, length, most)
     }
 }

@@ -1,4 +1,4 @@
-//! One sequence of operations on one store.
+//! A sequence of operations on one store.
 
 use std::ops::Range;
 
@@ -9,7 +9,6 @@ use super::{TestedStore, await_ends, lent};
 use crate::store::{Operation, Store, StoreEnd, StoreProgress};
 use nbd_wire::Errno;
 
-/// An operation that has a slot.
 struct Active {
     work: TestedWork,
     stage: ConformanceStage,
@@ -17,16 +16,16 @@ struct Active {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ConformanceStage {
-    UnderWay,
-    /// A read that has ended and is not lent yet.
-    Held,
-    /// What a trim has left is being read.
-    Looking,
-    /// A change that is told apart from others over the same bytes by what it leaves.
+    InFlight,
+    /// A read that has ended and is not checked yet.
+    Completed,
+    /// A read of the content that a trim has left.
+    ReadingTrimmed,
+    /// A change that competes with others for the same bytes.
     Contest,
 }
 
-/// Bytes around changed ranges that must stay the same.
+/// Unchanged bytes to check around competing changes.
 const NEIGHBOURS: usize = 70_000;
 
 fn spans(works: &[TestedWork]) -> Vec<Range<usize>> {
@@ -52,10 +51,10 @@ impl<'s> ConformanceRun<'s> {
         Self { store, model, random, active, ended: Vec::new(), steps: subject.steps, seed }
     }
 
-    pub(super) fn go(mut self) {
+    pub(super) fn run(mut self) {
         for _ in 0..self.steps {
             match self.random.below(32) {
-                0..4 => self.look_for_ends(),
+                0..4 => self.collect(),
                 4..8 => self.lend_any(),
                 8..12 => self.check_extents(),
                 12 => self.contest(),
@@ -63,7 +62,7 @@ impl<'s> ConformanceRun<'s> {
             }
         }
         self.drain();
-        self.check_everything();
+        self.check_content();
     }
 
     fn start_any(&mut self) {
@@ -71,15 +70,15 @@ impl<'s> ConformanceRun<'s> {
         let free = self.active.iter().position(Option::is_none);
         let alone = !self.active.iter().flatten().any(|active| active.work.disturbs(&work));
         match free {
-            Some(slot) if alone => self.start(slot, work, ConformanceStage::UnderWay),
-            Some(_) => self.look_for_ends(),
+            Some(slot) if alone => self.start(slot, work, ConformanceStage::InFlight),
+            Some(_) => self.collect(),
             None => self.drain(),
         }
     }
 
     fn start(&mut self, slot: usize, work: TestedWork, stage: ConformanceStage) {
-        let look = Operation::Read { offset: work.offset, length: work.length as u32 };
-        let operation = if stage == ConformanceStage::Looking { look } else { work.operation() };
+        let read = Operation::Read { offset: work.offset, length: work.length as u32 };
+        let operation = if stage == ConformanceStage::ReadingTrimmed { read } else { work.operation() };
         let progress = self.store.start(slot as u32, operation);
         self.active[slot] = Some(Active { work, stage });
         if let StoreProgress::Ended(result) = progress {
@@ -87,7 +86,8 @@ impl<'s> ConformanceRun<'s> {
         }
     }
 
-    /// Lets changes overlap: every byte then is that of one of those over it, and no other byte has changed.
+    /// Starts overlapping changes: then every byte must come from one of those that cover it, and no other byte may
+    /// change.
     fn contest(&mut self) {
         let size = self.model.len();
         if !self.store.abilities().write || size < 2 {
@@ -101,7 +101,7 @@ impl<'s> ConformanceRun<'s> {
         self.drain();
         let from = works.iter().map(|work| work.range().start).min().unwrap_or(0).saturating_sub(NEIGHBOURS);
         let to = works.iter().map(|work| work.range().end).max().unwrap_or(0).saturating_add(NEIGHBOURS).min(size);
-        let found = super::read(self.store, from as u64, (to - from) as u32).expect("what was written can be read");
+        let found = super::read(self.store, from as u64, (to - from) as u32).expect("written data can be read");
         for (at, byte) in (from..to).zip(found) {
             let mut candidates = works.iter().filter_map(|work| work.byte(at)).peekable();
             let lost = candidates.peek().is_none();
@@ -111,23 +111,23 @@ impl<'s> ConformanceRun<'s> {
         }
     }
 
-    fn look_for_ends(&mut self) {
+    fn collect(&mut self) {
         self.store.submit();
         self.store.collect(&mut self.ended);
-        self.take_ends();
+        self.process_ends();
     }
 
-    fn take_ends(&mut self) {
+    fn process_ends(&mut self) {
         for StoreEnd { slot, result } in std::mem::take(&mut self.ended) {
             self.end(slot as usize, result);
         }
     }
 
-    /// Waits for all that is under way, and looks at what was read.
+    /// Waits for all operations in flight and checks all reads.
     fn drain(&mut self) {
-        while self.active.iter().flatten().any(|active| active.stage != ConformanceStage::Held) {
+        while self.active.iter().flatten().any(|active| active.stage != ConformanceStage::Completed) {
             await_ends(self.store, &mut self.ended);
-            self.take_ends();
+            self.process_ends();
         }
         (0..self.active.len()).for_each(|slot| self.lend(slot));
     }
@@ -135,20 +135,20 @@ impl<'s> ConformanceRun<'s> {
     fn end(&mut self, slot: usize, result: Result<(), Errno>) {
         let seed = self.seed;
         let Some(Active { work, stage }) = self.active[slot].take() else {
-            panic!("seed {seed}: slot {slot} ended with {result:?} and nothing is under way there");
+            panic!("seed {seed}: slot {slot} ended with {result:?} without an operation in flight");
         };
         if result.is_err() {
             return assert!(self.may_fail(&work, result), "seed {seed}: {result:?} for {:?}", work.operation());
         }
         let writes = self.store.abilities().write;
-        assert!(writes || !work.changes(), "seed {seed}: what cannot be written was written");
+        assert!(writes || !work.changes(), "seed {seed}: a read-only store was changed");
         match work.kind {
             _ if stage == ConformanceStage::Contest => {}
-            WorkKind::Trim if stage == ConformanceStage::Looking => self.adopt(slot, &work),
-            WorkKind::Read => self.active[slot] = Some(Active { work, stage: ConformanceStage::Held }),
+            WorkKind::Trim if stage == ConformanceStage::ReadingTrimmed => self.adopt(slot, &work),
+            WorkKind::Read => self.active[slot] = Some(Active { work, stage: ConformanceStage::Completed }),
             WorkKind::Write(ref data) => self.model[work.range()].copy_from_slice(data),
             WorkKind::Zero { .. } => self.model[work.range()].fill(0),
-            WorkKind::Trim => self.start(slot, work, ConformanceStage::Looking),
+            WorkKind::Trim => self.start(slot, work, ConformanceStage::ReadingTrimmed),
             WorkKind::Flush | WorkKind::Cache => {}
         }
     }
@@ -163,13 +163,13 @@ impl<'s> ConformanceRun<'s> {
         }
     }
 
-    /// Takes over what a trim has left, which is what was there or zeroes.
+    /// Copies to the model what a trim has left: the old content or zeroes, byte by byte.
     fn adopt(&mut self, slot: usize, work: &TestedWork) {
         let found = lent(self.store, slot as u32, work.offset, work.length as u32, 3);
         self.store.release(slot as u32);
         let model = &mut self.model[work.range()];
         let odd = found.iter().zip(&*model).position(|(found, before)| found != before && *found != 0);
-        assert_eq!(odd, None, "seed {}: neither zero nor what was there after a trim: {work:?}", self.seed);
+        assert_eq!(odd, None, "seed {}: after a trim, a byte is neither zero nor unchanged: {work:?}", self.seed);
         model.copy_from_slice(&found);
     }
 
@@ -178,21 +178,21 @@ impl<'s> ConformanceRun<'s> {
         self.lend(slot);
     }
 
-    /// Looks at what was read, if it was.
+    /// Checks the read in a slot, if there is one.
     fn lend(&mut self, slot: usize) {
-        let Some(Active { work, .. }) = self.active[slot].take_if(|active| active.stage == ConformanceStage::Held)
+        let Some(Active { work, .. }) = self.active[slot].take_if(|active| active.stage == ConformanceStage::Completed)
         else {
             return;
         };
-        let room = 1 + self.random.below(4) as usize;
-        let found = lent(self.store, slot as u32, work.offset, work.length as u32, room);
+        let capacity = 1 + self.random.below(4) as usize;
+        let found = lent(self.store, slot as u32, work.offset, work.length as u32, capacity);
         self.store.release(slot as u32);
         let model = &self.model[work.range()];
         let wrong = found.iter().zip(model).position(|(found, wanted)| found != wanted);
         assert_eq!(wrong, None, "seed {}: a wrong byte in {:?}", self.seed, work.operation());
     }
 
-    /// What is told to be zero is zero. Ranges of operations under way are left out.
+    /// Checks that extents reported as zero are zero, outside the ranges of operations in flight.
     fn check_extents(&mut self) {
         let mut range = TestedWork::any(&mut self.random, self.model.len() as u64);
         range.kind = WorkKind::Read;
@@ -206,7 +206,7 @@ impl<'s> ConformanceRun<'s> {
         let mut rest = &self.model[range.range()];
         for extent in extents {
             let inside = extent.length > 0 && extent.length <= rest.len() as u64;
-            assert!(inside, "seed {seed}: {extent:?} leaves {} bytes at {}", range.length, range.offset);
+            assert!(inside, "seed {seed}: {extent:?} exceeds {} bytes at {}", range.length, range.offset);
             let (bytes, after) = rest.split_at(extent.length as usize);
             let zero = bytes.iter().all(|&byte| byte == 0);
             assert!(zero || !extent.zero, "seed {seed}: {extent:?} is not zero, within {range:?}");
@@ -214,12 +214,12 @@ impl<'s> ConformanceRun<'s> {
         }
     }
 
-    fn check_everything(&mut self) {
+    fn check_content(&mut self) {
         for offset in (0..self.model.len()).step_by(100_000) {
             let length = (self.model.len() - offset).min(100_000);
             let work =
                 TestedWork { kind: WorkKind::Read, offset: offset as u64, length: length as u64, durable: false };
-            self.start(0, work, ConformanceStage::UnderWay);
+            self.start(0, work, ConformanceStage::InFlight);
             self.drain();
         }
     }

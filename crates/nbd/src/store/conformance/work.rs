@@ -1,4 +1,4 @@
-//! Random operations of the suite.
+//! Random operations.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use units::random::Random;
 
 use crate::store::Operation;
 
-/// An operation that owns what it writes.
+/// An operation that owns its data.
 #[derive(Clone, Debug)]
 pub(super) struct TestedWork {
     pub(super) kind: WorkKind,
@@ -28,7 +28,7 @@ pub(super) enum WorkKind {
 const LARGEST: u64 = 200_000;
 
 impl TestedWork {
-    /// Any operation on a store of `size` bytes.
+    /// Returns a random operation on a store of `size` bytes.
     pub(super) fn any(random: &mut Random, size: u64) -> Self {
         let Range { start, end } = range(random, size);
         let (length, durable) = (end - start, random.below(4) == 0);
@@ -43,7 +43,7 @@ impl TestedWork {
         Self { kind, offset: start, length, durable }
     }
 
-    /// Two to four changes of which each overlaps the first; all end well.
+    /// Returns two to four changes, each overlapping the first; all must succeed.
     pub(super) fn contest(random: &mut Random, size: u64) -> Vec<Self> {
         let first = range(random, size);
         let count = 2 + random.below(3) as usize;
@@ -66,7 +66,7 @@ impl TestedWork {
         Self { kind, offset: start, length: end - start, durable: random.below(4) == 0 }
     }
 
-    /// What it leaves at an offset of the store, if anything.
+    /// Returns the byte that it leaves at an offset of the store, if any.
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         let inside = at.checked_sub(self.offset as usize).filter(|&inside| inside < self.length as usize)?;
         match &self.kind {
@@ -88,17 +88,15 @@ impl TestedWork {
         }
     }
 
-    /// Where it is in the store.
     pub(super) fn range(&self) -> Range<usize> {
         self.offset as usize..(self.offset + self.length) as usize
     }
 
-    /// Whether it changes what is stored.
     pub(super) fn changes(&self) -> bool {
         matches!(self.kind, WorkKind::Write(_) | WorkKind::Zero { .. } | WorkKind::Trim)
     }
 
-    /// Whether the outcome of one of them depends on the other.
+    /// Reports whether the result of one depends on the other.
     pub(super) fn disturbs(&self, other: &Self) -> bool {
         let bytes = |work: &Self| !matches!(work.kind, WorkKind::Flush | WorkKind::Cache);
         let apart = self.offset + self.length <= other.offset || other.offset + other.length <= self.offset;
@@ -106,7 +104,7 @@ impl TestedWork {
     }
 }
 
-/// Ranges that like the borders of sectors, pages and blocks.
+/// Returns a random range, often aligned to sectors, pages or blocks.
 fn range(random: &mut Random, size: u64) -> Range<u64> {
     let border = [1, 1, 512, 4096, 4096, 65536][random.below(6) as usize];
     let longest = [16, 512, 5000, 70_000, LARGEST][random.below(5) as usize].min(size);

@@ -1,13 +1,12 @@
-//! Fault injection by a seed.
+//! Reproducible fault injection.
 //!
-//! [`FaultRates`] are what was asked for, [`Faults`] decides for one operation after the other, and [`FaultyStore`] carries out what
-//! can be done in a store. Stalls and lost connections are for the server, which answers clients. [`InjectedFaults`] counts what
-//! was done.
+//! [`FaultRates`] are the requested probabilities. [`Faults`] draws the fault of each operation. [`FaultyStore`]
+//! injects faults that a store can have; the server injects stalls and disconnections. [`InjectedFaults`] counts both.
 
 mod rates;
 mod store;
 
-use std::ops::{Add, AddAssign};
+use std::ops::Add;
 
 use units::Nanos;
 use units::random::Random;
@@ -25,22 +24,22 @@ pub enum FaultKind {
     FlushEio,
     /// Writes that fail with `ENOSPC`.
     Enospc,
-    /// Writes of which only the first sectors are done.
+    /// Writes of which only the first sectors are written.
     Torn,
     /// Writes that succeed and change nothing.
     Lost,
     /// Reads that return one flipped bit.
     Corrupt,
-    /// Operations that end late.
+    /// Operations that complete late.
     Stall,
-    /// Flushes that end late.
+    /// Flushes that complete late.
     FlushStall,
-    /// Operations on which the connection is lost.
+    /// Operations that disconnect the client.
     Disconnect,
 }
 
 impl FaultKind {
-    /// All of them, in the order in which they are printed.
+    /// All kinds in the order of reports.
     pub const ALL: [Self; 9] = [
         Self::Eio,
         Self::FlushEio,
@@ -53,7 +52,7 @@ impl FaultKind {
         Self::Disconnect,
     ];
 
-    /// The key of its chance, and its name in reports.
+    /// Returns the key of its probability, which is also its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,61 +68,52 @@ impl FaultKind {
         }
     }
 
-    /// Whether [`FaultyStore`] carries it out; the server carries out the others.
+    /// Reports whether [`FaultyStore`] injects it; the server injects the others.
     #[must_use]
     pub const fn is_of_store(self) -> bool {
         !matches!(self, Self::Stall | Self::FlushStall | Self::Disconnect)
     }
 
-    /// The stream of random numbers that decides about it.
+    /// Returns the stream of random numbers that decides about it.
     const fn stream(self) -> u64 {
-        match self {
-            Self::Disconnect => 0,
-            Self::Torn => 1,
-            Self::Eio => 2,
-            Self::Stall => 3,
-            Self::Lost => 4,
-            Self::Enospc => 5,
-            Self::Corrupt => 6,
-            Self::FlushEio => 7,
-            Self::FlushStall => 8,
-        }
+        // In the order of the kinds.
+        [2, 7, 5, 1, 4, 6, 3, 8, 0][self as usize]
     }
 }
 
 /// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It fails with `EIO` and does nothing.
+    /// Fails with `EIO` and does nothing.
     Eio,
-    /// It is a flush that fails with `EIO`.
+    /// Fails a flush with `EIO`.
     FlushEio,
-    /// It is a write that fails with `ENOSPC` and does nothing.
+    /// Fails a write with `ENOSPC`.
     Enospc,
-    /// Only its first sectors of 512 bytes, so many of them, are written; then it fails with `EIO`.
+    /// Writes only the first sectors of 512 bytes, then fails with `EIO`.
     Torn {
-        /// Less than the write touches.
+        /// Number of sectors written, less than the write touches.
         sectors: u32,
     },
-    /// It is a write that succeeds and changes nothing.
+    /// Lets a write succeed without changing anything.
     Lost,
-    /// It is a read that returns another bit than what is stored.
+    /// Flips a bit of the data returned by a read.
     Corrupt {
-        /// In which byte of the read.
+        /// Index of the byte in the read.
         byte: u32,
-        /// Which bit of that, from 0 to 7.
+        /// Index of the bit in the byte, from 0 to 7.
         bit: u8,
     },
-    /// It ends later by so much.
+    /// Delays completion by this time.
     Stall(Nanos),
-    /// It is a flush that ends later by so much.
+    /// Delays completion of a flush by this time.
     FlushStall(Nanos),
-    /// The connection is lost without an answer.
+    /// Disconnects the client without a reply.
     Disconnect,
 }
 
 impl Fault {
-    /// As what it is counted.
+    /// Returns the kind under which it is counted.
     #[must_use]
     pub const fn kind(self) -> FaultKind {
         match self {
@@ -145,13 +135,13 @@ impl Fault {
 pub struct InjectedFaults([u64; FaultKind::ALL.len()]);
 
 impl InjectedFaults {
-    /// How many of a kind.
+    /// Returns the count of a kind.
     #[must_use]
     pub const fn of(&self, kind: FaultKind) -> u64 {
         self.0[kind as usize]
     }
 
-    /// Counts one more.
+    /// Increments the count of a kind.
     pub fn count(&mut self, kind: FaultKind) {
         self.0[kind as usize] += 1;
     }
@@ -159,48 +149,40 @@ impl InjectedFaults {
 
 impl Add for InjectedFaults {
     type Output = Self;
-    fn add(mut self, more: Self) -> Self {
-        self += more;
-        self
+    fn add(self, more: Self) -> Self {
+        Self(std::array::from_fn(|kind| self.0[kind] + more.0[kind]))
     }
 }
 
-impl AddAssign for InjectedFaults {
-    fn add_assign(&mut self, more: Self) {
-        self.0.iter_mut().zip(more.0).for_each(|(count, more)| *count += more);
-    }
-}
-
-/// Decides which operations go wrong. The decisions follow from the seed and from the operations before; those of one sort
-/// of fault do not depend on the rates of another.
+/// Draws faults of operations. They follow from the seed and earlier operations; faults of one kind do not depend on
+/// the rates of another.
 #[derive(Clone, Debug)]
 pub struct Faults {
     rates: FaultRates,
-    /// Whether anything can go wrong.
     any: bool,
-    /// By [`FaultKind`].
+    /// Generators by [`FaultKind`].
     random: [Random; FaultKind::ALL.len()],
 }
 
-/// Size to which torn writes are cut.
+/// Unit of torn writes, in bytes.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
 impl Faults {
-    /// The faults under a seed.
+    /// Creates a sequence of faults for a seed.
     #[must_use]
     pub fn new(rates: FaultRates, seed: u64) -> Self {
         let random = FaultKind::ALL.map(|kind| Random::new(seed, 0x6661_756c_7400 + kind.stream()));
         Self { rates, any: rates != FaultRates::default(), random }
     }
 
-    /// Goes by other rates from the next operation on.
+    /// Changes the rates from the next operation on.
     pub fn set_rates(&mut self, rates: FaultRates) {
         (self.rates, self.any) = (rates, rates != FaultRates::default());
     }
 
-    /// What goes wrong with the next operation, of `length` bytes; `kind` is `None` for what neither transfers nor changes
-    /// nor flushes anything. Reads, writes and flushes fail, writes are torn or lost, reads are corrupted, and any operation
-    /// stalls or loses its connection; where several happen at once, the gravest is returned.
+    /// Draws the fault of the next operation, of `length` bytes; `kind` is `None` if it neither transfers, changes nor
+    /// flushes anything. Reads, writes and flushes can fail, writes can be torn or lost, reads can be corrupted, and
+    /// any operation can stall or disconnect. If several faults coincide, the gravest is returned.
     #[inline]
     pub fn next(&mut self, kind: Option<RequestKind>, length: u64) -> Option<Fault> {
         if self.any { self.draw(kind, length) } else { None }
@@ -209,7 +191,7 @@ impl Faults {
     fn draw(&mut self, kind: Option<RequestKind>, length: u64) -> Option<Fault> {
         let (reads, writes) = (kind == Some(RequestKind::Read) && length > 0, kind == Some(RequestKind::Write));
         let flushes = kind == Some(RequestKind::Flush);
-        // All are drawn each time, so that the rate of one does not move another.
+        // Draws all kinds each time, so that the rate of one does not affect another.
         let disconnect = self.happens(FaultKind::Disconnect);
         let torn = writes && self.happens(FaultKind::Torn);
         let eio = (reads || writes) && self.happens(FaultKind::Eio);
@@ -269,7 +251,7 @@ mod tests {
         (0..100_000).map(|_| faults.next(Some(kind), 4096)).collect()
     }
 
-    /// Checks which fraction of the operations of a kind has a fault of another.
+    /// Checks the fraction of operations with faults of a kind.
     #[track_caller]
     fn close(faults: &[Option<Fault>], kind: FaultKind, wanted: f64) {
         let found = faults.iter().flatten().filter(|fault| fault.kind() == kind).count() as f64 / faults.len() as f64;
@@ -277,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_as_frequent_as_asked_for_and_repeat_with_their_seed() {
+    fn faults_have_their_rates_and_repeat_with_their_seed() {
         let writes = drawn(ALL, 3, RequestKind::Write);
         assert_eq!(writes, drawn(ALL, 3, RequestKind::Write));
         assert_ne!(writes, drawn(ALL, 4, RequestKind::Write));
@@ -310,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_writes_keep_less_than_they_touch_and_any_bit_of_a_read_may_flip() {
+    fn torn_writes_keep_less_than_they_touch_and_any_bit_of_a_read_can_flip() {
         let kept: Vec<u32> = drawn(ALL, 9, RequestKind::Write)
             .into_iter()
             .filter_map(|fault| if let Some(Fault::Torn { sectors }) = fault { Some(sectors) } else { None })
@@ -326,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_one_fault_does_not_move_another() {
+    fn the_rate_of_one_fault_does_not_affect_another() {
         let at = |rates: FaultRates| -> Vec<usize> {
             let faults = drawn(rates, 2, RequestKind::Write);
             (0..faults.len()).filter(|&at| faults[at] == Some(Fault::Disconnect)).collect()
@@ -335,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_change_hold_from_the_next_operation_on() {
+    fn changed_rates_apply_from_the_next_operation_on() {
         let mut faults = Faults::new(FaultRates::default(), 5);
         assert_eq!(faults.next(Some(RequestKind::Write), 512), None);
         faults.set_rates(FaultRates { enospc: 1.0, ..FaultRates::default() });

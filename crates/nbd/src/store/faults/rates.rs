@@ -17,38 +17,38 @@ pub struct FaultRates {
     pub flush_eio: f64,
     /// Writes that fail with `ENOSPC`.
     pub enospc: f64,
-    /// Writes of which only the first sectors are done.
+    /// Writes of which only the first sectors are written.
     pub torn: f64,
     /// Writes that succeed and change nothing.
     pub lost: f64,
     /// Reads that return one flipped bit.
     pub corrupt: f64,
-    /// Operations on which the connection is lost.
+    /// Operations that disconnect the client.
     pub disconnect: f64,
-    /// Operations that end late.
+    /// Operations that complete late.
     pub stall: Stall,
-    /// Flushes that end late.
+    /// Flushes that complete late.
     pub flush_stall: Stall,
 }
 
-/// Operations that end late.
+/// Delay of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stall {
-    /// How often.
+    /// Probability per operation.
     pub chance: f64,
-    /// By how much.
+    /// Delay of completion.
     pub time: Nanos,
 }
 
-/// Remedy for unknown keys.
+/// Remedy for malformed pairs.
 const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
 
 impl FaultRates {
-    /// Reads `key=chance` pairs with commas between them, a stall with the time it takes behind a colon. A chance is a
-    /// number up to 1 or a percentage.
+    /// Parses comma-separated `key=chance` pairs; a stall has its duration after a colon. A chance is a number up to 1
+    /// or a percentage.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its place in a text of that name.
+    /// Every problem, each with its position in a text called `name`.
     pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Problem>> {
         let mut rates = Self::default();
         let mut problems = Vec::new();
@@ -69,13 +69,13 @@ impl FaultRates {
         if problems.is_empty() { Ok(rates) } else { Err(problems) }
     }
 
-    /// The part of them that [`super::FaultyStore`] carries out.
+    /// Returns the faults that [`super::FaultyStore`] injects.
     #[must_use]
     pub fn in_store(self) -> Self {
         self.only(FaultKind::is_of_store)
     }
 
-    /// The part of them that the server carries out.
+    /// Returns the faults that the server injects.
     #[must_use]
     pub fn in_server(self) -> Self {
         self.only(|kind| !kind.is_of_store())
@@ -83,31 +83,22 @@ impl FaultRates {
 
     fn only(mut self, wanted: impl Fn(FaultKind) -> bool) -> Self {
         FaultKind::ALL.into_iter().filter(|kind| !wanted(*kind)).for_each(|kind| *self.chance_mut(kind) = 0.0);
-        // A time without a chance is nothing that was asked for.
+        // Ignores the duration of a stall that never happens.
         for stall in [&mut self.stall, &mut self.flush_stall] {
             *stall = if stall.chance > 0.0 { *stall } else { Stall::default() };
         }
         self
     }
 
-    /// The chance of a fault.
+    /// Returns the probability of a fault.
     #[inline]
     #[must_use]
     pub const fn chance(&self, kind: FaultKind) -> f64 {
-        match kind {
-            FaultKind::Eio => self.eio,
-            FaultKind::FlushEio => self.flush_eio,
-            FaultKind::Enospc => self.enospc,
-            FaultKind::Torn => self.torn,
-            FaultKind::Lost => self.lost,
-            FaultKind::Corrupt => self.corrupt,
-            FaultKind::Stall => self.stall.chance,
-            FaultKind::FlushStall => self.flush_stall.chance,
-            FaultKind::Disconnect => self.disconnect,
-        }
+        let mut rates = *self;
+        *rates.chance_mut(kind)
     }
 
-    fn chance_mut(&mut self, kind: FaultKind) -> &mut f64 {
+    const fn chance_mut(&mut self, kind: FaultKind) -> &mut f64 {
         match kind {
             FaultKind::Eio => &mut self.eio,
             FaultKind::FlushEio => &mut self.flush_eio,
@@ -121,7 +112,7 @@ impl FaultRates {
         }
     }
 
-    /// How long operations with a fault are late, where that is what the fault does.
+    /// Returns the delay of a fault, if it is one.
     const fn time(&self, kind: FaultKind) -> Option<Nanos> {
         match kind {
             FaultKind::Stall => Some(self.stall.time),
@@ -131,13 +122,10 @@ impl FaultRates {
     }
 
     fn set<'t>(&mut self, part: &'t str, seen: &mut Vec<&'t str>) -> Result<(), RateError> {
-        let (key, value) =
-            part.split_once('=').ok_or_else(|| RateError::new(0, format!("`{part}` is not of the form key=chance")))?;
+        let malformed = || RateError::new(0, format!("`{part}` is not of the form key=chance"), REMEDY);
+        let (key, value) = part.split_once('=').ok_or_else(malformed)?;
         if seen.contains(&key) {
-            return Err(RateError {
-                remedy: "give it once".into(),
-                ..RateError::new(0, format!("`{key}` is given twice"))
-            });
+            return Err(RateError::new(0, format!("`{key}` is given twice"), "give it once"));
         }
         seen.push(key);
         let skip = key.len() + 1;
@@ -153,7 +141,7 @@ impl FaultRates {
     }
 }
 
-/// As [`FaultRates::parse`] reads them; `none` where there are none.
+/// Writes what [`FaultRates::parse`] reads; `none` if there are no faults.
 impl fmt::Display for FaultRates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -168,7 +156,7 @@ impl fmt::Display for FaultRates {
     }
 }
 
-/// A time without rounding.
+/// Formats a duration without rounding.
 fn exact(time: Nanos) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
     let fits = |unit: &&(u64, &str)| time.get().is_multiple_of(unit.0);
@@ -182,10 +170,10 @@ fn unknown(key: &str) -> RateError {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.join(", ")),
     };
-    RateError { remedy: remedy.into(), ..RateError::new(0, format!("there is no fault `{key}`")) }
+    RateError::new(0, format!("there is no fault `{key}`"), remedy)
 }
 
-/// An invalid pair, behind its first `skip` bytes.
+/// A problem in a pair, from byte `skip` on.
 struct RateError {
     skip: usize,
     message: String,
@@ -193,8 +181,8 @@ struct RateError {
 }
 
 impl RateError {
-    fn new(skip: usize, message: String) -> Self {
-        Self { skip, message, remedy: REMEDY.into() }
+    fn new(skip: usize, message: String, remedy: impl Into<Cow<'static, str>>) -> Self {
+        Self { skip, message, remedy: remedy.into() }
     }
 }
 
@@ -202,14 +190,11 @@ fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, RateError> {
     let example = format!("{key}=0.0001:2s");
     let Some((often, time)) = value.split_once(':') else {
         let message = format!("`{value}` does not say how long it stalls");
-        let remedy = format!("write chance and time, as in {example}").into();
-        return Err(RateError { remedy, ..RateError::new(skip, message) });
+        return Err(RateError::new(skip, message, format!("write chance and time, as in {example}")));
     };
     let at = skip + often.len() + 1;
-    let ns = quantity(time, QuantityKind::Duration).map_err(|message| RateError {
-        remedy: format!("write, for example, {example}").into(),
-        ..RateError::new(at, message)
-    })?;
+    let ns = quantity(time, QuantityKind::Duration)
+        .map_err(|message| RateError::new(at, message, format!("write, for example, {example}")))?;
     Ok(Stall { chance: chance(often, skip)?, time: Nanos::new(ns.round() as u64) })
 }
 
@@ -218,10 +203,9 @@ fn chance(text: &str, skip: usize) -> Result<f64, RateError> {
         Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
         None => text.parse(),
     };
-    number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(|| RateError {
-        remedy: "write a number from 0 to 1, or a percentage up to 100%".into(),
-        ..RateError::new(skip, format!("`{text}` is not a chance"))
-    })
+    let remedy = "write a number from 0 to 1, or a percentage up to 100%";
+    let wrong = || RateError::new(skip, format!("`{text}` is not a chance"), remedy);
+    number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -229,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_faults_are_read() {
+    fn parses_all_faults() {
         let rates =
             FaultRates::parse("--faults", "eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
         let stall = Stall { chance: 0.0001, time: Nanos::from_secs(2) };
@@ -245,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_read_again() {
+    fn printed_rates_parse_to_the_same() {
         let text = "eio=0.001,flush_eio=1,enospc=0.25,torn=0.5,lost=0.02,corrupt=0.125,stall=0.0001:2s,\
                     flush_stall=1:1500us,disconnect=0.000001";
         let rates = FaultRates::parse("--faults", text).unwrap();
@@ -255,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_with_its_place_and_a_remedy() {
+    fn reports_every_problem_with_its_place_and_a_remedy() {
         let cases = [
             ("eio", 0..3, "not of the form"),
             ("", 0..0, "not of the form"),

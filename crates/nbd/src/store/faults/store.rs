@@ -7,37 +7,34 @@ use volume::RequestKind;
 
 use super::{Fault, FaultKind, FaultRates, Faults, InjectedFaults, SECTOR_BYTES};
 use crate::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
-use nbd_wire::Errno;
-use nbd_wire::Extent;
+use nbd_wire::{Errno, Extent};
 
-/// A store of which some reads, writes and flushes fail, some writes are torn or lost, and some reads are corrupted.
+/// A store with injected faults: failed reads, writes and flushes, torn or lost writes, and corrupted reads.
 pub struct FaultyStore {
-    below: Box<dyn Store>,
+    lower: Box<dyn Store>,
     faults: Faults,
     injected: InjectedFaults,
-    /// By slot, what is wrong with the operation there.
     marks: Vec<FaultMark>,
 }
 
-/// The fault of an operation in a slot.
 #[derive(Clone, Copy, Debug, Default)]
 enum FaultMark {
     #[default]
     Nothing,
-    /// A part of a torn write is under way; it has to fail when that is written.
+    /// A part of a torn write is in flight; it must fail when that is written.
     Torn,
-    /// A read is under way of which a bit will be flipped.
+    /// A read is in flight whose result will be corrupted.
     Reading { offset: u64, byte: u32, bit: u8 },
-    /// A read has ended, and returns another byte than what is stored.
+    /// A read has ended and returns a flipped bit.
     Corrupt { byte: u32, flipped: [u8; 1] },
 }
 
 impl FaultyStore {
-    /// A store with those of the faults that a store can have.
+    /// Wraps a store; ignores the faults that a store cannot have.
     #[must_use]
-    pub fn new(below: Box<dyn Store>, rates: FaultRates, seed: u64) -> Self {
+    pub fn new(lower: Box<dyn Store>, rates: FaultRates, seed: u64) -> Self {
         let faults = Faults::new(rates.in_store(), seed);
-        Self { below, faults, injected: InjectedFaults::default(), marks: Vec::new() }
+        Self { lower, faults, injected: InjectedFaults::default(), marks: Vec::new() }
     }
 
     fn mark(&mut self, slot: u32, mark: FaultMark) {
@@ -48,7 +45,7 @@ impl FaultyStore {
 
     fn tear(&mut self, slot: u32, operation: Operation<'_>, sectors: u32) -> StoreProgress {
         let Some(part) = torn(operation, sectors) else { return FAILED };
-        match self.below.start(slot, part) {
+        match self.lower.start(slot, part) {
             StoreProgress::Ended(_) => FAILED,
             StoreProgress::Pending => {
                 self.mark(slot, FaultMark::Torn);
@@ -58,7 +55,7 @@ impl FaultyStore {
     }
 
     fn corrupt(&mut self, slot: u32, operation: Operation<'_>, byte: u32, bit: u8) -> StoreProgress {
-        let progress = self.below.start(slot, operation);
+        let progress = self.lower.start(slot, operation);
         let Operation::Read { offset, .. } = operation else { return progress };
         match progress {
             StoreProgress::Ended(Ok(())) => self.flip(slot, offset, byte, bit),
@@ -68,18 +65,18 @@ impl FaultyStore {
         progress
     }
 
-    /// Flips a bit of what a read returns that has ended. The store keeps what it has.
+    /// Flips a bit of the data of a completed read. The store's content stays as it is.
     fn flip(&mut self, slot: u32, offset: u64, byte: u32, bit: u8) {
-        let mut room = [IoSlice::new(&[])];
-        let mut pieces = Pieces::new(&mut room);
-        self.below.lend(slot, offset, byte + 1, byte, &mut pieces);
+        let mut slices = [IoSlice::new(&[])];
+        let mut pieces = Pieces::new(&mut slices);
+        self.lower.lend(slot, offset, byte + 1, byte, &mut pieces);
         let Some(&stored) = pieces.slices().iter().find_map(|piece| piece.first()) else { return };
         self.injected.count(FaultKind::Corrupt);
         self.mark(slot, FaultMark::Corrupt { byte, flipped: [stored ^ 1 << bit] });
     }
 
-    /// An operation that was pending has ended. Returns what is told of it.
-    fn ended(&mut self, slot: u32, result: Result<(), Errno>) -> Result<(), Errno> {
+    /// Completes a pending operation; returns the result to report.
+    fn complete(&mut self, slot: u32, result: Result<(), Errno>) -> Result<(), Errno> {
         let Some(mark) = self.marks.get_mut(slot as usize).map(std::mem::take) else { return result };
         match mark {
             FaultMark::Torn => Err(Errno::Io),
@@ -94,7 +91,7 @@ impl FaultyStore {
 
 const FAILED: StoreProgress = StoreProgress::Ended(Err(Errno::Io));
 
-/// Returns the kinds whose faults apply to an operation; zeroed ranges count as writes.
+/// Returns the kind whose faults apply to an operation, and its length; zeroed ranges count as writes.
 fn kind(operation: &Operation<'_>) -> (Option<RequestKind>, u64) {
     match *operation {
         Operation::Read { length, .. } => (Some(RequestKind::Read), u64::from(length)),
@@ -106,17 +103,18 @@ fn kind(operation: &Operation<'_>) -> (Option<RequestKind>, u64) {
     }
 }
 
-/// The part of an operation that a tear lets through, up to the end of a sector of the store; `None` where it is nothing.
+/// Returns the part of an operation that a torn write completes, up to a sector boundary; `None` if it is empty.
 fn torn(operation: Operation<'_>, sectors: u32) -> Option<Operation<'_>> {
-    let upto = |offset: u64| (offset / SECTOR_BYTES + u64::from(sectors)) * SECTOR_BYTES;
+    let kept = |offset: u64| {
+        let end = (offset / SECTOR_BYTES + u64::from(sectors)) * SECTOR_BYTES;
+        end.checked_sub(offset).filter(|&kept| kept > 0)
+    };
     match operation {
         Operation::Write { offset, data, durable } => {
-            let kept = upto(offset).checked_sub(offset).filter(|&kept| kept > 0)?;
-            Some(Operation::Write { offset, data: &data[..data.len().min(kept as usize)], durable })
+            Some(Operation::Write { offset, data: &data[..data.len().min(kept(offset)? as usize)], durable })
         }
         Operation::Zero { offset, length, durable, allocated, fast } => {
-            let kept = upto(offset).checked_sub(offset).filter(|&kept| kept > 0)?;
-            Some(Operation::Zero { offset, length: length.min(kept), durable, allocated, fast })
+            Some(Operation::Zero { offset, length: length.min(kept(offset)?), durable, allocated, fast })
         }
         _ => None,
     }
@@ -124,25 +122,25 @@ fn torn(operation: Operation<'_>, sectors: u32) -> Option<Operation<'_>> {
 
 impl Store for FaultyStore {
     fn size(&self) -> u64 {
-        self.below.size()
+        self.lower.size()
     }
 
     fn abilities(&self) -> Abilities {
-        self.below.abilities()
+        self.lower.abilities()
     }
 
     fn footprint(&self) -> Footprint {
-        self.below.footprint()
+        self.lower.footprint()
     }
 
     fn keep_within(&mut self, pool: &Pool) {
-        self.below.keep_within(pool);
+        self.lower.keep_within(pool);
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
         let (kind, length) = kind(&operation);
-        let Some(fault) = self.faults.next(kind, length) else { return self.below.start(slot, operation) };
-        // Whether a read is corrupted is known when it has ended well.
+        let Some(fault) = self.faults.next(kind, length) else { return self.lower.start(slot, operation) };
+        // A corrupted read is counted once it has succeeded.
         if !matches!(fault, Fault::Corrupt { .. }) {
             self.injected.count(fault.kind());
         }
@@ -152,36 +150,36 @@ impl Store for FaultyStore {
             Fault::Torn { sectors } => self.tear(slot, operation, sectors),
             Fault::Lost => StoreProgress::Ended(Ok(())),
             Fault::Corrupt { byte, bit } => self.corrupt(slot, operation, byte, bit),
-            Fault::Stall(_) | Fault::FlushStall(_) | Fault::Disconnect => self.below.start(slot, operation),
+            Fault::Stall(_) | Fault::FlushStall(_) | Fault::Disconnect => self.lower.start(slot, operation),
         }
     }
 
     fn submit(&mut self) {
-        self.below.submit();
+        self.lower.submit();
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let before = ended.len();
-        self.below.collect(ended);
+        self.lower.collect(ended);
         if !self.marks.is_empty() {
             for end in &mut ended[before..] {
-                end.result = self.ended(end.slot, end.result);
+                end.result = self.complete(end.slot, end.result);
             }
         }
     }
 
     fn signal(&self) -> Option<BorrowedFd<'_>> {
-        self.below.signal()
+        self.lower.signal()
     }
 
     fn lend<'a>(&'a self, slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
         let Some(FaultMark::Corrupt { byte, flipped }) = self.marks.get(slot as usize) else {
-            return self.below.lend(slot, offset, length, from, pieces);
+            return self.lower.lend(slot, offset, length, from, pieces);
         };
         let (mut from, byte) = (from, *byte);
         if from < byte {
             let (before, upto) = (pieces.bytes(), length.min(byte));
-            self.below.lend(slot, offset, upto, from, pieces);
+            self.lower.lend(slot, offset, upto, from, pieces);
             if pieces.bytes() - before < (upto - from) as usize {
                 return;
             }
@@ -194,7 +192,7 @@ impl Store for FaultyStore {
             from = byte + 1;
         }
         if from < length {
-            self.below.lend(slot, offset, length, from, pieces);
+            self.lower.lend(slot, offset, length, from, pieces);
         }
     }
 
@@ -202,7 +200,7 @@ impl Store for FaultyStore {
         if let Some(mark) = self.marks.get_mut(slot as usize) {
             *mark = FaultMark::Nothing;
         }
-        self.below.release(slot);
+        self.lower.release(slot);
     }
 
     fn set_faults(&mut self, rates: FaultRates) {
@@ -214,7 +212,7 @@ impl Store for FaultyStore {
     }
 
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
-        self.below.extents(offset, length, most)
+        self.lower.extents(offset, length, most)
     }
 }
 
@@ -229,8 +227,8 @@ mod tests {
     #[test]
     fn conforms_without_faults() {
         let make = |seed| {
-            let below = Later::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), seed);
-            Box::new(FaultyStore::new(Box::new(below), FaultRates::default(), seed)) as Box<dyn Store>
+            let lower = Later::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), seed);
+            Box::new(FaultyStore::new(Box::new(lower), FaultRates::default(), seed)) as Box<dyn Store>
         };
         conformance::check(make, &TestedStore { content: vec![0; SIZE as usize], ..TestedStore::default() });
     }
@@ -253,8 +251,8 @@ mod tests {
         let rates = FaultRates { torn: 1.0, ..FaultRates::default() };
         for (seed, offset) in (0..40).flat_map(|seed| [(seed, 4096), (seed, 4000)]) {
             let memory = Box::new(MemoryStore::new(SIZE, u64::MAX));
-            let below: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
-            let mut store = FaultyStore::new(below, rates, seed);
+            let lower: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
+            let mut store = FaultyStore::new(lower, rates, seed);
             let progress = store.start(0, Operation::Write { offset, data: &[7; 4096], durable: false });
             assert_eq!(finish(&mut store, progress), Err(Errno::Io));
             let bytes = read(&mut store, 0, 16384).unwrap();
@@ -287,7 +285,7 @@ mod tests {
         assert_eq!(store.start(0, Operation::Write { offset: 0, data: &[7; 4096], durable: false }), FAILED);
         assert_eq!(store.start(0, Operation::Read { offset: 0, length: 10 }), FAILED);
         assert_eq!(store.start(0, Operation::Flush), StoreProgress::Ended(Ok(())));
-        assert_eq!(read(&mut *store.below, 0, 4096), Ok(vec![0; 4096]));
+        assert_eq!(read(&mut *store.lower, 0, 4096), Ok(vec![0; 4096]));
         assert_eq!(store.injected().of(FaultKind::Eio), 2);
     }
 
@@ -301,32 +299,32 @@ mod tests {
         let outcomes = [write, zero, Operation::Flush, cache].map(|operation| store.start(0, operation));
         let no_space = StoreProgress::Ended(Err(Errno::NoSpace));
         assert_eq!(outcomes, [no_space, no_space, FAILED, StoreProgress::Ended(Ok(()))]);
-        assert_eq!(read(&mut store, 0, 4096), Ok(vec![0; 4096]), "reads are as they were");
+        assert_eq!(read(&mut store, 0, 4096), Ok(vec![0; 4096]), "reads are unaffected");
         assert_eq!([FaultKind::Enospc, FaultKind::FlushEio].map(|kind| store.injected().of(kind)), [2, 1]);
     }
 
-    /// The bits in which two rows of bytes differ.
+    /// Counts the bits in which two byte strings differ.
     fn differing_bits(one: &[u8], other: &[u8]) -> u32 {
         one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
     }
 
     #[test]
-    fn a_corrupted_read_returns_one_flipped_bit_and_the_store_keeps_what_it_has() {
+    fn a_corrupted_read_returns_one_flipped_bit_and_leaves_the_store_unchanged() {
         let content: Vec<u8> = (0..SIZE).map(|at| (at % 251) as u8).collect();
         let wanted = &content[500..500 + 70_000];
         for seed in 0..40 {
             let mut memory = Box::new(MemoryStore::new(SIZE, u64::MAX));
             memory.start(0, Operation::Write { offset: 0, data: &content, durable: false });
-            let below: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
-            let mut store = FaultyStore::new(below, FaultRates { corrupt: 1.0, ..FaultRates::default() }, seed);
+            let lower: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
+            let mut store = FaultyStore::new(lower, FaultRates { corrupt: 1.0, ..FaultRates::default() }, seed);
             let progress = store.start(3, Operation::Read { offset: 500, length: 70_000 });
             assert_eq!(finish(&mut store, progress), Ok(()));
-            // In pieces of all kinds: each call has room for few slices, and some leave out the end.
+            // Varies the capacity of the list, and leaves out the end of the read once.
             for most in [70_000, 69_000] {
                 let mut lent = Vec::new();
                 while lent.len() < most {
-                    let mut room = [IoSlice::new(&[]); 2];
-                    let mut pieces = Pieces::new(&mut room[..1 + lent.len() % 2]);
+                    let mut slices = [IoSlice::new(&[]); 2];
+                    let mut pieces = Pieces::new(&mut slices[..1 + lent.len() % 2]);
                     store.lend(3, 500, most as u32, lent.len() as u32, &mut pieces);
                     let more: Vec<u8> = pieces.slices().iter().flat_map(|piece| piece.iter().copied()).collect();
                     assert!(!more.is_empty(), "seed {seed}: nothing more after {} bytes", lent.len());
@@ -343,9 +341,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrong_with_a_slot_is_forgotten_with_it() {
-        let below = Box::new(Later::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), 1));
-        let mut store = FaultyStore::new(below, FaultRates { corrupt: 1.0, ..FaultRates::default() }, 1);
+    fn the_fault_of_a_slot_ends_with_its_operation() {
+        let lower = Box::new(Later::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), 1));
+        let mut store = FaultyStore::new(lower, FaultRates { corrupt: 1.0, ..FaultRates::default() }, 1);
         let progress = store.start(0, Operation::Read { offset: 0, length: 4096 });
         assert_eq!(finish(&mut store, progress), Ok(()));
         store.release(0);
@@ -354,8 +352,8 @@ mod tests {
         assert_eq!(finish(&mut store, progress), Ok(()));
         let progress = store.start(0, Operation::Read { offset: 0, length: 4096 });
         assert_eq!(finish(&mut store, progress), Ok(()));
-        let mut room = [IoSlice::new(&[]); 4];
-        let mut pieces = Pieces::new(&mut room);
+        let mut slices = [IoSlice::new(&[]); 4];
+        let mut pieces = Pieces::new(&mut slices);
         store.lend(0, 0, 4096, 0, &mut pieces);
         assert!(pieces.slices().iter().all(|piece| piece.iter().all(|byte| *byte == 1)), "a mark was left");
     }

@@ -5,7 +5,7 @@ use crate::store::{Content, MemoryStore, PatternStore};
 
 const RANDOM: Content = Content::Random { seed: 11 };
 
-/// An image with data and holes, and what it holds.
+/// Returns an image with data and holes, and its content.
 fn image(size: u64) -> (MemoryStore, Vec<u8>) {
     let mut image = MemoryStore::new(size, u64::MAX);
     let mut pattern = PatternStore::new(RANDOM, size);
@@ -19,7 +19,7 @@ fn image(size: u64) -> (MemoryStore, Vec<u8>) {
 }
 
 #[test]
-fn conforms_over_images_that_answer_at_once_or_later() {
+fn conforms_over_synchronous_and_asynchronous_images() {
     for size in [1, 70_000, 1 << 20] {
         let content = image(size).1;
         let subject = TestedStore { content, ..TestedStore::default() };
@@ -40,7 +40,7 @@ fn an_overlay_over_an_overlay_conforms() {
 }
 
 #[test]
-fn two_writes_that_wait_for_one_block_both_arrive() {
+fn two_writes_that_wait_for_one_block_are_both_made() {
     let below = Later::new(Box::new(PatternStore::new(RANDOM, 1 << 20)), 1);
     let mut overlay = Overlay::new(Box::new(below), u64::MAX);
     let write = |offset, data| Operation::Write { offset, data, durable: false };
@@ -55,7 +55,7 @@ fn two_writes_that_wait_for_one_block_both_arrive() {
 }
 
 #[test]
-fn a_block_that_cannot_be_read_below_fails_the_change_and_stays_below() {
+fn a_failed_fetch_fails_the_change_and_leaves_the_block_in_the_lower_store() {
     let rates = FaultRates { eio: 1.0, ..FaultRates::default() };
     for later in [false, true] {
         let image: Box<dyn Store> = Box::new(FaultyStore::new(Box::new(MemoryStore::new(1 << 20, u64::MAX)), rates, 1));
@@ -71,7 +71,7 @@ fn a_block_that_cannot_be_read_below_fails_the_change_and_stays_below() {
 }
 
 #[test]
-fn changes_beyond_the_limit_are_told_and_what_was_there_is_still_read() {
+fn changes_beyond_the_limit_fail_and_old_data_stays_readable() {
     let below = Later::new(Box::new(PatternStore::new(RANDOM, 1 << 20)), 1);
     let mut overlay = Overlay::new(Box::new(below), BLOCK_BYTES + 8192);
     let before = read(&mut overlay, 0, 1 << 20).unwrap();
@@ -82,7 +82,7 @@ fn changes_beyond_the_limit_are_told_and_what_was_there_is_still_read() {
 }
 
 #[test]
-fn an_image_of_a_tebibyte_is_trimmed_at_once() {
+fn trims_a_tebibyte_at_once() {
     let mut overlay = Overlay::new(Box::new(PatternStore::new(RANDOM, 1 << 40)), 1 << 20);
     assert_eq!(perform(&mut overlay, 0, Operation::Trim { offset: 5, length: (1 << 40) - 5, durable: false }), Ok(()));
     assert_eq!(read(&mut overlay, 1 << 39, 9), Ok(vec![0; 9]));

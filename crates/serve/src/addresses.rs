@@ -3,7 +3,9 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nbd::server::Listener;
 use nbd::wire::handshake::Tls;
@@ -12,32 +14,31 @@ use nbd::wire::{Uri, uri};
 use engine::describe;
 use live::endpoint;
 
-/// A place to listen at.
+/// A requested listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ListenPlace {
-    /// A unix socket; without a path one that only this user finds.
+pub(crate) enum ListenAddress {
+    /// A unix socket; `None` for one in this user's runtime directory.
     Unix(Option<PathBuf>),
-    /// TCP.
     Tcp(SocketAddr),
 }
 
 /// Which clients an address admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admits {
-    /// Those with a certificate, or all of them because `--insecure` says so.
+    /// Clients with a certificate, or all because `--insecure` allows it.
     Permitted,
-    /// All, encrypted: the server proves who it is, its clients do not.
+    /// All clients, encrypted: only the server is authenticated.
     Anyone,
-    /// All, and nothing is encrypted.
+    /// All clients, unencrypted.
     Unencrypted,
 }
 
-impl ListenPlace {
-    /// Reads the value of an option that names a TCP address. An address that other hosts can reach must not admit every
-    /// client unless that is permitted.
+impl ListenAddress {
+    /// Parses the TCP address of an option. An address that other hosts can reach must not admit every client unless
+    /// that is permitted.
     ///
     /// # Errors
-    /// What is wrong with it, and the remedy.
+    /// The problem and its remedy.
     pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
         let remedy = match option {
             "--listen" => {
@@ -62,9 +63,8 @@ impl ListenPlace {
     }
 }
 
-/// A listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OpenPlace {
+pub(crate) enum BoundAddress {
     Unix(PathBuf),
     Tcp {
         address: SocketAddr,
@@ -73,27 +73,27 @@ pub(crate) enum OpenPlace {
     },
 }
 
-impl OpenPlace {
-    /// Listens at a place. Where connections can be encrypted, those of TCP must be.
+impl BoundAddress {
+    /// Listens at an address. If the server has certificates, TCP requires encryption.
     ///
     /// # Errors
-    /// The system's refusal, with the place and the remedy.
+    /// The system's refusal, with the address and the remedy.
     pub(crate) fn listen(
-        place: &ListenPlace,
+        requested: &ListenAddress,
         encrypts: bool,
         directory: &RuntimeDirectory,
     ) -> Result<(Listener, Self), String> {
-        match place {
-            ListenPlace::Unix(path) => {
+        match requested {
+            ListenAddress::Unix(path) => {
                 let path = match path {
-                    Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+                    Some(path) => absolute(path),
                     None => directory.make()?.join(format!("serve-{}.sock", std::process::id())),
                 };
                 let listener = Listener::unix(&path).map_err(|error| refused_path("--socket", &path, &error))?;
                 let tls = if encrypts { Tls::Offered } else { Tls::Off };
                 Ok((listener.with_tls(tls), Self::Unix(path)))
             }
-            ListenPlace::Tcp(address) => {
+            ListenAddress::Tcp(address) => {
                 let listener =
                     Listener::tcp(*address).map_err(|error| endpoint::refused("--listen", *address, &error))?;
                 let address = listener.address().unwrap_or(*address);
@@ -103,7 +103,6 @@ impl OpenPlace {
         }
     }
 
-    /// The address of an export there.
     pub(crate) fn uri(&self, export: &str) -> Uri {
         use std::os::unix::ffi::OsStrExt;
         let server = match self {
@@ -113,10 +112,10 @@ impl OpenPlace {
         Uri { tls: matches!(self, Self::Tcp { tls: true, .. }), server, export: export.to_owned() }
     }
 
-    /// Where the statistics of the server are told.
+    /// Returns the path of the statistics socket.
     ///
     /// # Errors
-    /// Where this user has no private directory.
+    /// When this user has no private directory.
     pub(crate) fn statistics(&self, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
         match self {
             Self::Unix(path) => Ok(statistics_of(path)),
@@ -125,17 +124,56 @@ impl OpenPlace {
     }
 }
 
-/// Path of the statistics socket beside a unix socket.
+/// A unix socket for statistics or commands; dropping it removes its file.
+pub(crate) struct ServiceSocket {
+    path: PathBuf,
+    listener: Listener,
+}
+
+/// Timeout of reading from and writing to such a socket.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+
+impl ServiceSocket {
+    /// Listens at a path that only its owner can use.
+    ///
+    /// # Errors
+    /// The system's refusal, which names `option`.
+    pub(crate) fn listen(option: &str, path: &Path) -> Result<Self, String> {
+        let path = absolute(path);
+        let listener = Listener::unix(&path).map_err(|error| refused_path(option, &path, &error))?;
+        Ok(Self { path, listener })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns a blocking listener on the socket.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left.
+    pub(crate) fn listener(&self) -> io::Result<UnixListener> {
+        let listener = UnixListener::from(self.listener.try_clone_file()?);
+        listener.set_nonblocking(false)?;
+        Ok(listener)
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns the path of the statistics socket of a unix socket.
 pub(crate) fn statistics_of(path: &Path) -> PathBuf {
     let mut statistics = path.as_os_str().to_owned();
     statistics.push(".stats");
     statistics.into()
 }
 
-/// Path of the statistics socket for a socket or the address of an export.
+/// Returns the path of the statistics socket for a socket's path or an export's URI.
 ///
 /// # Errors
-/// Where the words are neither, with the remedy.
+/// When the text is neither, with the remedy.
 pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
     if !text.contains("://") {
         let path = Path::new(text);
@@ -149,7 +187,7 @@ pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<
     }
 }
 
-/// An address that clients on this host can use for one that stands for all.
+/// Returns the address with which clients on this host reach the server; the unspecified address becomes loopback.
 fn reachable(address: IpAddr) -> String {
     match address {
         IpAddr::V4(all) if all.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
@@ -158,7 +196,7 @@ fn reachable(address: IpAddr) -> String {
     }
 }
 
-/// The directory of sockets that only their user finds.
+/// Directory of sockets that only this user can access.
 #[derive(Clone, Debug)]
 pub struct RuntimeDirectory {
     preferred: PathBuf,
@@ -166,7 +204,7 @@ pub struct RuntimeDirectory {
 }
 
 impl RuntimeDirectory {
-    /// Below `given` (`XDG_RUNTIME_DIR`), where that is a directory, else below the directory for temporary files.
+    /// Uses `fathom` below `given` (`XDG_RUNTIME_DIR`) if that is a directory, else a directory below `temporary`.
     #[must_use]
     pub fn new(given: Option<PathBuf>, temporary: &Path) -> Self {
         let fallback = temporary.join(format!("fathom-{}", rustix::process::geteuid().as_raw()));
@@ -174,10 +212,10 @@ impl RuntimeDirectory {
         Self { preferred: given.unwrap_or_else(|| fallback.clone()), fallback }
     }
 
-    /// Makes the directory, if it is not there, so that only its owner can read it.
+    /// Creates the directory if necessary, readable only by its owner.
     ///
     /// # Errors
-    /// Where it cannot be made, or belongs to another user.
+    /// When it cannot be created or belongs to another user.
     pub(crate) fn make(&self) -> Result<PathBuf, String> {
         let user = rustix::process::geteuid().as_raw();
         let directory = &self.preferred;
@@ -188,7 +226,7 @@ impl RuntimeDirectory {
             }
             _ => {}
         }
-        // Another user may have made it, as a trap.
+        // Another user may have created it as a trap.
         let facts =
             std::fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
@@ -197,7 +235,7 @@ impl RuntimeDirectory {
         Ok(directory.clone())
     }
 
-    /// Both places: a process that sets `XDG_RUNTIME_DIR` in between does not find what another has left.
+    /// Returns both directories: a server may have run with a different `XDG_RUNTIME_DIR`.
     pub(crate) fn all(&self) -> Vec<&Path> {
         let mut all = vec![self.preferred.as_path(), &self.fallback];
         all.dedup();
@@ -205,8 +243,8 @@ impl RuntimeDirectory {
     }
 }
 
-/// The longest path of a socket: `unix(7)`, `sun_path` without its end.
-const PATH_MOST: usize = 107;
+/// Maximum length of a socket's path: `unix(7)`, `sun_path` without its terminator.
+const MAX_PATH: usize = 107;
 
 /// Describes why a socket cannot be created at a path.
 pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
@@ -215,8 +253,8 @@ pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Stri
         io::ErrorKind::AddrInUse => {
             format!("{option} {shown}: the path exists\nhelp: end the server that uses it, or name another path")
         }
-        _ if path.as_os_str().len() > PATH_MOST => {
-            format!("{option} {shown}: paths of sockets have at most {PATH_MOST} bytes\nhelp: use a shorter path")
+        _ if path.as_os_str().len() > MAX_PATH => {
+            format!("{option} {shown}: paths of sockets have at most {MAX_PATH} bytes: use a shorter one")
         }
         _ => format!("{option} {shown}: {}", describe(error)),
     }

@@ -1,4 +1,4 @@
-//! Carries out control commands.
+//! Executes control commands.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use volume::{Attachment, Behaviour};
 use super::answer::{CommandError, ControlReply, ExportState, ServerState};
 use super::command::{ControlCommand, Keys, Pair};
 use crate::question::ServeQuestion;
+use crate::requested::RequestedExport;
 use crate::stats::by_name;
 use crate::view::RecentView;
-use crate::wanted::Wanted;
 
-/// A server that takes commands.
-pub(crate) struct Live {
+/// Executes commands on a running server.
+pub(crate) struct CommandExecutor {
     controller: Controller,
     view: RecentView,
     faults: FaultRates,
@@ -23,42 +23,40 @@ pub(crate) struct Live {
     read_volume: fn(&str) -> Result<String, String>,
 }
 
-/// An export and what commands have made of its volume.
+/// An export with its changed keys.
 #[derive(Clone)]
 struct ControlledExport {
     name: String,
     /// The volume of the command line; `None` without a model.
     volume: Option<String>,
     model: Option<Attachment>,
-    /// Keys that were set since then.
     set: Vec<(String, Option<String>)>,
 }
 
-/// The words of a volume, and where the keys are that commands have set.
+/// Text of a volume, with the positions of changed values.
 struct EditedVolume {
     text: String,
     set: Vec<(String, Range<usize>)>,
 }
 
-impl Live {
+impl CommandExecutor {
     pub(crate) fn new(
         question: &ServeQuestion,
         controller: Controller,
         view: RecentView,
         read_volume: fn(&str) -> Result<String, String>,
     ) -> Self {
-        let export = |wanted: &Wanted| ControlledExport {
-            name: wanted.name.clone(),
-            volume: wanted.volume.clone(),
-            model: wanted.model.clone(),
+        let export = |requested: &RequestedExport| ControlledExport {
+            name: requested.name.clone(),
+            volume: requested.volume.clone(),
+            model: requested.model.clone(),
             set: Vec::new(),
         };
-        let exports = question.wanted.iter().map(export).collect();
+        let exports = question.requested.iter().map(export).collect();
         Self { controller, view, faults: question.faults, exports, read_volume }
     }
 
-    /// Carries out a command.
-    pub(crate) fn obey(&mut self, line: &[u8]) -> ControlReply {
+    pub(crate) fn execute(&mut self, line: &[u8]) -> ControlReply {
         let line = match std::str::from_utf8(line) {
             Ok(line) => line.trim_end_matches(['\n', '\r']),
             Err(error) => {
@@ -70,7 +68,7 @@ impl Live {
             }
         };
         let done = ControlCommand::parse(line).and_then(|command| match command {
-            ControlCommand::Show => Ok(self.carry_out(None)),
+            ControlCommand::Show => Ok(self.controller.carry_out(None)),
             ControlCommand::Faults(rates) => Ok(self.set_faults(rates)),
             ControlCommand::Limits { export, keys, at } => self.set_limits(export.as_ref(), &keys, &at),
         });
@@ -81,12 +79,8 @@ impl Live {
         }
     }
 
-    fn carry_out(&self, change: Option<ControlChange>) -> Option<Snapshot> {
-        self.controller.carry_out(change)
-    }
-
     fn set_faults(&mut self, rates: FaultRates) -> Option<Snapshot> {
-        let snapshot = self.carry_out(Some(ControlChange::Faults(rates)))?;
+        let snapshot = self.controller.carry_out(Some(ControlChange::Faults(rates)))?;
         self.faults = rates;
         Some(snapshot)
     }
@@ -107,13 +101,14 @@ impl Live {
         resolve(&mut exports, index, keys, at, self.read_volume)?;
         changes_only_limits(&self.exports[index], &exports[index], at).map_err(|wrong| vec![wrong])?;
         let attachments = exports.iter().filter_map(|export| export.model.clone()).collect();
-        let Some(snapshot) = self.carry_out(Some(ControlChange::Model(attachments))) else { return Ok(None) };
+        let change = Some(ControlChange::Model(attachments));
+        let Some(snapshot) = self.controller.carry_out(change) else { return Ok(None) };
         self.exports = exports;
         self.view.set_volumes(self.exports.iter().map(ControlledExport::volume));
         Ok(Some(snapshot))
     }
 
-    /// The export that is meant: the one that is named, the only one, or the default one.
+    /// Returns the index of the named, the only, or the default export.
     fn find(&self, export: Option<&(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, CommandError> {
         let names = || self.exports.iter().map(|export| export.name.as_str());
         let listed = || format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
@@ -156,8 +151,8 @@ impl ControlledExport {
         self.set.push((key.clone(), value.clone()));
     }
 
-    /// The words of its volume.
-    fn words(&self) -> Option<EditedVolume> {
+    /// Returns the text of its volume with changed keys.
+    fn text(&self) -> Option<EditedVolume> {
         let volume = self.volume.as_ref()?;
         let is_set = |part: &str| {
             part.split_once('=').is_some_and(|(key, _)| self.set.iter().any(|(known, _)| known == key.trim()))
@@ -174,7 +169,7 @@ impl ControlledExport {
     }
 }
 
-/// Looks the volumes of all exports up, because some limits go by what else is on the machine.
+/// Resolves the volumes of all exports, because some limits depend on the other volumes of the same machine.
 fn resolve(
     exports: &mut [ControlledExport],
     index: usize,
@@ -182,25 +177,25 @@ fn resolve(
     at: &Range<usize>,
     read_volume: fn(&str) -> Result<String, String>,
 ) -> Result<(), Vec<CommandError>> {
-    let words: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::words).collect();
-    let texts: Vec<&str> = words.iter().flatten().map(|words| words.text.as_str()).collect();
+    let volumes: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::text).collect();
+    let texts: Vec<&str> = volumes.iter().flatten().map(|volume| volume.text.as_str()).collect();
     let resolved = catalogue::resolve_all(&texts, &read_volume).map_err(|problems| {
-        let words = words[index].as_ref();
-        problems.into_iter().map(|problem| located(problem, words, keys, at)).collect::<Vec<_>>()
+        let edited = volumes[index].as_ref();
+        problems.into_iter().map(|problem| located(problem, edited, keys, at)).collect::<Vec<_>>()
     })?;
     let models = exports.iter_mut().filter_map(|export| export.model.as_mut());
     models.zip(resolved).for_each(|(model, resolved)| model.spec = resolved.spec);
     Ok(())
 }
 
-/// A problem of a volume, where the command has caused it.
-fn located(problem: Problem, words: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
+/// Converts a problem of a volume, located at the pair that has caused it.
+fn located(problem: Problem, edited: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
     let Problem { message, place, at: within, remedy } = problem;
     let pairs = if let Keys::Set(pairs) = keys { pairs.as_slice() } else { &[] };
-    let words = words.filter(|words| words.text == *place.text);
-    let of_key = words.and_then(|words| {
+    let edited = edited.filter(|edited| edited.text == *place.text);
+    let of_key = edited.and_then(|edited| {
         let is_there = |(_, set): &&(String, Range<usize>)| set.contains(&within.start) && within.end <= set.end;
-        let (key, set) = words.set.iter().find(is_there)?;
+        let (key, set) = edited.set.iter().find(is_there)?;
         let pair = pairs.iter().find(|pair| pair.key == *key)?;
         Some(pair.at.start + within.start - set.start..pair.at.start + within.end - set.start)
     });

@@ -1,4 +1,4 @@
-//! Requests that make sense, and those that make none.
+//! Valid and invalid requests.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ const FUA: u16 = 1;
 const DF: u16 = 4;
 
 #[test]
-fn what_was_written_is_read_by_all_and_is_zero_after_zeroing() {
+fn written_data_is_read_by_all_and_zero_after_zeroing() {
     let server = Hosted::new(None);
     let (mut one, mut other) = (server.client(), server.client());
     one.write(5000, b"fathom");
@@ -26,9 +26,9 @@ fn what_was_written_is_read_by_all_and_is_zero_after_zeroing() {
     assert_eq!(other.read(SIZE - 3, 3), b"\0ab");
 }
 
-/// A snapshot was dropped where a reader held the last one, and an idle server never published another.
+/// A snapshot was dropped if a reader held the previous one, and an idle server never published another.
 #[test]
-fn what_was_done_is_shown_also_where_a_reader_was_in_the_way() {
+fn a_snapshot_is_published_after_a_reader_held_the_previous_one() {
     let server = Hosted::new(None);
     let mut client = server.client();
     client.read(0, 4096);
@@ -39,7 +39,7 @@ fn what_was_done_is_shown_also_where_a_reader_was_in_the_way() {
 }
 
 #[test]
-fn senseless_requests_are_refused_and_the_next_is_served() {
+fn refuses_invalid_requests_and_serves_the_next_one() {
     let server = Hosted::new(None);
     let mut client = server.client();
     let cases = [
@@ -66,7 +66,7 @@ fn senseless_requests_are_refused_and_the_next_is_served() {
 }
 
 #[test]
-fn a_request_of_no_bytes_ends_well() {
+fn requests_of_zero_bytes_succeed() {
     let server = Hosted::new(Some("custom,iops=10,latency=1ms"));
     let mut client = server.client();
     assert_eq!(client.ask(READ, 0, 0, 0, &[]), 0);
@@ -85,7 +85,7 @@ fn the_largest_request_passes_in_both_directions() {
 }
 
 #[test]
-fn a_read_only_export_takes_no_writes() {
+fn a_read_only_export_refuses_writes() {
     let server = Hosted::with(None, |config| {
         config.stores = vec![Box::new(PatternStore::new(Content::Zeroes, SIZE))];
     });
@@ -98,7 +98,7 @@ fn a_read_only_export_takes_no_writes() {
 }
 
 #[test]
-fn exports_are_chosen_by_name_and_share_a_store() {
+fn exports_are_selected_by_name_and_can_share_a_store() {
     let server = Hosted::with(None, |config| {
         let mut again = config.exports[0].clone();
         again.export = export("again", SIZE);
@@ -106,7 +106,7 @@ fn exports_are_chosen_by_name_and_share_a_store() {
     });
     server.client().write(0, b"shared");
     assert_eq!(Client::connect(&server.socket(), "again").read(0, 6), b"shared");
-    // No name is the first one's.
+    // Without a name, the first export is selected.
     assert_eq!(Client::connect(&server.socket(), "").read(0, 6), b"shared");
     let done = server.end();
     assert_eq!(done.exports.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["disk", "again"]);
@@ -114,26 +114,26 @@ fn exports_are_chosen_by_name_and_share_a_store() {
 }
 
 #[test]
-fn requests_that_came_behind_a_long_one_are_taken_up_when_there_is_room() {
+fn buffered_requests_start_once_earlier_ones_are_answered() {
     let server = Hosted::new(Some("custom,latency=2s"));
     let mut client = server.client();
     let flush = |cookie: u64| request(FLUSH, 0, cookie, 0, 0, &[]);
-    // Of odd length, so that no piece of what follows ends with a request.
+    // Of odd length, so that no later read ends at the end of a request.
     let mut first = request(WRITE, 0, 0, 0, (1 << 20) + 1, &[1; (1 << 20) + 1]);
     first.extend((1..16_000).flat_map(flush));
     let rest: Vec<u8> = (16_000..17_000).flat_map(flush).collect();
-    // With half a request at its end, so that something is always left to be understood.
+    // Ends with half a request, so that some input is always incomplete.
     first.extend_from_slice(&rest[..10]);
-    client.stream.write_all(&first).expect("to be heard");
+    client.stream.write_all(&first).expect("a connection");
     server.until(|shown| shown.exports[0].1.in_flight == 16_000);
-    client.stream.write_all(&rest[10..]).expect("to be heard");
+    client.stream.write_all(&rest[10..]).expect("a connection");
     for _ in 0..17_000 {
         assert_eq!(client.reply().0, 0);
     }
 }
 
 #[test]
-fn a_client_that_leaves_gets_its_answers_first() {
+fn a_disconnecting_client_gets_its_replies_first() {
     let server = Hosted::new(Some("custom,latency=50ms"));
     let mut client = server.client();
     (0..20).for_each(|cookie| client.send(READ, 0, cookie, cookie * 4096, 4096, &[]));
@@ -146,7 +146,7 @@ fn a_client_that_leaves_gets_its_answers_first() {
 }
 
 #[test]
-fn a_server_that_stops_answers_what_it_was_asked_and_refuses_the_rest() {
+fn a_stopping_server_answers_earlier_requests_and_refuses_later_ones() {
     let server = Hosted::new(Some("custom,latency=2s"));
     let mut client = server.client();
     client.send(READ, 0, 1, 0, 4096, &[]);
@@ -161,7 +161,7 @@ fn a_server_that_stops_answers_what_it_was_asked_and_refuses_the_rest() {
 }
 
 #[test]
-fn a_server_to_whom_nobody_came_shows_its_exports() {
+fn an_unused_server_publishes_its_exports() {
     let server = Hosted::new(None);
     server.until(|shown| shown.exports.len() == 1 && shown.exports[0].1.connections == 0);
 }

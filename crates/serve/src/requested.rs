@@ -5,52 +5,45 @@ use std::path::PathBuf;
 use volume::Attachment;
 
 /// Minimum memory limit, in bytes: a few connections, each with requests of 256 KiB.
-pub(crate) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
+pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
 
-/// One export.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    /// What clients ask for.
+pub(crate) struct RequestedExport {
     pub(crate) name: String,
-    /// Its model: as which volume it goes and on which machine.
+    /// Volume and machine of its model.
     pub(crate) model: Option<Attachment>,
-    /// The words of its volume, with its size.
+    /// Text of its volume, including its size.
     pub(crate) volume: Option<String>,
-    pub(crate) store: StoreWords,
-    /// How large it is, where that is said: by its volume or by `--size`.
+    pub(crate) store: BackingSpec,
+    /// Size given by its volume or `--size`, in bytes.
     pub(crate) size: Option<u64>,
 }
 
 /// Backing of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StoreWords {
+pub(crate) enum BackingSpec {
     Memory,
     Zero,
     Pattern,
     Random,
     File(PathBuf),
-    /// Changes in memory over an image.
+    /// An image with changes in memory.
     Copy(PathBuf),
 }
 
-impl StoreWords {
+impl BackingSpec {
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let path = |path: &str| (!path.is_empty()).then(|| PathBuf::from(path));
-        match text.split_once(':') {
-            Some(("file", file)) => path(file).map(Self::File),
-            Some(("copy", file)) => path(file).map(Self::Copy),
-            Some(_) => None,
-            None => match text {
-                "memory" => Some(Self::Memory),
-                "zero" => Some(Self::Zero),
-                "pattern" => Some(Self::Pattern),
-                "random" => Some(Self::Random),
-                _ => None,
-            },
-        }
+        Some(match (text, text.split_once(':')) {
+            ("memory", _) => Self::Memory,
+            ("zero", _) => Self::Zero,
+            ("pattern", _) => Self::Pattern,
+            ("random", _) => Self::Random,
+            (_, Some(("file", path))) if !path.is_empty() => Self::File(path.into()),
+            (_, Some(("copy", path))) if !path.is_empty() => Self::Copy(path.into()),
+            _ => return None,
+        })
     }
 
-    /// The file behind it.
     pub(crate) fn path(&self) -> Option<&PathBuf> {
         match self {
             Self::File(path) | Self::Copy(path) => Some(path),
@@ -58,7 +51,7 @@ impl StoreWords {
         }
     }
 
-    /// In the words of the command line.
+    /// Returns the text of the command-line option.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Memory => "memory".to_owned(),
