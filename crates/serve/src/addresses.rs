@@ -254,7 +254,7 @@ pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Stri
             format!("{option} {shown}: the path exists\nhelp: end the server that uses it, or name another path")
         }
         _ if path.as_os_str().len() > MAX_PATH => {
-            format!("{option} {shown}: paths of sockets have at most {MAX_PATH} bytes: use a shorter one")
+            format!("{option} {shown}: paths of sockets have at most {MAX_PATH} bytes\nhelp: use a shorter path")
         }
         _ => format!("{option} {shown}: {}", describe(error)),
     }

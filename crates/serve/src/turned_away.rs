@@ -62,11 +62,8 @@ mod tests {
         assert_eq!(log.news(TurnedAway::default()), None);
         let now = TurnedAway { no_memory: 2, stalled: 1, ..TurnedAway::default() };
         let text = log.news(now).expect("a report");
-        assert!(
-            text.starts_with("fathom: refused 2 clients: --memory-limit leaves memory for 64 connections"),
-            "{text}"
-        );
-        assert!(text.contains("\nfathom: disconnected 1 client: replies were not read"), "{text}");
+        assert!(text.starts_with("refused 2 clients: --memory-limit leaves memory for 64 connections"), "{text}");
+        assert!(text.contains("\ndisconnected 1 client: replies were not read"), "{text}");
         assert_eq!(log.news(now), None);
     }
 }
