@@ -1,4 +1,4 @@
-//! Who may depend on whom, and who may know the outside world.
+//! Checks dependencies between crates, and that pure crates have no access to the outside.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The crates, and the crates that each may depend on. Every other edge is refused: a new one is the rarest of changes
-/// and begins here, with a reason in ARCHITECTURE.md.
+/// The crates and the permitted dependencies of each. Every other edge is refused. A new edge is rare: it starts here, with a
+/// reason in ARCHITECTURE.md.
 const EDGES: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("job", &["units"]),
@@ -68,7 +68,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("xtask", &["job"]),
 ];
 
-/// Crates without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
+/// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.
 const PURE: &[&str] = &[
     "units",
     "job",
@@ -88,17 +88,16 @@ const PURE: &[&str] = &[
     "manual",
 ];
 
-/// Dependencies through which a pure crate would reach the outside world.
+/// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];
 
-/// Crates whose types may be written to files and sockets: records and what is stored beside them, findings, the answers of
-/// a server. No type of the others is serialized, so that no file format holds back what runs for each operation.
+/// Crates whose types may be serialized: records and stored documents, findings, answers of a server. Types of other crates are
+/// not serialized, so that file formats do not constrain the hot path.
 const MAY_SERIALIZE: &[&str] = &["record", "store", "analyse", "report", "procedure", "serve", "xtask"];
 
 /// Returns the number of crates and of edges between them.
 pub(super) fn count(root: &Path) -> Result<(usize, usize)> {
-    let metadata = metadata(root)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let packages = packages(root, &["--no-deps"])?;
     let is_edge = |dependency: &&Value| {
         let name = dependency["name"].as_str().unwrap_or_default();
         dependency["kind"].as_str() != Some("dev") && EDGES.iter().any(|(known, _)| *known == name)
@@ -108,10 +107,8 @@ pub(super) fn count(root: &Path) -> Result<(usize, usize)> {
 }
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
-    let metadata = metadata(root)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
     let mut complaints = Vec::new();
-    for package in packages {
+    for package in &packages(root, &["--no-deps"])? {
         let name = package["name"].as_str().unwrap_or_default();
         let Some((_, allowed)) = EDGES.iter().find(|(known, _)| *known == name) else {
             complaints.push(format!("crate `{name}` is not in the table of xtask/src/tidy/edges.rs: add it there"));
@@ -154,14 +151,17 @@ fn clippy_file(root: &Path, crate_name: &str) -> Option<String> {
         .then(|| format!("`{crate_name}` is pure: its clippy.toml must equal crates/units/clippy.toml"))
 }
 
-fn metadata(root: &Path) -> Result<Value> {
+/// Returns the packages that `cargo metadata` lists.
+pub(super) fn packages(root: &Path, options: &[&str]) -> Result<Vec<Value>> {
     let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
-        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .args(["metadata", "--format-version", "1"])
+        .args(options)
         .current_dir(root)
         .output()
         .context("running cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(serde_json::from_slice(&output.stdout)?)
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    metadata["packages"].as_array().cloned().context("cargo metadata lists packages")
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pure_crate_has_no_way_to_the_outside() {
+    fn a_pure_crate_has_no_access_to_the_outside() {
         let refused = complaint("meter", &["units"], &json!({ "name": "libc", "kind": null }));
         assert!(refused.is_some_and(|text| text.contains("`meter` is pure and may not use `libc`")));
         assert!(complaint("engine", &["units"], &json!({ "name": "libc", "kind": null })).is_none());
