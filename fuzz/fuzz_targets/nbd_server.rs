@@ -1,4 +1,4 @@
-//! A whole server takes any bytes from a client that has chosen an export, and ends when it is stopped.
+//! Feeds any bytes of a client that has selected an export to a complete server, which ends when it is stopped.
 
 #![no_main]
 
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     if how & 2 != 0 {
         drop(client);
     }
-    // MemoryStore is short in one half of the cases: requests wait for it, and are announced to be shorter.
+    // In half of the cases memory is scarce: requests wait for it, and the announced maximum is smaller.
     let memory_bytes = if how & 8 == 0 { 4 << 20 } else { 1 << 30 };
     let store: Box<dyn Store> = match how >> 4 & 3 {
         0 | 1 => Box::new(MemoryStore::new(SIZE, 1 << 20)),
