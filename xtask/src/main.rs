@@ -1,7 +1,7 @@
 //! Tasks of the project; `cargo xtask` lists them.
 //!
-//! They are written in Rust, so that they run wherever the project builds, and are in a package of their own, so that a plain
-//! build does not compile them.
+//! They are written in Rust, so that they run wherever the project builds, and are in a package of their own, so that a
+//! plain build does not compile them.
 
 mod bench;
 mod generate;

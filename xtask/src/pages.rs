@@ -1,8 +1,8 @@
 //! Runs the commands in documentation pages, and inserts their output and pictures.
 //!
-//! A command follows `$ ` in a fenced block, and its output on a terminal of 100 columns follows the command. A line `...`
-//! stands for any lines. All commands of a page run in order in one scratch directory with `examples/` and `models/`. A picture
-//! that a page shows from `pictures/` is the file of that name that one of them writes.
+//! A command follows `$ ` in a fenced block, and its output on a terminal of 100 columns follows the command. A line
+//! `...` stands for any lines. All commands of a page run in order in one scratch directory with `examples/` and
+//! `models/`. A picture that a page shows from `pictures/` is the file of that name that one of them writes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! The cost of observers: IOPS of the null engine with a saved run, events, metrics scraped every second and the full screen on
-//! a pseudo-terminal, compared with the same run without them.
+//! The cost of observers: IOPS of the null engine with a saved run, events, metrics scraped every second and the full
+//! screen on a pseudo-terminal, compared with the same run without them.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,6 +1,6 @@
-//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`), and Fathom
-//! compared with the installed fio in pairs. Both programs of a pair run the same command line one after the other, so that a
-//! drifting machine affects both alike. The median of the ratios counts.
+//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`), and
+//! Fathom compared with the installed fio in pairs. Both programs of a pair run the same command line one after the
+//! other, so that a drifting machine affects both alike. The median of the ratios counts.
 
 mod cases;
 mod live;

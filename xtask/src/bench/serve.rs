@@ -1,6 +1,6 @@
-//! The cost of requests for the disk server, compared with nbdkit and qemu-storage-daemon: processor time of the server per
-//! random 4 KiB read of fio's nbd engine over a Unix socket, and IOPS; the first writes to memory; and how closely a served
-//! volume follows its model when latency is the bottleneck.
+//! The cost of requests for the disk server, compared with nbdkit and qemu-storage-daemon: processor time of the server
+//! per random 4 KiB read of fio's nbd engine over a Unix socket, and IOPS; the first writes to memory; and how closely
+//! a served volume follows its model when latency is the bottleneck.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{median, rounded};
 use crate::scratch::ScratchDir;
 
-/// In the last case server and client share a processor. With one request in flight neither waits for the processor, and
-/// waking another processor, most of a request's cost on virtual machines, costs nothing.
+/// In the last case server and client share a processor. With one request in flight neither waits for the processor,
+/// and waking another processor, most of a request's cost on virtual machines, costs nothing.
 const CASES: [(&str, u32, &[&str]); 4] =
     [("depth 1", 1, &[]), ("depth 16", 16, &[]), ("depth 64", 64, &[]), ("depth 1, one processor", 1, ON_ONE)];
 const ON_ONE: &[&str] = &["taskset", "-c", "0"];

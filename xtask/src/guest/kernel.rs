@@ -9,52 +9,12 @@ use anyhow::{Context, Result, ensure};
 use super::initramfs::Archive;
 
 /// Modules that tests load, and modules that the kernel then requests.
-const MODULES: &[&str] = &[
-    "nvme",
-    "sd_mod",
-    "sg",
-    "scsi_debug",
-    "null_blk",
-    "brd",
-    "loop",
-    "nbd",
-    "ublk_drv",
-    "virtio_blk",
-    "virtio_pci",
-    "configfs",
-    "dm_mod",
-    "dm_crypt",
-    "dm_delay",
-    "dm_flakey",
-    "dm_snapshot",
-    "dm_bufio",
-    "dm_zero",
-    "dm_thin_pool",
-    "dm_mirror",
-    "dm_multipath",
-    "dm_service_time",
-    "md_mod",
-    "raid0",
-    "raid1",
-    "ext4",
-    "crc32c_generic",
-    "crc32c_intel",
-    "crct10dif_pclmul",
-    "libcrc32c",
-    "crc64_rocksoft_generic",
-    "aesni_intel",
-    "aes_generic",
-    "xts",
-    "ecb",
-    "cbc",
-    "essiv",
-    "sha256_generic",
-    "sha256_ssse3",
-    "algif_skcipher",
-    "algif_hash",
-    "af_alg",
-    "cryptd",
-];
+const MODULES: &str = "\
+    nvme sd_mod sg scsi_debug null_blk brd loop nbd ublk_drv virtio_blk virtio_pci configfs dm_mod \
+    dm_crypt dm_delay dm_flakey dm_snapshot dm_bufio dm_zero dm_thin_pool dm_mirror dm_multipath \
+    dm_service_time md_mod raid0 raid1 ext4 crc32c_generic crc32c_intel crct10dif_pclmul libcrc32c \
+    crc64_rocksoft_generic aesni_intel aes_generic xts ecb cbc essiv sha256_generic sha256_ssse3 \
+    algif_skcipher algif_hash af_alg cryptd";
 
 /// An unpacked kernel package in the cache.
 pub(super) struct Kernel {
@@ -91,8 +51,8 @@ impl Kernel {
         let table = read("modules.dep")?;
         let needs: BTreeMap<String, (&str, Vec<&str>)> = table.lines().filter_map(row).collect();
         let wanted: BTreeSet<&str> = MODULES
-            .iter()
-            .filter_map(|name| needs.get(*name))
+            .split(' ')
+            .filter_map(|name| needs.get(name))
             .flat_map(|(path, needs)| std::iter::once(*path).chain(needs.iter().copied()))
             .collect();
         let names: BTreeSet<String> = wanted.iter().map(|path| module_name(path)).collect();
@@ -166,7 +126,8 @@ fn unpack(package: &str, part: &Path) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// Returns the newest standard kernel package of apt: not unsigned, not real-time, and not for clouds, which lacks drivers.
+/// Returns the newest standard kernel package of apt: not unsigned, not real-time, and not for clouds, which lacks
+/// drivers.
 fn newest_package() -> Result<String> {
     let output = Command::new("apt-cache")
         .args(["search", "--names-only", r"^linux-image-[0-9.]+(-[0-9]+|\+deb[0-9]+(\.[0-9]+)?)-amd64$"])

@@ -83,8 +83,8 @@ impl GuestMachine {
         }
     }
 
-    /// Locates a hang: makes the kernel panic, which prints the stack to the console, and returns the emulator's state of the
-    /// processors. An emulator that hangs does not answer.
+    /// Locates a hang: makes the kernel panic, which prints the stack to the console, and returns the emulator's state
+    /// of the processors. An emulator that hangs does not answer.
     pub(super) fn interrupt(&self) -> Result<String> {
         let mut monitor = UnixStream::connect(&self.monitor)?;
         monitor.set_read_timeout(Some(Duration::from_secs(5)))?;

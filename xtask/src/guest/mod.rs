@@ -1,5 +1,5 @@
-//! Tests in a virtual machine with devices that a host may lack: NVMe, zoned disks, SCSI, the kernel's NBD driver, LVM, md,
-//! dm-crypt. One boot runs all of them, and none touches a device of this host.
+//! Tests in a virtual machine with devices that a host may lack: NVMe, zoned disks, SCSI, the kernel's NBD driver, LVM,
+//! md, dm-crypt. One boot runs all of them, and none touches a device of this host.
 //!
 //! The tests are the shell functions `test_…` in `guest/cases`. `guest/lib.sh` has shared functions.
 
@@ -57,8 +57,9 @@ pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
         let left: Vec<&GuestCase> = cases.iter().filter(|case| !report.has(case)).collect();
         let script: String = left.iter().map(|case| case.line()).collect();
         let BootEnd::Hung(state) = prepared.boot(&script, |line| report.line(line))? else { break };
-        // The emulator or its kernel sometimes hangs when a driver is loaded again, so the remaining tests get a second boot. A test
-        // that hangs the guest with probability p passes after a hang with probability p (1 - p); each hang is printed.
+        // The emulator or its kernel sometimes hangs when a driver is loaded again, so the remaining tests get a second
+        // boot. A test that hangs the guest with probability p passes after a hang with probability p (1 - p); each
+        // hang is printed.
         let Some(case) = cases.iter().find(|case| !report.has(case)) else { break };
         let case = case.name();
         eprintln!("guest: it hung in {case}\n{state}\n{}", prepared.console());

@@ -1,7 +1,7 @@
 //! Finds import cycles between sibling modules.
 //!
-//! Siblings are the direct children of one module. One depends on another if anything below it names anything below the other,
-//! by `use` or by a path, including names that a parent re-exports.
+//! Siblings are the direct children of one module. One depends on another if anything below it names anything below the
+//! other, by `use` or by a path, including names that a parent re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 

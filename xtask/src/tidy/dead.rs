@@ -1,7 +1,7 @@
 //! Finds public functions that only tests use.
 //!
-//! The compiler finds dead code within a crate, but not among public items. A name counts as used if it occurs anywhere else
-//! outside of tests, so a dead function with a common name may be missed, but every reported function is dead.
+//! The compiler finds dead code within a crate, but not among public items. A name counts as used if it occurs anywhere
+//! else outside of tests, so a dead function with a common name may be missed, but every reported function is dead.
 
 use std::collections::BTreeMap;
 

@@ -97,7 +97,8 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(here.parent().context("xtask is in the project's directory")?.to_path_buf())
 }
 
-/// Returns the places of markers of unfinished work. They are concatenated here, so that this file does not contain them.
+/// Returns the places of markers of unfinished work. They are concatenated here, so that this file does not contain
+/// them.
 fn unfinished(sources: &[SourceFile]) -> Vec<String> {
     let banned = [
         (["to", "do!("].concat(), "finish it, or leave it out and say so in the change log"),
