@@ -1,5 +1,5 @@
-//! Metrics over HTTP for Prometheus and compatible collectors. Each connection carries one request and one response, and no
-//! client can delay the run.
+//! Metrics over HTTP for Prometheus and compatible collectors. Each connection carries one request and one response,
+//! and no client can delay the run.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Parses a TCP address with a port. An error is the problem and its remedy. An address that other hosts can reach is an error
-/// unless `safe`; `remedy` then says how to permit it.
+/// Parses a TCP address with a port. An error is the problem and its remedy. An address that other hosts can reach is
+/// an error unless `safe`; `remedy` then says how to permit it.
 pub fn address(
     text: &str,
     example: u16,
@@ -69,8 +69,8 @@ pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut handle: impl FnMut
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request.
 const REQUEST_BYTES_MAX: usize = 8 << 10;
-/// Clients served at a time. One more disconnects the oldest, so silent clients delay no other client and thousands of them
-/// cost no more than these.
+/// Clients served at a time. One more disconnects the oldest, so silent clients delay no other client and thousands of
+/// them cost no more than these.
 const CLIENTS_MAX: usize = 32;
 /// Stack of a thread that writes a response.
 const STACK_BYTES: usize = 256 << 10;

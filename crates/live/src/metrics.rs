@@ -1,5 +1,5 @@
-//! The metrics of a running run, as OpenMetrics. `-o x.prom` writes the same figures of a finished run under the same names;
-//! docs/metrics.md lists them.
+//! The metrics of a running run, as OpenMetrics. `-o x.prom` writes the same figures of a finished run under the same
+//! names; docs/metrics.md lists them.
 
 use meter::{Glance, Histogram, Latency, SummaryDirection, bucket_of};
 use report::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
@@ -132,8 +132,8 @@ fn sum_s(latency: &Latency) -> f64 {
     latency.moments.mean_ns() * latency.moments.count() as f64 / 1e9
 }
 
-/// Writes a histogram with bounds at 1, 2 and 5 times each power of ten from 1 us to 10 s. A bound is as exact as the meter's
-/// histograms: it lies in a bucket of at most 0.8 % width, which counts as below it.
+/// Writes a histogram with bounds at 1, 2 and 5 times each power of ten from 1 us to 10 s. A bound is as exact as the
+/// meter's histograms: it lies in a bucket of at most 0.8 % width, which counts as below it.
 fn buckets(out: &mut OpenMetrics, labels: &str, latency: &Latency) {
     let steps = (3..10).flat_map(|power| [1, 2, 5].map(|step| step * 10_u64.pow(power))).chain([10_000_000_000]);
     let bounds = steps.map(|ns| (ns as f64 / 1e9, up_to(&latency.histogram, ns)));

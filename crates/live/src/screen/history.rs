@@ -87,8 +87,8 @@ impl History {
         self.points.back().map_or(0.0, |point| point.end_s)
     }
 
-    /// Resamples the last `window_s` seconds to `dots` pieces of equal length, the newest last. Pieces begin at multiples of
-    /// their length, so that graphs scroll without flicker. Pieces without data are NaN.
+    /// Resamples the last `window_s` seconds to `dots` pieces of equal length, the newest last. Pieces begin at
+    /// multiples of their length, so that graphs scroll without flicker. Pieces without data are NaN.
     pub(super) fn dots(&self, window_s: f64, dots: usize, join: Join, pick: impl Fn(&HistoryPoint) -> f32) -> Vec<f32> {
         let width_s = window_s / dots.max(1) as f64;
         let last = (self.end_s() / width_s).ceil();

@@ -1,7 +1,7 @@
 //! `--live`: a full screen during a run.
 //!
-//! A separate thread reads the [`RunView`] twice a second, draws it, and reads keys. It never blocks workers: counters that
-//! it cannot read in time are read the next time. `draw` is pure; only `tty` accesses the terminal.
+//! A separate thread reads the [`RunView`] twice a second, draws it, and reads keys. It never blocks workers: counters
+//! that it cannot read in time are read the next time. `draw` is pure; only `tty` accesses the terminal.
 
 mod draw;
 mod history;
@@ -160,8 +160,8 @@ const FITTED_MAX: usize = 6;
 /// Minimum span of a run whose end is unknown.
 const UNKNOWN_MIN: Duration = Duration::from_secs(15);
 
-/// Returns the index of the shortest span that holds a run from start to end. A span may be 5 % shorter than the run, for the
-/// time that starting takes.
+/// Returns the index of the shortest span that holds a run from start to end. A span may be 5 % shorter than the run,
+/// for the time that starting takes.
 fn fitted(elapsed: Duration, eta: Option<Duration>) -> usize {
     let total = eta.map_or(elapsed.max(UNKNOWN_MIN), |eta| elapsed + eta);
     let holds = |window: &u64| Duration::from_secs(*window).mul_f64(1.05) >= total;

@@ -15,7 +15,8 @@ use rustix::termios::{
 
 use super::TerminalFeatures;
 
-/// Wait for a key press: shorter than the time between two presses of Ctrl-C, the second of which ends the program at once.
+/// Wait for a key press: shorter than the time between two presses of Ctrl-C, the second of which ends the program at
+/// once.
 pub(super) const KEY_WAIT: Duration = Duration::from_millis(20);
 
 /// Switches to a cleared alternate screen without cursor and wrapping.
@@ -31,8 +32,8 @@ static SAVED: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 /// Messages held during the full screen.
 static HELD: Mutex<String> = Mutex::new(String::new());
 
-/// Restores the terminal and prints held messages. Does nothing without a full screen, and may be called at any time from any
-/// thread.
+/// Restores the terminal and prints held messages. Does nothing without a full screen, and may be called at any time
+/// from any thread.
 pub fn restore_terminal() {
     // The lock is held for moments only, but a thread that panics while it holds the lock must not wait for itself.
     let saved = (0..50).find_map(|_| match SAVED.try_lock() {

@@ -22,20 +22,14 @@ impl Colours {
 
     /// Returns the style of reads, writes or trims.
     pub(super) fn kind(self, kind: usize) -> Style {
-        match kind {
-            0 => self.colour(Color::Blue, 33),
-            1 => self.colour(Color::Magenta, 166),
-            _ => self.colour(Color::Cyan, 37),
-        }
+        let (sixteen, many) = [(Color::Blue, 33), (Color::Magenta, 166), (Color::Cyan, 37)][kind];
+        self.colour(sixteen, many)
     }
 
     /// Returns the style of p50, p99 or p99.9.
     pub(super) fn tail(self, index: usize) -> Style {
-        match index {
-            0 => self.colour(Color::Green, 35),
-            1 => self.colour(Color::Cyan, 134),
-            _ => self.colour(Color::Red, 161),
-        }
+        let (sixteen, many) = [(Color::Green, 35), (Color::Cyan, 134), (Color::Red, 161)][index];
+        self.colour(sixteen, many)
     }
 
     pub(super) fn good(self) -> Style {

@@ -144,8 +144,8 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogra
     }
 }
 
-/// Returns at most `rows` classes with round bounds on a logarithmic scale: the upper bound of each, and the number of values
-/// in it. Together they hold all values.
+/// Returns at most `rows` classes with round bounds on a logarithmic scale: the upper bound of each, and the number of
+/// values in it. Together they hold all values.
 fn classes(histogram: &Histogram, rows: usize) -> Vec<(u64, u64)> {
     let values: Vec<(u64, u64)> = histogram.buckets().map(|(bucket, n)| (value_of(bucket), n)).collect();
     let (Some((min, _)), Some((max, _))) = (values.first(), values.last()) else { return Vec::new() };
