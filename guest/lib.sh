@@ -1,5 +1,5 @@
-# Shared functions of the guest tests. A test is a function `test_NAME() {` of a file in `cases`. It fails if one of its commands
-# fails, and its output is then shown.
+# Shared functions of the guest tests. A test is a function `test_NAME() {` of a file in `cases`. It fails if one of its
+# commands fails, and its output is then shown.
 
 set -eu
 cd /tmp
@@ -50,8 +50,8 @@ ext4() {
     mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$1"
 }
 
-# mounted DEVICE NAME: mounts at /mnt/NAME, creates a file and freezes the filesystem, so that only other programs change the
-# device. `unmount` undoes it.
+# mounted DEVICE NAME: mounts at /mnt/NAME, creates a file and freezes the filesystem, so that only other programs
+# change the device. `unmount` undoes it.
 mounted() {
     mkdir -p "/mnt/$2"
     mount -t ext4 -o noatime "$1" "/mnt/$2"
@@ -121,8 +121,8 @@ expect() {
 # The start of a command that writes half a megabyte.
 writes="fathom run --progress off --name=t --rw=write --bs=4k --size=512k --ioengine=psync"
 
-# refused PATTERN PATH [GUARDED]...: checks that generator and disk server refuse to write PATH for a matching reason, and that
-# neither PATH nor the other paths change.
+# refused PATTERN PATH [GUARDED]...: checks that generator and disk server refuse to write PATH for a matching reason,
+# and that neither PATH nor the other paths change.
 refused() {
     local pattern=$1 path=$2 before
     shift 2

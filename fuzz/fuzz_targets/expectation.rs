@@ -1,5 +1,5 @@
-//! Parses any text as an expectation. The result is an expectation that can be written and parsed again, or an error with its
-//! place and remedy.
+//! Parses any text as an expectation. The result is an expectation that can be written and parsed again, or an error
+//! with its place and remedy.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Parses any bytes as requests of `/dev/fuse`. Operations lie within the disk, replies have the length in their header, and
-//! nothing panics.
+//! Parses any bytes as requests of `/dev/fuse`. Operations lie within the disk, replies have the length in their
+//! header, and nothing panics.
 
 #![no_main]
 

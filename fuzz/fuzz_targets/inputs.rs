@@ -1,5 +1,5 @@
-//! Parses any bytes as an input and, if they are text, as a claim. The result is runs, reports, figures or located errors, never
-//! a panic. Parsed values are usable: derived figures, records, and the text of claims.
+//! Parses any bytes as an input and, if they are text, as a claim. The result is runs, reports, figures or located
+//! errors, never a panic. Parsed values are usable: derived figures, records, and the text of claims.
 
 #![no_main]
 

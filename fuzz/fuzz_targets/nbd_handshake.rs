@@ -1,5 +1,5 @@
-//! Feeds any bytes of a client to the handshake of an NBD server. The answers do not depend on how the bytes are split, at most
-//! one option is buffered, and nothing panics.
+//! Feeds any bytes of a client to the handshake of an NBD server. The answers do not depend on how the bytes are split,
+//! at most one option is buffered, and nothing panics.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Feeds any bytes of an NBD server to the client, during the handshake and after it. The result is an export, a list, replies or
-//! an error, independent of how the bytes are split, and nothing panics.
+//! Feeds any bytes of an NBD server to the client, during the handshake and after it. The result is an export, a list,
+//! replies or an error, independent of how the bytes are split, and nothing panics.
 
 #![no_main]
 

@@ -14,7 +14,8 @@ use units::Nanos;
 use volume::System;
 
 const SIZE: u64 = 1 << 62;
-/// Fixed newstyle without zeroes; structured replies or extended headers, by the first byte; `base:allocation`; the export.
+/// Fixed newstyle without zeroes; structured replies or extended headers, by the first byte; `base:allocation`; the
+/// export.
 const CONTEXT: &[u8] = b"IHAVEOPT\0\0\0\x0a\0\0\0\x1b\0\0\0\0\0\0\0\x01\0\0\0\x0fbase:allocation";
 const GO: &[u8] = b"IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0";
 

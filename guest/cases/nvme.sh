@@ -118,8 +118,8 @@ zoned() {
     [ "$(cat "/sys/block/${zoned#/dev/}/queue/zoned")" = host-managed ] || fail "the guest lacks its zoned disk"
 }
 
-# A write at the write pointer succeeds. Any other write fails in the drive, and Fathom reports why. After a failure the kernel
-# refuses all writes to that zone until it is reset, so each part uses its own zone.
+# A write at the write pointer succeeds. Any other write fails in the drive, and Fathom reports why. After a failure the
+# kernel refuses all writes to that zone until it is reset, so each part uses its own zone.
 test_zoned_namespace() {
     zoned
     expect "0 4" read fathom run --progress off --name=t --rw=randread --bs=4k --size=8m --ioengine=io_uring --direct=1 --filename="$zoned"

@@ -156,8 +156,8 @@ fn unknown_machine_limits_are_in_every_result() {
     assert!(!simulate("azure/p30", "--name=a --rw=read --bs=1m --size=1G").stdout.contains("limit unknown"));
 }
 
-/// 3,068 writes per second were measured on gp2 with 4 in flight (dyu/vps-comparison, fio-libaio-4K.md, 2017-10-06), but 4,000
-/// were simulated: small sequential operations are not merged.
+/// 3,068 writes per second were measured on gp2 with 4 in flight (dyu/vps-comparison, fio-libaio-4K.md, 2017-10-06),
+/// but 4,000 were simulated: small sequential operations are not merged.
 #[test]
 fn sequential_4_kib_writes_on_gp2_were_simulated_30_percent_too_fast() {
     let job = |bs: &str| format!("--name=a --rw=write --bs={bs} --iodepth=4 --runtime=20 --time_based");

@@ -218,7 +218,8 @@ fn a_signal_in_any_phase_ends_the_run() {
     }
 }
 
-/// Checks the exit code, the outcome and the stuck operations of a run on an unresponsive target, in JSON and on standard error.
+/// Checks the exit code, the outcome and the stuck operations of a run on an unresponsive target, in JSON and on
+/// standard error.
 #[track_caller]
 fn expect_stuck(outcome: &Outcome, file: &str, kinds: &[&str]) {
     assert_eq!(outcome.code(), Some(3), "{outcome:#?}");
@@ -312,7 +313,8 @@ fn end(server: Running, place: &Place) {
     assert_eq!(place.left(), [""; 0]);
 }
 
-/// Reports whether a process exits although its target is unresponsive. The kernel may keep the process, but not its results.
+/// Reports whether a process exits although its target is unresponsive. The kernel may keep the process, but not its
+/// results.
 fn exits(running: &Running) -> bool {
     let began = Instant::now();
     while !has_exited(running.pid()) && began.elapsed() < Duration::from_secs(40) {
@@ -512,8 +514,8 @@ fn a_file_cut_short_under_other_engines_is_an_error_with_its_place() {
     }
 }
 
-/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, a panic of the main thread waited for
-/// all workers, lost their results and exited with 101.
+/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, a panic of the main thread waited
+/// for all workers, lost their results and exited with 101.
 #[test]
 fn panics_keep_results_and_request_a_report() {
     let one = ENDLESS.replace("600", "1");
@@ -624,8 +626,8 @@ fn a_reader_that_exits_early_is_no_error() {
     assert!(!scratch.read("errors").contains("panicked"));
 }
 
-/// Standard output is one complete document or empty, and servers leave nothing. With f52613e a second signal printed nothing,
-/// and SIGHUP left sockets.
+/// Standard output is one complete document or empty, and servers leave nothing. With f52613e a second signal printed
+/// nothing, and SIGHUP left sockets.
 #[test]
 fn signals_at_random_times_leave_complete_documents_and_no_sockets() {
     let mut state = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;

@@ -32,7 +32,8 @@ fn names(scratch: &Scratch) -> Vec<OsString> {
     names
 }
 
-/// f52613e wrote to a new file `caf\u{fffd}`, from the command line, from job files in fio's dialect and from variables.
+/// f52613e wrote to a new file `caf\u{fffd}`, from the command line, from job files in fio's dialect and from
+/// variables.
 #[test]
 fn a_name_that_is_not_utf8_became_another_file() {
     let line = "--name=a --rw=write --size=64k";

@@ -1,5 +1,5 @@
-//! `ioengine=nbd` against slow, endless and invalid servers: each run fails with the address, the reason and the remedy, in
-//! bounded time and little memory.
+//! `ioengine=nbd` against slow, endless and invalid servers: each run fails with the address, the reason and the
+//! remedy, in bounded time and little memory.
 
 mod common;
 

@@ -252,7 +252,8 @@ fn the_terminal_is_restored_after_two_and_three_signals() {
     }
 }
 
-/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, the exit code was that of the run.
+/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, the exit code was that of the
+/// run.
 #[test]
 fn a_panicking_screen_restores_the_terminal() {
     let terminal = Terminal::run_with("fathom_panic_at=live", &format!("run --live {NULL} --runtime=1"));

@@ -151,7 +151,8 @@ fn suites_sweeps_and_simulations_have_metrics() {
     }
 }
 
-/// Returns all metrics of runs: of a closed loop on the null engine, and of a schedule on a modelled volume with credits.
+/// Returns all metrics of runs: of a closed loop on the null engine, and of a schedule on a modelled volume with
+/// credits.
 fn run_metrics() -> Vec<Exposition> {
     let lines = [
         format!("{NULL} --runtime=30"),

@@ -1,7 +1,7 @@
 //! Every job file of `examples/` has the same operations, output and data as under fio.
 //!
-//! Each runs twice with three engines: for half a second, when the documents must have the same keys of the same types in the
-//! same order; and without a runtime, when the operations must be the same.
+//! Each runs twice with three engines: for half a second, when the documents must have the same keys of the same types
+//! in the same order; and without a runtime, when the operations must be the same.
 
 mod common;
 

@@ -16,8 +16,8 @@ use volume::closed::{Load, Prediction, predict};
 const DEPTHS: [u32; 3] = [1, 16, 64];
 /// Minimum runtime.
 const SECONDS: f64 = 2.0;
-/// Maximum fraction of the last requests, all of which fio counts at the completion of the last one: few enough not to affect
-/// the tail.
+/// Maximum fraction of the last requests, all of which fio counts at the completion of the last one: few enough not to
+/// affect the tail.
 const LAST_FRACTION: f64 = 0.004;
 
 /// Results of 4 KiB random reads at one depth.
@@ -76,12 +76,14 @@ fn served(volume: &str, depth: u32, secs: f64) -> Served {
     }
 }
 
-/// Tolerances between fio and the simulation: a fraction of the IOPS, and for latencies the larger of a fraction and a time in us.
+/// Tolerances between fio and the simulation: a fraction of the IOPS, and for latencies the larger of a fraction and a
+/// time in us.
 const IOPS_TOLERANCE: f64 = 0.02;
 const P50: (f64, f64) = (0.03, 30.0);
 const P99: (f64, f64) = (0.1, 250.0);
 
-/// Returns the differences between fio and the simulation that the server's lateness and wake-ups of `host` do not explain.
+/// Returns the differences between fio and the simulation that the server's lateness and wake-ups of `host` do not
+/// explain.
 fn differences(depth: u32, served: Served, simulated: Figures, host: WakeUps) -> Vec<String> {
     let Served { fio, late_mean_us, late_p50_us, late_p99_us } = served;
     // A late reply delays the next request of its slot.

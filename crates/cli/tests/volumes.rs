@@ -130,7 +130,8 @@ fn one_machine_has_one_memory() {
     let error = dry_run(on, ",memory=2GiB").expect_code(2).stderr;
     assert!(error.contains("`memory` is `2GiB` here and `1GiB` for another volume"), "{error}");
     assert!(error.contains("jobs.fio:9:34") && error.contains("host="), "{error}");
-    // A memory size given once, by any job, applies to the machine. The dry run reports which jobs bypass the page cache.
+    // A memory size given once, by any job, applies to the machine. The dry run reports which jobs bypass the page
+    // cache.
     let line = |host: &str, memory: u32| {
         format!(
             "a: buffered, through the page cache of machine `{host}`, with {memory} GiB of memory\nb: bypasses the page cache\nc: bypasses"
@@ -166,8 +167,8 @@ fn volume_file(scratch: &Scratch, us: u32) -> String {
     scratch.write("flash.toml", text)
 }
 
-/// Evenly spaced reads sample a chain of two states. Its rates follow from the fraction of slow reads and from the lengths of
-/// their runs.
+/// Evenly spaced reads sample a chain of two states. Its rates follow from the fraction of slow reads and from the
+/// lengths of their runs.
 #[test]
 fn slow_spells_have_the_given_frequency_and_length() {
     let scratch = Scratch::new();

@@ -1,5 +1,5 @@
-//! All commands, engines, kinds of targets and options that decide the direction: a target changes only if a dry run announces
-//! a write, and only if no rule forbids it.
+//! All commands, engines, kinds of targets and options that decide the direction: a target changes only if a dry run
+//! announces a write, and only if no rule forbids it.
 
 mod common;
 

@@ -1,10 +1,10 @@
 //! Manual pages, rendered from clap's commands and the table of job options.
 //!
-//! Help, completions and these pages have one source, so that they cannot differ. The module `facts` has the texts that only
-//! pages have (environment, files, first steps); [`ENVIRONMENT`] is checked against the sources.
+//! Help, completions and these pages have one source, so that they cannot differ. The module `facts` has the texts that
+//! only pages have (environment, files, first steps); [`ENVIRONMENT`] is checked against the sources.
 //!
-//! This crate does *not* define commands, write files or call `man`. It writes the markup itself, because its pages take
-//! listings, exit codes and related pages from the help text; ARCHITECTURE.md has the comparison with a library.
+//! This crate does *not* define commands, write files or call `man`. It writes the markup itself, because its pages
+//! take listings, exit codes and related pages from the help text; ARCHITECTURE.md has the comparison with a library.
 
 mod facts;
 mod help;

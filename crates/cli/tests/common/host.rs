@@ -1,8 +1,8 @@
 //! Timing tests on hosts with other load: such a test passes, fails, or is reported as skipped by name.
 //!
-//! One good attempt passes, and three bad attempts on a calm host fail. So a defect that spoils an attempt with probability p is
-//! missed with probability 1 - p^3: never at p = 1, with 0.14 at p = 0.95, with 0.27 at p = 0.9. These tests do not look for
-//! rarer failures: they compare rates and latencies with limits that a defect breaks every time.
+//! One good attempt passes, and three bad attempts on a calm host fail. So a defect that spoils an attempt with
+//! probability p is missed with probability 1 - p^3: never at p = 1, with 0.14 at p = 0.95, with 0.27 at p = 0.9. These
+//! tests do not look for rarer failures: they compare rates and latencies with limits that a defect breaks every time.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +31,8 @@ impl From<String> for Miss {
     }
 }
 
-/// Repeats an attempt whose outcome depends on timing until it succeeds, fails often enough on a calm host, or was disturbed
-/// too often to decide.
+/// Repeats an attempt whose outcome depends on timing until it succeeds, fails often enough on a calm host, or was
+/// disturbed too often to decide.
 #[track_caller]
 pub(crate) fn timed<M: Into<Miss>>(name: &str, attempt: impl FnMut() -> Result<(), M>) {
     match decide(attempt, Usage::by_others) {
@@ -91,8 +91,8 @@ impl WakeUps {
     /// An idle virtual machine has 150 to 220 us.
     const P99_US: f64 = 400.0;
 
-    /// Reports whether wake-ups are as prompt as on an idle host. If not, the lateness varies from one wait to the next, and
-    /// subtracting it does not make a comparison of fast replies conclusive.
+    /// Reports whether wake-ups are as prompt as on an idle host. If not, the lateness varies from one wait to the
+    /// next, and subtracting it does not make a comparison of fast replies conclusive.
     pub(crate) fn are_prompt(self) -> bool {
         self.mean_us <= Self::MEAN_US && self.p99_us <= Self::P99_US
     }

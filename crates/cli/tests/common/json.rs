@@ -87,8 +87,8 @@ impl Json {
         text
     }
 
-    /// Returns the distinct paths of all values with their types, in order. All items of an array share a path, as do numeric
-    /// keys, because the filled buckets of a histogram vary.
+    /// Returns the distinct paths of all values with their types, in order. All items of an array share a path, as do
+    /// numeric keys, because the filled buckets of a histogram vary.
     pub(crate) fn shape(&self) -> Vec<String> {
         let mut shape = Shape::default();
         shape.add("", self);

@@ -93,7 +93,8 @@ fn manifests_mount_declared_volumes_and_use_valid_commands() {
     }
 }
 
-/// Returns the arguments of a manifest's container, with its directories below `folder`, and its job file if it has one.
+/// Returns the arguments of a manifest's container, with its directories below `folder`, and its job file if it has
+/// one.
 fn job_of(manifest: &str, folder: &str) -> (Vec<String>, Option<String>) {
     let documents = documents(manifest);
     let of_kind = |kind: &'static str| documents.iter().find(move |document| document.text("kind") == kind);

@@ -1,4 +1,5 @@
-//! Runs the scripts of the GitHub action with a scratch repository, a release on disk, and a `gh` that records its calls.
+//! Runs the scripts of the GitHub action with a scratch repository, a release on disk, and a `gh` that records its
+//! calls.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

@@ -38,7 +38,8 @@ pub(crate) const EBS: [AtLimit; 21] = [
     (GP3_16K, "iops=4175,lat=61.16ms,qd=16,jobs=16,bs=256k,rw=randwrite", "volume throughput"),
 ];
 
-/// github.com/tkubica12/cloud-storage-tests @ad5a911c, 2022-11-02, disks/disks.md: fio, 30 s each, on a `Standard_D16as_v4`.
+/// github.com/tkubica12/cloud-storage-tests @ad5a911c, 2022-11-02, disks/disks.md: fio, 30 s each, on a
+/// `Standard_D16as_v4`.
 pub(crate) const AZURE: [AtLimit; 13] = [
     ("azure/p30", "iops=5210,qd=256,bs=4k,rw=randread", "volume IOPS"),
     ("azure/p30", "iops=5180,qd=256,bs=4k,rw=randwrite", "volume IOPS"),
@@ -57,15 +58,17 @@ pub(crate) const AZURE: [AtLimit; 13] = [
 
 /// Volumes of three providers.
 pub(crate) const OTHERS: [AtLimit; 7] = [
-    // github.com/circy9/storage-test @2a15eb89, 2021-05 and 2021-06: fio 2.17 for 15 s, disks of 100 GiB, host cache off.
+    // github.com/circy9/storage-test @2a15eb89, 2021-05 and 2021-06: fio 2.17 for 15 s, disks of 100 GiB, host cache
+    // off.
     ("azure/p10", "iops=3501,qd=64,bs=4k,rw=randread", "burst IOPS"),
     ("azure/p10", "iops=3500,qd=64,bs=4k,rw=randwrite", "burst IOPS"),
     ("azure/p10", "bw=162MiB/s,qd=64,bs=128k,rw=randwrite", "burst throughput"),
     ("gcp/pd-ssd@2019,size=100GB", "iops=2994,qd=64,bs=4k,rw=randwrite", "pd-ssd IOPS"),
     // github.com/dyu/vps-comparison @c59e0b0c, 2018-01-02: fio 3.1 for 300 s on a `t2.micro`.
     ("aws/gp2,size=8GiB", "iops=3065,lat=1303.18us,qd=4,bs=4k,rw=randwrite", "burst IOPS"),
-    // github.com/longhorn/longhorn @17f08975, 2024-05-10, examples/reference-setup-performance-scalability-and-sizing-guidelines:
-    // reads of three nodes together, per volume.
+    // github.com/longhorn/longhorn @17f08975, 2024-05-10,
+    // examples/reference-setup-performance-scalability-and-sizing-guidelines: reads of three nodes together, per
+    // volume.
     (GP3_10K, "iops=10639,bs=4k,rw=randread", "volume IOPS"),
     (GP3_10K, "bw=392MiB/s,bs=128k,rw=randread", "volume throughput"),
 ];
@@ -231,7 +234,8 @@ pub(crate) const INCONSISTENT: [&str; 42] = [
     "iops=95,lat=320ms-420ms,qd=4,jobs=16,bs=4m",
     "iops=2018k,lat=570.3us,qd=96",
     "iops=2000,lat=2ms,qd=1,bs=4k,rw=randread",
-    // dyu/vps-comparison @c59e0b0c: 18.0k printed although 74.0 MiB/s are 18.9k (fio 3.1); a container whose queue was not kept full.
+    // dyu/vps-comparison @c59e0b0c: 18.0k printed although 74.0 MiB/s are 18.9k (fio 3.1); a container whose queue was
+    // not kept full.
     "iops=70.1k,lat=46.60us,qd=4,bs=4k,rw=read",
     "iops=8716,lat=431.47us,qd=4,bs=4k,rw=randread",
     "iops=18.0k,lat=1675.96us,qd=32,bs=4k,rw=randread",

@@ -78,8 +78,8 @@ fn servers_are_killed(words: &'static str) {
     trial.expect_load();
 }
 
-/// Disconnects clients under load in the middle of a request, and checks that the server continues with another client and that
-/// a new client finds all acknowledged writes.
+/// Disconnects clients under load in the middle of a request, and checks that the server continues with another client
+/// and that a new client finds all acknowledged writes.
 fn clients_are_killed(words: &'static str) {
     let mut trial = Trial::new(words);
     let _server = trial.serve();

@@ -50,7 +50,8 @@ fn large_and_small() -> Result<(), String> {
         (large.join().unwrap(), small.join().unwrap())
     });
     let (large, small) = (large as f64 / secs as f64, small as f64 / secs as f64);
-    // The model gives 2 large and 500 small reads per second; in order of arrival there would be one small read per second.
+    // The model gives 2 large and 500 small reads per second; in order of arrival there would be one small read per
+    // second.
     let fraction = (large * f64::from(1 << 20) + small * 4096.0) / SLOW_BYTES_PER_SEC;
     if small > 150.0 && large > 1.2 && (0.75..1.08).contains(&fraction) {
         return Ok(());
