@@ -232,7 +232,7 @@ fn a_server_that_dies_ends_the_job() {
 
 /// With a full queue, the verdict named both the depth and the device as possible limits.
 #[test]
-fn a_probe_shows_whether_depth_or_device_is_the_limit() {
+fn a_probe_tells_depth_limits_from_device_limits() {
     let depth =
         ("custom,size=1GiB,latency=3ms", "depth_bound", "The depth was the limit, not the device: iodepth=8 gave ");
     let device = (
@@ -242,7 +242,7 @@ fn a_probe_shows_whether_depth_or_device_is_the_limit() {
     );
     // Wrong verdicts are deterministic, so repeating a disturbed probe cannot make one pass.
     for (volume, code, sentence) in [depth, device] {
-        timed(&format!("nbd::a_probe_shows_whether_depth_or_device_is_the_limit, {code}"), || {
+        timed(&format!("nbd::a_probe_tells_depth_limits_from_device_limits, {code}"), || {
             let server =
                 Server::start(|scratch| (fathom(["serve", volume, "--socket", &scratch.text("s")]), String::new()));
             let job = "--rw=randread --bs=4k --iodepth=4 --time_based --runtime=2 --probe";
