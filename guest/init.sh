@@ -1,5 +1,5 @@
 #!/bin/sh
-# The guest's first process: loads drivers, carries out /guest/script and powers off. Results go to the second serial line.
+# The guest's first process: loads drivers, runs /guest/script and powers off. Results go to the second serial line.
 export PATH=/bin HOME=/root NO_COLOR=1 COLUMNS=100 FATHOM_NO_RECORD=1 XDG_RUNTIME_DIR=/run DM_DISABLE_UDEV=1
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -29,7 +29,7 @@ while read -r kind rest; do
     test)
         set -- $rest
         echo "@begin $1"
-        # A shell of its own, so that a test leaves no variable or directory to the next.
+        # A separate shell, so that no variable or directory is left for the next test.
         timeout -s KILL 180 sh -c '. /guest/lib.sh; . "/guest/cases/$1.sh"; "test_$2"' sh "$2" "$3"
         code=$?
         name=$1 ;;
@@ -38,7 +38,7 @@ while read -r kind rest; do
         code=$?
         name=command ;;
     esac
-    # A test may have left its line unfinished.
+    # The output of a test may not end with a newline.
     printf '\n@end %s %s %s\n' "$name" "$code" "$(($(cut -d. -f1 /proc/uptime) - started))"
 done < /guest/script
 echo "@done"

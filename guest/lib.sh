@@ -1,11 +1,11 @@
-# What the guest's tests share. A test is a function `test_NAME() {` of a file in `cases`; it fails when a command in it
-# does, and what it prints is then shown.
+# Shared functions of the guest tests. A test is a function `test_NAME() {` of a file in `cases`. It fails if one of its
+# commands fails, and its output is then shown.
 
 set -eu
 cd /tmp
 
 cleanups=
-# later COMMAND: carried out when the test ends, the last first.
+# later COMMAND: runs COMMAND when the test ends, in reverse order.
 later() {
     cleanups="$*
 $cleanups"
@@ -20,7 +20,7 @@ finish() {
 }
 trap finish EXIT
 
-# The shell would take busybox's own.
+# Otherwise the shell would run the applet of busybox.
 losetup() {
     /bin/losetup "$@"
 }
@@ -30,7 +30,7 @@ fail() {
     exit 1
 }
 
-# disk NAME MIB [ATTRIBUTE=VALUE]...: makes /dev/NAME, in memory and full of zeros.
+# disk NAME MIB [ATTRIBUTE=VALUE]...: creates /dev/NAME, in memory and filled with zeros.
 disk() {
     local name=$1 mib=$2 at=/sys/kernel/config/nullb/$1 attribute
     shift 2
@@ -45,13 +45,13 @@ disk() {
     wait_for "test -b /dev/$name"
 }
 
-# ext4 DEVICE: makes a filesystem that writes nothing by itself later.
+# ext4 DEVICE: creates a filesystem without later background writes.
 ext4() {
     mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$1"
 }
 
-# mounted DEVICE NAME: mounts at /mnt/NAME, puts a file there and freezes the filesystem, so that the device beneath changes
-# only where a program writes to it. `unmount` undoes it.
+# mounted DEVICE NAME: mounts at /mnt/NAME, creates a file and freezes the filesystem, so that only other programs
+# change the device. `unmount` undoes it.
 mounted() {
     mkdir -p "/mnt/$2"
     mount -t ext4 -o noatime "$1" "/mnt/$2"
@@ -66,7 +66,7 @@ unmount() {
     umount "/mnt/$1"
 }
 
-# loop_over FILE [OPTION]...: attaches a loop device and puts its path into `loop`.
+# loop_over FILE [OPTION]...: attaches a loop device and sets `loop` to its path.
 loop_over() {
     local file=$1
     shift
@@ -74,7 +74,7 @@ loop_over() {
     later "losetup --detach $loop"
 }
 
-# wait_for COMMAND: until it succeeds, for two minutes: the processor is emulated.
+# wait_for COMMAND: waits until COMMAND succeeds, for two minutes, because the processor is emulated.
 wait_for() {
     local tries=1200
     until eval "$1" >/dev/null 2>&1; do
@@ -84,13 +84,13 @@ wait_for() {
     done
 }
 
-# digest PATH...: of the bytes as they are on the device, past the page cache.
+# digest PATH...: prints digests of the content on the device, without the page cache.
 digest() {
     sync
     xtask digest "$@"
 }
 
-# kib PATH: its size.
+# kib PATH: prints the size in KiB.
 kib() {
     if [ -b "$1" ]; then
         echo $(($(blockdev --getsize64 "$1") / 1024))
@@ -99,14 +99,14 @@ kib() {
     fi
 }
 
-# expect CODE PATTERN COMMAND...: the exit code, and a pattern (grep -Ei) that the output has to have.
+# expect CODES PATTERN COMMAND...: checks the exit code, and that the output matches a pattern (grep -Ei).
 expect() {
-    local wanted=$1 pattern=$2 code=0
+    local codes=$1 pattern=$2 code=0
     shift 2
     timeout -s KILL 90 "$@" > /tmp/out 2>&1 || code=$?
-    if ! echo " $wanted " | grep -q " $code "; then
+    if ! echo " $codes " | grep -q " $code "; then
         cat /tmp/out
-        fail "exit code $code, not $wanted: $*"
+        fail "exit code $code, not $codes: $*"
     fi
     if grep -q panicked /tmp/out; then
         cat /tmp/out
@@ -118,11 +118,11 @@ expect() {
     fi
 }
 
-# writes PATH [OPTION]...: the command that writes half a megabyte there.
+# The start of a command that writes half a megabyte.
 writes="fathom run --progress off --name=t --rw=write --bs=4k --size=512k --ioengine=psync"
 
-# refused PATTERN PATH [GUARDED]...: writing PATH is refused for a reason that matches, by the generator and by the disk
-# server, and neither PATH nor what else is named has changed.
+# refused PATTERN PATH [GUARDED]...: checks that generator and disk server refuse to write PATH for a matching reason,
+# and that neither PATH nor the other paths change.
 refused() {
     local pattern=$1 path=$2 before
     shift 2
@@ -133,17 +133,17 @@ refused() {
     [ "$before" = "$(digest "$path" "$@")" ] || fail "$path was refused, but data have changed"
 }
 
-# permitted PATH [OPTION]...: writing PATH succeeds and changes it.
+# permitted PATH [OPTION]...: checks that writing PATH succeeds and changes it.
 permitted() {
     local path=$1 before
     shift
     before=$(digest "$path")
-    # Half a megabyte is too little to be trusted as a measurement, which is code 4.
+    # Half a megabyte is too little for a trustworthy measurement, which is exit code 4.
     expect "0 4" write $writes --filename="$path" "$@"
     [ "$before" != "$(digest "$path")" ] || fail "$path was not written"
 }
 
-# namespaces_of SERIAL: the paths of the NVMe namespaces with this serial number, such as /dev/nvme0n1.
+# namespaces_of SERIAL: prints the paths of the NVMe namespaces with a serial number, such as /dev/nvme0n1.
 namespaces_of() {
     local at name
     for at in /sys/block/nvme*; do
@@ -155,7 +155,7 @@ namespaces_of() {
     done
 }
 
-# scsi_disk [PARAMETER=VALUE]...: makes a SCSI disk, or several, and puts their paths into `scsi`.
+# scsi_disk [PARAMETER=VALUE]...: creates one or more SCSI disks and sets `scsi` to their paths.
 scsi_disk() {
     modprobe scsi_debug delay=0 "$@"
     later "modprobe -r scsi_debug"

@@ -1,4 +1,4 @@
-//! Any words are a command line: they give jobs or diagnostics in both dialects, and never a panic.
+//! Parses any words as a command line, in both dialects. The result is jobs or diagnostics, never a panic.
 
 #![no_main]
 

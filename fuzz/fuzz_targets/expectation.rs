@@ -1,4 +1,5 @@
-//! Any text is an expectation or a fault with its place and remedy, and what is read is written so that it is read again.
+//! Parses any text as an expectation. The result is an expectation that can be written and parsed again, or an error
+//! with its place and remedy.
 
 #![no_main]
 

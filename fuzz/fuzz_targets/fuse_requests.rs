@@ -1,5 +1,5 @@
-//! Any bytes from `/dev/fuse` are a request or none: what the disk has to do lies within it, every reply has the length
-//! that its header says, and there is never a panic.
+//! Parses any bytes as requests of `/dev/fuse`. Operations lie within the disk, replies have the length in their
+//! header, and nothing panics.
 
 #![no_main]
 
@@ -14,28 +14,28 @@ fuzz_target!(|bytes: &[u8]| {
     for read_only in [false, true] {
         let node = Node { size: SIZE, block_bytes: 4096, read_only, owner: (0, 0) };
         let _ = node.request(bytes);
-        // Most bytes say a wrong length; said rightly, more of them are looked at.
-        let mut sealed = bytes.to_vec();
-        if let Some(length) = sealed.get_mut(..4) {
+        // Most inputs declare a wrong length; the right one reaches more code.
+        let mut sized = bytes.to_vec();
+        if let Some(length) = sized.get_mut(..4) {
             length.copy_from_slice(&(bytes.len() as u32).to_ne_bytes());
         }
-        match node.request(&sealed).map(|request| request.ask) {
+        match node.request(&sized).map(|request| request.ask) {
             Some(Ask::Do(ticket, operation)) => {
                 assert!(within(&operation) && !(read_only && writes(&operation)), "{operation:?}");
-                whole(&ticket.reply(Ok(())));
-                whole(&ticket.reply(Err(nbd::wire::Errno::Io)));
+                check_length(&ticket.reply(Ok(())));
+                check_length(&ticket.reply(Err(nbd::wire::Errno::Io)));
             }
             Some(Ask::Seek(seek)) => {
                 let extent = |length: u64| Extent { length: length.div_ceil(2), hole: length % 2 == 0, zero: false };
-                whole(&seek.answer(|_, length| Ok(vec![extent(length)])));
+                check_length(&seek.answer(|_, length| Ok(vec![extent(length)])));
             }
-            Some(Ask::Answer(reply)) => whole(&reply),
+            Some(Ask::Answer(reply)) => check_length(&reply),
             Some(Ask::Nothing) | None => {}
         }
     }
 });
 
-fn whole(reply: &FuseReply) {
+fn check_length(reply: &FuseReply) {
     let length = reply.bytes().len() as u32 + reply.payload_bytes();
     assert_eq!(reply.bytes()[..4], length.to_ne_bytes());
 }

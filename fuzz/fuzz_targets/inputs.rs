@@ -1,5 +1,5 @@
-//! Any bytes are an input and, where they are text, a claim: they give runs, reports, figures or located errors, and
-//! never a panic. What is read can be used: its derived figures, its record and, of a claim, its text.
+//! Parses any bytes as an input and, if they are text, as a claim. The result is runs, reports, figures or located
+//! errors, never a panic. Parsed values are usable: derived figures, records, and the text of claims.
 
 #![no_main]
 

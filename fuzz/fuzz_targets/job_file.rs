@@ -1,14 +1,14 @@
-//! Any bytes are a job file: they give jobs or diagnostics in both dialects, and never a panic.
+//! Parses any bytes as a job file, in both dialects. The result is jobs or diagnostics, never a panic.
 
 #![no_main]
 
 use job::{Dialect, HostSource, Nowhere, parse_file_text};
 use libfuzzer_sys::fuzz_target;
 
-/// Every include is a short file, every variable is set, so that both are walked through.
-struct Anything;
+/// A host on which half of all include files exist and half of all variables are set.
+struct FuzzHost;
 
-impl HostSource for Anything {
+impl HostSource for FuzzHost {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         if path.len() % 2 == 0 { Ok(b"bs=4k\ninclude more\n".to_vec()) } else { Err("no such file".to_owned()) }
     }
@@ -32,7 +32,7 @@ impl HostSource for Anything {
 
 fuzz_target!(|bytes: &[u8]| {
     for dialect in [Dialect::Fio, Dialect::Strict] {
-        let parsed = parse_file_text("fuzz.fio", bytes, dialect, &Anything);
+        let parsed = parse_file_text("fuzz.fio", bytes, dialect, &FuzzHost);
         assert!(!parsed.value.jobs.is_empty() || !parsed.diagnostics.is_empty());
     }
 });

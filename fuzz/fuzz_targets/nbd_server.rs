@@ -1,4 +1,4 @@
-//! A whole server takes any bytes from a client that has chosen an export, and ends when it is stopped.
+//! Feeds any bytes of a client that has selected an export to a complete server, which ends when it is stopped.
 
 #![no_main]
 
@@ -14,7 +14,8 @@ use units::Nanos;
 use volume::System;
 
 const SIZE: u64 = 1 << 62;
-/// Fixed newstyle without zeroes; structured replies or extended headers, by the first byte; `base:allocation`; the export.
+/// Fixed newstyle without zeroes; structured replies or extended headers, by the first byte; `base:allocation`; the
+/// export.
 const CONTEXT: &[u8] = b"IHAVEOPT\0\0\0\x0a\0\0\0\x1b\0\0\0\0\0\0\0\x01\0\0\0\x0fbase:allocation";
 const GO: &[u8] = b"IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0";
 
@@ -29,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     if how & 2 != 0 {
         drop(client);
     }
-    // MemoryStore is short in one half of the cases: requests wait for it, and are announced to be shorter.
+    // In half of the cases memory is scarce: requests wait for it, and the announced maximum is smaller.
     let memory_bytes = if how & 8 == 0 { 4 << 20 } else { 1 << 30 };
     let store: Box<dyn Store> = match how >> 4 & 3 {
         0 | 1 => Box::new(MemoryStore::new(SIZE, 1 << 20)),

@@ -1,6 +1,6 @@
-# Device-mapper: what is beneath a mapping is in use, however deep.
+# Device-mapper: devices below a mapping are in use, at any depth.
 
-# Few iterations: they cost a guest without KVM seconds.
+# Few iterations, because they take seconds in a guest without KVM.
 luks_options="--batch-mode --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 --key-file /tmp/key"
 
 luks() {
@@ -41,7 +41,7 @@ test_open_and_mounted_luks() {
     refused "LUKS|in use|mounted" /dev/vault /mnt/inside/data
 }
 
-# Without a header there is nothing to recognize, but neither is it empty.
+# Without a header there is no format to recognize, but the device is not empty.
 test_plain_dm_crypt() {
     disk vault 24
     head -c 32 /dev/zero > /tmp/key

@@ -1,6 +1,6 @@
-# `fathom doctor` where a host has such devices: every check is made and nothing panics.
+# `fathom doctor` on these devices: all checks run and nothing panics.
 
-# examined PATTERN PATH...: in each format.
+# examined PATTERN PATH...: runs the doctor in each format.
 examined() {
     local pattern=$1 path
     shift

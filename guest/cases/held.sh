@@ -1,4 +1,4 @@
-# Devices that a program holds for itself, and such that take no writes.
+# Devices that a program has opened exclusively, and read-only devices.
 
 test_device_held_exclusively() {
     disk kept 16

@@ -1,4 +1,4 @@
-# Loop devices over devices: a mount on top is a use of what is beneath.
+# Loop devices over devices: a mount at the top uses the devices below.
 
 test_loop_over_a_disk_at_an_offset() {
     disk lower 32
@@ -32,7 +32,7 @@ test_loop_over_a_loop() {
     refused "loop" /tmp/backing /mnt/inside/data
 }
 
-# The data begin at 4 MiB, so the first sectors of the disk hold no signature.
+# The data start at 4 MiB, so the first sectors of the disk have no signature.
 test_detached_loop_over_a_disk_at_an_offset() {
     disk lower 32
     loop_over /dev/lower --offset 4MiB

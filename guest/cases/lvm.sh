@@ -1,6 +1,6 @@
-# LVM: a physical volume is data whether or not its group is active.
+# LVM: a physical volume counts as data whether or not its group is active.
 
-# group: a volume group over /dev/pv with a logical volume of 16 MiB.
+# group: creates a volume group over /dev/pv with a logical volume of 16 MiB.
 group() {
     disk pv 48
     lvm pvcreate -q -y /dev/pv

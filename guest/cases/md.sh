@@ -1,6 +1,6 @@
-# md: a member is data whether or not its array runs, wherever its superblock is.
+# md: a member counts as data whether or not its array runs, at any position of the superblock.
 
-# array METADATA: a mirror of /dev/left and /dev/right at /dev/md7.
+# array METADATA: creates a mirror of /dev/left and /dev/right at /dev/md7.
 array() {
     disk left 24
     disk right 24
@@ -10,13 +10,13 @@ array() {
     wait_for "test -b /dev/md7"
 }
 
-# quiet: waits until md has noted in its superblocks that nothing is being written.
+# quiet: waits until md has marked its superblocks clean.
 quiet() {
     sync
     wait_for "grep -q clean /sys/block/md7/md/array_state"
 }
 
-# members METADATA: refused while the array runs, while it is mounted, and after it was stopped.
+# members METADATA: checks that members are refused while the array runs, while it is mounted, and after it has stopped.
 members() {
     array "$1"
     quiet

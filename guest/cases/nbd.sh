@@ -50,7 +50,7 @@ test_two_exports_have_two_devices() {
     stop_server
 }
 
-# The kernel ends a connection whose server is gone; nothing may be left, and the device is free for the next one.
+# The kernel ends the connection of a killed server; nothing is left, and the device is free for the next server.
 test_killed_server_leaves_nothing() {
     serve_device custom,size=16MiB,iops=20000,latency=100us
     kill -9 $server
@@ -93,7 +93,7 @@ test_device_of_a_server_that_is_still_mounted_when_it_ends() {
     [ $code = 3 ] || [ $code = 0 ] || fail "exit code $code: $(cat /tmp/served.err)"
 }
 
-# An export is a device that is written to under the same rules.
+# The rules for writing to devices also hold for exports.
 test_export_that_holds_a_filesystem() {
     truncate -s 32M /tmp/exported
     later "rm -f /tmp/exported"

@@ -1,4 +1,4 @@
-# NVMe: several paths to one namespace, character devices, zones, and what a result says of the device.
+# NVMe: several paths to one namespace, character devices, zones, and the device in results.
 
 plain() {
     plain=$(namespaces_of plain)
@@ -11,7 +11,7 @@ test_result_names_the_device() {
     expect "0 4" "\"path\": \"$plain\"" fathom run --progress off --name=t --rw=randread --bs=4k --size=16m --iodepth=8 --ioengine=io_uring \
         --direct=1 --filename="$plain" --format=json -o /tmp/nvme.json
     grep -q '"kind": "block"' /tmp/out && grep -q '"size": 67108864' /tmp/out || fail "not as a device of 64 MiB: $(cat /tmp/out)"
-    # What the kernel has counted for it.
+    # The kernel's counters of the disk.
     grep -A 3 "\"name\": \"${plain#/dev/}\"" /tmp/out | grep -Eq '"read_ios": [1-9]' || fail "no counters of the disk: $(cat /tmp/out)"
     expect "0 1 4" "IOPS" fathom explain /tmp/nvme.json
     rm /tmp/nvme.json
@@ -36,7 +36,7 @@ test_namespace_with_partitions() {
     refused "mounted at /mnt/nvme" "${plain}p1" "$plain"
 }
 
-# /dev/ng0n1 takes commands, no reads and writes; as a block device it would be opened past every check.
+# /dev/ng0n1 takes commands, not reads and writes; as a block device it would bypass every check.
 test_character_device_is_no_target() {
     plain
     character=/dev/ng${plain#/dev/nvme}
@@ -54,7 +54,7 @@ test_character_device_is_no_target() {
     [ "$before" = "$(digest "$plain")" ] || fail "data have changed"
 }
 
-# With native multipath there is one node, and two controllers behind it.
+# With native multipath there is one node with two controllers.
 test_two_controllers_and_one_node() {
     set -- $(namespaces_of shared)
     [ $# = 1 ] || fail "with multipath there is one node, not: $*"
@@ -64,7 +64,7 @@ test_two_controllers_and_one_node() {
     refused "mounted at /mnt/shared" "$1" /mnt/shared/data
 }
 
-# without_multipath: the two controllers of the shared namespace give a node each, in `first` and `second`.
+# without_multipath: sets `first` and `second` to the nodes of the two controllers of the shared namespace.
 without_multipath() {
     later "modprobe -r nvme nvme_core; modprobe nvme; sleep 1"
     modprobe -r nvme nvme_core
@@ -86,7 +86,7 @@ test_mounted_by_its_other_node() {
     refused "$first|mounted at /mnt/shared" "$second" /mnt/shared/data
 }
 
-# No signature tells: the other node is in use by a mapping.
+# There is no signature, but a mapping uses the other node.
 test_in_use_by_its_other_node() {
     without_multipath
     dmsetup create upper --table "0 32768 linear $first 65536"
@@ -107,7 +107,7 @@ test_partition_mounted_by_its_other_node() {
     refused "${first}p1|mounted at /mnt/shared" "${second}p1" /mnt/shared/data
 }
 
-# A disk without data is still written where it has two nodes.
+# An empty disk with two nodes is still writable.
 test_empty_namespace_with_two_nodes_is_written() {
     without_multipath
     permitted "$second" --direct=1
@@ -118,8 +118,8 @@ zoned() {
     [ "$(cat "/sys/block/${zoned#/dev/}/queue/zoned")" = host-managed ] || fail "the guest lacks its zoned disk"
 }
 
-# A write that is not at the write pointer fails in the drive, and Fathom says why; one that is succeeds. After a failure the
-# kernel refuses all writes to that zone until it is reset, so each part has a zone of its own.
+# A write at the write pointer succeeds. Any other write fails in the drive, and Fathom reports why. After a failure the
+# kernel refuses all writes to that zone until it is reset, so each part uses its own zone.
 test_zoned_namespace() {
     zoned
     expect "0 4" read fathom run --progress off --name=t --rw=randread --bs=4k --size=8m --ioengine=io_uring --direct=1 --filename="$zoned"

@@ -1,6 +1,6 @@
 # Partitions: writing a disk writes its partitions.
 
-# mbr: /dev/guard with a partition of 16 MiB that holds ext4, and one of 8 MiB that is empty.
+# mbr: creates /dev/guard with a partition of 16 MiB with ext4 and an empty one of 8 MiB.
 mbr() {
     disk guard 32
     printf '1MiB,16MiB,L\n17MiB,8MiB,L\n' | sfdisk -q --label dos /dev/guard
@@ -56,15 +56,15 @@ test_gpt_disk_that_the_kernel_has_not_read() {
     disk guard 32
     printf '1MiB,16MiB,L\n' | sfdisk -q --label gpt /dev/guard
     wait_for "test -b /dev/guard1"
-    # As for a kernel that was told to forget its partitions.
+    # The table, but not the kernel's view, loses the partition.
     sfdisk --delete --no-reread /dev/guard 1 >/dev/null 2>&1 || true
     refused "GPT|partition" /dev/guard
-    # The backup at the end alone is one too.
+    # The backup at the end alone also counts as a table.
     dd if=/dev/zero of=/dev/guard bs=512 count=34 oflag=direct 2>/dev/null
     refused "GPT|partition" /dev/guard
 }
 
-# Each direction that changes data, and the commands that start such jobs by themselves.
+# All directions that change data, and commands that start such jobs.
 test_every_way_of_writing_is_refused() {
     mbr
     mounted /dev/guard1 first

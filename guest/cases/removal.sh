@@ -1,6 +1,6 @@
-# Devices that go away while they are written to: the run ends, says which operation failed, and keeps its results so far.
+# Devices that are removed during writes: the run ends, names the failed operation, and keeps its results so far.
 
-# removed PATH COMMAND ENGINE: COMMAND takes PATH away after a second of random writes.
+# removed PATH COMMAND ENGINE: runs COMMAND, which removes PATH, after two seconds of random writes.
 removed() {
     local path=$1 command=$2 engine=$3 code=0
     fathom run --progress off --name=t --rw=randwrite --bs=4k --iodepth=8 --ioengine="$engine" --direct=1 --time_based --runtime=60 \
@@ -22,7 +22,7 @@ removed() {
     [ $code = 3 ] || fail "exit code $code, not 3: $(cat /tmp/partial.err)"
     grep -q panicked /tmp/partial.err && fail "it panicked: $(cat /tmp/partial.err)"
     grep -q "the device has gone" /tmp/partial.err || fail "it does not say why: $(cat /tmp/partial.err)"
-    # What was measured until then is there, printed and in the file.
+    # The results so far are printed and in the file.
     grep -Eq "write +[0-9.]+k? IOPS .* [0-9,]+ operations" /tmp/partial.txt || fail "no results: $(cat /tmp/partial.txt)"
     tail -n 1 /tmp/partial.json | grep -q '^}$' || fail "the second output is not whole: $(tail -c 300 /tmp/partial.json)"
 }
@@ -49,7 +49,7 @@ test_null_block_device_is_powered_off() {
     removed /dev/brief "echo 0 > /sys/kernel/config/nullb/brief/power" libaio
 }
 
-# A device that fails some requests is there still: each error is counted.
+# A device that fails some requests is still present: errors are reported as such.
 test_device_that_fails_while_it_stays() {
     disk lower 16
     modprobe dm_flakey

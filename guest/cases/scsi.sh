@@ -16,7 +16,7 @@ test_disk_with_a_mounted_partition() {
     refused "mounted at /mnt/scsi" "${scsi}1" "$scsi"
 }
 
-# Two hosts with the same unit behind them: one name each, one identifier.
+# Two hosts with the same unit: two names, one identifier.
 test_mounted_by_its_other_node() {
     scsi_disk dev_size_mb=32 add_host=2 vpd_use_hostno=0
     set -- $scsi

@@ -1,4 +1,4 @@
-//! Files that are made from the code: written, or checked to be up to date.
+//! Writes the files that are generated from the code, or checks that they are up to date.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::pages;
 use crate::tidy::{relative, root};
 
-/// Folders in which every file is generated.
-const WHOLLY: [&str; 3] = ["man/man1", "man/man5", "docs/manual/pictures"];
+/// Directories in which every file is generated.
+const GENERATED_DIRS: [&str; 3] = ["man/man1", "man/man5", "docs/manual/pictures"];
 
 /// Writes the generated files; with `check`, only compares them.
 pub(crate) fn run(check: bool) -> Result<()> {
@@ -41,24 +41,24 @@ pub(crate) fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Every generated file and its text.
+/// Returns all generated files and their texts.
 fn files(root: &Path) -> Result<Vec<(String, String)>> {
     let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
     for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
-        files.push((format!("completions/{name}"), own_words(root, &["completions", shell])?));
+        files.push((format!("completions/{name}"), output_of(root, &["completions", shell])?));
     }
-    files.push(("docs/findings.md".to_owned(), own_words(root, &["explain", "--findings"])?));
-    files.push(("docs/doctor.md".to_owned(), own_words(root, &["doctor", "--checks"])?));
-    files.push(("docs/suites.md".to_owned(), own_words(root, &["suite", "list", "--format", "md"])?));
+    files.push(("docs/findings.md".to_owned(), output_of(root, &["explain", "--findings"])?));
+    files.push(("docs/doctor.md".to_owned(), output_of(root, &["doctor", "--checks"])?));
+    files.push(("docs/suites.md".to_owned(), output_of(root, &["suite", "list", "--format", "md"])?));
     files.extend(manual(root)?);
     files.extend(pages::all(root)?);
     Ok(files)
 }
 
-/// The pages of `man`.
+/// Returns the manual pages.
 fn manual(root: &Path) -> Result<Vec<(String, String)>> {
     let scratch = pages::scratch_folder("man")?;
-    own_words(root, &["man", "--into", &scratch.to_string_lossy()])?;
+    output_of(root, &["man", "--into", &scratch.to_string_lossy()])?;
     let mut pages = Vec::new();
     for folder in std::fs::read_dir(&scratch)? {
         for page in std::fs::read_dir(folder?.path())? {
@@ -70,10 +70,10 @@ fn manual(root: &Path) -> Result<Vec<(String, String)>> {
     Ok(pages)
 }
 
-/// Files that once were generated.
+/// Finds files that are no longer generated.
 fn leftovers(root: &Path, files: &[(String, String)]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for folder in WHOLLY.map(|folder| root.join(folder)).iter().filter(|folder| folder.exists()) {
+    for folder in GENERATED_DIRS.map(|folder| root.join(folder)).iter().filter(|folder| folder.exists()) {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             if files.iter().all(|(name, _)| *name != relative(root, &path)) {
@@ -85,8 +85,8 @@ fn leftovers(root: &Path, files: &[(String, String)]) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What the binary itself says, so that completions and arguments, or pages and checks, cannot differ.
-fn own_words(root: &Path, words: &[&str]) -> Result<String> {
+/// Returns the output of a Fathom command, so that pages and completions cannot differ from the program.
+fn output_of(root: &Path, words: &[&str]) -> Result<String> {
     let output = Command::new("cargo")
         .args(["run", "--quiet", "--bin", "fathom", "--"])
         .args(words)

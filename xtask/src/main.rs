@@ -1,12 +1,13 @@
-//! The project's own chores. `cargo xtask` lists them.
+//! Tasks of the project; `cargo xtask` lists them.
 //!
-//! They are written in Rust so that they run wherever the project builds, and kept apart from the product so that
-//! a plain build compiles none of them.
+//! They are written in Rust, so that they run wherever the project builds, and are in a package of their own, so that a
+//! plain build does not compile them.
 
 mod bench;
 mod generate;
 mod guest;
 mod pages;
+mod scratch;
 mod tidy;
 
 use std::process::ExitCode;
@@ -29,19 +30,19 @@ fn main() -> ExitCode {
         ["generate"] => generate::run(false),
         ["generate", "--check"] => generate::run(true),
         ["bench", cases @ ..] => bench::run(cases),
-        ["guest", "--", command @ ..] if !command.is_empty() => return ended(guest::command(command)),
-        ["guest", words @ ..] => return ended(guest::test(words)),
-        ["hold", device] => return ended(guest::hold(device)),
-        ["digest", paths @ ..] => return ended(guest::digest(paths)),
+        ["guest", "--", command @ ..] if !command.is_empty() => return exit_code(guest::command(command)),
+        ["guest", words @ ..] => return exit_code(guest::test(words)),
+        ["hold", device] => return exit_code(guest::hold(device)),
+        ["digest", paths @ ..] => return exit_code(guest::digest(paths)),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
         }
     };
-    ended(outcome.map(|()| ExitCode::SUCCESS))
+    exit_code(outcome.map(|()| ExitCode::SUCCESS))
 }
 
-fn ended(outcome: anyhow::Result<ExitCode>) -> ExitCode {
+fn exit_code(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {

@@ -1,24 +1,22 @@
-//! Pages of the manual whose commands are carried out: what a page shows is what its commands print, and its pictures are
-//! those that its commands make.
+//! Runs the commands in documentation pages, and inserts their output and pictures.
 //!
-//! A command stands behind `$ ` in a fenced block, and under it what it prints on a terminal of 100 columns. A line `...`
-//! stands for any lines. All commands of a page run one after the other in one scratch folder, which has `examples/` and
-//! `models/` in it. A picture that a page shows from `pictures/` is the file of that name which one of them wrote.
+//! A command follows `$ ` in a fenced block, and its output on a terminal of 100 columns follows the command. A line
+//! `...` stands for any lines. All commands of a page run in order in one scratch directory with `examples/` and
+//! `models/`. A picture that a page shows from `pictures/` is the file of that name that one of them writes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 
 use crate::tidy::relative;
 
-/// What a line that stands for any lines consists of.
+/// The line that stands for any lines.
 const ELIDED: &str = "...";
 
-/// The pages with commands, as they should be, and their pictures.
+/// Returns the pages that have commands, with current output, and their pictures.
 pub(crate) fn all(root: &Path) -> Result<Vec<(String, String)>> {
-    let built = Command::new("cargo").args(["build", "--quiet", "--bin", "fathom"]).current_dir(root).status()?;
-    ensure!(built.success(), "fathom cannot be built");
+    crate::scratch::build(root, &["--quiet"], "debug")?;
     let mut files = Vec::new();
     for path in candidates(root)? {
         let text = std::fs::read_to_string(&path)?;
@@ -26,14 +24,14 @@ pub(crate) fn all(root: &Path) -> Result<Vec<(String, String)>> {
         if pieces.iter().any(|piece| matches!(piece, PagePiece::Example { .. })) {
             let name = relative(root, &path);
             let scratch = PagesScratch::new(root, &name)?;
-            files.push((name.clone(), carried_out(&pieces, &scratch).context(name)?));
+            files.push((name.clone(), with_output(&pieces, &scratch).context(name)?));
             files.extend(pictures(root, &path, &text, &scratch)?);
         }
     }
     Ok(files)
 }
 
-/// Every page for readers, in a fixed order.
+/// Returns all documentation pages, sorted.
 fn candidates(root: &Path) -> Result<Vec<PathBuf>> {
     let mut pages = vec![root.join("README.md")];
     for folder in ["docs", "docs/manual"] {
@@ -49,9 +47,9 @@ fn candidates(root: &Path) -> Result<Vec<PathBuf>> {
 /// A part of a page.
 #[derive(Debug, PartialEq, Eq)]
 enum PagePiece<'a> {
-    /// What is kept as it is.
+    /// A line that is kept.
     Text(&'a str),
-    /// A command as it is written, and what is shown under it.
+    /// A command as written, and the output below it.
     Example { command: Vec<&'a str>, shown: Vec<&'a str> },
 }
 
@@ -80,8 +78,8 @@ fn pieces(page: &str) -> Vec<PagePiece<'_>> {
     pieces
 }
 
-/// The page with what its commands print.
-fn carried_out(pieces: &[PagePiece], scratch: &PagesScratch) -> Result<String> {
+/// Returns a page with the current output of its commands.
+fn with_output(pieces: &[PagePiece], scratch: &PagesScratch) -> Result<String> {
     let mut page = String::new();
     let mut add = |line: &str| {
         page.push_str(line);
@@ -102,9 +100,9 @@ fn carried_out(pieces: &[PagePiece], scratch: &PagesScratch) -> Result<String> {
     Ok(page)
 }
 
-/// Whether what is shown is what is printed, where `...` stands for any lines.
+/// Reports whether shown output equals printed output, where `...` stands for any lines.
 fn agrees(shown: &[&str], printed: &[&str]) -> bool {
-    // Between two commands of a block there may be an empty line.
+    // An empty line may separate two commands of a block.
     let end = |lines: &[&str]| lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let (shown, printed) = (&shown[..end(shown)], &printed[..end(printed)]);
     let mut chunks: Vec<&[&str]> = shown.split(|line| *line == ELIDED).collect();
@@ -120,7 +118,7 @@ fn agrees(shown: &[&str], printed: &[&str]) -> bool {
     rest.ends_with(last)
 }
 
-/// The pictures that a page shows, as its commands wrote them.
+/// Returns the pictures of a page, as written by its commands.
 fn pictures(root: &Path, page: &Path, text: &str, scratch: &PagesScratch) -> Result<Vec<(String, String)>> {
     let folder = page.parent().context("a page lies in a folder")?.join("pictures");
     let mut found: Vec<(String, String)> = Vec::new();
@@ -128,17 +126,16 @@ fn pictures(root: &Path, page: &Path, text: &str, scratch: &PagesScratch) -> Res
         let name = part.split(')').next().unwrap_or_default();
         let made = scratch.0.join(name);
         let path = relative(root, &folder.join(name));
-        if found.iter().any(|(known, _)| *known == path) {
-            continue;
+        if found.iter().all(|(known, _)| *known != path) {
+            let content = std::fs::read_to_string(&made)
+                .with_context(|| format!("{}: no command of it writes {name}", relative(root, page)))?;
+            found.push((path, content));
         }
-        let content = std::fs::read_to_string(&made)
-            .with_context(|| format!("{}: no command of it writes {name}", relative(root, page)))?;
-        found.push((path, content));
     }
     Ok(found)
 }
 
-/// An empty folder beside what is built.
+/// Creates an empty directory next to the build.
 pub(crate) fn scratch_folder(name: &str) -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let folder = program.parent().context("xtask lies in a folder")?.join("pages").join(name);
@@ -149,7 +146,7 @@ pub(crate) fn scratch_folder(name: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A folder of a page's own.
+/// The scratch directory of a page.
 struct PagesScratch(PathBuf);
 
 impl PagesScratch {
@@ -161,7 +158,7 @@ impl PagesScratch {
         Ok(Self(folder))
     }
 
-    /// What a command prints on standard output; on both where it says so itself.
+    /// Runs a command and returns its standard output.
     fn run(&self, command: &str) -> Result<String> {
         let program = std::env::current_exe()?;
         let programs = program.parent().context("xtask lies in a folder")?;
@@ -175,7 +172,7 @@ impl PagesScratch {
             .envs([("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERM", "dumb"), ("LC_ALL", "C.UTF-8")])
             .env_remove("XDG_STATE_HOME")
             .output()?;
-        // An expectation that fails and a result that is not to be trusted are worth a page too.
+        // Pages may show failed expectations and untrustworthy results.
         if !matches!(output.status.code(), Some(0 | 1 | 4)) {
             bail!("`{command}`: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
         }
@@ -188,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_stand_in_fenced_blocks_and_may_go_on_in_the_next_line() {
+    fn commands_are_in_fenced_blocks_and_may_span_lines() {
         let page = "$ no\n```text\n$ a \\\n  b\none\n\n$ c\n```\ntail";
         let found = pieces(page);
         let expected = [
@@ -203,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_marked_and_the_rest_has_to_be_there() {
+    fn dots_stand_for_any_lines_and_the_rest_must_match() {
         let printed = ["a", "b", "c", "d"];
         for shown in [
             &["a", "b", "c", "d"][..],
@@ -229,11 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_made_anew_where_its_command_prints_something_else() {
-        let root = crate::tidy::root().expect("the project is there");
-        let scratch = PagesScratch::new(&root, "a-page-of-a-test").expect("the build can be written to");
+    fn output_is_replaced_if_the_command_prints_something_else() {
+        let root = crate::tidy::root().expect("the project exists");
+        let scratch = PagesScratch::new(&root, "a-page-of-a-test").expect("the build directory is writable");
         let page = "```text\n$ printf 'one\\ntwo\\n'\nold\n```\n";
-        let made = carried_out(&pieces(page), &scratch).expect("printf is there");
+        let made = with_output(&pieces(page), &scratch).expect("printf exists");
         assert_eq!(made, "```text\n$ printf 'one\\ntwo\\n'\none\ntwo\n```\n");
         assert!(scratch.run("exit 2").is_err());
     }

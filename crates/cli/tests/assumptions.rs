@@ -1,36 +1,32 @@
-//! What results rest on where providers publish nothing: the jitter of limits, machine limits, merging.
+//! Assumptions in results where providers publish nothing: the jitter of limits, machine limits, merging.
 
 mod common;
 
 use common::model::{assert_near, read, record, refused, simulate};
-use common::{Outcome, Scratch, fathom, run, words};
+use common::{Outcome, Scratch, fathom, flat, run, words};
 use record::Run;
 use serde_json::Value;
 
-/// 98 % of a limit, at random.
+/// Random arrivals at 98 % of a limit.
 const NEAR: &str = "--name=a --rw=randread --bs=4k --iodepth=4096 --rate_iops=24500 --rate_process=poisson --runtime=20 \
                     --time_based --randseed=7";
 const DISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=25000,throughput=400MiB/s";
-
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 fn wide(line: &str) -> Outcome {
     run(fathom(words(line)).env("COLUMNS", "200")).expect_code(0)
 }
 
 fn p99_ns(run: &Run) -> f64 {
-    read(&run.jobs[0]).response.percentile_ns(99.0).expect("it has a response") as f64
+    read(&run.jobs[0]).response.percentile_ns(99.0).expect("the read has response times") as f64
 }
 
 fn notes(run: &Run) -> String {
-    run.model.as_ref().expect("it is of a model").volumes[0].notes.join("\n")
+    run.model.as_ref().expect("a run on a model").volumes[0].notes.join("\n")
 }
 
-/// With 5 ms of jitter p99 was 1.6 to 2 ms, without 5.5: no result said that the first rests on an assumption.
+/// p99 was 1.6 to 2 ms with 5 ms of jitter and 5.5 ms without, but no result named the assumption.
 #[test]
-fn a_simulation_near_a_limit_says_what_p99_is_without_jitter() {
+fn a_simulation_near_a_limit_reports_p99_without_jitter() {
     let [with, without] = [DISK.to_owned(), format!("{DISK},jitter=0ms")].map(|volume| record(&volume, NEAR));
     assert!(p99_ns(&without) > 2.0 * p99_ns(&with), "{} and {}", p99_ns(&with), p99_ns(&without));
     let stage = |run: &Run| {
@@ -40,15 +36,15 @@ fn a_simulation_near_a_limit_says_what_p99_is_without_jitter() {
     let early = stage(&with).early.expect("it has jitter");
     assert_eq!((early.jitter_ns, early.basis.as_str()), (5_000_000, "assumed"));
     assert_eq!(stage(&without).early, None);
-    // Latencies beyond it are p99 of both, because few of either are long at the same time.
+    // The wait accounts for p99 alone, because waits and latencies are rarely long together.
     let wait = p99_ns(&without) - 1e6;
     assert_near("wait without", early.p99_wait_without_ns as f64, wait, 0.15);
-    let said = notes(&with);
+    let noted = notes(&with);
     let words =
         "volume IOPS admits operations up to 5.00 ms (assumed) ahead of an even schedule: 99 % did not wait there";
-    assert!(said.contains(words) && said.contains("`jitter=TIME` behind the volume sets it"), "{said}");
+    assert!(noted.contains(words) && noted.contains("`jitter=TIME` behind the volume sets it"), "{noted}");
     assert!(!notes(&without).contains("even schedule"), "{}", notes(&without));
-    // Far from the limit it makes no difference, and in a closed loop none is known.
+    // Far from the limit jitter makes no difference, and in a closed loop its effect is unknown.
     let far = record(DISK, &NEAR.replace("24500", "5000"));
     assert!(!notes(&far).contains("even schedule"), "{}", notes(&far));
     let closed = record(DISK, "--name=a --rw=randread --bs=4k --iodepth=64 --runtime=2 --time_based");
@@ -56,7 +52,7 @@ fn a_simulation_near_a_limit_says_what_p99_is_without_jitter() {
 }
 
 #[test]
-fn the_jitter_of_a_custom_volume_is_a_key_of_it() {
+fn jitter_is_a_key_of_custom_volumes() {
     let job =
         "--name=a --rw=randread --bs=4k --iodepth=64 --rate_iops=950 --rate_process=poisson --runtime=60 --time_based";
     let p99 = |keys: &str| p99_ns(&record(&format!("custom,iops=1000,latency=1ms{keys}"), job));
@@ -81,35 +77,34 @@ fn the_jitter_of_a_custom_volume_is_a_key_of_it() {
 }
 
 #[test]
-fn a_plan_with_a_bound_on_a_percentile_names_the_jitter_it_rests_on() {
+fn a_plan_with_a_bound_on_a_percentile_names_the_jitter_it_assumes() {
     let line = "plan --iops 24500 --p99 3ms --headroom 0 --provider gcp/hyperdisk-balanced";
     let text = flat(&wide(line).stdout);
     let jitter =
         text.split("jitter volume IOPS admits operations up to 5.00 ms (assumed) ahead of schedule: p99 ").nth(1);
     let jitter = jitter.unwrap_or_else(|| panic!("no jitter in {text}"));
     assert!(jitter.contains("above the bound of 3.00 ms (simulated)"), "{text}");
-    assert!(text.contains("ms without jitter"), "the row says it too: {text}");
+    assert!(text.contains("ms without jitter"), "the row also says it: {text}");
     let document: Value = serde_json::from_str(&wide(&format!("{line} --format json")).stdout).expect("JSON");
     let effect = &document["meeting"][0]["jitter"];
     let ns = |key: &str| effect["percentile"][key].as_f64().unwrap_or_else(|| panic!("{effect}"));
     assert_eq!((&effect["basis"], &effect["ms"], &effect["simulated"]), (&"assumed".into(), &5.0.into(), &true.into()));
     assert!(ns("with_ns") < 3e6 && ns("without_ns") > 3e6, "{effect}");
-    // The same simulated by hand.
+    // The same value from a separate simulation.
     let volume = document["best"].as_str().expect("a best");
     let p99 = p99_ns(&record(&format!("{volume},jitter=0ms"), NEAR));
     assert_near("p99 without jitter", ns("without_ns"), p99, 0.25);
-    // Without simulations the formulas say it, and on paper and in tables it stands as well.
+    // Without simulations the formulas give it, and the other formats show it, too.
     assert!(flat(&wide(&format!("{line} --no-simulation")).stdout).contains("above the bound of 3.00 ms (by formula)"));
     for format in ["md", "csv"] {
         let text = wide(&format!("{line} --format {format}")).stdout;
         assert!(text.contains("without jitter") || text.contains("percentile_without_jitter_ns"), "{text}");
     }
     let scratch = Scratch::new();
-    let page = scratch.path("plan.html");
-    wide(&format!("{line} -o {}", page.display()));
-    let page = std::fs::read_to_string(&page).expect("it is written");
+    wide(&format!("{line} -o {}", scratch.text("plan.html")));
+    let page = scratch.read("plan.html");
     assert!(page.contains("admits operations up to 5.00 ms (assumed) ahead of schedule"), "{page}");
-    // Where the limit is far, or nothing is bounded, or it is given as none, there is nothing to say.
+    // No note if the limit is far, if nothing is bounded, or if the jitter is set to zero.
     for other in [
         "plan --iops 24500 --p99 30ms --headroom 300% --provider gcp/hyperdisk-balanced",
         "plan --iops 24500 --headroom 0 --provider gcp/hyperdisk-balanced",
@@ -120,16 +115,16 @@ fn a_plan_with_a_bound_on_a_percentile_names_the_jitter_it_rests_on() {
     }
 }
 
-/// 15,300 writes and 17,000 reads a second of 4 KiB were measured (docs of JanneMattila/playground-aks-storage,
-/// 2022-02-18); 62,000 were simulated, because the machine's column for Ultra is empty.
+/// 15,300 writes and 17,000 reads of 4 KiB per second were measured (docs of JanneMattila/playground-aks-storage,
+/// 2022-02-18), but 62,000 were simulated, because the machine's column for Ultra is empty.
 #[test]
-fn ultra_on_a_machine_without_limits_for_it_was_simulated_without_any() {
+fn ultra_on_a_machine_without_ultra_limits_was_simulated_without_limits() {
     let volume = "azure/ultra,size=256GiB,iops=76800,throughput=4000MB/s,machine=D8ds_v4";
     let job = "--name=a --rw=randwrite --bs=4k --iodepth=256 --numjobs=4 --group_reporting --runtime=5 --time_based";
     let run = record(volume, job);
     assert_near("IOPS", run.jobs[0].result.iops(), 16_000.0, 0.02);
     assert!(notes(&run).contains("its uncached limits hold, as measured"), "{}", notes(&run));
-    // The plan counts them too.
+    // The plan applies them, too.
     let line = "plan --iops 40k --machine D8ds_v4 --provider azure/ultra --no-simulation";
     assert!(flat(&wide(line).stdout).contains("sustains less than 48,000 IOPS: azure/ultra 12,800 IOPS"));
     let line = format!("explain --claim iops=15300,lat=66.9ms,qd=1024,bs=4k --volume {volume}");
@@ -138,7 +133,7 @@ fn ultra_on_a_machine_without_limits_for_it_was_simulated_without_any() {
 }
 
 #[test]
-fn a_machine_limit_that_is_not_known_stands_in_every_result() {
+fn unknown_machine_limits_are_in_every_result() {
     let volume = "azure/p30,machine=D8s_v3";
     let said = "machine limit unknown: the catalogue has no machine maximum throughput of D8s_v3";
     let text = flat(&simulate(volume, "--name=a --rw=read --bs=1m --size=1G").expect_clean().stdout);
@@ -157,35 +152,33 @@ fn a_machine_limit_that_is_not_known_stands_in_every_result() {
     }
     let text = flat(&wide(&format!("catalog {volume}")).stdout);
     assert!(text.contains(said), "{text}");
-    // Where no machine is named, no machine is missing.
+    // Without a machine, no limit is missing.
     assert!(!simulate("azure/p30", "--name=a --rw=read --bs=1m --size=1G").stdout.contains("limit unknown"));
 }
 
-/// 3,068 writes a second were measured on gp2, 4 in flight (dyu/vps-comparison, fio-libaio-4K.md, 2017-10-06), and 4,000
-/// simulated: small sequential operations are not merged.
+/// 3,068 writes per second were measured on gp2 with 4 in flight (dyu/vps-comparison, fio-libaio-4K.md, 2017-10-06),
+/// but 4,000 were simulated: small sequential operations are not merged.
 #[test]
 fn sequential_4_kib_writes_on_gp2_were_simulated_30_percent_too_fast() {
     let job = |bs: &str| format!("--name=a --rw=write --bs={bs} --iodepth=4 --runtime=20 --time_based");
     let run = record("aws/gp2,size=8GiB", &job("4k"));
     assert_near("IOPS", run.jobs[0].result.iops(), 3_068.0, 0.03);
-    let said = notes(&run);
-    assert!(
-        said.contains(" counted each, being below 32 KiB (\"AWS Knowledge Center") && said.contains("2020"),
-        "{said}"
-    );
-    assert_eq!(said.matches("volume IOPS, burst IOPS: ").count(), 1, "both in one note: {said}");
-    // What is merged says what that rests on: documented of gp2 and io1, assumed of gp3 and io2.
+    let noted = notes(&run);
+    let counted = " counted each, being below 32 KiB (\"AWS Knowledge Center";
+    assert!(noted.contains(counted) && noted.contains("2020"), "{noted}");
+    assert_eq!(noted.matches("volume IOPS, burst IOPS: ").count(), 1, "both in one note: {noted}");
+    // Notes about merging state their basis: documented for gp2 and io1, assumed for gp3 and io2.
     for (volume, assumed) in [("aws/gp3", "as documented for gp2 and io1"), ("aws/gp2", "attempts to merge")] {
-        let said = notes(&record(&format!("{volume},size=500GiB"), &job("64k")));
-        assert!(said.contains("continued others and counted with them, up to 256 KiB"), "{said}");
-        assert!(said.contains("assumed: ") && said.contains(assumed), "{said}");
+        let noted = notes(&record(&format!("{volume},size=500GiB"), &job("64k")));
+        assert!(noted.contains("continued others and counted with them, up to 256 KiB"), "{noted}");
+        assert!(noted.contains("assumed: ") && noted.contains(assumed), "{noted}");
     }
     let random = notes(&record("aws/gp2,size=8GiB", &job("4k").replace("write", "randwrite")));
     assert!(!random.contains("continued others"), "{random}");
 }
 
 #[test]
-fn plans_and_explanations_say_where_they_rest_on_merging() {
+fn plans_and_explanations_state_that_they_assume_merging() {
     let line = "plan --iops 8000 --bs 64k --pattern sequential --headroom 0 --provider aws/gp3,iops=3000";
     let text = flat(&wide(line).stdout);
     assert!(
@@ -197,10 +190,8 @@ fn plans_and_explanations_say_where_they_rest_on_merging() {
     let small = flat(&wide(&line.replace("64k", "16k")).stdout);
     assert!(!small.contains("are merged") && small.contains("Nothing in the catalogue meets this need"), "{small}");
     let explained = |claim: &str| {
-        flat(
-            &wide(&format!("explain --claim iops=2000,lat=2ms,qd=4,{claim} --volume aws/gp3,throughput=250MiB/s"))
-                .stdout,
-        )
+        let line = format!("explain --claim iops=2000,lat=2ms,qd=4,{claim} --volume aws/gp3,throughput=250MiB/s");
+        flat(&wide(&line).stdout)
     };
     assert!(explained("bs=64k,rw=read").contains("volume IOPS: sequential operations count as one up to 256 KiB"));
     assert!(explained("bs=4k,rw=read").contains("volume IOPS: sequential operations of less than 32 KiB count each"));

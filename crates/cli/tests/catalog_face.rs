@@ -1,9 +1,9 @@
-//! `fathom catalog`: what it lists, what it says about a volume, and what it refuses.
+//! `fathom catalog`: lists, descriptions of volumes, and errors.
 
 mod common;
 
 use common::json::Json;
-use common::{Scratch, fathom, run, words};
+use common::{Scratch, fathom, flat, run, words};
 
 #[test]
 fn the_list_names_volumes_of_all_providers() {
@@ -14,7 +14,7 @@ fn the_list_names_volumes_of_all_providers() {
 }
 
 #[test]
-fn a_volume_shows_rule_numbers_source_and_what_binds() {
+fn a_volume_shows_rule_numbers_source_and_binding_limit() {
     let line = "catalog gcp/pd-ssd@2019,size=500GB,vcpus=32 --rw randwrite --bs 16k";
     let outcome = run(fathom(words(line)).env("COLUMNS", "80")).expect_code(0);
     let expected = [
@@ -25,7 +25,7 @@ fn a_volume_shows_rule_numbers_source_and_what_binds() {
         "85.00 USD a month = 0.17 × 500 GB",
         "Not known",
     ];
-    let text = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(&outcome.stdout);
     for part in expected {
         assert!(text.contains(part), "`{part}` is missing from:\n{}", outcome.stdout);
     }
@@ -34,7 +34,7 @@ fn a_volume_shows_rule_numbers_source_and_what_binds() {
 }
 
 #[test]
-fn programs_get_one_document() {
+fn json_is_one_document() {
     let outcome = run(&mut fathom(words("catalog vultr/nvme-block --format json --bs 1m"))).expect_code(0);
     let document = Json::read(&outcome.stdout);
     assert!((381.0..382.0).contains(&document.number("iops")));
@@ -43,7 +43,7 @@ fn programs_get_one_document() {
 }
 
 #[test]
-fn a_file_of_ones_own_is_a_volume() {
+fn a_model_file_is_a_volume() {
     let scratch = Scratch::new();
     scratch.write(
         "mine.toml",
@@ -57,7 +57,7 @@ fn a_file_of_ones_own_is_a_volume() {
 }
 
 #[test]
-fn all_mistakes_come_at_once_with_their_places() {
+fn all_errors_are_reported_with_their_places() {
     let outcome = run(&mut fathom(words("catalog gcp/pd-ssd,size=1PB,sped=3 --bs 4q --rw raed"))).expect_code(2);
     for part in ["volume:1:17", "volume:1:21", "--bs=4q", "--rw=raed", "4 errors"] {
         assert!(outcome.stderr.contains(part), "`{part}` is missing from:\n{}", outcome.stderr);

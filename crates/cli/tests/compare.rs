@@ -1,4 +1,4 @@
-//! `fathom compare`, on simulated runs: what is told, what is refused, and how it ends.
+//! `fathom compare` on simulated runs: verdicts, errors and exit codes.
 
 mod common;
 
@@ -11,13 +11,13 @@ fn compare(text: &str) -> Outcome {
     run(&mut fathom(words(&format!("compare {text}"))))
 }
 
-/// The last paragraph, on one line.
+/// Returns the last paragraph, on one line.
 fn answer(page: &str) -> String {
     let last = page.trim_end().rsplit("\n\n").next().unwrap_or_default();
     last.lines().collect::<Vec<_>>().join(" ")
 }
 
-/// The record with something changed in it.
+/// Writes a changed copy of a record.
 fn changed(scratch: &Scratch, from: &str, name: &str, change: impl FnOnce(&mut Value)) -> String {
     let mut record: Value = serde_json::from_str(&std::fs::read_to_string(from).unwrap()).unwrap();
     change(&mut record);
@@ -34,7 +34,7 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
     for part in ["baseline", "candidate", "reads", "  IOPS", "  latency mean", "  latency p99 ", "same"] {
         assert!(page.contains(part), "`{part}` is missing:\n{page}");
     }
-    assert!(!page.contains("bandwidth"), "with one block size it is the same figure twice:\n{page}");
+    assert!(!page.contains("bandwidth"), "with one block size, bandwidth repeats IOPS:\n{page}");
     let page = compare(&format!("{a} {slow} --force")).expect_clean().stdout;
     assert!(answer(&page).contains("slower on reads (IOPS)"), "{page}");
     assert!(page.lines().filter(|line| line.ends_with("worse")).count() >= 4, "{page}");
@@ -44,12 +44,12 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
     let p50 = figures.iter().find(|row| row["figure"] == "read.latency_p50").unwrap();
     assert_eq!(p50["verdict"], "worse");
     let percent = p50["change"]["percent"].as_f64().unwrap();
-    assert!((percent - 10.0).abs() < 2.0, "the median is a tenth longer: {p50}");
+    assert!((percent - 10.0).abs() < 2.0, "the median is 10 % longer: {p50}");
     assert_eq!((&document["schema"], &document["options"]["threshold_percent"]), (&Value::from(1), &Value::from(2.0)));
 }
 
 #[test]
-fn the_exit_code_says_what_was_asked_about() {
+fn the_exit_code_follows_fail_on() {
     let scratch = Scratch::new();
     let (a, slow) = (simulated(&scratch, "a.json", 1_000, 1, LOAD), simulated(&scratch, "slow.json", 1_100, 3, LOAD));
     compare(&format!("{a} {slow} --force")).expect_clean();
@@ -63,7 +63,7 @@ fn the_exit_code_says_what_was_asked_about() {
 }
 
 #[test]
-fn every_format_is_written_by_its_ending() {
+fn every_format_is_written_by_its_file_extension() {
     let scratch = Scratch::new();
     let (a, b) = (simulated(&scratch, "a.json", 1_000, 1, LOAD), simulated(&scratch, "b.json", 1_000, 2, LOAD));
     let out = ["c.json", "c.md", "c.csv", "c.txt"].map(|name| scratch.text(name));
@@ -86,7 +86,7 @@ fn every_format_is_written_by_its_ending() {
 }
 
 #[test]
-fn runs_of_different_loads_are_refused_with_every_reason() {
+fn runs_of_different_workloads_are_refused_with_every_reason() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let other = "--name=reads --rw=randrw --bs=8k --iodepth=8 --numjobs=2 --group_reporting --runtime=20 --time_based";
@@ -133,7 +133,7 @@ fn repeats_are_given_with_commas_or_with_options() {
     assert!(few.expect_clean().stdout.contains("fewer than five"));
 }
 
-/// What `--repeat` keeps has a name for all of it.
+/// A series that `--repeat` saves has one name.
 #[test]
 fn a_series_is_all_of_its_repeats() {
     let scratch = Scratch::new();
@@ -155,7 +155,7 @@ fn a_series_is_all_of_its_repeats() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_all_at_once() {
+fn all_reasons_against_a_comparison_are_reported_together() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let text = std::fs::read_to_string(&a).unwrap();
@@ -184,7 +184,7 @@ fn what_cannot_be_compared_is_refused_all_at_once() {
     ] {
         assert!(all.stderr.contains(reason), "`{reason}` is missing:\n{}", all.stderr);
     }
-    assert!(std::fs::read_to_string(&empty).unwrap().len() > 100, "it was not written over");
+    assert!(std::fs::read_to_string(&empty).unwrap().len() > 100, "it was not overwritten");
     let one = compare(&a).expect_code(2);
     assert!(one.stderr.contains("two runs are needed"), "{}", one.stderr);
     let spare = compare(&format!("{a} --baseline {empty} --candidate {none}")).expect_code(2);
@@ -197,11 +197,11 @@ fn what_cannot_be_compared_is_refused_all_at_once() {
 type Change<'a> = &'a dyn Fn(&mut Value);
 
 #[test]
-fn odd_figures_are_told_and_harm_nothing() {
+fn implausible_records_cause_no_panic_and_no_nan() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let result = |record: &mut Value, change: Change<'_>| change(&mut record["jobs"][0]["result"]);
-    let odd: [(&str, Change<'_>); 6] = [
+    let implausible: [(&str, Change<'_>); 6] = [
         ("no-time", &|result| result["read"]["runtime_ns"] = 0.into()),
         ("no-series", &|result| result["series"]["intervals"] = Value::Array(Vec::new())),
         ("no-width", &|result| result["series"]["width_ns"] = 0.into()),
@@ -209,7 +209,7 @@ fn odd_figures_are_told_and_harm_nothing() {
         ("huge", &|result| result["read"]["ios"] = u64::MAX.into()),
         ("end-of-time", &|result| result["blocks"][0]["end_ns"] = u64::MAX.into()),
     ];
-    for (name, change) in odd {
+    for (name, change) in implausible {
         let b = changed(&scratch, &a, &format!("{name}.json"), |record| result(record, change));
         for order in [format!("{a} {b}"), format!("{b} {a}")] {
             let outcome = compare(&format!("{order} --force"));
@@ -223,11 +223,11 @@ fn odd_figures_are_told_and_harm_nothing() {
     let second = "--name=reads --rw=randread --iodepth=1 --runtime=1 --time_based";
     let (b, c) = (simulated(&scratch, "b.json", 1_000, 1, second), simulated(&scratch, "c.json", 1_000, 2, second));
     let page = compare(&format!("{b} {c}")).expect_clean().stdout;
-    assert!(answer(&page).starts_with("undecided on reads"), "one second tells nothing: {page}");
+    assert!(answer(&page).starts_with("undecided on reads"), "one second decides nothing: {page}");
 }
 
 #[test]
-fn records_of_others_and_standard_input_are_taken() {
+fn output_of_fio_and_standard_input_are_accepted() {
     let scratch = Scratch::new();
     let article = include_str!("../../record/tests/data/first_try.txt");
     let a = scratch.write("fio.txt", article);
@@ -236,9 +236,9 @@ fn records_of_others_and_standard_input_are_taken() {
     assert!(page.contains("standard input") && page.contains("more runs of each"), "figures without a course: {page}");
 }
 
-/// What `--repeat` writes into a file could be read by nothing: a baseline of three runs was no baseline.
+/// No command could read a file that `--repeat` wrote: a file of three runs was no baseline.
 #[test]
-fn a_file_of_repeats_is_all_of_them_for_every_command() {
+fn every_command_reads_all_repeats_of_a_file() {
     let scratch = Scratch::new();
     let volume = common::runs::disk(&scratch, 1_000);
     let file = |name: &str, seed: &str| {
@@ -261,7 +261,7 @@ fn a_file_of_repeats_is_all_of_them_for_every_command() {
     assert!(["base.json#1", "base.json#2", "base.json#3"].iter().all(|name| text.contains(name)), "three runs");
     let explained = run(&mut fathom(words(&format!("explain {base}")))).expect_clean().stdout;
     assert_eq!((1..=3).filter(|n| explained.contains(&format!("base.json#{n}:"))).count(), 3, "{explained}");
-    // One of them by its number, and all of them from standard input.
+    // One repeat by its number, and all of them from standard input.
     let one = run(&mut fathom(words(&format!("gate {base}#2 --assert read.iops>=3k")))).expect_clean();
     assert!(one.stdout.contains("base.json#2"), "{}", one.stdout);
     let text = std::fs::read_to_string(&base).unwrap();
@@ -271,7 +271,7 @@ fn a_file_of_repeats_is_all_of_them_for_every_command() {
     assert!(none.stderr.contains("`") && none.stderr.contains("base.json#3"), "{}", none.stderr);
 }
 
-/// Repeats of two job files in one file are two series: no command takes one for repeats of the other.
+/// Repeats of two job files in one file are two series that no command mixes.
 #[test]
 fn two_series_in_one_file_are_not_mixed() {
     let scratch = Scratch::new();

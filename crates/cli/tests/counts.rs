@@ -1,4 +1,4 @@
-//! `fathom fio` does as many operations as fio does, and leaves the same files behind.
+//! `fathom fio` does as many operations as fio and leaves the same files.
 
 mod common;
 
@@ -10,10 +10,10 @@ use common::json::Json;
 use common::{Scratch, fathom, fio, require, run, words};
 
 type Program = fn(Vec<String>) -> Command;
-const OURS: Program = |words| fathom(std::iter::once("fio".to_owned()).chain(words));
-const THEIRS: Program = |words| fio(words);
+const FATHOM: Program = |words| fathom(std::iter::once("fio".to_owned()).chain(words));
+const FIO: Program = |words| fio(words);
 
-/// Exit code; operations and bytes of each direction of each job; syncs.
+/// Returns the exit code, and for each job the operations and bytes of each direction and the syncs.
 fn counts(program: Program, scratch: &Scratch, line: &str) -> (Option<i32>, Vec<[u64; 7]>) {
     let words = words(&format!("--output-format=json --thread {line}"));
     let outcome = run(program(words).current_dir(scratch));
@@ -32,15 +32,15 @@ fn counts(program: Program, scratch: &Scratch, line: &str) -> (Option<i32>, Vec<
 #[track_caller]
 fn same_counts(line: &str) {
     let compare = || {
-        let [ours, theirs] = [OURS, THEIRS].map(|program| counts(program, &Scratch::new(), line));
+        let [ours, theirs] = [FATHOM, FIO].map(|program| counts(program, &Scratch::new(), line));
         if ours == theirs { Ok(()) } else { Err(format!("{ours:?} for {theirs:?}: {line}")) }
     };
-    // Which operation is the last one before the end of a runtime depends on the host, on 10 ms.
+    // The last operation before the end of a runtime depends on the host within 10 ms.
     if line.contains("--runtime") { timed(&format!("counts: {line}"), compare) } else { compare().unwrap() }
 }
 
 #[test]
-fn what_is_verified_is_read_back_as_often_as_by_fio() {
+fn verification_reads_as_often_as_fio() {
     require!(Fio);
     for options in [
         "--rw=write --loops=3",
@@ -67,9 +67,9 @@ fn what_is_verified_is_read_back_as_often_as_by_fio() {
     }
 }
 
-/// They were refused.
+/// These jobs were refused.
 #[test]
-fn nothing_is_done_to_files_without_room_for_a_block() {
+fn files_smaller_than_a_block_are_left_alone() {
     require!(Fio);
     for options in [
         "--rw=write --size=4k --filesize=4k --filename=x --numjobs=2 --offset_increment=4k",
@@ -78,7 +78,7 @@ fn nothing_is_done_to_files_without_room_for_a_block() {
     ] {
         same_counts(&format!("--name=x {options}"));
     }
-    let [ours, theirs] = [OURS, THEIRS].map(|program| {
+    let [ours, theirs] = [FATHOM, FIO].map(|program| {
         let scratch = Scratch::new();
         scratch.write("small", [0; 4096]);
         scratch.write("large", [0; 65536]);
@@ -103,12 +103,12 @@ fn dumps_of_damaged_blocks_are_named_as_by_fio() {
             file.write_all(b"torn").expect("a write");
         }
         let (code, _) = counts(program, &scratch, &format!("{line} --rw=read --verify_dump=1"));
-        let size = |name: &String| std::fs::metadata(scratch.path(name)).expect("it is there").len();
+        let size = |name: &String| std::fs::metadata(scratch.path(name)).expect("the dump exists").len();
         let names = scratch.names().into_iter().filter(|name| name.starts_with("x."));
         (code, names.map(|name| (size(&name), name)).collect::<Vec<_>>())
     };
     for options in ["", "--verify_interval=1k"].map(|options| format!("{options} --continue_on_error=verify")) {
-        let [ours, theirs] = [OURS, THEIRS].map(|program| dumps(program, &options));
+        let [ours, theirs] = [FATHOM, FIO].map(|program| dumps(program, &options));
         assert_eq!(ours, theirs, "{options}");
         assert!(theirs.1.iter().any(|(_, name)| name.ends_with(".hdr_fail")), "{theirs:?}");
     }

@@ -1,45 +1,29 @@
-//! How commands end when they are asked to, when something breaks, and when a target never answers.
+//! How commands end on signals, on failures, and when a target never answers.
 //!
-//! Each test says what the release build of f52613e did in its case.
+//! Each test names the behaviour of the release build of f52613e.
 
 mod common;
 
 use std::io::Read;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::json::Json;
-use common::{Outcome, Running, Scratch, fathom, require, run, words};
+use common::{Outcome, Running, Scratch, fathom, require, run, wait_for, words};
 
-/// Jobs that go on until they are stopped, without a device.
+/// A job without a device that runs until it is stopped.
 const ENDLESS: &str = "--name=n --ioengine=null --rw=randread --bs=4k --size=1g --iodepth=8 --time_based --runtime=600";
 
 fn command(line: &str) -> Command {
     fathom(words(line))
 }
 
-/// Starts a program, whose output is collected, with nothing on its standard input.
-#[track_caller]
-fn start(command: &mut Command) -> Running {
-    Running::start(command.stdin(Stdio::null()))
-}
-
 fn pause(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-#[track_caller]
-fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !there() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        pause(5);
-    }
-}
-
-/// Whether a process handles a signal by now: `proc(5)`, `SigCgt` of `status`.
+/// Reports whether a process handles a signal, by `SigCgt` of its `status`, see `proc(5)`.
 fn handles(pid: u32, signal: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -47,25 +31,25 @@ fn handles(pid: u32, signal: u32) -> bool {
     mask >> (signal - 1) & 1 == 1
 }
 
-/// Whether a process has a thread of this name: workers are called after their jobs.
+/// Reports whether a process has a thread of this name: workers are named after their jobs.
 fn has_worker(pid: u32, name: &str) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let names = threads.map(|thread| std::fs::read_to_string(thread.path().join("comm")).unwrap_or_default());
     names.into_iter().any(|known| known.trim_end() == name)
 }
 
-/// Whether a process is a zombie: it has exited, although the kernel may still hold one of its threads.
+/// Reports whether a process is a zombie: it has exited, although the kernel may still hold one of its threads.
 fn has_exited(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
 }
 
-/// A directory for sockets, whose paths must be short, and servers in it.
+/// A directory for sockets, whose paths must be short, and for servers.
 struct Place(tempfile::TempDir);
 
 impl Place {
     fn new() -> Self {
-        Self(tempfile::Builder::new().prefix("fathom-").tempdir().expect("temporary files can be made"))
+        Self(tempfile::Builder::new().prefix("fathom-").tempdir().expect("a temporary directory"))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -78,19 +62,18 @@ impl Place {
         command
     }
 
-    /// A server at the socket `s`, and the address of its export.
+    /// Starts a server at the socket `s`. Returns it with the address of its export.
     #[track_caller]
     fn export(&self) -> (Running, String) {
         let socket = self.path("s");
-        let server = start(self.serve("").arg("--socket").arg(&socket));
-        wait_for("a server", || UnixStream::connect(&socket).is_ok());
+        let server = Running::serve(self.serve("").arg("--socket").arg(&socket), &socket);
         (server, format!("nbd+unix:///?socket={}", socket.display()))
     }
 
-    /// A server with a block device.
+    /// Starts a server with a block device. Returns it with the device.
     #[track_caller]
     fn device(&self) -> (Running, String) {
-        let server = start(&mut self.serve("--device"));
+        let server = Running::start(&mut self.serve("--device"));
         wait_for("a device", || !self.loops().is_empty());
         let device = self.loops().remove(0);
         (server, device)
@@ -103,7 +86,7 @@ impl Place {
         ours.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     }
 
-    /// All that servers here have left behind.
+    /// Returns the sockets, mounts and devices that servers of this directory have left.
     fn left(&self) -> Vec<String> {
         let place = self.0.path().display().to_string();
         let mounts = std::fs::read_to_string("/proc/self/mounts").expect("there is /proc");
@@ -124,20 +107,20 @@ fn a_second_signal_lost_all_results() {
     for (first, second, gap_ms, code) in [("INT", "INT", 0, 130), ("INT", "INT", 100, 130), ("TERM", "HUP", 30, 143)] {
         let scratch = Scratch::new();
         let line = format!("run {ENDLESS} --numjobs=2 --format json -o out.json --events events");
-        let running = start(command(&line).current_dir(&scratch));
+        let running = Running::start(command(&line).current_dir(&scratch));
         wait_for("its worker", || has_worker(running.pid(), "n"));
         pause(400);
         running.signal(first);
         pause(gap_ms);
         running.signal(second);
         let outcome = running.end().expect_code(code);
-        let file = Json::read(&std::fs::read_to_string(scratch.path("out.json")).unwrap());
+        let file = Json::read(&scratch.read("out.json"));
         for document in [Json::read(&outcome.stdout), file] {
             assert_eq!(document.text("outcome"), "interrupted");
             assert!(document.whole("jobs/0/result/read/ios") > 0, "{first} {second}: {}", outcome.stdout);
             assert_eq!(document.find("stuck").map(|_| ()), None, "nothing was stuck");
         }
-        let events = std::fs::read_to_string(scratch.path("events")).unwrap();
+        let events = scratch.read("events");
         assert!(events.lines().last().unwrap_or_default().contains("interrupted"), "{events}");
     }
 }
@@ -146,7 +129,7 @@ fn a_second_signal_lost_all_results() {
 #[test]
 fn a_closed_terminal_lost_all_results() {
     let scratch = Scratch::new();
-    let running = start(command(&format!("run {ENDLESS} --format json -o out.json")).current_dir(&scratch));
+    let running = Running::start(command(&format!("run {ENDLESS} --format json -o out.json")).current_dir(&scratch));
     wait_for("its worker", || has_worker(running.pid(), "n"));
     pause(300);
     running.signal("HUP");
@@ -155,12 +138,12 @@ fn a_closed_terminal_lost_all_results() {
     assert!(std::fs::metadata(scratch.path("out.json")).unwrap().len() > 100);
 }
 
-/// The signal stays ignored under `nohup`, as with f52613e.
+/// SIGHUP stays ignored under `nohup`, as with f52613e.
 #[test]
 fn nohup_still_works() {
     let line = format!("run {} --format json", ENDLESS.replace("--runtime=600", "--runtime=1"));
     let shell = format!("trap '' HUP; exec {} {line}", env!("CARGO_BIN_EXE_fathom"));
-    let running = start(Command::new("sh").args(["-c", &shell]).env("FATHOM_NO_RECORD", "1"));
+    let running = Running::start(Command::new("sh").args(["-c", &shell]).env("FATHOM_NO_RECORD", "1"));
     wait_for("its handlers", || handles(running.pid(), 2));
     running.signal("HUP");
     let outcome = running.end();
@@ -168,9 +151,9 @@ fn nohup_still_works() {
     assert_eq!(Json::read(&outcome.stdout).text("outcome"), "completed");
 }
 
-/// Every command that measures or computes, by double signals. f52613e killed each at the second one without a word.
+/// Two signals to each command that measures or computes. f52613e died at the second one without output.
 #[test]
-fn each_command_ends_within_a_moment_of_two_signals() {
+fn each_command_ends_soon_after_two_signals() {
     let on = "--on custom,size=1GiB,iops=20000,latency=100us";
     let jobs = "--name=n --rw=randread --bs=4k --iodepth=8 --time_based --runtime=100000";
     for (line, code) in [
@@ -181,7 +164,7 @@ fn each_command_ends_within_a_moment_of_two_signals() {
         (format!("fio {ENDLESS} --output-format=json"), 128),
     ] {
         let scratch = Scratch::new();
-        let running = start(command(&line).current_dir(&scratch));
+        let running = Running::start(command(&line).current_dir(&scratch));
         wait_for("its handlers", || handles(running.pid(), 2));
         pause(400);
         let asked = Instant::now();
@@ -198,12 +181,12 @@ fn each_command_ends_within_a_moment_of_two_signals() {
     }
 }
 
-/// A model with one operation per second and 64 in flight: f52613e waited for all of them, a minute.
+/// A model with one operation per second and 64 in flight: f52613e waited a minute for all of them.
 #[test]
-fn a_slow_model_was_waited_for_after_a_signal() {
+fn a_signal_waited_for_a_slow_model() {
     let line = "run --on custom,size=1GiB,iops=1,latency=1ms --name=n --rw=randread --iodepth=64 --time_based \
                 --runtime=600 --grace 200ms --format json";
-    let running = start(&mut command(line));
+    let running = Running::start(&mut command(line));
     wait_for("its handlers", || handles(running.pid(), 2));
     pause(500);
     let asked = Instant::now();
@@ -221,7 +204,7 @@ fn a_signal_in_any_phase_ends_the_run() {
         (format!("{ENDLESS} --ramp_time=100"), None),
         (format!("{} --name=second {} --stonewall", ENDLESS.replace("600", "200ms"), &ENDLESS[8..]), Some(true)),
     ] {
-        let running = start(&mut command(&format!("run {line} --format json")));
+        let running = Running::start(&mut command(&format!("run {line} --format json")));
         wait_for("its handlers", || handles(running.pid(), 2));
         pause(600);
         let asked = Instant::now();
@@ -235,7 +218,7 @@ fn a_signal_in_any_phase_ends_the_run() {
     }
 }
 
-/// What a run on a target that answers nothing any more has to say: exit code, outcome and the operations, in JSON and on
+/// Checks the exit code, the outcome and the stuck operations of a run on an unresponsive target, in JSON and on
 /// standard error.
 #[track_caller]
 fn expect_stuck(outcome: &Outcome, file: &str, kinds: &[&str]) {
@@ -254,22 +237,23 @@ fn expect_stuck(outcome: &Outcome, file: &str, kinds: &[&str]) {
     assert!(outcome.stderr.contains(&line) && outcome.stderr.contains("--grace"), "{}", outcome.stderr);
 }
 
-/// f52613e waited for ever: an export whose server was stopped had to be killed, with all results lost.
+/// f52613e waited forever: a run on an export whose server was stopped had to be killed, and its results were lost.
 #[test]
 fn a_run_on_an_export_that_never_answers_did_not_end() {
     let place = Place::new();
     let (server, uri) = place.export();
     let line = format!("run --name=x --ioengine=nbd --uri={uri} --rw=randread --bs=4k --iodepth=4 --time_based");
     let running =
-        start(command(&format!("{line} --runtime=1 --grace 500ms --format json")).current_dir(place.0.path()));
+        Running::start(command(&format!("{line} --runtime=1 --grace 500ms --format json")).current_dir(place.0.path()));
     wait_for("its worker", || has_worker(running.pid(), "x"));
     pause(500);
     server.signal("STOP");
     expect_stuck(&running.end(), &uri, &["read"]);
     server.signal("CONT");
-    // The grace period is that of a signal too.
-    let running =
-        start(command(&format!("{line} --runtime=600 --grace 500ms --format json")).current_dir(place.0.path()));
+    // The grace period applies after a signal, too.
+    let running = Running::start(
+        command(&format!("{line} --runtime=600 --grace 500ms --format json")).current_dir(place.0.path()),
+    );
     wait_for("its worker", || has_worker(running.pid(), "x"));
     pause(500);
     server.signal("STOP");
@@ -281,7 +265,7 @@ fn a_run_on_an_export_that_never_answers_did_not_end() {
 }
 
 /// A kernel loop device over a FUSE file whose server is stopped, so that threads hang in the kernel, some of them
-/// uninterruptibly. f52613e waited for ever with every engine; killed, it left no results.
+/// uninterruptibly. f52613e waited forever with every engine; killed, it left no results.
 #[test]
 fn a_run_on_a_device_that_never_answers_did_not_end() {
     require!(Root, Fuse, NoKernelNbd);
@@ -298,19 +282,14 @@ fn a_run_on_a_device_that_never_answers_did_not_end() {
              --runtime=1 --grace 500ms --format json -o {}",
             scratch.text("out.json")
         );
-        let running = start(&mut command(&line));
+        let running = Running::start(&mut command(&line));
         wait_for("its worker", || has_worker(running.pid(), "x"));
         pause(500);
         server.signal("STOP");
-        let began = Instant::now();
-        // The kernel keeps a process whose thread hangs uninterruptibly, but not its exit and its results.
-        while !has_exited(running.pid()) && began.elapsed() < Duration::from_secs(30) {
-            pause(20);
-        }
-        let (exited, file) = (has_exited(running.pid()), std::fs::read_to_string(scratch.path("out.json")));
+        let (exited, file) = (exits(&running), std::fs::read_to_string(scratch.path("out.json")));
         server.signal("CONT");
         let outcome = running.end();
-        // io_uring lets no process exit before its operations have come back.
+        // A process cannot exit before its io_uring operations have completed.
         assert!(exited || engine == "io_uring", "{engine} did not end: {outcome:#?}");
         expect_stuck(&outcome, &device, &kinds);
         assert_eq!(Json::read(&file.unwrap()).items("stuck").len(), Json::read(&outcome.stdout).items("stuck").len());
@@ -320,13 +299,13 @@ fn a_run_on_a_device_that_never_answers_did_not_end() {
     assert_eq!(place.left(), [""; 0]);
 }
 
-/// What the JSON of a run on a stopped server says was stuck first, and its exit code.
+/// Returns the exit code and the kind of the first stuck operation of a run on a stopped server.
 fn stuck_first(outcome: &Outcome) -> (Option<i32>, String) {
     let document = Json::read(&outcome.stdout);
     (outcome.code(), document.items("stuck").first().map_or("", |one| one.text("kind")).to_owned())
 }
 
-/// Ends a server, which takes its devices away.
+/// Ends a server, which removes its devices.
 #[track_caller]
 fn end(server: Running, place: &Place) {
     server.signal("TERM");
@@ -334,7 +313,8 @@ fn end(server: Running, place: &Place) {
     assert_eq!(place.left(), [""; 0]);
 }
 
-/// Whether a process exits while its target answers nothing. The kernel may keep it afterwards, but not its results.
+/// Reports whether a process exits although its target is unresponsive. The kernel may keep the process, but not its
+/// results.
 fn exits(running: &Running) -> bool {
     let began = Instant::now();
     while !has_exited(running.pid()) && began.elapsed() < Duration::from_secs(40) {
@@ -343,7 +323,7 @@ fn exits(running: &Running) -> bool {
     has_exited(running.pid())
 }
 
-/// An `fsync` of the load, and the one before what was written is read back, which was reported as unknown.
+/// An `fsync` of the job, and the one before verification reads, which was reported as unknown.
 #[test]
 fn a_stuck_sync_is_named() {
     require!(Root, Fuse, NoKernelNbd);
@@ -357,7 +337,7 @@ fn a_stuck_sync_is_named() {
             "run --no-record --allow-destroy={device} --name=x --filename={device} --rw=write --bs=4k --ioengine=psync \
              {options} --grace 500ms --format json"
         );
-        let running = start(&mut command(&line));
+        let running = Running::start(&mut command(&line));
         wait_for("its worker", || has_worker(running.pid(), "x"));
         pause(500);
         server.signal("STOP");
@@ -370,7 +350,7 @@ fn a_stuck_sync_is_named() {
     end(server, &place);
 }
 
-/// A file that is opened by a later stage, when its server no longer answers.
+/// A later stage opens a file whose server is unresponsive.
 #[test]
 fn a_stuck_open_is_named() {
     require!(Root, Fuse, NoKernelNbd);
@@ -385,7 +365,7 @@ fn a_stuck_open_is_named() {
          --runtime=1 --time_based --grace 500ms --format json",
         ENDLESS.replace("600", "1500ms")
     );
-    let running = start(&mut command(&line));
+    let running = Running::start(&mut command(&line));
     wait_for("its worker", || has_worker(running.pid(), "n"));
     pause(300);
     server.signal("STOP");
@@ -396,7 +376,7 @@ fn a_stuck_open_is_named() {
     end(server, &place);
 }
 
-/// Files that are written before a run, on a filesystem whose device no longer answers.
+/// Files are written before a run, on a filesystem whose device is unresponsive.
 #[test]
 fn a_stuck_layout_ends_with_a_signal() {
     require!(Root, Fuse, NoKernelNbd);
@@ -404,14 +384,14 @@ fn a_stuck_layout_ends_with_a_signal() {
     let (server, device) = place.device();
     common::devices::tool("mkfs.ext4", &["-q", "-E", "nodiscard", &device]);
     let directory = place.path("m").display().to_string();
-    std::fs::create_dir(&directory).expect("directories can be made");
+    std::fs::create_dir(&directory).expect("a directory");
     common::devices::tool("mount", &[&device, &directory]);
-    // So that the checks before the run find in memory what they ask for.
-    std::fs::write(place.path("m/other"), "x").expect("files can be made");
+    // Brings into memory what the checks before the run read.
+    std::fs::write(place.path("m/other"), "x").expect("a file");
     common::devices::tool("sync", &["-f", &directory]);
     server.signal("STOP");
     let line = format!("run --no-record --name=x --directory={directory} --size=32m --rw=read --grace 500ms");
-    let running = start(&mut command(&line));
+    let running = Running::start(&mut command(&line));
     wait_for("its handlers", || handles(running.pid(), 2));
     pause(1000);
     running.signal("INT");
@@ -426,16 +406,16 @@ fn a_stuck_layout_ends_with_a_signal() {
     end(server, &place);
 }
 
-/// What was checked until then is told, and that the rest was not.
+/// The result states the blocks checked so far, and that others were not checked.
 #[test]
-fn a_signal_while_reading_back_keeps_what_was_checked() {
+fn a_signal_during_verification_keeps_the_checked_blocks() {
     let place = Place::new();
     let (_server, uri) = place.export();
     let line = format!("run --no-record --name=x --ioengine=nbd --uri={uri} --rw=write --bs=4k --verify=crc32c");
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let counted = |delay| {
             let line = format!("{line} --size=8m --rate_iops=4000 --format json");
-            let running = start(command(&line).current_dir(place.0.path()));
+            let running = Running::start(command(&line).current_dir(place.0.path()));
             wait_for("its worker", || has_worker(running.pid(), "x"));
             pause(delay);
             running.signal(signal);
@@ -444,13 +424,13 @@ fn a_signal_while_reading_back_keeps_what_was_checked() {
             let checked = document.find("jobs/0/verified").map_or(0, |verified| verified.whole("checked"));
             (outcome.code(), checked, document.find("jobs/0/verified/unchecked").is_some())
         };
-        // 2048 writes take half a second, and to read them back takes a fifth of one at least.
-        let among = (0..60).map(|step| counted(400 + 15 * step)).find(|(_, checked, _)| (1..2048).contains(checked));
-        assert_eq!(among.map(|(ended, _, unchecked)| (ended, unchecked)), Some((Some(code), true)));
+        // 2048 writes take half a second, and reading them back takes at least 0.2 s.
+        let partial = (0..60).map(|step| counted(400 + 15 * step)).find(|(_, checked, _)| (1..2048).contains(checked));
+        assert_eq!(partial.map(|(ended, _, unchecked)| (ended, unchecked)), Some((Some(code), true)));
     }
 }
 
-/// What was measured before a target is stuck stands, and the suite can go on from there.
+/// Results from before the target was stuck are kept, and the suite can be resumed.
 #[test]
 fn a_stuck_suite_ends() {
     require!(Root, Fuse, NoKernelNbd);
@@ -460,7 +440,7 @@ fn a_stuck_suite_ends() {
     let line = format!(
         "suite run ai-inference --target {device} --size 32m --scale 0.05 --grace 500ms --state {state} --format json"
     );
-    let running = start(&mut command(&line));
+    let running = Running::start(&mut command(&line));
     wait_for("its handlers", || handles(running.pid(), 2));
     pause(1000);
     server.signal("STOP");
@@ -473,25 +453,25 @@ fn a_stuck_suite_ends() {
     end(server, &place);
 }
 
-/// f52613e: `sweep` and `suite` waited for ever as well.
+/// f52613e: `sweep` and `suite` waited forever, too.
 #[test]
 fn a_sweep_on_an_export_that_never_answers_did_not_end() {
     let place = Place::new();
     let (server, uri) = place.export();
     let line = format!("sweep --ioengine=nbd --uri={uri} --rw=randread --time-limit 20s --grace 300ms --format json");
-    let running = start(command(&line).current_dir(place.0.path()));
+    let running = Running::start(command(&line).current_dir(place.0.path()));
     wait_for("its handlers", || handles(running.pid(), 2));
     pause(2000);
     server.signal("STOP");
     let outcome = running.end().expect_code(3);
     server.signal("CONT");
     assert!(outcome.stderr.contains("has not completed after"), "{}", outcome.stderr);
-    // What was found before stands.
+    // Earlier results are kept.
     let document = Json::read(&outcome.stdout);
     assert!(!document.items("sweeps").is_empty(), "{}", outcome.stdout);
 }
 
-/// f52613e died of SIGBUS, and with it the results of all workers.
+/// f52613e died of SIGBUS and lost the results of all workers.
 #[test]
 fn a_file_cut_short_under_a_mapping_killed_the_process() {
     for rw in ["randread", "randwrite"] {
@@ -502,7 +482,7 @@ fn a_file_cut_short_under_a_mapping_killed_the_process() {
              --name=other {} --format json",
             &ENDLESS.replace("600", "1")[8..]
         );
-        let running = start(command(&line).current_dir(&scratch));
+        let running = Running::start(command(&line).current_dir(&scratch));
         wait_for("its worker", || has_worker(running.pid(), "mapped"));
         pause(400);
         std::fs::File::options().write(true).open(scratch.path("data")).unwrap().set_len(4096).unwrap();
@@ -510,16 +490,12 @@ fn a_file_cut_short_under_a_mapping_killed_the_process() {
         assert!(outcome.stderr.contains("of data failed: Input/output error"), "{}", outcome.stderr);
         let document = Json::read(&outcome.stdout);
         assert_eq!(document.text("outcome"), "failed");
-        assert!(
-            document
-                .items("jobs")
-                .iter()
-                .all(|job| { job.whole("result/read/ios") + job.whole("result/write/ios") > 0 })
-        );
+        let measured = |job: &Json| job.whole("result/read/ios") + job.whole("result/write/ios") > 0;
+        assert!(document.items("jobs").iter().all(measured));
     }
 }
 
-/// As with f52613e: the operation meets the end of its file.
+/// As with f52613e, the operation fails at the end of its file.
 #[test]
 fn a_file_cut_short_under_other_engines_is_an_error_with_its_place() {
     for engine in ["psync", "libaio", "io_uring"] {
@@ -528,7 +504,7 @@ fn a_file_cut_short_under_other_engines_is_an_error_with_its_place() {
         let line = format!(
             "run --name=reads --filename=data --size=8m --rw=randread --ioengine={engine} --time_based --runtime=30 --format json"
         );
-        let running = start(command(&line).current_dir(&scratch));
+        let running = Running::start(command(&line).current_dir(&scratch));
         wait_for("its worker", || has_worker(running.pid(), "reads"));
         pause(300);
         std::fs::File::options().write(true).open(scratch.path("data")).unwrap().set_len(4096).unwrap();
@@ -538,10 +514,10 @@ fn a_file_cut_short_under_other_engines_is_an_error_with_its_place() {
     }
 }
 
-/// Not tried on f52613e, which cannot be made to panic at a given place. By its code a panic of the main thread waits for
-/// all workers, loses their results and exits with 101.
+/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, a panic of the main thread waited
+/// for all workers, lost their results and exited with 101.
 #[test]
-fn panics_keep_results_and_ask_to_be_reported() {
+fn panics_keep_results_and_request_a_report() {
     let one = ENDLESS.replace("600", "1");
     let line = format!("run {one} --name=broken {} --format json", &one[8..]);
     for place in ["worker broken", "overseer", "main"] {
@@ -557,9 +533,9 @@ fn panics_keep_results_and_ask_to_be_reported() {
     }
 }
 
-/// Not tried on f52613e, which cannot be made to panic at a given place. By its code the devices stay.
+/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, the devices stayed.
 #[test]
-fn a_server_that_panics_leaves_nothing() {
+fn a_panicking_server_leaves_nothing() {
     let place = Place::new();
     let socket = place.path("s");
     let outcome = run(place.serve("").arg("--socket").arg(&socket).env("fathom_panic_at", "server")).expect_code(3);
@@ -588,11 +564,11 @@ fn a_server_whose_terminal_closed_left_its_devices() {
 
 /// f52613e died at the second signal, leaving its socket and its command.
 #[test]
-fn a_server_whose_command_does_not_end_left_its_socket() {
+fn a_server_whose_command_ignores_signals_left_its_socket() {
     for count in [2, 3] {
         let place = Place::new();
         let shell = format!("trap '' TERM; echo $$ > {}; while :; do sleep 0.1; done", place.path("pid").display());
-        let server = start(place.serve("--run").arg(shell));
+        let server = Running::start(place.serve("--run").arg(shell));
         wait_for("its command", || std::fs::read_to_string(place.path("pid")).is_ok_and(|pid| pid.ends_with('\n')));
         let child: u32 = std::fs::read_to_string(place.path("pid")).unwrap().trim().parse().unwrap();
         let asked = Instant::now();
@@ -608,9 +584,9 @@ fn a_server_whose_command_does_not_end_left_its_socket() {
     }
 }
 
-/// f52613e printed before it saved: a reader that had stopped reading kept the file of `-o` empty.
+/// f52613e printed before it saved: while the reader of its output paused, the file of `-o` stayed empty.
 #[test]
-fn a_reader_that_stopped_reading_kept_results_from_being_saved() {
+fn a_paused_reader_kept_results_from_being_saved() {
     let scratch = Scratch::new();
     let line = format!("run {} --numjobs=60 --format json -o out.json", ENDLESS.replace("600", "1"));
     let mut child = command(&line)
@@ -634,9 +610,9 @@ fn a_reader_that_stopped_reading_kept_results_from_being_saved() {
     assert_eq!((text.len(), Json::read(&text).text("outcome")), (saved().len(), "completed"));
 }
 
-/// As with f52613e: a reader that has gone (`| head -1`) is no error, and the files are whole.
+/// As with f52613e, a reader that exits early (`| head -1`) is no error, and files are complete.
 #[test]
-fn a_reader_that_has_gone_is_no_error() {
+fn a_reader_that_exits_early_is_no_error() {
     let scratch = Scratch::new();
     let shell = format!(
         "{{ {} run {} --numjobs=60 --format json -o out.json 2>errors; echo $? > code; }} | head -1",
@@ -645,15 +621,15 @@ fn a_reader_that_has_gone_is_no_error() {
     );
     let outcome = run(Command::new("sh").args(["-c", &shell]).current_dir(&scratch).env("FATHOM_NO_RECORD", "1"));
     assert_eq!(outcome.stdout, "{\n");
-    assert!(["0\n", "4\n"].contains(&std::fs::read_to_string(scratch.path("code")).unwrap().as_str()));
-    assert_eq!(Json::read(&std::fs::read_to_string(scratch.path("out.json")).unwrap()).text("outcome"), "completed");
-    assert!(!std::fs::read_to_string(scratch.path("errors")).unwrap().contains("panicked"));
+    assert!(["0\n", "4\n"].contains(&scratch.read("code").as_str()));
+    assert_eq!(Json::read(&scratch.read("out.json")).text("outcome"), "completed");
+    assert!(!scratch.read("errors").contains("panicked"));
 }
 
-/// Signals at any time: standard output is one whole document or nothing, and servers leave nothing. With f52613e a second
-/// signal printed nothing, and SIGHUP left sockets.
+/// Standard output is one complete document or empty, and servers leave nothing. With f52613e a second signal printed
+/// nothing, and SIGHUP left sockets.
 #[test]
-fn signals_at_random_times_leave_whole_documents_and_no_sockets() {
+fn signals_at_random_times_leave_complete_documents_and_no_sockets() {
     let mut state = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
     println!("seed {state}");
     let mut random = |below: u64| {
@@ -671,9 +647,9 @@ fn signals_at_random_times_leave_whole_documents_and_no_sockets() {
             }
             false => command(&format!("run {} --numjobs=3 --format json", ENDLESS.replace("600", "400ms"))),
         };
-        let running = start(command.current_dir(place.0.path()));
+        let running = Running::start(command.current_dir(place.0.path()));
         pause(random(500));
-        // Before, it has neither printed nor made anything.
+        // Before this it has neither printed nor created anything.
         let had_begun = if serves { place.path("s.stats").exists() } else { has_worker(running.pid(), "n") };
         for _ in 0..=random(2) {
             let signal = ["-INT", "-TERM", "-HUP"][random(3) as usize];
@@ -693,20 +669,21 @@ fn signals_at_random_times_leave_whole_documents_and_no_sockets() {
 }
 
 #[test]
-fn a_grace_period_needs_a_unit_that_is_known() {
-    for (text, told) in [("10x", "is not a unit of time"), ("x", "not a unit"), ("-1s", "write a number and a unit")] {
+fn a_grace_period_needs_a_known_unit() {
+    for (text, message) in [("10x", "is not a unit of time"), ("x", "not a unit"), ("-1s", "write a number and a unit")]
+    {
         let outcome = run(&mut command(&format!("run {ENDLESS} --grace={text}"))).expect_code(2);
-        assert!(outcome.stderr.contains(told), "{text}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{text}: {}", outcome.stderr);
     }
 }
 
-/// What was written before a second signal is what the file holds: no operation is cut in half.
+/// A second signal cuts no write short.
 #[test]
-fn blocks_are_whole_after_two_signals() {
+fn blocks_are_complete_after_two_signals() {
     let scratch = Scratch::new();
     let line = "run --name=w --filename=data --size=4m --bs=64k --rw=write --ioengine=psync --verify=crc32c";
     let options = "--time_based --runtime=60 --do_verify=0 --format json";
-    let running = start(command(&format!("{line} {options}")).current_dir(&scratch));
+    let running = Running::start(command(&format!("{line} {options}")).current_dir(&scratch));
     wait_for("its file", || std::fs::metadata(scratch.path("data")).is_ok_and(|file| file.len() >= 4 << 20));
     pause(300);
     running.signal("INT");

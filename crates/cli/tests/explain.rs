@@ -1,4 +1,4 @@
-//! `fathom explain`, from the figures of the seeds to those of real programs, and from healthy runs to no alarm.
+//! `fathom explain` on published figures, on output of other programs, and on healthy runs without findings.
 
 mod common;
 mod published;
@@ -6,25 +6,25 @@ mod published;
 use std::process::Command;
 
 use common::model::assert_near;
-use common::{Scratch, fathom, fio, run, run_with_input};
+use common::{Scratch, fathom, fio, flat, run, run_with_input};
 use serde_json::Value;
 use units::random::Random;
 use volume::RequestKind;
 use volume::catalogue;
 use volume::closed::{Load, predict};
 
-/// The output of fio that the Hyperdisk article prints.
+/// The fio output in the Hyperdisk article.
 const FIRST_TRY: &str = include_str!("../../record/tests/data/first_try.txt");
-/// The disk that it was measured on.
+/// The disk of that measurement.
 const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
 
-/// The findings of the first subject of the first input, as JSON has them.
+/// Returns the findings of the first subject of the first input.
 fn findings(document: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(document).expect("explain prints one JSON document");
     document["inputs"][0]["subjects"][0]["findings"].as_array().expect("a subject has findings").clone()
 }
 
-/// What is found with these words, `text` being on standard input.
+/// Returns the findings for these arguments, with `text` on standard input.
 #[track_caller]
 fn explained(words: &[&str], text: &str) -> Vec<Value> {
     let words = ["explain", "--format", "json"].iter().chain(words);
@@ -50,10 +50,10 @@ fn figure(finding: &Value, quantity: &str) -> f64 {
 }
 
 #[test]
-fn the_articles_disk_waits_for_work() {
+fn the_articles_disk_has_too_shallow_a_queue() {
     let found = explained(&["-", "--volume", HYPERDISK], FIRST_TRY);
     let shallow = finding(&found, "queue_too_shallow");
-    assert_eq!(codes(&found)[0], "queue_too_shallow", "it is what matters most");
+    assert_eq!(codes(&found)[0], "queue_too_shallow", "it is the most important finding");
     assert_near("in flight", figure(shallow, "in_flight_achieved"), 31.68, 0.001);
     assert_near("of", figure(shallow, "in_flight_possible"), 32.0, 0.0);
     assert_near("needed", figure(shallow, "in_flight_needed"), 210.3, 0.001);
@@ -62,7 +62,7 @@ fn the_articles_disk_waits_for_work() {
     assert_near("IOPS with 210 in flight", then["iops"].as_f64().unwrap(), 158_000.0, 0.01);
     assert_near("their latency", then["latency_ns"].as_f64().unwrap(), 1_330_000.0, 0.01);
     assert!(shallow["text"].as_str().unwrap().contains("Bound by latency: 31.7 of 32 in flight"), "{shallow}");
-    // 2,823 MiB for 2,824, and 1314.62 us for 1314.55: what 32 in flight explain.
+    // 2,823 MiB for 2,824 and 1314.62 us for 1314.55: 32 in flight explain the differences.
     assert!(!codes(&found).contains(&"figures_disagree"), "{found:?}");
     let edited = FIRST_TRY.replace("(2823MiB/", "(2800MiB/").replace("avg=1314.62", "avg=1414.62");
     assert_ne!(edited, FIRST_TRY);
@@ -73,10 +73,10 @@ fn the_articles_disk_waits_for_work() {
 }
 
 #[test]
-fn a_rate_and_a_time_say_how_many_must_be_in_flight() {
+fn a_rate_and_a_latency_give_the_depth_needed() {
     let found = explained(&["--claim", "iops=160000,lat=2ms"], "");
     assert_near("the article's 2 ms", figure(finding(&found, "depth_needed"), "in_flight_needed"), 320.0, 1e-5);
-    // Beside a run the claim is about its load: 160,000 at the 1.31462 ms that were measured.
+    // Next to a run, the claim applies to its workload: 160,000 IOPS at the measured 1.31462 ms.
     let words = ["explain", "-", "--claim", "iops=160000"];
     let outcome = run_with_input(&mut fathom(words), FIRST_TRY).expect_clean();
     assert!(outcome.stdout.contains("need 210"), "{}", outcome.stdout);
@@ -105,8 +105,8 @@ fn neither_depth_of_the_vultr_page_fits_its_table() {
     }
 }
 
-/// What explain says of claims, each with its findings, in their order.
-fn of_claims(claims: &[&str], volume: Option<&str>) -> Vec<Vec<Value>> {
+/// Returns the findings of each claim.
+fn findings_of_claims(claims: &[&str], volume: Option<&str>) -> Vec<Vec<Value>> {
     let words = claims.iter().flat_map(|claim| ["--claim", claim]);
     let words: Vec<&str> = ["explain", "--format", "json"].into_iter().chain(words).collect();
     let expect: Vec<&str> = volume.map_or_else(Vec::new, |volume| vec!["--volume", volume]);
@@ -116,12 +116,12 @@ fn of_claims(claims: &[&str], volume: Option<&str>) -> Vec<Vec<Value>> {
     document["inputs"].as_array().expect("inputs are a list").iter().map(findings).collect()
 }
 
-/// 21 of 21 rows of gp3 and io2 were called the work of a cache, and 15 with the name of another limit.
+/// All 21 rows of gp3 and io2 were attributed to a cache, 15 of them with the wrong limit.
 #[test]
-fn published_results_of_volumes_reach_the_limit_that_they_were_measured_at() {
+fn published_results_reach_the_limit_of_their_volume() {
     let rows = published::EBS.iter().chain(&published::AZURE).chain(&published::OTHERS);
     for (volume, claim, limit) in rows {
-        let found = of_claims(&[claim], Some(volume)).remove(0);
+        let found = findings_of_claims(&[claim], Some(volume)).remove(0);
         let named: Vec<&str> = found
             .iter()
             .filter(|one| one["code"].as_str().is_some_and(|code| code.ends_with("_cap")))
@@ -131,41 +131,40 @@ fn published_results_of_volumes_reach_the_limit_that_they_were_measured_at() {
         assert!(!codes(&found).contains(&"above_expectation"), "{claim} on {volume}");
     }
     for (volume, claim, code) in published::CONTROLS {
-        finding(&of_claims(&[claim], Some(volume)).remove(0), code);
+        finding(&findings_of_claims(&[claim], Some(volume)).remove(0), code);
     }
 }
 
-/// 7 of 11 published rows that are inconsistent went unnoticed: less than 80 % of the depth was asked for.
+/// 7 of 11 inconsistent published rows were not reported, because only deviations beyond 20 % of the depth were.
 #[test]
-fn published_rows_contradict_littles_law_only_where_they_do() {
-    for (claim, found) in published::CONSISTENT.iter().zip(of_claims(&published::CONSISTENT, None)) {
+fn only_inconsistent_published_rows_contradict_littles_law() {
+    for (claim, found) in published::CONSISTENT.iter().zip(findings_of_claims(&published::CONSISTENT, None)) {
         finding(&found, "little_holds");
         assert!(!codes(&found).contains(&"little_contradicted"), "{claim}");
     }
-    for (claim, found) in published::INCONSISTENT.iter().zip(of_claims(&published::INCONSISTENT, None)) {
+    for (claim, found) in published::INCONSISTENT.iter().zip(findings_of_claims(&published::INCONSISTENT, None)) {
         let contradiction = found.iter().find(|one| one["code"] == "little_contradicted");
         let contradiction = contradiction.unwrap_or_else(|| panic!("{claim}: {:?}", codes(&found)));
         assert!(figure(contradiction, "apart").abs() >= 0.03 - 1e-9, "{claim}");
     }
 }
 
-/// 10 threads, 137 reads a second of 75 ms: 10.3, and with all of their rounding 10.17.
+/// 10 threads, 137 reads per second of 75 ms each: 10.3 in flight, at least 10.17 within rounding.
 #[test]
-fn what_rounding_does_not_explain_is_said_below_three_per_cent_too() {
+fn deviations_beyond_rounding_are_reported_below_three_per_cent() {
     let found = explained(&["--claim", "iops=137,lat=75ms,qd=10"], "");
     let holds = finding(&found, "little_holds");
     assert_eq!(holds["severity"], "info");
     assert_near("apart", figure(holds, "apart"), 136.5 * 74.5e-3 / 10.0 - 1.0, 1e-6);
-    // 3k is 2.5k to 3.5k, and 1.2 ms 1.15 to 1.25.
+    // 3k stands for 2.5k to 3.5k, and 1.2 ms for 1.15 to 1.25 ms.
     let rounded = explained(&["--claim", "iops=3k,lat=1.2ms,qd=3"], "");
-    assert!(
-        finding(&rounded, "little_holds")["evidence"].as_array().unwrap().iter().all(|one| one["quantity"] != "apart")
-    );
+    let evidence = finding(&rounded, "little_holds")["evidence"].as_array().unwrap();
+    assert!(evidence.iter().all(|one| one["quantity"] != "apart"));
 }
 
-/// `direct=1` was advised where the command line above the output had it.
+/// `direct=1` was advised although the command line above the output had it.
 #[test]
-fn options_beside_the_text_are_read_before_they_are_advised() {
+fn options_in_the_command_line_are_not_advised() {
     let text = include_str!("../../record/tests/data/buffered.txt");
     let remedy = |text: &str| {
         let found = explained(&["-"], text);
@@ -178,8 +177,7 @@ fn options_beside_the_text_are_read_before_they_are_advised() {
         "queueing_engine"
     );
     assert_eq!(remedy(&format!("$ fio --name=t --ioengine=libaio --rw=randread\n{text}")), "direct");
-    let words = run_with_input(&mut fathom(["explain", "-"]), text).expect_clean().stdout;
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&run_with_input(&mut fathom(["explain", "-"]), text).expect_clean().stdout);
     assert!(words.contains("If direct=1 was not given"), "{words}");
 }
 
@@ -191,13 +189,13 @@ fn the_nutanix_recipe_is_consistent_and_far_beyond_the_knee() {
     let beyond = finding(&found, "beyond_knee");
     assert_near("beyond the knee", figure(beyond, "knee_factor"), 3.6, 0.01);
     assert_eq!((&beyond["remedy"]["iodepth"], &beyond["remedy"]["total"]), (&Value::from(3), &Value::from(320)));
-    // The text's 574 us would be 1,158 of 1,152.
+    // The article's 574 us would mean 1,158 in flight of 1,152.
     let claim = "iops=2018k,lat=620us,qd=8,jobs=144,bs=4k";
     finding(&explained(&["--claim", claim], ""), "little_contradicted");
 }
 
 #[test]
-fn what_fio_prints_is_explained_whatever_its_form() {
+fn every_output_format_of_fio_is_explained() {
     let scratch = Scratch::new();
     let file = scratch.path("data");
     let words = [
@@ -223,7 +221,7 @@ fn what_fio_prints_is_explained_whatever_its_form() {
 }
 
 #[test]
-fn records_of_ours_are_explained_and_written_as_documents() {
+fn fathoms_records_are_explained_in_every_format() {
     let scratch = Scratch::new();
     let record = scratch.path("run.json");
     let words = ["sim", "--on", HYPERDISK, "--name=a", "--rw=randread", "--iodepth=32", "--runtime=1"];
@@ -238,7 +236,7 @@ fn records_of_ours_are_explained_and_written_as_documents() {
 }
 
 #[test]
-fn a_live_iostat_is_explained_beside_what_is_known_of_the_load() {
+fn live_iostat_output_is_explained_with_a_claim() {
     let iostat = Command::new("iostat").args(["-x", "-o", "JSON", "1", "2"]).output();
     let Ok(iostat) = iostat else {
         assert!(std::env::var_os("FATHOM_NO_SKIP").is_none(), "iostat is not installed: ./test installs it");
@@ -247,23 +245,23 @@ fn a_live_iostat_is_explained_beside_what_is_known_of_the_load() {
     let text = String::from_utf8(iostat.stdout).expect("iostat prints text");
     let outcome = run_with_input(&mut fathom(["explain", "-", "--claim", "qd=32,bs=4k"]), &text);
     assert!(outcome.expect_code(0).stderr.is_empty());
-    // With made-up numbers what is found is known.
-    let made = "Linux 6.1.0 (host) \t11/21/2026 \t_x86_64_\t(8 CPU)\n\n\
+    // With synthetic numbers the findings are known.
+    let synthetic = "Linux 6.1.0 (host) \t11/21/2026 \t_x86_64_\t(8 CPU)\n\n\
         Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n\
         nvme0n1 100.00 400.00 0.00 0.00 1.00 4.00 0.00 0.00 0.00 0.00 0.00 0.00 0.10 1.00\n\n\
         Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n\
         nvme0n1 9000.00 36000.00 0.00 0.00 0.11 4.00 0.00 0.00 0.00 0.00 0.00 0.00 0.99 99.20\n\n";
-    let found = explained(&["-", "--claim", "qd=32,bs=4k"], made);
+    let found = explained(&["-", "--claim", "qd=32,bs=4k"], synthetic);
     let waiting = finding(&found, "engine_not_asynchronous");
     assert_near("aqu-sz", figure(waiting, "in_flight_achieved"), 0.99, 1e-9);
     finding(&found, "util_misread");
     assert!(!codes(&found).contains(&"since_boot"));
-    let first = &made[..made.rfind("Device").expect("there are two reports")];
+    let first = &synthetic[..synthetic.rfind("Device").expect("there are two reports")];
     finding(&explained(&["-"], first), "since_boot");
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_where_it_is() {
+fn unreadable_inputs_are_refused_with_their_place() {
     let scratch = Scratch::new();
     let cut = &FIRST_TRY[..FIRST_TRY.len() / 2];
     let cases: [(&str, &[u8]); 6] = [
@@ -292,9 +290,9 @@ fn what_cannot_be_read_is_refused_where_it_is() {
     assert!(nothing.stderr.contains("nothing to explain"), "{}", nothing.stderr);
 }
 
-/// Several jobs of one run share the volume: each by itself is far below its limit, and all together reach it.
+/// Jobs of one run share the volume: each alone is far below its limit, and together they reach it.
 #[test]
-fn jobs_of_one_run_are_held_against_the_volume_together() {
+fn jobs_of_one_run_are_compared_with_the_volume_together() {
     let volume = "gcp/hyperdisk-balanced,size=1TiB,iops=20000,throughput=600MiB/s";
     let job = |name: &str| common::words(&format!("--name={name} --rw=randread --bs=4k --iodepth=32 --runtime=2s"));
     let mut words = fathom(["sim", "--on", volume, "--format", "json"]);
@@ -309,17 +307,17 @@ fn jobs_of_one_run_are_held_against_the_volume_together() {
     assert!(!alone.contains("below_expectation") && !alone.contains("queue_too_shallow"), "{alone}");
 }
 
-/// A load that a volume carries well: at its knee or a little beyond, or at a rate below its limit.
-struct Healthy {
+/// A workload that a volume sustains: at its knee or slightly beyond, or at a rate below its limit.
+struct HealthyRun {
     volume: String,
     job: String,
 }
 
-/// A random load on a random volume of the catalogue; `None` where the volume has no closed form for it.
-fn healthy(random: &mut Random, volumes: &[String]) -> Option<Healthy> {
+/// Returns a random workload on a random volume of the catalogue; `None` if the volume has no closed form for it.
+fn healthy(random: &mut Random, volumes: &[String]) -> Option<HealthyRun> {
     let below = |random: &mut Random, n: usize| random.below(n as u64) as usize;
     let name = &volumes[below(random, volumes.len())];
-    // Without credits where there are any, for a burst that is measured is worth an alarm.
+    // Without burst credits, because a measured burst is a finding.
     let drained = format!("{name},credits=0%");
     let volume = if catalogue::resolve(&drained).is_ok() { drained } else { name.clone() };
     let block = [4096_u32, 8192, 16_384, 65_536][below(random, 4)];
@@ -328,47 +326,50 @@ fn healthy(random: &mut Random, volumes: &[String]) -> Option<Healthy> {
     let load = Load { in_flight: 1e9, ..Load::mixed(reads, block, 1e9) };
     let deep = predict(&spec, &load)?;
     let knee = deep.knee().filter(|_| Load::of(RequestKind::Read, block, 1.0).bytes.read > 0)?;
-    // What takes a million operations a second is no different, and takes longer.
+    // Fewer seconds for faster volumes, whose simulations take longer.
     let seconds = (20_000.0 / deep.iops).clamp(0.4, 600.0);
     let load = if random.below(2) == 0 {
         let depth = (knee * (1.4 + 0.5 * random.unit())).floor().max(knee.ceil()).clamp(1.0, 60_000.0);
         format!("--iodepth={depth}")
     } else {
-        // Of each kind, so half of it for a mix.
+        // The rate is per kind, so a mix gets half of it.
         let kinds = if reads == 0.5 { 2.0 } else { 1.0 };
         let rate = (deep.iops * (0.3 + 0.4 * random.unit()) / kinds).max(1.0);
         format!("--iodepth={} --rate_iops={rate:.0}", (8.0 * knee).ceil().clamp(16.0, 60_000.0))
     };
     let job = format!("--name=a --rw={rw} --bs={block} {load} --runtime={:.0}ms --time_based", seconds * 1e3);
-    Some(Healthy { volume, job })
+    Some(HealthyRun { volume, job })
 }
 
-/// Nothing is wrong with runs in which nothing is wrong.
 #[test]
 fn healthy_runs_raise_no_alarm() {
     const RUNS: usize = 200;
     let seed = 20_261_121;
     let mut random = Random::new(seed, 0);
     let volumes: Vec<String> = catalogue::list().iter().map(|listed| listed.name.clone()).collect();
-    let runs: Vec<Healthy> = std::iter::from_fn(|| Some(healthy(&mut random, &volumes))).flatten().take(RUNS).collect();
+    let runs: Vec<HealthyRun> =
+        std::iter::from_fn(|| Some(healthy(&mut random, &volumes))).flatten().take(RUNS).collect();
     let alarms = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for half in runs.chunks(RUNS / 2) {
             let alarms = &alarms;
             scope.spawn(move || {
-                for Healthy { volume, job } in half {
+                for HealthyRun { volume, job } in half {
                     let simulated = run(fathom(["sim", "--on", volume, "--format", "json"]).args(common::words(job)));
                     let record = simulated.expect_clean().stdout;
                     let found = explained(&["-", "--volume", volume], &record);
-                    let loud = found.iter().filter(|finding| finding["severity"] != "info");
-                    let loud: Vec<&Value> = loud.map(|finding| &finding["text"]).collect();
-                    if !loud.is_empty() {
-                        alarms.lock().expect("no thread fails with it").push(format!("{volume} {job}: {loud:?}"));
+                    let alarming = found.iter().filter(|finding| finding["severity"] != "info");
+                    let alarming: Vec<&Value> = alarming.map(|finding| &finding["text"]).collect();
+                    if !alarming.is_empty() {
+                        alarms
+                            .lock()
+                            .expect("no thread panics with the lock")
+                            .push(format!("{volume} {job}: {alarming:?}"));
                     }
                 }
             });
         }
     });
-    let alarms = alarms.into_inner().expect("no thread failed with it");
+    let alarms = alarms.into_inner().expect("no thread panicked with the lock");
     assert!(alarms.is_empty(), "seed {seed}: {} of {RUNS}: {:.1500}", alarms.len(), alarms.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Jobs with extreme numbers in every option: jobs or an error, soon and in little memory, never a panic.
+//! Jobs with extreme numbers in every option run or fail quickly and in little memory, and never panic.
 
 mod common;
 
@@ -13,13 +13,13 @@ use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
 use workload::{FileFact, Issuer, WorkerIndex, map_bytes, plan_files};
 
-/// The first seed; every failure prints its own.
+/// The first seed; every failure prints its seed.
 const SEED: u64 = 14;
-/// Jobs that are read and planned within this process.
+/// Jobs parsed and planned within this process.
 const JOBS: u64 = 10_000;
-/// Jobs that the program itself is given.
+/// Jobs given to the program.
 const PROCESSES: u64 = 240;
-/// Memory that the plans of this test may take.
+/// Memory limit of the plans of this test.
 const MEMORY: u64 = 64 << 20;
 
 const NUMBERS: &[&str] = &[
@@ -62,7 +62,7 @@ const NUMBERS: &[&str] = &[
 const WORDS: &[&str] =
     &["x", "a:b:c", "${A}", "$ncpus*$mb_memory*999999999999", "/dev/null", ".", "..", "0-8191", "4294967295", "é"];
 
-/// One value of an option: a number, a word of its own, a list of either, or a very long one.
+/// Returns a value of an option: a number, one of its words, a list of either, or a very long value.
 fn value(spec: &OptionSpec, random: &mut Random) -> String {
     let pick = |list: &[&str], random: &mut Random| list[random.below(list.len() as u64) as usize].to_owned();
     let one = |random: &mut Random| match spec.kind {
@@ -79,16 +79,16 @@ fn value(spec: &OptionSpec, random: &mut Random) -> String {
             (0..2 + random.below(40)).map(|_| one(random)).collect::<Vec<_>>().join(separator)
         }
         1 => vec![one(random); 900].join([",", ":"][random.below(2) as usize]).chars().take(8000).collect(),
-        // So that jobs get past their first option.
+        // Lets some jobs get past their first option.
         2..6 if !spec.default.is_empty() => spec.default.to_owned(),
         _ => one(random),
     }
 }
 
-/// The engines that a job of this test may use without a server.
+/// Engines that need no server.
 const ENGINES: &[&str] = &["null", "psync", "io_uring", "libaio", "mmap", "pvsync2"];
 
-/// A job as options, the engine and the size first so that most of the others are reached.
+/// Returns a job as options, with engine and size first so that most other options are reached.
 fn options(random: &mut Random) -> Vec<(String, String)> {
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let mut given = vec![pair("ioengine", ENGINES[random.below(ENGINES.len() as u64) as usize])];
@@ -101,7 +101,7 @@ fn options(random: &mut Random) -> Vec<(String, String)> {
     for _ in 0..1 + random.below(4) {
         let any = &OPTIONS[random.below(OPTIONS.len() as u64) as usize];
         let spec = if random.below(4) == 0 { any } else { good[random.below(good.len() as u64) as usize] };
-        // Only the size, the files and the directory of this test are touched.
+        // No file outside of the test's directory is touched.
         if !["ioengine", "name", "directory", "volume", "uri", "filename"].contains(&spec.name) {
             given.push((spec.name.to_owned(), value(spec, random)));
         }
@@ -121,7 +121,7 @@ fn read(random: &mut Random, given: &[(String, String)], dialect: Dialect) -> Pa
     job::parse_job_arguments(&words, &[], &job::Around::default(), dialect, &Nowhere)
 }
 
-/// What the workers of a plan would do first, where the limits let them.
+/// Plans the first operations of a plan's workers, if it is within the limits. Returns whether it is.
 fn plan(plan: &Plan, dialect: Dialect, size: Option<u64>) -> bool {
     let limit = |most, source: &str| Some(HostLimit { most, source: source.to_owned() });
     let capacity = Capacity {
@@ -156,16 +156,16 @@ fn cpu_seconds() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// The most memory that this process ever had, in MiB.
+/// Returns the peak memory of this process, in MiB.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
 }
 
-/// f52613e panicked, hung or used all memory for the likes of `numjobs=1e9`, `nrfiles=1e9` and `iodepth=1e9`.
+/// f52613e panicked, hung or ran out of memory with options such as `numjobs=1e9`, `nrfiles=1e9` and `iodepth=1e9`.
 #[test]
-fn ten_thousand_jobs_with_extreme_numbers_are_read_and_planned() {
+fn ten_thousand_jobs_with_extreme_numbers_are_parsed_and_planned() {
     println!("the first seed is {SEED}");
     let (mut planned, mut refused, mut slowest) = (0, 0, (0.0, 0));
     for seed in SEED..SEED + JOBS {
@@ -197,7 +197,7 @@ fn ten_thousand_jobs_with_extreme_numbers_are_read_and_planned() {
     assert!(peak_mib() < 256, "{} MiB", peak_mib());
 }
 
-/// Runs a program, asks it to end after so many seconds, and tells what it used as the last line of standard error.
+/// Runs a program, sends SIGINT after a time, and prints its resource usage as the last line of standard error.
 const TIMED: &str = "
 import os, signal, sys
 pid = os.fork()
@@ -212,14 +212,15 @@ code = os.waitstatus_to_exitcode(status)
 sys.exit(code if code >= 0 else 200 - code)
 ";
 
-/// Processor time in seconds and memory in MiB of a program, as [`TIMED`] tells them behind its standard error.
+/// Returns the processor time in seconds and the memory in MiB of a program, as printed by [`TIMED`].
 fn measured(outcome: &Outcome) -> (f64, u64) {
-    let line = outcome.stderr.lines().rev().find(|line| line.starts_with("rusage ")).expect("time tells it");
+    let line =
+        outcome.stderr.lines().rev().find(|line| line.starts_with("rusage ")).expect("the last line of standard error");
     let figures: Vec<f64> = line.split(' ').skip(1).map(|figure| figure.parse().expect("a number")).collect();
     (figures[0] + figures[1], figures[2] as u64 / 1024)
 }
 
-/// Fathom with its use of processor and memory; ended after `seconds`, which is no error of its own.
+/// Returns a command that measures Fathom's resource usage and ends it after `seconds`, without an error.
 fn timed(words: &[String], seconds: &str, scratch: &Scratch) -> Command {
     let mut command = Command::new("/usr/bin/python3");
     command.args(["-c", TIMED, seconds, env!("CARGO_BIN_EXE_fathom")]).args(words).current_dir(scratch);
@@ -229,7 +230,7 @@ fn timed(words: &[String], seconds: &str, scratch: &Scratch) -> Command {
 }
 
 #[test]
-fn the_program_refuses_extreme_numbers_soon_and_in_little_memory() {
+fn the_program_refuses_extreme_numbers_quickly_and_in_little_memory() {
     require!(Python);
     let (mut refusals, mut worst) = (0, (0.0, 0));
     for seed in SEED..SEED + PROCESSES {
@@ -254,17 +255,17 @@ fn the_program_refuses_extreme_numbers_soon_and_in_little_memory() {
             words.extend(given.iter().map(|(key, value)| format!("--{key}={value}")));
         }
         if measures {
-            // Nothing but operations that touch no device: the others are for `--dry-run`.
+            // Only operations that touch no device; the others are for `--dry-run`.
             words.push("--name=b".to_owned());
             words.extend(["--ioengine=null", "--size=64k"].map(str::to_owned));
         }
         let outcome = Running::start(&mut timed(&words, "0.5", &scratch)).end();
-        let told = format!("seed {seed}: {words:?}: {outcome:#?}");
-        let code = outcome.code().unwrap_or_else(|| panic!("{told}"));
-        assert!(code != 101 && code < 200 && !outcome.stderr.contains("panicked"), "{told}");
+        let description = format!("seed {seed}: {words:?}: {outcome:#?}");
+        let code = outcome.code().unwrap_or_else(|| panic!("{description}"));
+        assert!(code != 101 && code < 200 && !outcome.stderr.contains("panicked"), "{description}");
         if code == 2 || (face[0] == "fio" && code == 1) {
             let (cpu, mib) = measured(&outcome);
-            assert!(cpu < 1.0 && mib < 256, "{cpu} s, {mib} MiB: {told}");
+            assert!(cpu < 1.0 && mib < 256, "{cpu} s, {mib} MiB: {description}");
             worst = (f64::max(worst.0, cpu), u64::max(worst.1, mib));
             refusals += 1;
         }
@@ -273,18 +274,18 @@ fn the_program_refuses_extreme_numbers_soon_and_in_little_memory() {
     assert!(refusals > PROCESSES / 8, "{refusals}");
 }
 
-/// A command line, the standard input, the exit code and what is said.
+/// A command line, the standard input, the exit code and a part of the message.
 type Case<'a> = (&'a str, &'a str, i32, &'a str);
 
-/// What f52613e did is told by each case.
+/// Comments state the behaviour of f52613e.
 const CASES: &[Case<'_>] = &[
-    // Read until memory was used up.
+    // Read until out of memory.
     ("run /dev/zero", "", 2, "it has more than 4 MiB"),
     ("run /dev/urandom", "", 2, "it has more than 4 MiB"),
     ("fio /dev/zero", "", 1, "it has more than 4 MiB"),
     ("run -", "/dev/zero", 2, "it has more than 4 MiB"),
     ("run sparse", "", 2, "it has more than 4 MiB"),
-    // Waited without end.
+    // Waited forever.
     ("run pipe", "", 2, "a pipe that no program writes to"),
     ("run .", "", 2, "Is a directory"),
     // Read 65,536 files.
@@ -292,7 +293,7 @@ const CASES: &[Case<'_>] = &[
     // Took more than 15 s.
     ("run many.fio", "", 2, "it has more than 4 MiB"),
     ("fio options.fio", "", 1, "more than 50000 options"),
-    // Panicked as the kernel refused another mapping.
+    // Panicked when the kernel refused another mapping.
     ("run --name=a --ioengine=null --size=1m --numjobs=30000", "", 2, "the jobs need "),
     ("fio --name=a --ioengine=null --size=1m --numjobs=30000", "", 1, "numjobs: the jobs need "),
     ("fio --name=a --ioengine=null --size=1m --numjobs=10000 --write_lat_log=x", "", 1, "the jobs need "),
@@ -309,7 +310,7 @@ const CASES: &[Case<'_>] = &[
     ("run --name=a --ioengine=io_uring --size=1m --iodepth=1000000000", "", 2, "but a ring takes 32,768"),
     ("fio --name=a --ioengine=null --size=1m --iodepth=1000000000", "", 1, "1,000,000,000 operations in flight"),
     ("run --name=a --ioengine=null --size=4g --bs=1g --iodepth=10000", "", 2, "9.77 TiB of memory"),
-    // Ended with an error of the worker, after everything was made ready.
+    // Failed in the worker, after all preparations.
     (
         "run --name=a --ioengine=null --size=8000p --rw=randread --bssplit=512/50:4k/50",
         "",
@@ -327,17 +328,16 @@ const CASES: &[Case<'_>] = &[
 ];
 
 #[test]
-fn each_limit_is_told_within_a_second_and_64_mib() {
+fn each_limit_is_reported_within_a_second_and_64_mib() {
     require!(Python);
     let scratch = Scratch::new();
-    let file = std::fs::File::create(scratch.path("sparse")).expect("a scratch file");
-    file.set_len(10 << 30).expect("a sparse file");
+    scratch.sparse("sparse", 10 << 30);
     scratch.write("loop.fio", "[a]\ninclude loop.fio\ninclude loop.fio\n");
     scratch.write("many.fio", format!("[a]\nioengine=null\n{}", "bs=4k\n".repeat(1_000_000)));
     scratch.write("options.fio", format!("[a]\nioengine=null\n{}", "bs=4k\n".repeat(60_000)));
     let made = Command::new("mkfifo").arg(scratch.path("pipe")).status();
     assert!(made.is_ok_and(|status| status.success()));
-    for (line, input, code, said) in CASES {
+    for (line, input, code, message) in CASES {
         let words = common::words(line);
         let mut command = timed(&words, "60", &scratch);
         if !input.is_empty() {
@@ -345,7 +345,7 @@ fn each_limit_is_told_within_a_second_and_64_mib() {
         }
         let outcome = Running::start(&mut command).end();
         assert_eq!(outcome.code(), Some(*code), "{line}: {outcome:#?}");
-        assert!(outcome.stderr.contains(said), "{line}: {outcome:#?}");
+        assert!(outcome.stderr.contains(message), "{line}: {outcome:#?}");
         let (cpu, mib) = measured(&outcome);
         println!("{cpu:.2} s {mib:3} MiB  {line}");
         assert!(cpu < 1.0 && mib < 64 + 16, "{cpu} s, {mib} MiB: {line}");

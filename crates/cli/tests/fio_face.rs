@@ -1,4 +1,4 @@
-//! `fathom fio` ends, prints and refuses as fio does.
+//! `fathom fio` has fio's output, exit codes and errors.
 
 mod common;
 
@@ -11,21 +11,21 @@ use common::host::{timed, within};
 use common::json::Json;
 use common::{Running, Scratch, fathom, fio, require, run, run_with_input, words};
 
-/// `fathom fio` with these words, in a scratch directory.
+/// Returns a command for `fathom fio` in a scratch directory.
 fn ours(scratch: &Scratch, line: &str) -> Command {
     let mut command = fathom(["fio"]);
     command.args(words(line)).current_dir(scratch);
     command
 }
 
-/// fio with the same words.
+/// Returns the same command for fio.
 fn theirs(scratch: &Scratch, line: &str) -> Command {
     let mut command = fio(words(line));
     command.current_dir(scratch);
     command
 }
 
-/// The exit codes of both, each in a directory of its own.
+/// Returns the exit codes of both programs, each in its own directory.
 fn codes(line: &str) -> (Option<i32>, Option<i32>) {
     let code = |command: fn(&Scratch, &str) -> Command| run(&mut command(&Scratch::new(), line)).code();
     (code(ours), code(theirs))
@@ -89,14 +89,14 @@ fn exit_codes_are_fios() {
 }
 
 #[test]
-fn more_failures_than_an_exit_code_can_count_are_255() {
+fn the_exit_code_for_many_failures_is_255() {
     let line = "--name=x --size=64k --rw=write --filename=/dev/null/x --numjobs=300 --output-format=json";
     let outcome = run(&mut ours(&Scratch::new(), line)).expect_code(255);
     assert_eq!(Json::read(&outcome.stdout).items("jobs").len(), 300);
 }
 
 #[test]
-fn a_job_that_cannot_begin_keeps_the_results_of_the_others() {
+fn a_job_that_cannot_start_keeps_the_results_of_others() {
     let line = "--output-format=json --size=64k --rw=write --name=a --filename=/dev/null/x --name=b";
     let outcome = run(&mut ours(&Scratch::new(), line)).expect_code(1);
     let document = Json::read(&outcome.stdout);
@@ -107,7 +107,7 @@ fn a_job_that_cannot_begin_keeps_the_results_of_the_others() {
 }
 
 #[test]
-fn a_missing_directory_is_refused_and_not_made() {
+fn a_missing_directory_is_refused_and_not_created() {
     for words in [["fio", "--ioengine=psync"], ["run", "--ioengine=psync"]] {
         let scratch = Scratch::new();
         let mut command = fathom(words);
@@ -119,7 +119,7 @@ fn a_missing_directory_is_refused_and_not_made() {
 }
 
 #[test]
-fn what_only_looks_at_jobs_touches_nothing() {
+fn options_that_only_parse_jobs_touch_nothing() {
     for line in ["--readonly", "--parse-only", "--parse-only --showcmd"] {
         let scratch = Scratch::new();
         run(&mut ours(&scratch, &format!("--name=x --size=64k --rw=write {line}")));
@@ -128,7 +128,7 @@ fn what_only_looks_at_jobs_touches_nothing() {
 }
 
 #[test]
-fn readonly_lets_reads_through() {
+fn readonly_permits_reads() {
     let scratch = Scratch::new();
     scratch.write("data", vec![1; 65536]);
     let line = "--readonly --name=x --filename=data --rw=read --output-format=json";
@@ -156,7 +156,7 @@ fn interrupted_runs_print_their_results_and_exit_with_128() {
 }
 
 #[test]
-fn sigusr1_prints_results_so_far_and_goes_on() {
+fn sigusr1_prints_results_so_far_and_continues() {
     let scratch = Scratch::new();
     let line = format!("{READS} --runtime=2 --output-format=json");
     let running = Running::start(&mut ours(&scratch, &line));
@@ -186,21 +186,21 @@ fn the_opening_lines_come_before_any_results() {
 }
 
 #[test]
-fn formats_come_in_fios_order_and_go_into_the_file() {
+fn formats_are_written_to_the_file_in_fios_order() {
     require!(Fio);
     let line = "--name=x --size=64k --rw=write --output-format=normal,json,terse --output=results";
     let landmarks = |command: fn(&Scratch, &str) -> Command| {
         let scratch = Scratch::new();
         let outcome = run(&mut command(&scratch, line)).expect_clean();
         assert_eq!(outcome.stdout, "");
-        let text = std::fs::read_to_string(scratch.path("results")).expect("it was asked for");
+        let text = scratch.read("results");
         let marks = ["x: (g=0)", "Starting", "3;fio-3.33;x;", "{", "}", "x: (groupid=0", "Run status", "Disk stats"];
         let mark = |line: &str| marks.iter().find(|mark| line.starts_with(*mark)).map(ToString::to_string);
         text.lines().filter_map(mark).collect::<Vec<_>>()
     };
     let ours = landmarks(ours);
     assert_eq!(ours, landmarks(theirs));
-    // Memory has no disk below it.
+    // A memory filesystem has no disk statistics.
     assert!(ours.len() >= 7, "{ours:?}");
 }
 
@@ -230,20 +230,20 @@ fn showcmd_prints_fios_line() {
 }
 
 #[test]
-fn version_is_that_of_the_fio_whose_output_it_prints() {
+fn version_is_that_of_the_emulated_fio() {
     let outcome = run(&mut ours(&Scratch::new(), "--version")).expect_clean();
     assert_eq!(outcome.stdout, "fio-3.33\n");
 }
 
 #[test]
-fn called_fio_it_is_fio() {
+fn a_program_named_fio_behaves_as_fio() {
     let scratch = Scratch::new();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), scratch.path("fio")).expect("the name is free");
     let outcome = run(Command::new(scratch.path("fio")).arg("--version")).expect_clean();
     assert_eq!(outcome.stdout, "fio-3.33\n");
 }
 
-/// What tells jobs apart in a document: name, group, echo of options, operations.
+/// Outlines a document: name, group, options and operations of each job.
 fn outline(document: &Json) -> Vec<String> {
     let mut lines = vec![format!("{:?}", document.find("global options"))];
     for job in document.items("jobs") {
@@ -254,7 +254,7 @@ fn outline(document: &Json) -> Vec<String> {
     lines
 }
 
-/// Runs a line under both on the same files and compares what the documents say of each job.
+/// Runs a command line with both programs on the same files and compares the outlines.
 #[track_caller]
 fn same_outline(line: &str, files: &[(&str, &str)], input: &str) {
     let outline_of = |command: fn(&Scratch, &str) -> Command| {
@@ -292,7 +292,7 @@ fn job_files_are_found_as_fio_finds_them() {
 }
 
 #[test]
-fn clones_that_find_files_of_different_sizes_are_told_apart_as_by_fio() {
+fn clones_with_files_of_different_sizes_are_reported_as_by_fio() {
     require!(Fio);
     let sizes = [("x.0.0", "a".repeat(4096)), ("x.1.0", "b".repeat(8192)), ("x.2.0", "c".repeat(16384))];
     let files: Vec<(&str, &str)> = sizes.iter().map(|(name, content)| (*name, content.as_str())).collect();
@@ -340,17 +340,17 @@ fn a_mounted_device_is_not_written_to() {
     let device = LoopDevice::over(&scratch.path("backing"));
     tool("mkfs.ext4", &["-q", &device.path]);
     let mount = Mount::new(&device.path, scratch.path("mounted"));
-    let before = std::fs::read(&device.path).expect("root may");
+    let before = std::fs::read(&device.path).expect("root can read it");
     let line = format!("--name=x --filename={} --rw=write --size=1m", device.path);
     let outcome = run(&mut ours(&scratch, &line)).expect_code(1);
     assert!(outcome.stderr.contains("mounted"), "{}", outcome.stderr);
-    assert!(std::fs::read(&device.path).expect("root may") == before, "the device was written to");
+    assert!(std::fs::read(&device.path).expect("root can read it") == before, "the device was written to");
     drop(mount);
     run(&mut ours(&scratch, &line)).expect_clean();
 }
 
 #[test]
-fn trims_of_regular_files_succeeded_where_fio_refuses_them() {
+fn trims_of_regular_files_succeeded_although_fio_refuses_them() {
     require!(Fio);
     for rest in ["--rw=trim --ioengine=psync", "--rw=randtrim --ioengine=io_uring", "--rw=trimwrite --ioengine=mmap"] {
         let line = format!("--name=t --size=64k --filename=t {rest}");
@@ -366,7 +366,7 @@ fn trims_of_regular_files_succeeded_where_fio_refuses_them() {
 }
 
 #[test]
-fn sequences_run_backwards_where_fios_do() {
+fn sequences_run_backwards_as_in_fio() {
     require!(Fio);
     for line in [
         "--rw=read:-4k --offset=32k --size=64k",
@@ -381,7 +381,7 @@ fn sequences_run_backwards_where_fios_do() {
             let scratch = Scratch::new();
             let line = format!("--name=x --filename=x --bs=4k --write_lat_log=x --log_offset=1 {line}");
             run(&mut command(&scratch, &line)).expect_clean();
-            let log = std::fs::read_to_string(scratch.path("x_lat.1.log")).expect("it was asked for");
+            let log = scratch.read("x_lat.1.log");
             let offset = |line: &str| line.split(',').nth(4).map(|text| text.trim().to_owned());
             log.lines().map(offset).collect::<Vec<_>>()
         };
@@ -431,7 +431,7 @@ fn negative_sizes_and_lists_are_read_as_fio_reads_them() {
 }
 
 #[test]
-fn what_makes_a_run_fail_makes_ours_fail() {
+fn options_that_make_fio_fail_make_fathom_fail() {
     require!(Fio);
     for (options, code) in [
         ("--cpus_allowed=1-0", 1),
@@ -457,17 +457,16 @@ fn the_bandwidth_of_all_jobs_is_logged_for_each_kind() {
     let logs = |command: fn(&Scratch, &str) -> Command| {
         let scratch = Scratch::new();
         run(&mut command(&scratch, line)).expect_code(0);
-        ["read", "write", "trim"]
-            .map(|kind| std::fs::read_to_string(scratch.path(&format!("agg-{kind}_bw.log"))).expect("it was asked for"))
+        ["read", "write", "trim"].map(|kind| scratch.read(&format!("agg-{kind}_bw.log")))
     };
-    // The mean rate, and the columns behind it.
-    let gist = |log: String| {
+    // The mean rate, and the columns after it.
+    let summary = |log: String| {
         let numbers = |line: &str| line.split(", ").map(|text| text.parse().expect("a number")).collect::<Vec<u64>>();
         let lines: Vec<_> = log.lines().map(numbers).collect();
         let rate = lines.iter().map(|line| line[1]).sum::<u64>() / lines.len() as u64;
         (rate, lines[0][2..].to_vec())
     };
-    for (ours, theirs) in logs(ours).map(gist).into_iter().zip(logs(theirs).map(gist)) {
+    for (ours, theirs) in logs(ours).map(summary).into_iter().zip(logs(theirs).map(summary)) {
         assert_eq!(ours.1, theirs.1);
         assert!(ours.0.abs_diff(theirs.0) <= theirs.0 / 3, "{ours:?} {theirs:?}");
     }
@@ -494,9 +493,9 @@ fn files_named_twice_add_up_as_in_fio() {
 }
 
 #[test]
-fn files_were_made_without_a_word() {
+fn layout_messages_were_missing() {
     require!(Fio);
-    let said = |outcome: common::Outcome| {
+    let messages = |outcome: common::Outcome| {
         let lines = outcome.stdout.lines().filter(|line| line.contains("Laying out"));
         (lines.map(str::to_owned).collect::<Vec<_>>(), outcome.stderr.contains("Laying out"))
     };
@@ -508,8 +507,8 @@ fn files_were_made_without_a_word() {
         "--size=1m --name=b --size=2500k --rw=write --filename=y",
     ] {
         let line = format!("--name=a --rw=read --ioengine=psync {rest}");
-        let theirs = said(run(&mut theirs(&Scratch::new(), &line)));
-        assert_eq!(said(run(&mut ours(&Scratch::new(), &line))), theirs, "{line}");
+        let theirs = messages(run(&mut theirs(&Scratch::new(), &line)));
+        assert_eq!(messages(run(&mut ours(&Scratch::new(), &line))), theirs, "{line}");
     }
 }
 
@@ -524,8 +523,8 @@ fn polling_for_a_file_that_cannot_be_polled_fails_as_in_fio() {
         let line = format!("--name=a --ioengine=io_uring --hipri=1 --filename={file} --rw=read --direct={direct}");
         let (ours, theirs) = (run(&mut ours(&backing, &line)), run(&mut theirs(&backing, &line)));
         assert_eq!((ours.code(), theirs.code()), (Some(1), Some(1)), "{line}");
-        for said in [&ours, &theirs] {
-            assert!(said.stdout.contains("err=95"), "{said:#?}");
+        for outcome in [&ours, &theirs] {
+            assert!(outcome.stdout.contains("err=95"), "{outcome:#?}");
         }
         assert!(ours.stderr.contains("remove hipri=1"), "{}", ours.stderr);
     }
@@ -557,7 +556,7 @@ fn absurd_sizes_end_without_a_panic() {
         let scratch = Scratch::new();
         let outcome = run(&mut ours(&scratch, &format!("--name=x --bs=4k {options}")));
         assert!(!outcome.stderr.contains("panicked"), "{options}: {}", outcome.stderr);
-        // As many as there are jobs that fail: the system refuses files of this size.
+        // The number of failed jobs: the kernel refuses files of this size.
         assert!(matches!(outcome.code(), Some(0..=5)), "{options}: {:?}", outcome.code());
     }
 }

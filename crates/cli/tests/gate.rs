@@ -1,4 +1,4 @@
-//! `fathom gate`, on simulated runs: what passes, what fails, what is refused, and what others read of it.
+//! `fathom gate` on simulated runs: verdicts, errors, exit codes, JUnit and Markdown.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn gate(text: &str) -> Outcome {
 }
 
 #[test]
-fn what_holds_passes_and_what_does_not_ends_with_one() {
+fn expectations_that_do_not_hold_exit_with_1() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let page = gate(&format!("{a} --assert read.iops>=3k --assert read.lat.p99<=1s")).expect_clean().stdout;
@@ -23,24 +23,16 @@ fn what_holds_passes_and_what_does_not_ends_with_one() {
     let failed = gate(&format!("{a} --assert read.iops>=3k --assert read.lat<=1us")).expect_code(1);
     assert_eq!(failed.stderr, "");
     assert!(failed.stdout.contains("✗ read.lat<=1us"), "{}", failed.stdout);
-    assert!(
-        failed.stdout.lines().last().unwrap().starts_with("read.lat<=1us does not hold: it is "),
-        "{}",
-        failed.stdout
-    );
+    let last = failed.stdout.lines().last().unwrap();
+    assert!(last.starts_with("read.lat<=1us does not hold: it is "), "{}", failed.stdout);
     let unknown = gate(&format!("{a} --assert write.iops<=1 --assert job(x).read.iops>0")).expect_code(1).stdout;
     assert!(unknown.contains("the run does not have this figure") && unknown.contains("no job `x`"), "{unknown}");
-    assert!(
-        gate(&format!("{a} --assert findings.warnings==0 --assert findings.short_run<1"))
-            .expect_clean()
-            .stdout
-            .contains("all 2")
-    );
+    let findings = gate(&format!("{a} --assert findings.warnings==0 --assert findings.short_run<1")).expect_clean();
+    assert!(findings.stdout.contains("all 2"), "{}", findings.stdout);
 }
 
-/// `--assert` is what the command line was designed with.
 #[test]
-fn expectations_are_assertions_too() {
+fn expectations_of_files_and_of_the_command_line_are_combined() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let file = scratch.write("limits.txt", "read.iops>=1 # at least\n");
@@ -50,7 +42,7 @@ fn expectations_are_assertions_too() {
 }
 
 #[test]
-fn noise_alone_does_not_fail_a_share_of_the_baseline() {
+fn noise_alone_does_not_fail_a_percentage_of_the_baseline() {
     let scratch = Scratch::new();
     let short = "--name=reads --rw=randread --iodepth=1 --runtime=10 --time_based";
     let runs: Vec<String> = (0..6).map(|n| simulated(&scratch, &format!("{n}.json"), 1_000, n, short)).collect();
@@ -63,7 +55,7 @@ fn noise_alone_does_not_fail_a_share_of_the_baseline() {
             gate(&format!("{run} --baseline {baseline} --assert read.iops>=100% --strict")).expect_code(1);
         }
     }
-    assert!(open > 0, "of six pairs some are below");
+    assert!(open > 0, "of six pairs some are below the baseline");
     let slow = simulated(&scratch, "slow.json", 1_100, 9, LOAD);
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let failed = gate(&format!("{slow} --baseline {a} --assert read.iops>=97% --force")).expect_code(1).stdout;
@@ -72,7 +64,7 @@ fn noise_alone_does_not_fail_a_share_of_the_baseline() {
 }
 
 #[test]
-fn a_baseline_of_another_load_is_refused() {
+fn a_baseline_of_another_workload_is_refused() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let b = simulated(&scratch, "b.json", 1_000, 1, &LOAD.replace("iodepth=4", "iodepth=64"));
@@ -86,7 +78,7 @@ fn a_baseline_of_another_load_is_refused() {
 }
 
 #[test]
-fn faults_are_told_all_at_once_with_their_places() {
+fn all_errors_are_reported_with_their_places() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let file = scratch.write("limits.txt", "# limits\nread.iops>=3k\n  write.lat.p99<=2   # no unit\nread.speed>1\n");
@@ -119,7 +111,7 @@ fn faults_are_told_all_at_once_with_their_places() {
 }
 
 #[test]
-fn a_thousand_expectations_are_judged() {
+fn a_thousand_expectations_are_checked() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let mut text = String::new();
@@ -130,7 +122,7 @@ fn a_thousand_expectations_are_judged() {
 }
 
 #[test]
-fn figures_that_are_not_to_be_trusted_end_with_four_unless_somebody_said_what_matters() {
+fn untrustworthy_figures_exit_with_4_unless_findings_are_expected() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&a).unwrap()).unwrap();
@@ -145,16 +137,16 @@ fn figures_that_are_not_to_be_trusted_end_with_four_unless_somebody_said_what_ma
 }
 
 #[test]
-fn junit_and_markdown_are_read_by_others() {
+fn junit_and_markdown_are_valid() {
     require!(Python);
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&a).unwrap()).unwrap();
     record["jobs"][0]["name"] = "a<b>&\"c\"\u{1}".into();
     record["host"]["hostname"] = "h&h".into();
-    let odd = scratch.write("odd&.json", record.to_string());
+    let special = scratch.write("odd&.json", record.to_string());
     let (junit, markdown, json) = (scratch.text("gate.xml"), scratch.text("gate.md"), scratch.text("gate.json"));
-    let mut all = words(&format!("gate {odd} --junit {junit} -o {markdown} -o {json}"));
+    let mut all = words(&format!("gate {special} --junit {junit} -o {markdown} -o {json}"));
     for expectation in ["read.iops>=3k", "job(a<b>&\"c\"\u{1}).read.lat<=1us", "write.iops>=1"] {
         all.extend(["--assert".to_owned(), expectation.to_owned()]);
     }
@@ -164,8 +156,9 @@ fn junit_and_markdown_are_read_by_others() {
                   suite = root.find('testsuite')\n\
                   print(root.tag, suite.get('tests'), suite.get('failures'), suite.get('errors'), suite.get('hostname'))\n\
                   for case in suite.iter('testcase'): print(case.get('classname'), case.get('name'), [child.tag for child in case])";
-    let told = run(std::process::Command::new("/usr/bin/python3").args(["-c", script, &junit])).expect_clean().stdout;
-    let lines: Vec<&str> = told.lines().collect();
+    let printed =
+        run(std::process::Command::new("/usr/bin/python3").args(["-c", script, &junit])).expect_clean().stdout;
+    let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(
         lines,
         [
@@ -182,9 +175,9 @@ fn junit_and_markdown_are_read_by_others() {
     assert_eq!((&document["passed"], document["checks"][0]["outcome"].as_str()), (&Value::from(false), Some("passed")));
 }
 
-/// Every probe of a sweep is a job of its own in the record that is kept.
+/// Each probe of a sweep is a job in the saved record.
 #[test]
-fn a_probe_of_a_sweep_is_held_by_its_name() {
+fn a_probe_of_a_sweep_is_selected_by_name() {
     let scratch = Scratch::new();
     let home = scratch.text("home");
     let sweep = words("sweep --on custom,iops=10000,latency=1ms --progress off");
@@ -201,7 +194,7 @@ fn a_probe_of_a_sweep_is_held_by_its_name() {
 }
 
 #[test]
-fn one_of_several_jobs_is_held_by_its_name() {
+fn one_of_several_jobs_is_selected_by_name() {
     let scratch = Scratch::new();
     let load = "--rw=randread --runtime=20 --time_based --name=shallow --iodepth=1 --name=deep --iodepth=16";
     let a = simulated(&scratch, "a.json", 1_000, 1, load);

@@ -1,4 +1,4 @@
-//! What must not happen to files that were there before, each test named after the fault that it guards against.
+//! Protection of existing files. Each test is named after the defect that it guards against.
 
 mod common;
 
@@ -13,12 +13,8 @@ fn command(scratch: &Scratch, face: &str, line: &str) -> Command {
     command
 }
 
-fn content(scratch: &Scratch, name: &str) -> String {
-    std::fs::read_to_string(scratch.path(name)).expect("a readable file")
-}
-
 #[test]
-fn readonly_made_and_grew_files() {
+fn readonly_created_and_extended_files() {
     let scratch = Scratch::new();
     scratch.write("short", "x");
     let line = "--readonly --name=a --rw=read --size=1m --output-format=json --filename=";
@@ -27,11 +23,11 @@ fn readonly_made_and_grew_files() {
         assert!(outcome.stderr.contains("--readonly forbids it"), "{}", outcome.stderr);
     }
     assert_eq!(scratch.names(), ["short"]);
-    assert_eq!(content(&scratch, "short"), "x");
+    assert_eq!(scratch.read("short"), "x");
 }
 
 #[test]
-fn run_grew_a_file_that_its_job_only_reads() {
+fn run_extended_a_file_that_its_job_only_reads() {
     let scratch = Scratch::new();
     scratch.write("letter.txt", "dear reader");
     let line = "--name=a --rw=read --size=1m --filename=letter.txt";
@@ -39,13 +35,13 @@ fn run_grew_a_file_that_its_job_only_reads() {
     assert!(outcome.stderr.contains("letter.txt would grow from 11 B to 1 MiB"), "{}", outcome.stderr);
     let dry = run(&mut command(&scratch, "run", &format!("{line} --dry-run"))).expect_code(2);
     assert!(dry.stdout.contains("before the run: letter.txt would grow"), "{}", dry.stdout);
-    assert_eq!(content(&scratch, "letter.txt"), "dear reader");
+    assert_eq!(scratch.read("letter.txt"), "dear reader");
     let permitted = run(&mut command(&scratch, "run", &format!("{line} --allow-destroy letter.txt")));
     assert!(matches!(permitted.code(), Some(0 | 4)), "{permitted:#?}");
 }
 
 #[test]
-fn run_made_a_file_for_a_mistyped_device() {
+fn run_created_a_file_for_a_mistyped_device() {
     let scratch = Scratch::new();
     let line = "--name=a --rw=write --size=1m --filename=/dev/no-such-device";
     let outcome = run(&mut command(&scratch, "run", line)).expect_code(2);
@@ -54,7 +50,7 @@ fn run_made_a_file_for_a_mistyped_device() {
 }
 
 #[test]
-fn allow_file_create_was_not_heeded() {
+fn allow_file_create_was_ignored() {
     for (face, code) in [("fio", 1), ("run", 2)] {
         let scratch = Scratch::new();
         let line = "--name=a --rw=read --size=1m --allow_file_create=0";
@@ -65,7 +61,7 @@ fn allow_file_create_was_not_heeded() {
 }
 
 #[test]
-fn results_lost_on_a_full_output_were_a_success() {
+fn results_lost_on_a_full_output_exited_with_0() {
     let scratch = Scratch::new();
     let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
     let mut command = command(&scratch, "run", "--name=a --ioengine=null --rw=read --size=1m");
@@ -74,14 +70,14 @@ fn results_lost_on_a_full_output_were_a_success() {
 }
 
 #[test]
-fn verification_failed_where_there_is_no_device() {
+fn verification_failed_with_the_null_engine() {
     let scratch = Scratch::new();
     let line = "--name=a --ioengine=null --rw=write --size=1m --verify=crc32c";
     run(&mut command(&scratch, "fio", line)).expect_code(0);
 }
 
 #[test]
-fn a_file_that_does_not_fit_was_found_out_after_the_checks() {
+fn a_file_that_does_not_fit_passed_the_checks() {
     let scratch = Scratch::new();
     let line = "--name=a --rw=write --size=100t --bs=4k --ioengine=psync";
     let dry = run(&mut command(&scratch, "run", &format!("{line} --dry-run"))).expect_code(2);
@@ -97,13 +93,13 @@ fn a_file_that_does_not_fit_was_found_out_after_the_checks() {
 }
 
 #[test]
-fn room_was_asked_for_that_a_bounded_job_does_not_need() {
+fn unneeded_space_was_required_for_bounded_jobs() {
     for bound in ["--number_ios=10", "--io_size=40k", "--rw=randwrite --number_ios=10"] {
         let scratch = Scratch::new();
         let line = format!("--name=a --filename=a --rw=write --size=1t --bs=4k --ioengine=psync {bound}");
         let outcome = run(&mut command(&scratch, "fio", &line)).expect_code(0);
         assert!(outcome.stdout.contains("total=0,10,0,0"), "{}", outcome.stdout);
-        let allocated = std::fs::metadata(scratch.path("a")).expect("it was made").blocks() * 512;
+        let allocated = std::fs::metadata(scratch.path("a")).expect("the file was created").blocks() * 512;
         assert!(allocated < 1 << 20, "{allocated} bytes are taken");
     }
 }
@@ -126,7 +122,7 @@ fn openfiles_was_accepted_without_effect() {
 }
 
 #[test]
-fn a_pipe_was_waited_for_and_could_not_be_interrupted() {
+fn waiting_for_a_pipe_could_not_be_interrupted() {
     let scratch = Scratch::new();
     assert!(Command::new("mkfifo").arg(scratch.path("pipe")).status().is_ok_and(|status| status.success()));
     std::fs::create_dir(scratch.path("directory")).expect("the scratch directory can be written to");
@@ -140,7 +136,7 @@ fn a_pipe_was_waited_for_and_could_not_be_interrupted() {
 }
 
 #[test]
-fn a_full_standard_error_was_a_panic() {
+fn a_full_standard_error_caused_a_panic() {
     for (face, code) in [("fio", 1), ("run", 2)] {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
         let mut command = fathom([face, "--bogus"]);
@@ -150,7 +146,7 @@ fn a_full_standard_error_was_a_panic() {
 }
 
 #[test]
-fn the_limit_of_file_sizes_killed_the_run() {
+fn the_file_size_limit_killed_the_run() {
     for (face, code) in [("fio", 1), ("run", 3)] {
         for rest in ["--rw=write", "--rw=read", "--rw=write --fallocate=none"] {
             let scratch = Scratch::new();
@@ -165,7 +161,7 @@ fn the_limit_of_file_sizes_killed_the_run() {
 }
 
 #[test]
-fn refusals_named_no_remedy() {
+fn errors_named_no_remedy() {
     let scratch = Scratch::new();
     scratch.write("data", [0; 4096]);
     std::os::unix::fs::symlink("nowhere/x", scratch.path("link")).expect("the scratch directory can be written to");

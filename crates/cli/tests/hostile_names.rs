@@ -1,4 +1,4 @@
-//! Names that are not UTF-8, and names that would do something to a terminal, a spreadsheet or a page.
+//! Names that are not UTF-8, and names with control sequences, formulas or markup.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use common::{Scratch, fathom, run};
 
-/// `caf` and a byte of Latin-1.
+/// `café` in Latin-1.
 const LATIN: &[u8] = b"caf\xe9";
 
 fn bytes(parts: &[&[u8]]) -> OsString {
@@ -32,7 +32,8 @@ fn names(scratch: &Scratch) -> Vec<OsString> {
     names
 }
 
-/// f52613e wrote to a new file `caf\u{fffd}`, from the command line, from job files of fio's dialect and from variables.
+/// f52613e wrote to a new file `caf\u{fffd}`, from the command line, from job files in fio's dialect and from
+/// variables.
 #[test]
 fn a_name_that_is_not_utf8_became_another_file() {
     let line = "--name=a --rw=write --size=64k";
@@ -65,7 +66,7 @@ fn a_name_that_is_not_utf8_became_another_file() {
 
 /// f52613e wrote results and events to `caf\u{fffd}.json`.
 #[test]
-fn results_go_to_the_file_that_was_named() {
+fn results_are_written_to_the_named_file() {
     let scratch = Scratch::new();
     let mut given = words("run --name=a --ioengine=null --size=64k --progress=off -o");
     given.push(bytes(&[LATIN, b".json"]));
@@ -80,7 +81,7 @@ fn results_go_to_the_file_that_was_named() {
 }
 
 #[test]
-fn runs_are_kept_below_a_home_that_is_not_utf8() {
+fn runs_are_saved_below_a_home_that_is_not_utf8() {
     let scratch = Scratch::new();
     let home = scratch.path(".").join(OsStr::from_bytes(LATIN));
     let kept = |line: &str| {
@@ -93,19 +94,19 @@ fn runs_are_kept_below_a_home_that_is_not_utf8() {
     assert_eq!(names(&scratch), [OsString::from(OsStr::from_bytes(LATIN))]);
 }
 
-/// Something in each language that is printed.
+/// A name with special characters of every output format.
 const NAME: &str = "=1+1|`x`<script>&\u{1b}[2J\u{1b}]0;t\u{7}\r\u{202e}\"[a](http://b)\u{9b}31m\n# EOF";
 
-/// What no terminal may be given.
+/// Reports whether a character must not reach a terminal.
 fn is_hidden(letter: char) -> bool {
     letter != '\n'
         && letter != '\t'
         && (letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
 }
 
-/// f52613e gave the terminal all of it as it was.
+/// f52613e printed such names unchanged.
 #[test]
-fn a_name_of_a_job_does_nothing_to_a_terminal() {
+fn job_names_send_no_control_sequences_to_a_terminal() {
     let scratch = Scratch::new();
     let job = |face: &[&str], rest: &str| {
         let mut given: Vec<OsString> = face.iter().map(OsString::from).collect();
@@ -140,7 +141,7 @@ fn a_name_of_a_job_does_nothing_to_a_terminal() {
 
 /// f52613e wrote the formula into the cell, the markup into the table and the line break into the report.
 #[test]
-fn a_name_in_the_output_of_fio_is_a_name_in_every_format() {
+fn names_in_fio_output_are_escaped_in_every_format() {
     let scratch = Scratch::new();
     let printed =
         run(&mut command(&scratch, &words("fio --name=HOSTILE --ioengine=null --size=64k --output-format=json")))
@@ -151,17 +152,20 @@ fn a_name_in_the_output_of_fio_is_a_name_in_every_format() {
     let outputs: String = formats.iter().map(|name| format!(" -o {name}")).collect();
     let outcome = run(&mut command(&scratch, &words(&format!("report fio.json{outputs}"))));
     assert_eq!(outcome.code(), Some(0), "{outcome:#?}");
-    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it was written");
     for name in formats {
-        let text = read(name);
+        let text = scratch.read(name);
         let is_page = name.ends_with("html") || name.ends_with("md");
         assert!(!text.chars().any(is_hidden), "{name}: {text}");
         assert!(!(is_page && text.contains("<script")), "{name}: {text}");
         assert!(text.lines().filter(|line| line.starts_with("# EOF")).count() <= 1, "{name}: {text}");
     }
-    assert!(read("a.csv").lines().skip(1).all(|line| line.starts_with("\"'=1+1|")), "{}", read("a.csv"));
-    assert!(read("a.md").contains(r"=1+1\|\`x\`&lt;script>"), "{}", read("a.md"));
-    assert!(read("a.prom").contains(r##"\\u000d\\u202e\"[a]"##), "{}", read("a.prom"));
+    assert!(
+        scratch.read("a.csv").lines().skip(1).all(|line| line.starts_with("\"'=1+1|")),
+        "{}",
+        scratch.read("a.csv")
+    );
+    assert!(scratch.read("a.md").contains(r"=1+1\|\`x\`&lt;script>"), "{}", scratch.read("a.md"));
+    assert!(scratch.read("a.prom").contains(r##"\\u000d\\u202e\"[a]"##), "{}", scratch.read("a.prom"));
     let texts = [
         "explain fio.json",
         "explain fio.json --format md",
@@ -174,5 +178,5 @@ fn a_name_in_the_output_of_fio_is_a_name_in_every_format() {
         assert!(!outcome.stdout.chars().chain(outcome.stderr.chars()).any(is_hidden), "{line}: {outcome:#?}");
         assert!(!outcome.stdout.lines().any(|line| line.starts_with("# EOF")), "{line}: {outcome:#?}");
     }
-    assert!(!read("gate.xml").contains("<script"));
+    assert!(!scratch.read("gate.xml").contains("<script"));
 }

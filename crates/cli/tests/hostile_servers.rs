@@ -1,5 +1,5 @@
-//! `ioengine=nbd` against servers that are slow, endless or nonsensical: each ends with an error that names the address,
-//! the reason and the remedy, in a bounded time and with little memory.
+//! `ioengine=nbd` against slow, endless and invalid servers: each run fails with the address, the reason and the
+//! remedy, in bounded time and little memory.
 
 mod common;
 
@@ -9,115 +9,115 @@ use std::time::{Duration, Instant};
 
 use common::{Outcome, Running, fathom, words};
 
-/// The handshake may take 10 s, reading what an export holds 30 s.
-const TIME_MOST: Duration = Duration::from_secs(45);
-const MEMORY_MOST: u64 = 64 << 20;
+/// The handshake may take 10 s, and reading the data of an export 30 s.
+const TIME_MAX: Duration = Duration::from_secs(45);
+const MEMORY_MAX: u64 = 64 << 20;
 
 const GO: u32 = 7;
 const LIST: u32 = 3;
 const STRUCTURED: u32 = 8;
 
-/// What a server does wrong.
+/// Faults of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Wrong {
-    Nothing,
-    /// Says nothing at all.
+enum Fault {
+    None,
+    /// Sends nothing.
     Silent,
-    /// Sends one byte a second of its greeting and all that follows.
+    /// Sends one byte per second.
     Slow,
-    /// Sends without end instead of the replies to an option.
+    /// Replies to an option without end.
     Endless(u32, &'static [u8]),
-    /// Says that the reply to `NBD_OPT_GO` has so many bytes.
+    /// Declares this length of the reply to `NBD_OPT_GO`.
     Length(u32),
-    /// The size of the export.
+    /// Declares this size of the export.
     Size(u64),
-    /// Least, preferred and largest block.
+    /// Declares these minimum, preferred and maximum block sizes.
     Blocks([u32; 3]),
-    /// Closes after so many bytes of all that it says.
+    /// Closes the connection after this many bytes.
     Closes(usize),
-    /// Answers reads with this, again and again; `COOKIE` and `OFFSET` are filled in.
+    /// Replies to reads with these bytes repeatedly; `__COOKIE` and `__OFFSET` are filled in.
     Answers(&'static [u8]),
-    /// Answers reads with one byte a second.
+    /// Replies to reads with one byte per second.
     Drips,
-    /// Never answers a request.
+    /// Never replies to a request.
     Mute,
 }
 
-/// A connection of such a server.
-struct Talk {
+/// A connection to a faulty server.
+struct FaultyConnection {
     stream: TcpStream,
-    wrong: Wrong,
-    said: usize,
+    fault: Fault,
+    sent: usize,
 }
 
-impl Talk {
-    fn say(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        if self.wrong == Wrong::Slow {
+impl FaultyConnection {
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        if self.fault == Fault::Slow {
             for byte in bytes {
                 std::thread::sleep(Duration::from_secs(1));
                 self.stream.write_all(&[*byte])?;
             }
             return Ok(());
         }
-        if let Wrong::Closes(most) = self.wrong
-            && self.said + bytes.len() > most
+        if let Fault::Closes(limit) = self.fault
+            && self.sent + bytes.len() > limit
         {
-            self.stream.write_all(&bytes[..most - self.said])?;
+            self.stream.write_all(&bytes[..limit - self.sent])?;
             return Err(std::io::ErrorKind::BrokenPipe.into());
         }
-        self.said += bytes.len();
+        self.sent += bytes.len();
         self.stream.write_all(bytes)
     }
 
-    fn hear(&mut self, bytes: usize) -> std::io::Result<Vec<u8>> {
-        let mut heard = vec![0; bytes];
-        self.stream.read_exact(&mut heard).map(|()| heard)
+    fn receive(&mut self, bytes: usize) -> std::io::Result<Vec<u8>> {
+        let mut received = vec![0; bytes];
+        self.stream.read_exact(&mut received).map(|()| received)
     }
 
     fn reply(&mut self, option: u32, kind: u32, data: &[u8]) -> std::io::Result<()> {
-        self.say(&reply(option, kind, data))
+        self.send(&reply(option, kind, data))
     }
 
     fn serve(mut self) -> std::io::Result<()> {
-        if self.wrong == Wrong::Silent {
+        if self.fault == Fault::Silent {
             return self.stream.read_to_end(&mut Vec::new()).map(drop);
         }
-        self.say(b"NBDMAGICIHAVEOPT\0\x03")?;
-        self.hear(4)?;
+        self.send(b"NBDMAGICIHAVEOPT\0\x03")?;
+        self.receive(4)?;
         while !self.option()? {}
         while self.request()? {}
         Ok(())
     }
 
-    /// Answers an option; whether that was the last one.
+    /// Replies to an option. Returns whether it was the last one.
     fn option(&mut self) -> std::io::Result<bool> {
-        let head = self.hear(16)?;
+        let head = self.receive(16)?;
         let (option, length) = (number(&head[8..12]), number(&head[12..]));
-        self.hear(length as usize)?;
-        match self.wrong {
-            Wrong::Endless(at, bytes) if at == option => loop {
+        self.receive(length as usize)?;
+        match self.fault {
+            Fault::Endless(at, bytes) if at == option => loop {
                 self.stream.write_all(&bytes.repeat(1000))?;
             },
-            // Only who finds no export asks for the list of them.
-            Wrong::Endless(LIST, _) if option == GO => {
+            // A client requests the list only if the export is not found.
+            Fault::Endless(LIST, _) if option == GO => {
                 self.reply(option, 0x8000_0006, &[])?;
                 return Ok(false);
             }
-            Wrong::Length(length) if option == GO => {
+            Fault::Length(length) if option == GO => {
                 let mut head = reply(option, 3, &[]);
                 head[16..20].copy_from_slice(&length.to_be_bytes());
-                self.say(&head)?;
+                self.send(&head)?;
                 loop {
-                    self.say(&[0; 4096])?;
+                    self.send(&[0; 4096])?;
                 }
             }
             _ => {}
         }
         match option {
             GO => {
-                let size = if let Wrong::Size(size) = self.wrong { size } else { 16 << 20 };
+                let size = if let Fault::Size(size) = self.fault { size } else { 16 << 20 };
                 self.reply(option, 3, &[&[0, 0][..], &size.to_be_bytes(), &[0, 5]].concat())?;
-                if let Wrong::Blocks(blocks) = self.wrong {
+                if let Fault::Blocks(blocks) = self.fault {
                     let blocks = blocks.map(u32::to_be_bytes);
                     self.reply(option, 3, &[&[0, 3][..], blocks.as_flattened()].concat())?;
                 }
@@ -129,24 +129,24 @@ impl Talk {
         }
     }
 
-    /// Answers a request; whether another may follow.
+    /// Replies to a request. Returns whether another may follow.
     fn request(&mut self) -> std::io::Result<bool> {
-        let head = self.hear(28)?;
+        let head = self.receive(28)?;
         let (command, cookie, offset, length) = (head[7], &head[8..16], &head[16..24], number(&head[24..]));
-        match (command, self.wrong) {
+        match (command, self.fault) {
             (1, _) => {
-                self.hear(length as usize)?;
-                self.say(&[&b"\x67\x44\x66\x98\0\0\0\0"[..], cookie].concat())?;
+                self.receive(length as usize)?;
+                self.send(&[&b"\x67\x44\x66\x98\0\0\0\0"[..], cookie].concat())?;
             }
             (2, _) => return Ok(false),
-            (0, Wrong::Answers(pattern)) => {
+            (0, Fault::Answers(pattern)) => {
                 let answer = filled(pattern, cookie, offset);
                 loop {
                     self.stream.write_all(&answer.repeat(100))?;
                 }
             }
-            (0, Wrong::Drips | Wrong::Mute) => {
-                while self.wrong == Wrong::Drips {
+            (0, Fault::Drips | Fault::Mute) => {
+                while self.fault == Fault::Drips {
                     std::thread::sleep(Duration::from_secs(1));
                     self.stream.write_all(b"\x66")?;
                 }
@@ -154,15 +154,15 @@ impl Talk {
             }
             _ => {
                 let chunk = [&b"\x66\x8e\x33\xef\0\x01\0\x01"[..], cookie, &(length + 8).to_be_bytes(), offset];
-                self.say(&chunk.concat())?;
-                self.say(&vec![0; length as usize])?;
+                self.send(&chunk.concat())?;
+                self.send(&vec![0; length as usize])?;
             }
         }
         Ok(true)
     }
 }
 
-/// A pattern with what it leaves open.
+/// Fills cookie and offset into a pattern.
 fn filled(pattern: &[u8], cookie: &[u8], offset: &[u8]) -> Vec<u8> {
     let mut answer = pattern.to_vec();
     for (name, value) in [(b"__COOKIE", cookie), (b"__OFFSET", offset)] {
@@ -182,100 +182,100 @@ fn number(bytes: &[u8]) -> u32 {
     u32::from_be_bytes(bytes.try_into().expect("four bytes"))
 }
 
-/// Starts such a server; its address.
-fn serve(wrong: Wrong) -> String {
+/// Starts a faulty server and returns its address.
+fn serve(fault: Fault) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || Talk { stream, wrong, said: 0 }.serve());
+            std::thread::spawn(move || FaultyConnection { stream, fault, sent: 0 }.serve());
         }
     });
     format!("nbd://{address}/disk")
 }
 
-/// Runs a job to its end; the most memory that it had, in bytes.
+/// Runs a job to its end. Returns its peak memory, in bytes.
 fn measured(uri: &str, line: &str) -> (Outcome, u64) {
     let all = format!("run --name=a --ioengine=nbd --uri={uri} --bs=4k --iodepth=4 --progress=off {line}");
-    let mut program = Running::start(fathom(words(&all)).stdin(std::process::Stdio::null()));
-    let (began, mut most) = (Instant::now(), 0);
-    while !program.has_ended() && began.elapsed() < TIME_MOST + Duration::from_secs(10) {
+    let mut program = Running::start(&mut fathom(words(&all)));
+    let (began, mut peak) = (Instant::now(), 0);
+    while !program.has_ended() && began.elapsed() < TIME_MAX + Duration::from_secs(10) {
         let status = std::fs::read_to_string(format!("/proc/{}/status", program.pid())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-        most = most.max(kib.unwrap_or_default() << 10);
+        peak = peak.max(kib.unwrap_or_default() << 10);
         std::thread::sleep(Duration::from_millis(5));
     }
-    (program.end(), most)
+    (program.end(), peak)
 }
 
 #[track_caller]
-fn fails(wrong: Wrong, line: &str, code: i32, parts: &[&str]) {
-    let uri = serve(wrong);
+fn fails(fault: Fault, line: &str, code: i32, parts: &[&str]) {
+    let uri = serve(fault);
     let (outcome, memory) = measured(&uri, line);
     let outcome = outcome.expect_code(code);
     for part in parts.iter().chain([&uri.as_str()]) {
-        assert!(outcome.stderr.contains(part), "{wrong:?}: `{part}` is missing from {}", outcome.stderr);
+        assert!(outcome.stderr.contains(part), "{fault:?}: `{part}` is missing from {}", outcome.stderr);
     }
-    assert!(outcome.took < TIME_MOST, "{wrong:?}: {:?}", outcome.took);
-    assert!(memory < MEMORY_MOST, "{wrong:?}: {} MiB", memory >> 20);
+    assert!(outcome.took < TIME_MAX, "{fault:?}: {:?}", outcome.took);
+    assert!(memory < MEMORY_MAX, "{fault:?}: {} MiB", memory >> 20);
 }
 
-/// `NBD_REP_INFO` with words, `NBD_REP_SERVER` with a name, and an error that is longer than any.
+/// `NBD_REP_INFO` with a description, and `NBD_REP_SERVER` with a name.
 const INFO: &[u8] = b"\0\x03\xe8\x89\x04\x55\x65\xa9\0\0\0\x07\0\0\0\x03\0\0\0\x06\0\x02word";
 const SERVER: &[u8] = b"\0\x03\xe8\x89\x04\x55\x65\xa9\0\0\0\x03\0\0\0\x02\0\0\0\x08\0\0\0\x04name";
 const READ: &str = "--rw=randread --size=1m";
 
 #[test]
-fn handshakes_that_go_wrong_end_with_the_address_and_a_remedy() {
+fn invalid_handshakes_fail_with_address_and_remedy() {
     let broken = ["the server breaks the protocol", "use a newer or another server"];
     let cases = [
-        (Wrong::Endless(GO, INFO), &["the replies to one option do not end", broken[1]][..]),
-        (Wrong::Endless(LIST, SERVER), &["has no such export"]),
-        (Wrong::Endless(STRUCTURED, b"\xff"), &broken),
-        (Wrong::Length(u32::MAX), &["a reply to an option is longer than the longest strings", broken[1]]),
-        (Wrong::Length(4096), &broken),
-        (Wrong::Size(u64::MAX), &["its size is beyond 2^63 - 1 bytes", broken[1]]),
-        (Wrong::Size(1 << 63), &["its size is beyond 2^63 - 1 bytes"]),
-        (Wrong::Size(0), &["is empty"]),
-        (Wrong::Blocks([0, 0, 0]), &["its block sizes contradict each other"]),
-        (Wrong::Blocks([u32::MAX; 3]), &["its block sizes contradict each other"]),
-        (Wrong::Blocks([4096, 512, 512]), &["its block sizes contradict each other"]),
-        (Wrong::Blocks([1 << 16, 1 << 16, 1 << 16]), &["takes multiples of 65536 bytes"]),
+        (Fault::Endless(GO, INFO), &["the replies to one option do not end", broken[1]][..]),
+        (Fault::Endless(LIST, SERVER), &["has no such export"]),
+        (Fault::Endless(STRUCTURED, b"\xff"), &broken),
+        (Fault::Length(u32::MAX), &["a reply to an option is longer than the longest strings", broken[1]]),
+        (Fault::Length(4096), &broken),
+        (Fault::Size(u64::MAX), &["its size is beyond 2^63 - 1 bytes", broken[1]]),
+        (Fault::Size(1 << 63), &["its size is beyond 2^63 - 1 bytes"]),
+        (Fault::Size(0), &["is empty"]),
+        (Fault::Blocks([0, 0, 0]), &["its block sizes contradict each other"]),
+        (Fault::Blocks([u32::MAX; 3]), &["its block sizes contradict each other"]),
+        (Fault::Blocks([4096, 512, 512]), &["its block sizes contradict each other"]),
+        (Fault::Blocks([1 << 16, 1 << 16, 1 << 16]), &["takes multiples of 65536 bytes"]),
     ];
-    for (wrong, parts) in cases {
-        let line = if wrong == Wrong::Size(0) { "--rw=randread" } else { READ };
-        fails(wrong, line, 2, parts);
+    for (fault, parts) in cases {
+        let line = if fault == Fault::Size(0) { "--rw=randread" } else { READ };
+        fails(fault, line, 2, parts);
     }
 }
 
 #[test]
 fn a_connection_may_be_closed_at_every_byte() {
-    // What a good server says until the first request: greeting, three replies.
-    let whole = 18 + 20 + 32 + 20;
-    for bytes in 0..whole {
+    // A valid server sends this until the first request: greeting and three replies.
+    let handshake = 18 + 20 + 32 + 20;
+    for bytes in 0..handshake {
         fails(
-            Wrong::Closes(bytes),
+            Fault::Closes(bytes),
             READ,
             2,
             &["the server closed the connection during the handshake", "see the server's log"],
         );
     }
-    fails(Wrong::Closes(whole + 100), READ, 3, &["check that the server still runs"]);
+    fails(Fault::Closes(handshake + 100), READ, 3, &["the connection was lost: see whether the server still runs"]);
 }
 
 #[test]
-fn silent_and_slow_handshakes_end_after_ten_seconds_in_all() {
+fn silent_and_slow_handshakes_end_after_ten_seconds() {
     std::thread::scope(|scope| {
-        for wrong in [Wrong::Silent, Wrong::Slow] {
-            scope.spawn(move || fails(wrong, READ, 2, &["does not go on with the handshake"]));
+        for fault in [Fault::Silent, Fault::Slow] {
+            scope.spawn(move || fails(fault, READ, 2, &["does not go on with the handshake"]));
         }
     });
 }
 
-/// f52613e read on for ever where chunks did not end.
+/// f52613e read endless chunks forever.
 #[test]
-fn replies_that_make_no_sense_end_the_job() {
+fn invalid_replies_end_the_job() {
     let byte = b"\x66\x8e\x33\xef\0\0\0\x01__COOKIE\0\0\0\x09__OFFSETx".as_slice();
     let hole = b"\x66\x8e\x33\xef\0\0\0\x02__COOKIE\0\0\0\x0c__OFFSET\0\0\0\x01";
     let error = b"\x66\x8e\x33\xef\0\0\x80\x01__COOKIE\0\0\0\x08\0\0\0\x05\0\x02no";
@@ -284,22 +284,22 @@ fn replies_that_make_no_sense_end_the_job() {
     let unknown = b"\x66\x8e\x33\xef\0\0\x00\x77__COOKIE\0\0\0\0";
     let long = b"\x66\x8e\x33\xef\0\0\0\x01__COOKIE\x7f\xff\xff\xff__OFFSET";
     for answer in [byte, hole, error, huge, stranger, unknown, long] {
-        fails(Wrong::Answers(answer), READ, 3, &["this one violated the protocol, and the connection was closed"]);
+        fails(Fault::Answers(answer), READ, 3, &["what the server sent makes no sense, and the connection was closed"]);
     }
 }
 
-/// What an export holds is read before it is written: f52613e let each read take ten seconds.
+/// The data of an export is read before it is written; with f52613e each read could take ten seconds.
 #[test]
 fn an_export_that_cannot_be_read_is_not_written() {
     std::thread::scope(|scope| {
-        for wrong in [Wrong::Mute, Wrong::Drips] {
-            scope.spawn(move || fails(wrong, "--rw=randwrite --size=1m", 2, &["cannot read", "see the server's log"]));
+        for fault in [Fault::Mute, Fault::Drips] {
+            scope.spawn(move || fails(fault, "--rw=randwrite --size=1m", 2, &["cannot read", "see the server's log"]));
         }
     });
 }
 
 #[test]
-fn a_good_server_is_measured() {
-    let (outcome, _) = measured(&serve(Wrong::Nothing), "--rw=randrw --size=1m");
+fn a_valid_server_is_measured() {
+    let (outcome, _) = measured(&serve(Fault::None), "--rw=randrw --size=1m");
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
 }

@@ -1,10 +1,10 @@
-//! `fathom explain` on what `iostat -x` printed of devices under databases: how many were in flight, and how many it takes.
+//! `fathom explain` on `iostat -x` output of devices under databases: operations in flight, achieved and needed.
 
 #![allow(clippy::literal_string_with_formatting_args, reason = "texts of iostat")]
 
 mod common;
 
-use common::{fathom, run, run_with_input, words};
+use common::{fathom, flat, run, run_with_input, words};
 use serde_json::Value;
 
 const GP3: &str = "aws/gp3,size=1TiB,iops=16000";
@@ -23,7 +23,7 @@ vdb               0.00   210.20    0.00  627.11     0.00 11599.13    36.99     0
 
 ";
 
-/// etcd-io/etcd#9427: three reports of a slow disk under an etcd member, without the devices that did nothing.
+/// etcd-io/etcd#9427: three reports of a slow disk under an etcd member, without idle devices.
 const SLOW_ETCD: &str = "\
 Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util
 sda               0.00     0.00    0.00   13.00     0.00    52.00     8.00     0.10    7.69    0.00    7.69   7.69  10.00
@@ -84,13 +84,13 @@ fn figure(finding: &Value, quantity: &str) -> f64 {
 }
 
 #[track_caller]
-fn assert_near(name: &str, found: f64, wanted: f64) {
-    assert!((found / wanted - 1.0).abs() < 1e-6, "{name}: {found}, not {wanted}");
+fn assert_near(name: &str, found: f64, expected: f64) {
+    common::model::assert_near(name, found, expected, 1e-6);
 }
 
-/// Nothing was said of a database that has too few requests in flight for the volume that was paid for.
+/// There was no finding for a database with too few requests in flight for its volume.
 #[test]
-fn a_database_that_does_not_ask_for_more_is_told_so() {
+fn a_database_with_too_few_requests_in_flight_is_reported() {
     let subject = explained(&["-", "--volume", GP3, "--database", "postgresql"], DATABASE).remove(0);
     assert_eq!(subject["subject"], "nvme1n1");
     let found = finding(&subject, "queue_too_shallow");
@@ -103,19 +103,18 @@ fn a_database_that_does_not_ask_for_more_is_told_so() {
     assert_eq!(found["remedy"]["action"], "more_in_flight");
     assert_eq!((&found["remedy"]["in_flight"], &found["remedy"]["reads"]), (&16.into(), &true.into()));
     let settings = found["settings"].as_array().expect("there are settings");
-    let workers = settings.iter().find(|one| one["name"] == "io_workers").expect("it is one of them");
+    let workers = settings.iter().find(|one| one["name"] == "io_workers").expect("a setting of that name");
     assert_eq!((&workers["database"], &workers["edition"]), (&"postgresql".into(), &"version 18".into()));
     assert!(workers["url"].as_str().unwrap().starts_with("https://www.postgresql.org/"), "{workers}");
-    // In text each setting has a line of its own, with its document.
+    // In text, each setting is on its own line with its document.
     let mut command = fathom(["explain", "-", "--volume", GP3, "--database", "postgres"]);
     let page = run_with_input(&mut command, DATABASE).expect_clean().stdout;
     assert!(page.contains("\n    - effective_io_concurrency: set 16 or more;"), "{page}");
-    let unbroken = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(unbroken.contains("(PostgreSQL Documentation, Resource Consumption, version 18)"), "{page}");
+    assert!(flat(&page).contains("(PostgreSQL Documentation, Resource Consumption, version 18)"), "{page}");
 }
 
 #[test]
-fn without_a_name_every_database_has_its_settings_named() {
+fn without_a_database_name_all_settings_are_listed() {
     let subject = explained(&["-", "--volume", GP3], DATABASE).remove(0);
     let text = finding(&subject, "queue_too_shallow")["text"].as_str().unwrap().to_owned();
     for word in ["the application does not ask", "PostgreSQL", "innodb_read_io_threads", "async_io", "--database NAME"]
@@ -124,7 +123,7 @@ fn without_a_name_every_database_has_its_settings_named() {
     }
 }
 
-/// The same from columns of its own in `--claim`, to the last digit.
+/// The same figures from the columns in `--claim`.
 #[test]
 fn a_row_of_iostat_can_be_claimed() {
     let columns = "r/s=3500,rkB/s=28000,r_await=1.00,rareq-sz=8.00,w/s=0,w_await=0,aqu-sz=3.50,%util=99.80";
@@ -134,7 +133,7 @@ fn a_row_of_iostat_can_be_claimed() {
     assert_near("needed", figure(&found, "in_flight_needed"), 16.0);
     assert!(found["text"].as_str().unwrap().contains("MySQL does not issue more."), "{found}");
     assert!(codes(&subject).contains(&"util_misread".to_owned()), "{:?}", codes(&subject));
-    // A depth makes it a claim of a job again, whose queue was to be kept full.
+    // With a depth it is the claim of a job that keeps its queue full.
     let closed = explained(&["--claim", "r/s=3500,r_await=1.00,qd=4", "--volume", GP3], "").remove(0);
     assert_eq!(finding(&closed, "queue_too_shallow")["remedy"]["action"], "raise_depth");
     // Reads and writes count by their rates: 1 ms and 2 ms make 1.25 ms.
@@ -143,7 +142,7 @@ fn a_row_of_iostat_can_be_claimed() {
 }
 
 #[test]
-fn an_idle_device_is_told_by_its_idle_time() {
+fn an_idle_device_is_recognized_by_its_idle_time() {
     let subject = explained(&["-", "--volume", "aws/gp3,size=1TiB", "--database", "etcd"], ETCD).remove(0);
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_achieved"), 0.15);
@@ -156,31 +155,31 @@ fn an_idle_device_is_told_by_its_idle_time() {
     assert_eq!(named, ["latency, not depth", "etcd_disk_wal_fsync_duration_seconds"]);
 }
 
-/// A device that was never idle and takes nine times as long as the volume is not one that is asked for too little.
+/// A device that was never idle and is nine times slower than the volume does not have too shallow a queue.
 #[test]
-fn a_slow_device_is_not_called_unasked() {
+fn a_slow_device_has_no_too_shallow_queue() {
     let subject = explained(&["-", "--volume", GP3], HEAT_MAP).remove(0);
     let found = finding(&subject, "below_expectation");
     assert_near("latency", figure(&found, "latency_mean"), 9.01e6);
     assert!(!codes(&subject).contains(&"queue_too_shallow".to_owned()), "{:?}", codes(&subject));
 }
 
-/// A disk that is idle for most of the time, with requests of 14 ms: bursts that wait for each other, as far as counters tell.
+/// The disk is idle most of the time and requests take 14 ms: they arrive in bursts and wait for each other.
 #[test]
-fn requests_that_waited_say_nothing_of_the_time_of_one() {
+fn waiting_requests_do_not_give_the_service_time() {
     let subject = explained(&["-", "--volume", "aws/gp3,size=1TiB"], SLOW_ETCD).remove(0);
     let found = finding(&subject, "queue_too_shallow");
     // The mean over the requests of three reports: (13 x 7.69 + 3 x 86.00 + 20 x 11.10) / 36.
     assert_near("latency", figure(&found, "latency_mean"), (13.0 * 7.69 + 3.0 * 86.0 + 20.0 * 11.1) / 36.0 * 1e6);
     assert_near("in flight", figure(&found, "in_flight_achieved"), (0.10 + 0.26 + 0.22) / 3.0);
     let alone_ns = figure(&found, "service_mean");
-    assert!(alone_ns < 2e6, "what the volume needs, not what was waited: {alone_ns}");
+    assert!(alone_ns < 2e6, "the service time, without the wait: {alone_ns}");
     assert_near("needed", figure(&found, "in_flight_needed"), 3000.0 * alone_ns / 1e9);
     assert!(found["text"].as_str().unwrap().contains("they came in bursts and waited for each other"), "{found}");
 }
 
 #[test]
-fn a_host_without_processor_time_is_told_before_the_volume() {
+fn a_saturated_processor_is_reported() {
     let busy = DATABASE.replace(
         "          22.00    0.00    8.00   30.00    0.00   40.00",
         "          88.00    0.00    9.00    1.00    0.00    2.00",
@@ -192,7 +191,7 @@ fn a_host_without_processor_time_is_told_before_the_volume() {
     assert!(!idle["text"].as_str().unwrap().contains("processor time"), "{idle}");
 }
 
-/// Sixty seconds under pgbench on a disk of 45,000 IOPS and 80 us, first without and then with read-ahead: half a minute each.
+/// 30 s each of pgbench without and with read-ahead, on a disk of 45,000 IOPS and 80 us.
 const PGBENCH: &str = include_str!("../../../examples/iostat-pgbench.json");
 const PGBENCH_64: &str = include_str!("../../../examples/iostat-pgbench-64.json");
 
@@ -204,12 +203,12 @@ fn read_ahead_is_what_postgresql_lacked() {
     let reports: Value = serde_json::from_str(PGBENCH).expect("iostat prints JSON");
     let reports = reports["sysstat"]["hosts"][0]["statistics"].as_array().expect("there are reports");
     let mean = |of: &dyn Fn(&Value) -> f64| reports.iter().map(of).sum::<f64>() / reports.len() as f64;
-    let disk = |name: &'static str| move |report: &Value| report["disk"][0][name].as_f64().expect("it is a number");
+    let disk = |name: &'static str| move |report: &Value| report["disk"][0][name].as_f64().expect("a number");
     assert_eq!(reports.len(), 30);
     assert_near("in flight", figure(&found, "in_flight_achieved"), mean(&disk("aqu-sz")));
     assert_near("needed", figure(&found, "in_flight_needed"), 3.6);
     assert_near("busy", figure(&found, "busy_share"), mean(&disk("util")) / 100.0);
-    // With effective_io_concurrency=64 enough is in flight, and the processors are what is used up.
+    // With effective_io_concurrency=64 enough is in flight, and the processors are the bottleneck.
     let subject = explained(&["-", "--volume", volume, "--database", "postgresql"], PGBENCH_64).remove(0);
     let found = finding(&subject, "queue_not_filled");
     assert!(!codes(&subject).contains(&"queue_too_shallow".to_owned()), "{:?}", codes(&subject));
@@ -218,7 +217,7 @@ fn read_ahead_is_what_postgresql_lacked() {
     assert!(text.contains("came in bursts") && text.contains("the processors may be the limit"), "{text}");
 }
 
-/// Averages since the boot are of no load: nothing is advised from them.
+/// Averages since the boot describe no workload.
 #[test]
 fn nothing_is_advised_from_averages_since_the_boot() {
     let first = &DATABASE[..DATABASE.find("11/21/2026 10:00:11").expect("there are two reports")];
@@ -226,18 +225,17 @@ fn nothing_is_advised_from_averages_since_the_boot() {
     assert!(found.contains(&"since_boot".to_owned()) && !found.contains(&"queue_too_shallow".to_owned()), "{found:?}");
 }
 
-/// At the limit there is nothing to ask for, and no database is blamed.
 #[test]
-fn a_volume_at_its_limit_is_not_called_unasked() {
+fn a_volume_at_its_limit_has_no_too_shallow_queue() {
     let full = "r/s=15980,rkB/s=127840,r_await=2.00,rareq-sz=8.00,aqu-sz=31.96,%util=100.00";
     let found = codes(&explained(&["--claim", full, "--volume", GP3], "")[0]);
     assert!(!found.contains(&"queue_too_shallow".to_owned()), "{found:?}");
     assert!(found.iter().any(|code| code.ends_with("_cap")), "{found:?}");
 }
 
-/// The same finding of a run of fio's, where a depth was asked for and was too small for the volume.
+/// The same finding for a run of fio whose depth is too small for the volume.
 #[test]
-fn a_run_with_too_small_a_depth_has_the_same_finding_with_its_own_remedy() {
+fn a_run_with_too_small_a_depth_has_its_own_remedy() {
     let line = "sim --on custom,iops=100000,latency=1ms --name=a --rw=randread --bs=8k --ioengine=libaio --direct=1 --iodepth=4 \
                 --runtime=2 --time_based";
     let record = run(fathom(words(line)).args(["--format", "fio-json"])).expect_clean().stdout;
@@ -245,5 +243,5 @@ fn a_run_with_too_small_a_depth_has_the_same_finding_with_its_own_remedy() {
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_needed").round(), 16.0);
     assert_eq!((&found["remedy"]["action"], &found["remedy"]["iodepth"]), (&"raise_depth".into(), &16.into()));
-    assert_eq!(found["settings"], Value::Null, "a job has iodepth, and no database");
+    assert_eq!(found["settings"], Value::Null, "a job has iodepth and no database settings");
 }

@@ -1,4 +1,4 @@
-//! What runs leave in the store, and what `fathom runs` makes of it.
+//! Saved runs, and `fathom runs`.
 
 mod common;
 
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use common::devices::{LoopDevice, Mount, tool};
 use common::json::Json;
-use common::{Outcome, Running, Scratch, fathom, require, run, run_with_input, words};
+use common::{Outcome, Running, Scratch, fathom, flat, require, run, run_with_input, wait_for, words};
 
-/// A place with a store of its own.
-struct Place(Scratch);
+/// A scratch directory with its own store.
+struct Home(Scratch);
 
-impl Place {
+impl Home {
     fn new() -> Self {
         Self(Scratch::new())
     }
 
-    /// Fathom as its users have it: it keeps runs below `home`.
+    /// Returns a command for Fathom that saves its runs below `home`.
     fn fathom(&self, line: &str) -> Command {
         let mut command = fathom(words(line));
         command.current_dir(&self.0).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", self.0.path("home"));
@@ -34,7 +34,7 @@ impl Place {
         self.0.path("home/runs")
     }
 
-    /// `fathom runs list` as a document.
+    /// Returns the document of `fathom runs list`.
     #[track_caller]
     fn list(&self, filters: &str) -> Json {
         let line = format!("runs list --format json {filters}");
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// Good, or measured but not to be trusted: so small a job may well not be.
+/// Checks that a job was measured; the result of so short a job may be untrustworthy.
 #[track_caller]
 fn expect_measured(outcome: Outcome) -> Outcome {
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
@@ -64,8 +64,8 @@ const ENDLESS: &str = "run --name=long --ioengine=null --rw=randread --size=1m -
 const SIM: &str = "sim --on custom,iops=5000,latency=1ms --name=reads --rw=randread --iodepth=4 --runtime=2";
 
 #[test]
-fn everything_that_is_carried_out_leaves_one_folder() {
-    let place = Place::new();
+fn each_command_saves_one_run() {
+    let home = Home::new();
     let lines = [
         (NULL.to_owned(), "run", "reads"),
         (SIM.to_owned(), "sim", "reads"),
@@ -74,253 +74,251 @@ fn everything_that_is_carried_out_leaves_one_folder() {
         ("suite run gcp-pd --on gcp/pd-ssd,size=100GiB --scale 0.001 --state state".to_owned(), "suite", "gcp-pd"),
     ];
     for (done, (line, kind, name)) in (1..).zip(&lines) {
-        let told = place.run(line).stderr;
-        let listed = place.list("");
+        let printed = home.run(line).stderr;
+        let listed = home.list("");
         let runs = listed.items("runs");
-        assert_eq!((runs.len(), listed.items("skipped").len()), (done, 0), "{line}: {told}");
-        let kept = runs.iter().find(|run| told.contains(run.text("id"))).unwrap_or_else(|| panic!("{line}: {told}"));
+        assert_eq!((runs.len(), listed.items("skipped").len()), (done, 0), "{line}: {printed}");
+        let kept = runs.iter().find(|run| printed.contains(run.text("id")));
+        let kept = kept.unwrap_or_else(|| panic!("{line}: {printed}"));
         assert_eq!((kept.text("kind"), kept.text("name"), kept.text("outcome")), (*kind, *name, "completed"));
         assert!(kept.whole("iops") > 0 && kept.whole("p99_ns") > 0 || *kind == "run", "{kept:?}");
         for file in ["run.json", "events.jsonl.zst", "resolved.json", "environment.json", "manifest.json"] {
-            assert!(place.store().join(kept.text("id")).join(file).is_file(), "{line}: {file}");
+            assert!(home.store().join(kept.text("id")).join(file).is_file(), "{line}: {file}");
         }
-        let environment = Json::read(&place.read(kept.text("id"), "environment.json"));
+        let environment = Json::read(&home.read(kept.text("id"), "environment.json"));
         assert_eq!(environment.items("command_line")[1], Json::Text(words(line)[0].clone()));
         assert!(environment.whole("host/cpus") > 0 && !environment.text("host/kernel").is_empty(), "{line}");
-        assert_eq!(environment.text("directory"), place.0.as_ref().to_str().unwrap());
-        let record = Json::read(&place.read(kept.text("id"), "run.json"));
+        assert_eq!(environment.text("directory"), home.0.as_ref().to_str().unwrap());
+        let record = Json::read(&home.read(kept.text("id"), "run.json"));
         assert_eq!(record.whole("schema"), 1);
         assert!(!record.items("jobs").is_empty() && record.items("jobs").len() == record.items("asked").len());
     }
 }
 
 #[test]
-fn parts_are_results_under_their_names_beside_their_document() {
-    let place = Place::new();
-    place.run(&format!("{SIM} --vary iodepth=1,8"));
-    place.run("sweep --on custom,iops=5000,latency=1ms --depth-max 64");
-    let [grid, sweep] = &place.ids("--kind sweep")[..] else { panic!("two") };
-    let record = Json::read(&place.read(grid, "run.json"));
+fn parts_are_results_with_names_next_to_their_document() {
+    let home = Home::new();
+    home.run(&format!("{SIM} --vary iodepth=1,8"));
+    home.run("sweep --on custom,iops=5000,latency=1ms --depth-max 64");
+    let [grid, sweep] = &home.ids("--kind sweep")[..] else { panic!("two") };
+    let record = Json::read(&home.read(grid, "run.json"));
     let names: Vec<&str> = record.items("jobs").iter().map(|job| job.text("name")).collect();
     assert_eq!(names, ["iodepth=1", "iodepth=8"]);
-    assert!(place.read(grid, "grid.json").contains("iodepth"));
-    let record = Json::read(&place.read(sweep, "run.json"));
+    assert!(home.read(grid, "grid.json").contains("iodepth"));
+    let record = Json::read(&home.read(sweep, "run.json"));
     assert_eq!(record.text("jobs/0/name"), "depth=1");
-    let document = Json::read(&place.read(sweep, "sweep.json"));
+    let document = Json::read(&home.read(sweep, "sweep.json"));
     assert_eq!(document.items("sweeps/0/probes").len(), record.items("jobs").len());
-    let shown = run(&mut place.fathom("runs show last")).expect_clean().stdout;
-    assert!(shown.starts_with(&place.read(sweep, "report.txt")), "{shown}");
+    let shown = run(&mut home.fathom("runs show last")).expect_clean().stdout;
+    assert!(shown.starts_with(&home.read(sweep, "report.txt")), "{shown}");
 }
 
 #[test]
-fn a_run_brings_the_same_whether_it_is_kept_or_not() {
-    let place = Place::new();
+fn saving_a_run_does_not_change_its_output() {
+    let home = Home::new();
     for format in ["text", "json", "fio", "fio-json"] {
-        let kept = place.run(&format!("{SIM} --format {format}"));
-        let unkept = place.run(&format!("{SIM} --format {format} --no-record"));
+        let kept = home.run(&format!("{SIM} --format {format}"));
+        let unkept = home.run(&format!("{SIM} --format {format} --no-record"));
         let without_words = |text: String| text.replace(",\n    \"--no-record\"", "");
         assert_eq!(without_words(kept.stdout), without_words(unkept.stdout));
         assert!(kept.stderr.starts_with("saved as ") && kept.stderr.lines().count() == 1, "{}", kept.stderr);
         assert_eq!(unkept.stderr, "");
     }
-    assert_eq!(place.ids("").len(), 4);
+    assert_eq!(home.ids("").len(), 4);
 }
 
 #[test]
-fn nothing_is_kept_where_nobody_wants_it_or_nothing_was_done() {
-    let place = Place::new();
+fn nothing_is_saved_on_request_or_if_nothing_ran() {
+    let home = Home::new();
     for line in ["--no-record", "--dry-run", "--show-jobs"] {
         for command in [NULL, SIM, "sweep --on custom,iops=5000,latency=1ms"] {
-            place.run(&format!("{command} {line}"));
+            home.run(&format!("{command} {line}"));
         }
     }
-    run(&mut place.fathom(NULL.replace("run ", "fio ").as_str())).expect_code(0);
-    run(&mut place.fathom("run --name=a --rw=raed")).expect_code(2);
-    run(place.fathom(NULL).env("FATHOM_NO_RECORD", "1")).expect_clean();
-    let listed = run(&mut place.fathom("runs")).expect_clean().stdout;
+    run(&mut home.fathom(NULL.replace("run ", "fio ").as_str())).expect_code(0);
+    run(&mut home.fathom("run --name=a --rw=raed")).expect_code(2);
+    run(home.fathom(NULL).env("FATHOM_NO_RECORD", "1")).expect_clean();
+    let listed = run(&mut home.fathom("runs")).expect_clean().stdout;
     assert!(listed.contains("no runs in "), "{listed}");
-    assert!(!place.0.path("home").exists(), "not even the place for it");
+    assert!(!home.0.path("home").exists(), "not even its directory exists");
 }
 
 #[test]
-fn jobs_are_kept_as_they_were_written() {
-    let place = Place::new();
+fn jobs_are_saved_as_written() {
+    let home = Home::new();
     let text = "; by hand\n[reads]\nioengine=null\nrw=randread ; comment\nsize=1m\n";
-    place.0.write("mine.fio", text);
-    place.run("run mine.fio");
-    let from_file = place.ids("").pop().expect("one");
+    home.0.write("mine.fio", text);
+    home.run("run mine.fio");
+    let from_file = home.ids("").pop().expect("one");
     assert!(from_file.contains("-run-mine-"), "{from_file}");
-    assert_eq!(place.read(&from_file, "job.fio"), text);
-    expect_measured(run_with_input(&mut place.fathom("run - --direct=1"), text));
-    let piped = place.ids("").pop().expect("two");
-    // What stands beside the file applies to its jobs; before, it stood before them, where they replaced it.
-    assert_eq!(place.read(&piped, "job.fio"), format!("{text}direct=1\n"));
-    place.run(NULL);
-    let from_words = place.ids("").pop().expect("three");
-    assert_eq!(place.read(&from_words, "job.fio"), "[reads]\nioengine=null\nrw=randread\nsize=1m\nbs=4k\n");
+    assert_eq!(home.read(&from_file, "job.fio"), text);
+    expect_measured(run_with_input(&mut home.fathom("run - --direct=1"), text));
+    let piped = home.ids("").pop().expect("two");
+    // Options next to the file apply to its jobs; they used to precede the jobs, which overrode them.
+    assert_eq!(home.read(&piped, "job.fio"), format!("{text}direct=1\n"));
+    home.run(NULL);
+    let from_words = home.ids("").pop().expect("three");
+    assert_eq!(home.read(&from_words, "job.fio"), "[reads]\nioengine=null\nrw=randread\nsize=1m\nbs=4k\n");
 }
 
 #[test]
-fn events_are_kept_as_they_are_told() {
-    let place = Place::new();
-    place.run(&format!("{NULL} --time_based --runtime=2 --events told.jsonl"));
-    let kept = store::RunStore::open(place.store()).and_then(|store| store.load("last")).expect("it is there");
+fn events_are_saved_as_written() {
+    let home = Home::new();
+    home.run(&format!("{NULL} --time_based --runtime=2 --events told.jsonl"));
+    let kept = store::RunStore::open(home.store()).and_then(|store| store.load("last")).expect("it exists");
     let kept: String = kept.events().expect("they are").map(|line| line.expect("it is whole") + "\n").collect();
-    let told = std::fs::read_to_string(place.0.path("told.jsonl")).expect("it was asked for");
-    assert!(told.lines().count() >= 3, "{told}");
-    assert_eq!(kept, told);
+    let events = home.0.read("told.jsonl");
+    assert!(events.lines().count() >= 3, "{events}");
+    assert_eq!(kept, events);
 }
 
-/// The run was measured and printed, and one warning says why it is not saved.
+/// Checks that the run was measured and printed, and that one line says why it was not saved.
 #[track_caller]
 fn expect_warning(outcome: &Outcome, reason: &str) {
-    let told = &outcome.stderr;
+    let printed = &outcome.stderr;
     assert!(outcome.stdout.contains("reads"), "{outcome:#?}");
-    let one = told.matches("warning: ").count() == 1 && told.starts_with("warning: this run is not saved: ");
-    assert!(one && told.contains(reason), "{reason}: {told}");
+    let one = printed.lines().count() == 1 && printed.starts_with("fathom: warning: this run is not kept: ");
+    assert!(one && printed.contains(reason), "{reason}: {printed}");
     assert!(outcome.took < Duration::from_secs(8), "{:?}", outcome.took);
 }
 
 #[test]
-fn what_cannot_be_kept_is_one_warning() {
-    let place = Place::new();
-    let mut homeless = place.fathom(NULL);
+fn a_run_that_cannot_be_saved_is_one_warning() {
+    let home = Home::new();
+    let mut homeless = home.fathom(NULL);
     homeless.env_remove("FATHOM_HOME").env_remove("HOME").env_remove("XDG_DATA_HOME");
-    expect_warning(&place_run(&mut homeless), "FATHOM_HOME");
-    let file = place.0.write("file", "");
-    expect_warning(&place_run(place.fathom(NULL).env("FATHOM_HOME", &file)), "making the folder");
-    expect_warning(&place_run(place.fathom(NULL).env("FATHOM_HOME", "/proc/nowhere")), "making the folder");
-    place.run(NULL);
-    let version = place.store().join("store.json");
+    expect_warning(&run_measured(&mut homeless), "FATHOM_HOME");
+    let file = home.0.write("file", "");
+    expect_warning(&run_measured(home.fathom(NULL).env("FATHOM_HOME", &file)), "making the folder");
+    expect_warning(&run_measured(home.fathom(NULL).env("FATHOM_HOME", "/proc/nowhere")), "making the folder");
+    home.run(NULL);
+    let version = home.store().join("store.json");
     let before = std::fs::read(&version).expect("it was claimed");
     std::fs::write(&version, "{\"format\":9}").expect("it can be written");
-    expect_warning(&place_run(&mut place.fathom(NULL)), "use a newer fathom");
+    expect_warning(&run_measured(&mut home.fathom(NULL)), "use a newer fathom");
     std::fs::write(&version, "garbage").expect("it can be written");
-    expect_warning(&place_run(&mut place.fathom(NULL)), "damaged");
+    expect_warning(&run_measured(&mut home.fathom(NULL)), "damaged");
     std::fs::write(&version, before).expect("it can be written");
-    place.run(NULL);
-    assert_eq!(place.ids("").len(), 2);
+    home.run(NULL);
+    assert_eq!(home.ids("").len(), 2);
 }
 
 #[track_caller]
-fn place_run(command: &mut Command) -> Outcome {
+fn run_measured(command: &mut Command) -> Outcome {
     expect_measured(run(command))
 }
 
 #[test]
-fn a_store_that_another_holds_delays_nobody() {
-    let place = Place::new();
-    place.run(NULL);
-    let held = std::fs::File::open(place.store().join("lock")).expect("there is one");
+fn a_locked_store_does_not_delay_a_run() {
+    let home = Home::new();
+    home.run(NULL);
+    let held = std::fs::File::open(home.store().join("lock")).expect("there is one");
     held.lock().expect("no other process holds it");
     let begun = Instant::now();
-    let outcome = place.run(NULL);
+    let outcome = home.run(NULL);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     expect_warning(&outcome, "another process has held the store's lock");
     drop(held);
-    place.run(NULL);
-    assert_eq!(place.ids("").len(), 2);
+    home.run(NULL);
+    assert_eq!(home.ids("").len(), 2);
 }
 
 #[test]
-fn a_full_disk_and_one_that_is_read_only_lose_only_the_record() {
+fn full_and_read_only_disks_lose_only_the_record() {
     require!(Root);
-    let place = Place::new();
-    std::fs::create_dir(place.0.path("home")).expect("the scratch directory can be written to");
-    let at = place.0.path("home");
+    let home = Home::new();
+    std::fs::create_dir(home.0.path("home")).expect("the scratch directory can be written to");
+    let at = home.0.path("home");
     let at = at.to_str().unwrap();
     tool("mount", &["-t", "tmpfs", "-o", "size=256k", "tmpfs", at]);
     let mount = Mount { at: at.into() };
-    place.run(NULL);
+    home.run(NULL);
     let filler = vec![0; 1 << 20];
-    let _ = std::fs::write(place.0.path("home/filler"), &filler);
-    expect_warning(&place.run(NULL), "No space left");
-    std::fs::remove_file(place.0.path("home/filler")).expect("it was made");
+    let _ = std::fs::write(home.0.path("home/filler"), &filler);
+    expect_warning(&home.run(NULL), "No space left");
+    std::fs::remove_file(home.0.path("home/filler")).expect("it was created");
     tool("mount", &["-o", "remount,ro", at]);
-    expect_warning(&place.run(NULL), "Read-only");
-    let shown = run(&mut place.fathom("runs show last")).expect_clean().stdout;
+    expect_warning(&home.run(NULL), "Read-only");
+    let shown = run(&mut home.fathom("runs show last")).expect_clean().stdout;
     assert!(shown.contains("reads"), "{shown}");
-    assert_eq!(place.ids("").len(), 1);
+    assert_eq!(home.ids("").len(), 1);
     drop(mount);
 }
 
 #[test]
-fn a_folder_without_permission_loses_only_the_record() {
+fn a_directory_without_permission_loses_only_the_record() {
     require!(Root);
-    let place = Place::new();
-    std::fs::create_dir(place.0.path("home")).expect("the scratch directory can be written to");
+    let home = Home::new();
+    std::fs::create_dir(home.0.path("home")).expect("the scratch directory can be written to");
     let closed = std::os::unix::fs::PermissionsExt::from_mode(0o500);
-    std::fs::set_permissions(place.0.path("home"), closed).expect("it is ours");
-    // Root may write anywhere, unless it gives that up.
+    std::fs::set_permissions(home.0.path("home"), closed).expect("it is ours");
+    // Root can write anywhere unless it drops the capability.
     let mut command = Command::new("setpriv");
     let with_fathom = std::iter::once(env!("CARGO_BIN_EXE_fathom").to_owned()).chain(words(NULL));
-    command.args(["--bounding-set=-dac_override,-dac_read_search", "--"]).args(with_fathom).current_dir(&place.0);
-    command.env("FATHOM_HOME", place.0.path("home")).env("NO_COLOR", "1");
-    expect_warning(&place_run(&mut command), "Permission denied");
+    command.args(["--bounding-set=-dac_override,-dac_read_search", "--"]).args(with_fathom).current_dir(&home.0);
+    command.env("FATHOM_HOME", home.0.path("home")).env("NO_COLOR", "1");
+    expect_warning(&run_measured(&mut command), "Permission denied");
 }
 
 #[test]
-fn an_interrupted_run_is_kept_as_such() {
+fn an_interrupted_run_is_saved_as_interrupted() {
     for name in ["INT", "TERM"] {
-        let place = Place::new();
-        let running = Running::start(place.fathom(ENDLESS).stdin(Stdio::null()));
+        let home = Home::new();
+        let running = Running::start(&mut home.fathom(ENDLESS));
         std::thread::sleep(Duration::from_millis(700));
         running.signal(name);
         let outcome = running.end().expect_code(if name == "INT" { 130 } else { 143 });
-        assert!(outcome.stderr.contains("saved as "), "{}", outcome.stderr);
-        assert_eq!(place.list("").text("runs/0/outcome"), "interrupted");
-        let listed = run(&mut place.fathom("runs")).expect_clean().stdout;
+        assert!(outcome.stderr.contains("kept as "), "{}", outcome.stderr);
+        assert_eq!(home.list("").text("runs/0/outcome"), "interrupted");
+        let listed = run(&mut home.fathom("runs")).expect_clean().stdout;
         assert!(listed.contains("interrupted"), "{listed}");
     }
 }
 
 #[test]
-fn an_interrupted_suite_is_completed_with_what_it_has_kept() {
-    let place = Place::new();
+fn an_interrupted_suite_is_completed_from_its_saved_state() {
+    let home = Home::new();
     let line = "suite run gcp-pd --on gcp/pd-ssd,size=100GiB --scale 0.3 --state state";
-    let running = Running::start(place.fathom(line).stdin(Stdio::null()));
-    let begun = Instant::now();
-    while !std::fs::read_to_string(place.0.path("state")).is_ok_and(|text| text.contains("\"round\"")) {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no step was done");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let running = Running::start(&mut home.fathom(line));
+    let has_step = || std::fs::read_to_string(home.0.path("state")).is_ok_and(|text| text.contains("\"round\""));
+    wait_for("the first step", has_step);
     running.signal("INT");
     let outcome = running.end();
     if outcome.code() != Some(130) {
-        println!("it was done before it could be interrupted");
+        println!("the suite ended before it could be interrupted");
         return;
     }
-    place.run(line);
-    let [begun, completed] = &place.ids("--kind suite")[..] else { panic!("{:?}", place.ids("")) };
-    let jobs = |id: &str| Json::read(&place.read(id, "run.json")).items("jobs").len();
-    let steps = Json::read(&place.read(completed, "suite.json")).items("steps").len();
+    home.run(line);
+    let [begun, completed] = &home.ids("--kind suite")[..] else { panic!("{:?}", home.ids("")) };
+    let jobs = |id: &str| Json::read(&home.read(id, "run.json")).items("jobs").len();
+    let steps = Json::read(&home.read(completed, "suite.json")).items("steps").len();
     assert!(jobs(begun) > 0 && jobs(begun) < steps, "{} of {steps}", jobs(begun));
-    assert_eq!(jobs(completed), steps, "those of the beginning are among them");
-    assert_eq!(place.list("").text("runs/0/outcome"), "interrupted");
-    assert_eq!(place.list("").text("runs/1/outcome"), "completed");
+    assert_eq!(jobs(completed), steps, "including those before the interruption");
+    assert_eq!(home.list("").text("runs/0/outcome"), "interrupted");
+    assert_eq!(home.list("").text("runs/1/outcome"), "completed");
 }
 
 #[test]
-fn many_at_once_are_all_kept() {
-    let place = Place::new();
-    let all: Vec<Running> = (0..8).map(|_| Running::start(place.fathom(NULL).stdin(Stdio::null()))).collect();
+fn concurrent_runs_are_all_saved() {
+    let home = Home::new();
+    let all: Vec<Running> = (0..8).map(|_| Running::start(&mut home.fathom(NULL))).collect();
     for one in all {
         expect_measured(one.end());
     }
-    let listed = place.list("");
+    let listed = home.list("");
     assert_eq!((listed.items("runs").len(), listed.items("skipped").len()), (8, 0));
 }
 
 #[test]
-fn death_at_random_moments_loses_nothing_else() {
-    let place = Place::new();
-    place.run(NULL);
-    let took = place.run(NULL).took;
+fn processes_killed_at_random_times_lose_only_their_own_run() {
+    let home = Home::new();
+    home.run(NULL);
+    let took = home.run(NULL).took;
     let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
     println!("seed {seed}");
-    let mut known = place.ids("");
+    let mut known = home.ids("");
     for at in 0..30_u32 {
-        let mut child = place
+        let mut child = home
             .fathom(NULL)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -331,74 +329,74 @@ fn death_at_random_moments_loses_nothing_else() {
         std::thread::sleep(took.mul_f64(share * 1.2));
         let _ = child.kill();
         child.wait().expect("it is a child of this process");
-        let listed = place.list("");
+        let listed = home.list("");
         assert_eq!(listed.items("skipped").len(), 0, "seed {seed}, {at}: {listed:?}");
         let found: Vec<String> = listed.items("runs").iter().map(|run| run.text("id").to_owned()).collect();
         assert!(known.iter().all(|id| found.contains(id)), "seed {seed}, {at}: {known:?}, {found:?}");
         assert!(found.len() <= known.len() + 1, "seed {seed}, {at}");
         known = found;
     }
-    place.run(NULL);
-    let left = std::fs::read_dir(place.store()).expect("it is there").filter_map(Result::ok);
+    home.run(NULL);
+    let left = std::fs::read_dir(home.store()).expect("it exists").filter_map(Result::ok);
     let hidden = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(".writing"));
-    assert_eq!(hidden.count(), 0, "what the dead left is swept up");
+    assert_eq!(hidden.count(), 0, "leftovers of killed processes are removed");
     for id in known {
-        run(&mut place.fathom(&format!("runs show {id}"))).expect_clean();
+        run(&mut home.fathom(&format!("runs show {id}"))).expect_clean();
     }
 }
 
 #[test]
-fn what_is_no_run_is_named_and_left_alone() {
-    let place = Place::new();
+fn other_entries_in_the_store_are_named_and_left_alone() {
+    let home = Home::new();
     for _ in 0..3 {
-        place.run(NULL);
+        home.run(NULL);
     }
-    let ids = place.ids("");
-    std::fs::create_dir(place.store().join("photographs")).expect("it can be made");
-    std::fs::write(place.store().join("notes.txt"), "mine").expect("it can be written");
-    let manifest = place.store().join(&ids[0]).join("manifest.json");
-    let text = std::fs::read(&manifest).expect("it is there");
+    let ids = home.ids("");
+    std::fs::create_dir(home.store().join("photographs")).expect("it can be created");
+    std::fs::write(home.store().join("notes.txt"), "mine").expect("it can be written");
+    let manifest = home.store().join(&ids[0]).join("manifest.json");
+    let text = std::fs::read(&manifest).expect("it exists");
     std::fs::write(&manifest, &text[..text.len() / 2]).expect("it can be written");
-    std::fs::write(place.store().join(&ids[1]).join("manifest.json"), "{\"format\":7}").expect("it can be written");
-    assert_eq!(place.ids(""), [&*ids[2]]);
-    let listed = run(&mut place.fathom("runs")).expect_clean().stdout;
-    let listed = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    std::fs::write(home.store().join(&ids[1]).join("manifest.json"), "{\"format\":7}").expect("it can be written");
+    assert_eq!(home.ids(""), [&*ids[2]]);
+    let listed = run(&mut home.fathom("runs")).expect_clean().stdout;
+    let listed = flat(&listed);
     for named in ["4 entries are skipped", "photographs", "notes.txt", &*ids[0], &*ids[1], "use a newer fathom"] {
         assert!(listed.contains(named), "{named}: {listed}");
     }
-    let refused = run(&mut place.fathom(&format!("runs show {}", ids[0])));
+    let refused = run(&mut home.fathom(&format!("runs show {}", ids[0])));
     assert!(refused.code() != Some(0) && refused.stderr.contains("manifest.json"), "{refused:#?}");
-    run(&mut place.fathom("runs rm photographs")).expect_code(2);
-    run(&mut place.fathom(&format!("runs rm {}", ids[0]))).expect_code(0);
-    place.run(NULL);
-    assert_eq!(place.ids("").len(), 2);
-    assert!(place.store().join("photographs").is_dir());
+    run(&mut home.fathom("runs rm photographs")).expect_code(2);
+    run(&mut home.fathom(&format!("runs rm {}", ids[0]))).expect_code(0);
+    home.run(NULL);
+    assert_eq!(home.ids("").len(), 2);
+    assert!(home.store().join("photographs").is_dir());
 }
 
 #[test]
-fn a_store_may_be_somewhere_else() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.0.path("home")).expect("it can be made");
-    std::fs::create_dir_all(place.0.path("disk")).expect("it can be made");
-    std::os::unix::fs::symlink(place.0.path("disk"), place.store()).expect("the name is free");
-    place.run(NULL);
-    assert_eq!(place.ids("").len(), 1);
-    assert!(place.0.path("disk").join(&place.ids("")[0]).is_dir());
-    let mut usual = place.fathom(NULL);
-    usual.env_remove("FATHOM_HOME").env_remove("XDG_DATA_HOME").env("HOME", place.0.path("user"));
-    place_run(&mut usual);
-    assert!(place.0.path("user/.local/share/fathom/runs/store.json").is_file());
-    place_run(usual.env("XDG_DATA_HOME", place.0.path("data")));
-    assert!(place.0.path("data/fathom/runs/store.json").is_file());
+fn the_store_may_be_a_link_or_in_a_data_directory() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.0.path("home")).expect("it can be created");
+    std::fs::create_dir_all(home.0.path("disk")).expect("it can be created");
+    std::os::unix::fs::symlink(home.0.path("disk"), home.store()).expect("the name is free");
+    home.run(NULL);
+    assert_eq!(home.ids("").len(), 1);
+    assert!(home.0.path("disk").join(&home.ids("")[0]).is_dir());
+    let mut usual = home.fathom(NULL);
+    usual.env_remove("FATHOM_HOME").env_remove("XDG_DATA_HOME").env("HOME", home.0.path("user"));
+    run_measured(&mut usual);
+    assert!(home.0.path("user/.local/share/fathom/runs/store.json").is_file());
+    run_measured(usual.env("XDG_DATA_HOME", home.0.path("data")));
+    assert!(home.0.path("data/fathom/runs/store.json").is_file());
 }
 
 #[test]
-fn runs_are_found_by_what_they_are() {
-    let place = Place::new();
-    place.run(NULL);
-    place.run(SIM);
-    place.run(&NULL.replace("reads", "other"));
-    let [reads, simulated, other] = &place.ids("")[..] else { panic!("three") };
+fn runs_are_listed_by_filters() {
+    let home = Home::new();
+    home.run(NULL);
+    home.run(SIM);
+    home.run(&NULL.replace("reads", "other"));
+    let [reads, simulated, other] = &home.ids("")[..] else { panic!("three") };
     for (filters, expected) in [
         ("--kind run", vec![reads, other]),
         ("--name other", vec![other]),
@@ -409,94 +407,90 @@ fn runs_are_found_by_what_they_are() {
         ("--until 2020-01-01", vec![]),
         ("--kind run OTHER", vec![other]),
     ] {
-        assert_eq!(place.ids(filters).iter().collect::<Vec<_>>(), expected, "{filters}");
+        assert_eq!(home.ids(filters).iter().collect::<Vec<_>>(), expected, "{filters}");
     }
-    run(&mut place.fathom("runs list --since soon")).expect_code(2);
-    let table = run(&mut place.fathom("runs")).expect_clean().stdout;
+    run(&mut home.fathom("runs list --since soon")).expect_code(2);
+    let table = run(&mut home.fathom("runs")).expect_clean().stdout;
     assert_eq!(table.lines().count(), 5, "{table}");
     let last = table.lines().nth(3).expect("the latest is the last");
     assert!(last.contains("other") && last.contains(&other[other.len() - 4..]), "{table}");
     for width in ["40", "80", "200"] {
-        let narrow = run(place.fathom("runs").env("COLUMNS", width)).expect_clean().stdout;
-        let most = width.parse::<usize>().expect("a number").max(80);
-        assert!(narrow.lines().take(4).all(|line| line.chars().count() <= most), "{narrow}");
+        let narrow = run(home.fathom("runs").env("COLUMNS", width)).expect_clean().stdout;
+        let max = width.parse::<usize>().expect("a number").max(80);
+        assert!(narrow.lines().take(4).all(|line| line.chars().count() <= max), "{narrow}");
     }
 }
 
 #[test]
-fn a_run_is_shown_as_it_was_printed_with_all_that_is_known() {
-    let place = Place::new();
-    let printed = place.run(&format!("{NULL} --seed 5")).stdout;
-    let id = place.ids("").remove(0);
-    for which in [id.as_str(), "last", &id[id.len() - 4..], &id[..20], place.store().join(&id).to_str().unwrap()] {
-        let shown = run(&mut place.fathom(&format!("runs show {which}"))).expect_clean().stdout;
+fn a_run_is_shown_as_printed_with_job_and_environment() {
+    let home = Home::new();
+    let printed = home.run(&format!("{NULL} --seed 5")).stdout;
+    let id = home.ids("").remove(0);
+    for which in [id.as_str(), "last", &id[id.len() - 4..], &id[..20], home.store().join(&id).to_str().unwrap()] {
+        let shown = run(&mut home.fathom(&format!("runs show {which}"))).expect_clean().stdout;
         assert!(shown.starts_with(&printed), "{which}: {shown}");
         for part in [id.as_str(), "fathom run --name=reads", "Job as written", "rw=randread", "Linux "] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
     }
-    let document = Json::read(&run(&mut place.fathom("runs show last --format json")).expect_clean().stdout);
+    let document = Json::read(&run(&mut home.fathom("runs show last --format json")).expect_clean().stdout);
     assert_eq!((document.text("entry/id"), document.whole("run/seed")), (id.as_str(), 5));
-    let refused = run(&mut place.fathom("runs show nothing")).expect_code(2);
-    assert!(
-        refused.stderr.contains("fathom runs list") && refused.stderr.matches("error: ").count() == 1,
-        "{}",
-        refused.stderr
-    );
+    let refused = run(&mut home.fathom("runs show nothing")).expect_code(2);
+    assert!(refused.stderr.contains("fathom runs list") && refused.stderr.lines().count() == 1, "{}", refused.stderr);
 }
 
 #[test]
-fn runs_come_and_go() {
-    let place = Place::new();
+fn runs_are_imported_kept_pruned_and_removed() {
+    let home = Home::new();
     let fio = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/data/fio.json");
-    let imported = run(&mut place.fathom(&format!("runs import {}", fio.display()))).expect_clean().stdout;
+    let imported = run(&mut home.fathom(&format!("runs import {}", fio.display()))).expect_clean().stdout;
     assert!(imported.starts_with("imported "), "{imported}");
-    assert_eq!(place.ids("--tool fio*").len(), 1);
-    run(&mut place.fathom("runs import nothing.json")).expect_code(2);
+    assert_eq!(home.ids("--tool fio*").len(), 1);
+    run(&mut home.fathom("runs import nothing.json")).expect_code(2);
     for _ in 0..3 {
-        place.run(NULL);
+        home.run(NULL);
     }
-    let ids = place.ids("--kind run --tool fathom");
-    let kept = run(&mut place.fathom(&format!("runs keep {}", ids[0]))).expect_clean().stdout;
+    let ids = home.ids("--kind run --tool fathom");
+    let kept = run(&mut home.fathom(&format!("runs keep {}", ids[0]))).expect_clean().stdout;
     assert!(kept.contains(&ids[0]), "{kept}");
-    let dry = run(&mut place.fathom("runs prune --larger-than 1 --dry-run")).expect_clean().stdout;
+    let dry = run(&mut home.fathom("runs prune --larger-than 1 --dry-run")).expect_clean().stdout;
     assert!(dry.contains("3 runs would be removed"), "{dry}");
-    assert_eq!(place.ids("").len(), 4);
-    run(&mut place.fathom("runs prune --larger-than 1")).expect_clean();
-    assert_eq!(place.ids(""), [&*ids[0]]);
-    run(&mut place.fathom(&format!("runs keep --release {}", ids[0]))).expect_clean();
-    let removed = run(&mut place.fathom("runs rm last")).expect_clean().stdout;
+    assert_eq!(home.ids("").len(), 4);
+    run(&mut home.fathom("runs prune --larger-than 1")).expect_clean();
+    assert_eq!(home.ids(""), [&*ids[0]]);
+    run(&mut home.fathom(&format!("runs keep --release {}", ids[0]))).expect_clean();
+    let removed = run(&mut home.fathom("runs rm last")).expect_clean().stdout;
     assert_eq!(removed, format!("removed {}\n", ids[0]));
-    run(&mut place.fathom("runs rm last")).expect_code(2);
-    run(&mut place.fathom("runs prune --older-than soon")).expect_code(2);
+    run(&mut home.fathom("runs rm last")).expect_code(2);
+    run(&mut home.fathom("runs prune --older-than soon")).expect_code(2);
 }
 
 #[test]
-fn old_runs_go_by_themselves_and_the_latest_stays() {
-    let place = Place::new();
+fn old_runs_are_pruned_automatically_except_the_latest() {
+    let home = Home::new();
     for _ in 0..3 {
-        place_run(place.fathom(NULL).env("FATHOM_KEEP_SIZE", "1"));
+        run_measured(home.fathom(NULL).env("FATHOM_KEEP_SIZE", "1"));
     }
-    assert_eq!(place.ids("").len(), 1);
-    let outcome = place_run(place.fathom(NULL).env("FATHOM_KEEP_FOR", "ages"));
+    assert_eq!(home.ids("").len(), 1);
+    let outcome = run_measured(home.fathom(NULL).env("FATHOM_KEEP_FOR", "ages"));
     assert!(
         outcome.stderr.contains("FATHOM_KEEP_FOR=ages") && outcome.stderr.contains("saved as"),
         "{}",
         outcome.stderr
     );
-    assert_eq!(place.ids("").len(), 2);
+    assert_eq!(home.ids("").len(), 2);
 }
 
 #[test]
-fn devices_are_known_by_what_they_are() {
+fn the_environment_describes_devices() {
     require!(Root);
-    let place = Place::new();
-    place.0.sparse("backing", 64 << 20);
-    let device = LoopDevice::over(&place.0.path("backing"));
+    let home = Home::new();
+    home.0.sparse("backing", 64 << 20);
+    let device = LoopDevice::over(&home.0.path("backing"));
     tool("mkfs.ext4", &["-q", &device.path]);
-    let mount = Mount::new(&device.path, place.0.path("mnt"));
-    place.run("run --name=reads --filename=mnt/data --size=1m --rw=randread --ioengine=psync");
-    let environment = Json::read(&place.read(&place.ids("")[0], "environment.json"));
+    let mount = Mount::new(&device.path, home.0.path("mnt"));
+    home.run("run --name=reads --filename=mnt/data --size=1m --rw=randread --ioengine=psync");
+    let environment = Json::read(&home.read(&home.ids("")[0], "environment.json"));
     assert_eq!(environment.text("grounds/0/filesystem/kind"), "ext4");
     assert_eq!(environment.text("grounds/0/devices/0/kind"), "loop");
     assert!(environment.text("grounds/0/devices/0/backing_file").ends_with("backing"));
@@ -506,46 +500,46 @@ fn devices_are_known_by_what_they_are() {
 }
 
 #[test]
-fn repeats_are_runs_of_their_own_in_turns() {
-    let place = Place::new();
+fn repeats_are_interleaved_and_saved_separately() {
+    let home = Home::new();
     for name in ["a", "b"] {
-        place.0.write(&format!("{name}.fio"), "[reads]\nioengine=null\nrw=randread\nsize=1m\n");
+        home.0.write(&format!("{name}.fio"), "[reads]\nioengine=null\nrw=randread\nsize=1m\n");
     }
-    let outcome = place.run("run a.fio b.fio --repeat 2 --seed 7");
+    let outcome = home.run("run a.fio b.fio --repeat 2 --seed 7");
     for part in ["2 repeats", "median", "read IOPS", "Verdict:", "-series-a-", "-series-b-"] {
         assert!(outcome.stdout.contains(part), "{part}: {}", outcome.stdout);
     }
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
-    let listed = place.list("");
-    let told: Vec<_> = listed
+    let listed = home.list("");
+    let runs: Vec<_> = listed
         .items("runs")
         .iter()
         .map(|run| (run.text("name"), run.whole("repeat/number"), run.whole("repeat/of")))
         .collect();
-    let mut sorted = told.clone();
+    let mut sorted = runs.clone();
     sorted.sort_by_key(|(name, number, _)| (*number, *name));
     assert_eq!(sorted, [("a", 1, 2), ("b", 1, 2), ("a", 2, 2), ("b", 2, 2)]);
     let started: Vec<u64> = sorted
         .iter()
-        .map(|wanted| {
-            let at = told.iter().position(|one| one == wanted).expect("the same");
+        .map(|expected| {
+            let at = runs.iter().position(|one| one == expected).expect("the same");
             listed.items("runs")[at].whole("started_unix_ms")
         })
         .collect();
     assert!(started.is_sorted(), "A, B, A, B: {started:?}");
     let series = listed.items("runs").iter().find(|run| run.text("name") == "a").expect("one").text("repeat/series");
-    let shown = run(&mut place.fathom(&format!("runs show {series} --format json"))).expect_clean().stdout;
+    let shown = run(&mut home.fathom(&format!("runs show {series} --format json"))).expect_clean().stdout;
     assert_eq!(Json::read(&shown).items("runs").len(), 2);
-    let text = run(&mut place.fathom(&format!("runs show {series}"))).expect_clean().stdout;
+    let text = run(&mut home.fathom(&format!("runs show {series}"))).expect_clean().stdout;
     assert!(text.contains("1 of 2") && text.contains("2 of 2") && text.contains("--seed 7"), "{text}");
-    run(&mut place.fathom(&format!("runs rm {series}"))).expect_code(0);
-    assert_eq!(place.ids("").len(), 2, "a series by one name");
+    run(&mut home.fathom(&format!("runs rm {series}"))).expect_code(0);
+    assert_eq!(home.ids("").len(), 2, "a series is removed by its name");
 }
 
 #[test]
-fn repeats_are_one_document_and_differ_in_virtual_time_too() {
-    let place = Place::new();
-    let outcome = place.run(&format!("{SIM} --repeat 3 --format json -o r.csv -o r.md -o r.json"));
+fn repeats_are_one_document_and_differ_in_virtual_time() {
+    let home = Home::new();
+    let outcome = home.run(&format!("{SIM} --repeat 3 --format json -o r.csv -o r.md -o r.json"));
     let document = Json::read(&outcome.stdout);
     assert_eq!((document.items("series").len(), document.items("series/0/runs").len()), (1, 3));
     let seeds: Vec<u64> = document.items("series/0/runs").iter().map(|run| run.whole("seed")).collect();
@@ -553,33 +547,33 @@ fn repeats_are_one_document_and_differ_in_virtual_time_too() {
     let figure = document.at("series/0/jobs/0/figures/0");
     assert_eq!(figure.text("figure"), "read.iops");
     assert!(figure.number("min") <= figure.number("median") && figure.number("median") <= figure.number("max"));
-    let csv = std::fs::read_to_string(place.0.path("r.csv")).expect("it was asked for");
+    let csv = home.0.read("r.csv");
     assert_eq!(csv.lines().count(), 4, "{csv}");
-    assert_eq!(std::fs::read_to_string(place.0.path("r.json")).expect("it was asked for"), outcome.stdout);
-    run(&mut place.fathom(&format!("{SIM} --repeat 3 --format fio-json"))).expect_code(2);
-    run(&mut place.fathom(&format!("{SIM} --repeat 3 --vary iodepth=1,2"))).expect_code(2);
-    run(&mut place.fathom("run a.fio b.fio --repeat 2 --name=c --rw=read")).expect_code(2);
-    run(&mut place.fathom(&format!("{SIM} --repeat 0"))).expect_code(2);
+    assert_eq!(home.0.read("r.json"), outcome.stdout);
+    run(&mut home.fathom(&format!("{SIM} --repeat 3 --format fio-json"))).expect_code(2);
+    run(&mut home.fathom(&format!("{SIM} --repeat 3 --vary iodepth=1,2"))).expect_code(2);
+    run(&mut home.fathom("run a.fio b.fio --repeat 2 --name=c --rw=read")).expect_code(2);
+    run(&mut home.fathom(&format!("{SIM} --repeat 0"))).expect_code(2);
 }
 
 #[test]
 fn an_interruption_ends_all_repeats() {
-    let place = Place::new();
+    let home = Home::new();
     let line = format!("{ENDLESS} --repeat 3").replace("--runtime=60", "--runtime=1");
-    let running = Running::start(place.fathom(&line).stdin(Stdio::null()));
+    let running = Running::start(&mut home.fathom(&line));
     std::thread::sleep(Duration::from_millis(1700));
     running.signal("INT");
     let outcome = running.end().expect_code(130);
     assert!(outcome.stdout.contains("2 of 3 repeats"), "{}", outcome.stdout);
-    let listed = place.list("");
+    let listed = home.list("");
     let outcomes: Vec<&str> = listed.items("runs").iter().map(|run| run.text("outcome")).collect();
     assert_eq!(outcomes, ["completed", "interrupted"]);
 }
 
 #[test]
-fn kept_runs_are_explained_by_their_names() {
-    let place = Place::new();
-    place.run(SIM);
-    let explained = run(&mut place.fathom("explain last")).expect_clean().stdout;
+fn saved_runs_are_explained_by_name() {
+    let home = Home::new();
+    home.run(SIM);
+    let explained = run(&mut home.fathom("explain last")).expect_clean().stdout;
     assert!(explained.contains("reads"), "{explained}");
 }

@@ -1,4 +1,4 @@
-//! `fathom sweep`: whether it finds the knee, how long that takes, what it refuses and what it writes.
+//! `fathom sweep`: precision and time of its search, output and errors.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::host::timed;
 use common::json::Json;
-use common::{Outcome, Scratch, fathom, run, words};
+use common::{Outcome, Scratch, fathom, flat, run, words};
 use volume::RequestKind;
 use volume::closed::{Load, predict};
 
@@ -16,43 +16,42 @@ fn sweep(text: &str) -> Outcome {
     run(fathom(["sweep", "--progress", "off"]).args(words(text)))
 }
 
-/// Between a test build and what users have lies about a factor of this.
+/// How much slower a test build is than a release build, at most.
 const SLOWER: u32 = if cfg!(debug_assertions) { 4 } else { 1 };
 
 #[test]
 fn the_knee_of_every_volume_of_the_catalogue_is_found() {
     let mut wrong = Vec::new();
     for listed in volume::catalogue::list() {
-        // Nothing limits it unless its limits are given.
+        // `custom` has no limits by default.
         let name = if listed.name == "custom" { "custom,iops=5000,latency=1ms".to_owned() } else { listed.name };
         let outcome = sweep(&format!("--on {name} --format json")).expect_clean();
         let document = Json::read(&outcome.stdout);
         let fit = document.items("sweeps")[0].at("fit");
-        let spec = volume::catalogue::resolve(&name).expect("it is listed");
+        let spec = volume::catalogue::resolve(&name).expect("a listed volume");
         let prediction =
             predict(&spec, &Load::of(RequestKind::Read, 4096, 1.0)).expect("random reads have a closed form");
-        let told = match (prediction.knee(), fit.text("shape")) {
+        let error = match (prediction.knee(), fit.text("shape")) {
             (Some(knee), "knee") if knee > 1.0 => fit.number("depth/value") / knee - 1.0,
             (Some(knee), "flat") if knee < 1.05 => fit.number("xmax/value") / prediction.caps[0].iops - 1.0,
             (None, "power_law") => 0.0,
             _ => f64::NAN,
         };
-        if told.abs() > 0.05 || told.is_nan() {
-            wrong.push(format!("{name}: {:?} {told:+.3} {}", prediction.knee(), outcome.stdout));
+        if error.abs() > 0.05 || error.is_nan() {
+            wrong.push(format!("{name}: {:?} {error:+.3} {}", prediction.knee(), outcome.stdout));
         }
         if outcome.took > Duration::from_secs(2) * SLOWER {
             wrong.push(format!("{name}: took {:?}", outcome.took));
         }
-        eprintln!("{name}: {} {told:+.4} {:?}", fit.text("shape"), outcome.took);
+        eprintln!("{name}: {} {error:+.4} {:?}", fit.text("shape"), outcome.took);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn the_answer_comes_first_and_says_what_to_set() {
+fn the_answer_comes_first_with_the_depth_to_set() {
     let outcome = sweep(&format!("--on {HYPERDISK}")).expect_clean();
-    let paragraphs: Vec<String> =
-        outcome.stdout.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let paragraphs: Vec<String> = outcome.stdout.split("\n\n").map(flat).collect();
     assert!(
         paragraphs[1].starts_with("Knee at 21") && paragraphs[1].contains("in flight: 160k IOPS at 1.3"),
         "{paragraphs:?}"
@@ -64,9 +63,8 @@ fn the_answer_comes_first_and_says_what_to_set() {
     );
     for width in ["60", "80", "120"] {
         let narrow = run(fathom(["sweep", "--on", HYPERDISK]).env("COLUMNS", width)).expect_clean();
-        let most = width.parse::<usize>().expect("a number");
-        let wide =
-            narrow.stdout.lines().skip(1).find(|line| line.chars().count() > most && !line.starts_with("  fio "));
+        let max = width.parse::<usize>().expect("a number");
+        let wide = narrow.stdout.lines().skip(1).find(|line| line.chars().count() > max && !line.starts_with("  fio "));
         assert_eq!(wide, None, "at {width} columns");
     }
 }
@@ -80,7 +78,7 @@ fn equal_seeds_give_equal_documents() {
 }
 
 #[test]
-fn what_lasts_is_the_answer_and_the_burst_is_told_apart() {
+fn sustained_and_burst_performance_are_reported_separately() {
     let outcome = sweep("--on vultr/nvme-block").expect_clean();
     assert!(outcome.stdout.contains("Knee at 10 in flight: 10.0k IOPS"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("15.0k IOPS for the first 59.9 s"), "{}", outcome.stdout);
@@ -90,15 +88,15 @@ fn what_lasts_is_the_answer_and_the_burst_is_told_apart() {
 }
 
 #[test]
-fn a_drive_has_a_power_and_no_knee() {
+fn a_drive_has_a_power_law_and_no_knee() {
     let outcome = sweep("--on hdd/7200rpm").expect_clean();
-    let text = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(&outcome.stdout);
     assert!(text.contains("No knee: IOPS grow as depth^0.2"), "{text}");
 }
 
-/// Seed 1 told of "-86 %" from nine operations in 50 ms, and of a probe at depth 1 that something else had slowed down.
+/// Seed 1 reported a change of "-86 %" from nine operations in 50 ms, and that a probe at depth 1 was disturbed.
 #[test]
-fn a_short_look_at_a_drive_is_no_news_of_it() {
+fn short_probes_of_a_drive_report_no_changes() {
     for seed in 1..=5 {
         let outcome = sweep(&format!("--on hdd/7200rpm --seed {seed}")).expect_clean();
         for news in ["changed by", "slower than those", "changed their level"] {
@@ -114,20 +112,19 @@ fn each_value_of_a_setting_has_a_curve_and_a_row() {
     let outcome = run(command.args(words("-o all.svg -o all.csv -o all.json")).current_dir(&scratch)).expect_clean();
     let rows: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("  bs=")).collect();
     assert!(rows.len() == 2 && rows[0].contains("10.0k") && rows[1].contains("1.53k"), "{rows:?}");
-    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it was asked for");
-    assert_eq!(Json::read(&read("all.json")).items("sweeps").len(), 2);
-    assert!(read("all.csv").starts_with("bs,on.size,depth,iops,iops_error,latency_ns\n4k,1TB,1,"));
-    let picture = read("all.svg");
+    assert_eq!(Json::read(&scratch.read("all.json")).items("sweeps").len(), 2);
+    assert!(scratch.read("all.csv").starts_with("bs,on.size,depth,iops,iops_error,latency_ns\n4k,1TB,1,"));
+    let picture = scratch.read("all.svg");
     assert!(picture.starts_with("<svg ") && picture.contains("Latency against IOPS") && picture.ends_with("</svg>\n"));
     assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
 }
 
 #[test]
-fn a_model_at_its_own_pace_agrees_with_the_whole_grid() {
-    // A sixtieth of 60 s for each of 11 depths would be 11 s; a tenth of that is not enough to time anything.
-    timed("knee::a_model_at_its_own_pace_agrees_with_the_whole_grid", || {
+fn a_model_in_real_time_has_the_knee_of_a_full_grid() {
+    // A sixtieth of 60 s for each of 11 depths would take 11 s; a tenth of that is too short to measure.
+    timed("knee::a_model_in_real_time_has_the_knee_of_a_full_grid", || {
         let line = "--on custom,iops=4000,latency=2ms --real-time --time-limit 5s --depth-max 64 --format json";
-        // Where no curve fits what was measured, the exit code is 4.
+        // The exit code is 4 if no curve fits.
         let outcome = sweep(line);
         if outcome.code() != Some(0) || !outcome.stderr.is_empty() || outcome.took >= Duration::from_secs(8) {
             return Err(format!("{outcome:?}"));
@@ -141,7 +138,7 @@ fn a_model_at_its_own_pace_agrees_with_the_whole_grid() {
 }
 
 #[test]
-fn a_file_is_swept_and_synchronous_engines_by_their_workers() {
+fn files_are_swept_and_synchronous_engines_by_workers() {
     let scratch = Scratch::new();
     let file = "--filename=a.bin --size=8m --direct=0";
     let ask = |line: &str| {
@@ -154,20 +151,16 @@ fn a_file_is_swept_and_synchronous_engines_by_their_workers() {
     assert!(sweep.items("probes").len() >= 3 && sweep.text("engine") == "psync");
     let spent = sweep.number("spent_s");
     assert!((0.2..=2.1).contains(&spent), "{spent}");
-    assert!(
-        ask("--ioengine=libaio --numjobs=2 --time-limit 2s --depth-max 16").items("sweeps")[0]
-            .items("points")
-            .iter()
-            .all(|point| point.whole("depth") % 2 == 0)
-    );
+    let document = ask("--ioengine=libaio --numjobs=2 --time-limit 2s --depth-max 16");
+    assert!(document.items("sweeps/0/points").iter().all(|point| point.whole("depth") % 2 == 0));
 }
 
 #[test]
 fn nothing_is_touched_before_every_check_has_passed() {
     let scratch = Scratch::new();
-    let refused = |line: &str, wanted: &str| {
+    let refused = |line: &str, message: &str| {
         let outcome = run(fathom(words(&format!("sweep {line}"))).current_dir(&scratch)).expect_code(2);
-        assert!(outcome.stderr.contains(wanted), "{line}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{line}: {}", outcome.stderr);
         assert!(outcome.stderr.ends_with("nothing was touched\n"), "{line}: {}", outcome.stderr);
         assert_eq!(outcome.stderr.matches("nothing was touched").count(), 1, "once is enough: {}", outcome.stderr);
         assert_eq!(outcome.stdout, "", "{line}");

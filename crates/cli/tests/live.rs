@@ -1,4 +1,4 @@
-//! `--live` in a terminal of its own: it begins, follows the size of the terminal, ends, and gives the terminal back.
+//! `--live` in a pseudo-terminal: start, resizing, end, and restoring of the terminal.
 
 mod common;
 
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::json::Json;
-use common::{Scratch, fathom, run, words};
+use common::{Scratch, fathom, run, wait_for, words};
 
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 const NULL: &str = "--name=n --ioengine=null --rw=randread --bs=4k --size=1g --iodepth=8 --time_based";
 
-/// A terminal in which fathom runs, by `script` of util-linux.
+/// A pseudo-terminal in which Fathom runs, created by `script` of util-linux.
 struct Terminal {
     script: Child,
     shown: Arc<Mutex<Vec<u8>>>,
@@ -22,12 +22,12 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Runs fathom with the words of a line. The modes of the terminal are kept before and after.
+    /// Runs Fathom with a command line. The terminal's modes before and after are saved.
     fn run(line: &str) -> Self {
         Self::run_with("", line)
     }
 
-    /// The same with settings of variables, as the shell takes them.
+    /// Runs Fathom with environment variables in shell syntax.
     fn run_with(variables: &str, line: &str) -> Self {
         let scratch = Scratch::new();
         let file = |name: &str| scratch.text(name);
@@ -55,20 +55,20 @@ impl Terminal {
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (mut out, seen) = (script.stdout.take().unwrap(), Arc::clone(&shown));
         std::thread::spawn(move || {
-            let mut room = [0; 4096];
-            while let Ok(read @ 1..) = out.read(&mut room) {
-                seen.lock().unwrap().extend_from_slice(&room[..read]);
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = out.read(&mut buffer) {
+                seen.lock().unwrap().extend_from_slice(&buffer[..read]);
             }
         });
         Self { script, shown, scratch }
     }
 
-    /// Everything that was written to the terminal.
+    /// Returns everything written to the terminal.
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
-    /// What was written from now on until something is there.
+    /// Waits until a text appears behind `from`. Returns the position after it.
     #[track_caller]
     fn wait_for(&self, from: usize, what: &str) -> usize {
         let began = Instant::now();
@@ -77,7 +77,11 @@ impl Terminal {
             if let Some(at) = text.get(from..).and_then(|text| text.find(what)) {
                 return from + at + what.len();
             }
-            assert!(began.elapsed() < Duration::from_secs(30), "waited in vain for {what:?} in {:?}", text.get(from..));
+            assert!(
+                began.elapsed() < Duration::from_secs(30),
+                "timeout while waiting for {what:?} in {:?}",
+                text.get(from..)
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -95,13 +99,13 @@ impl Terminal {
         assert!(sent.is_ok_and(|status| status.success()));
     }
 
-    /// What the process is, as `ps` shows it: `T` while it stands still.
+    /// Returns the state of the process as in `ps`: `T` while it is stopped.
     fn state(&self) -> String {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.read("pid"))).unwrap_or_default();
         stat.rsplit_once(") ").map_or_else(String::new, |(_, rest)| rest[..1].to_owned())
     }
 
-    /// Waits for the end: the exit code and what standard output carried. The terminal has to be what it was.
+    /// Waits for the end, and checks that the terminal is restored. Returns the exit code and standard output.
     #[track_caller]
     fn end(mut self) -> (String, String) {
         let began = Instant::now();
@@ -110,9 +114,9 @@ impl Terminal {
             std::thread::sleep(Duration::from_millis(10));
         }
         let text = self.text();
-        assert_eq!(text.matches(ENTER).count(), text.matches(LEAVE).count(), "taken and given back");
+        assert_eq!(text.matches(ENTER).count(), text.matches(LEAVE).count(), "the screen is left as often as entered");
         assert!(text.rfind(LEAVE) > text.rfind(ENTER) && text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l"), "{text:?}");
-        assert_eq!(self.read("before"), self.read("after"), "the modes of the terminal are others");
+        assert_eq!(self.read("before"), self.read("after"), "the modes of the terminal have changed");
         (self.read("code"), std::fs::read_to_string(self.scratch.path("out")).unwrap())
     }
 }
@@ -125,7 +129,7 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn it_begins_follows_the_terminal_and_stops_at_a_key() {
+fn the_screen_starts_resizes_and_stops_at_a_key() {
     let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60 --format json"));
     let begun = terminal.wait_for(0, ENTER);
     let drawn = terminal.wait_for(begun, "service latency");
@@ -134,7 +138,7 @@ fn it_begins_follows_the_terminal_and_stops_at_a_key() {
     terminal.press("x");
     let back = terminal.wait_for(help, "service latency");
     terminal.press("-p");
-    // Only what is different is written: of `2 min ago` one digit.
+    // Only changed cells are written, of `2 min ago` one digit.
     let paused = terminal.wait_for(back, "display paused");
     let resized = Command::new("stty").args(["-F", &terminal.read("tty"), "cols", "20", "rows", "5"]).status();
     assert!(resized.is_ok_and(|status| status.success()));
@@ -146,7 +150,7 @@ fn it_begins_follows_the_terminal_and_stops_at_a_key() {
 }
 
 #[test]
-fn the_terminal_is_given_back_at_the_end_and_results_are_printed() {
+fn the_terminal_is_restored_at_the_end_and_results_are_printed() {
     let terminal = Terminal::run(&format!("run --live {NULL} --runtime=1"));
     terminal.wait_for(0, ENTER);
     let (code, out) = terminal.end();
@@ -155,12 +159,12 @@ fn the_terminal_is_given_back_at_the_end_and_results_are_printed() {
 }
 
 #[test]
-fn the_terminal_is_given_back_after_a_signal() {
+fn the_terminal_is_restored_after_a_signal() {
     for (name, code) in [("TERM", "143"), ("INT", "130")] {
         let terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
         let begun = terminal.wait_for(0, ENTER);
         terminal.wait_for(begun, "IOPS");
-        // A run that is stopped before its first operation has no results.
+        // A run stopped before its first operation has no results.
         std::thread::sleep(Duration::from_millis(500));
         terminal.signal(name);
         let (found, out) = terminal.end();
@@ -170,17 +174,13 @@ fn the_terminal_is_given_back_after_a_signal() {
 }
 
 #[test]
-fn a_process_that_stands_still_has_given_the_terminal_back() {
+fn a_stopped_process_has_restored_the_terminal() {
     let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
     let begun = terminal.wait_for(0, ENTER);
     terminal.wait_for(begun, "IOPS");
     terminal.signal("TSTP");
     let left = terminal.wait_for(begun, LEAVE);
-    let began = Instant::now();
-    while terminal.state() != "T" {
-        assert!(began.elapsed() < Duration::from_secs(30), "it does not stand still: {}", terminal.state());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_for("the process to stop", || terminal.state() == "T");
     assert_eq!(terminal.read("before"), {
         let of = Command::new("stty").args(["-F", &terminal.read("tty"), "-g"]).output().unwrap();
         String::from_utf8_lossy(&of.stdout).trim().to_owned()
@@ -193,13 +193,13 @@ fn a_process_that_stands_still_has_given_the_terminal_back() {
 }
 
 #[test]
-fn what_is_told_meanwhile_can_be_read_afterwards() {
+fn messages_are_printed_after_the_screen() {
     let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
     let begun = terminal.wait_for(0, ENTER);
     let drawn = terminal.wait_for(begun, "service latency");
     terminal.signal("USR1");
     std::thread::sleep(Duration::from_millis(800));
-    assert!(!terminal.text()[drawn..].contains("operations in"), "results so far are written over the screen");
+    assert!(!terminal.text()[drawn..].contains("operations in"), "messages are written over the screen");
     terminal.press("q");
     let left = terminal.wait_for(drawn, LEAVE);
     terminal.wait_for(left, "fathom 0.");
@@ -207,7 +207,7 @@ fn what_is_told_meanwhile_can_be_read_afterwards() {
 }
 
 #[test]
-fn what_a_model_does_now_is_on_the_screen() {
+fn the_state_of_a_model_is_on_the_screen() {
     let volume = "aws/gp2,size=100GiB";
     let mut terminal = Terminal::run(&format!(
         "run --live --on {volume} --name=m --rw=randread --iodepth=64 --runtime=60 --time_based"
@@ -220,23 +220,23 @@ fn what_a_model_does_now_is_on_the_screen() {
 }
 
 #[test]
-fn without_a_terminal_it_is_refused_before_anything_is_touched() {
+fn without_a_terminal_live_is_refused() {
     let scratch = Scratch::new();
     let line = format!("--name=a --filename={} --rw=write --size=1m", scratch.text("data"));
-    for (words_of, told) in [
+    for (words_of, message) in [
         (format!("run --live {line}"), "--live: standard error is no terminal"),
         (format!("run --live --progress plain {line}"), "cannot be used with"),
         ("sim --live --on hdd/7200rpm --name=a --rw=randread".to_owned(), "use `fathom run --on VOLUME --live`"),
     ] {
         let outcome = run(&mut fathom(words(&words_of))).expect_code(2);
-        assert!(outcome.stderr.contains(told) && outcome.stdout.is_empty(), "{words_of}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message) && outcome.stdout.is_empty(), "{words_of}: {}", outcome.stderr);
     }
     assert!(scratch.names().is_empty());
 }
 
-/// f52613e died at the second signal with the terminal raw, on its other screen and without a cursor.
+/// f52613e died at the second signal and left the terminal raw, on the alternate screen and without a cursor.
 #[test]
-fn the_terminal_is_given_back_after_two_and_three_signals() {
+fn the_terminal_is_restored_after_two_and_three_signals() {
     for count in [2, 3] {
         let terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
         let begun = terminal.wait_for(0, ENTER);
@@ -252,29 +252,26 @@ fn the_terminal_is_given_back_after_two_and_three_signals() {
     }
 }
 
-/// Not tried on f52613e, which cannot be made to panic at a given place. By its code the exit code is that of the run.
+/// Not tried on f52613e, which cannot be made to panic at a given place. By its code, the exit code was that of the
+/// run.
 #[test]
-fn a_screen_that_panics_gives_the_terminal_back() {
+fn a_panicking_screen_restores_the_terminal() {
     let terminal = Terminal::run_with("fathom_panic_at=live", &format!("run --live {NULL} --runtime=1"));
     let (code, out) = terminal.end();
     assert_eq!(code, "3");
     assert!(out.contains("IOPS"), "{out}");
 }
 
-/// f52613e was killed by SIGHUP: neither printed nor saved.
+/// f52613e was killed by SIGHUP without printing or saving results.
 #[test]
-fn a_terminal_that_closes_leaves_the_results_in_their_file() {
+fn results_are_saved_when_the_terminal_closes() {
     let file = Scratch::new();
     let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60 -o {}", file.text("out.json")));
     let begun = terminal.wait_for(0, ENTER);
     terminal.wait_for(begun, "IOPS");
     terminal.script.kill().unwrap();
     terminal.script.wait().unwrap();
-    let began = Instant::now();
     let saved = || std::fs::read_to_string(file.path("out.json")).unwrap_or_default();
-    while !saved().ends_with("}\n") {
-        assert!(began.elapsed() < Duration::from_secs(30), "nothing is saved");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("results", || saved().ends_with("}\n"));
     assert_eq!(Json::read(&saved()).text("outcome"), "interrupted");
 }

@@ -1,4 +1,4 @@
-//! `--metrics`: what a run reports while it goes on, to any client.
+//! `--metrics`: live metrics of a run.
 
 mod common;
 
@@ -12,20 +12,20 @@ use common::json::Json;
 use common::openmetrics::{Exposition, free_port, scrape};
 use common::{Running, Scratch, fathom, require, run, words};
 
-/// A run at work, and where it tells how it is getting on.
-struct Watched {
+/// A running command and its metrics port.
+struct ScrapedRun {
     running: Running,
     port: u16,
 }
 
-impl Watched {
+impl ScrapedRun {
     fn start(line: &str) -> Self {
         let port = free_port();
         let words = words(&format!("{line} --metrics 127.0.0.1:{port}"));
-        Self { running: Running::start(fathom(words).stdin(std::process::Stdio::null())), port }
+        Self { running: Running::start(&mut fathom(words)), port }
     }
 
-    /// The first exposition of which something is true.
+    /// Scrapes until a condition holds, and returns that exposition.
     #[track_caller]
     fn until(&mut self, what: &str, found: impl Fn(&Exposition) -> bool) -> Exposition {
         let began = Instant::now();
@@ -36,13 +36,13 @@ impl Watched {
             }
             assert!(
                 !self.running.has_ended() && began.elapsed() < Duration::from_secs(60),
-                "waited in vain for {what}"
+                "timeout while waiting for {what}"
             );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Ends it as Ctrl-C does.
+    /// Ends the command by SIGINT.
     #[track_caller]
     fn interrupt(self) -> common::Outcome {
         self.running.signal("INT");
@@ -53,14 +53,14 @@ impl Watched {
 const NULL: &str = "run --name=n --ioengine=null --rw=randrw --bs=4k --size=1g --iodepth=8 --time_based";
 
 #[test]
-fn counters_grow_while_it_runs_and_end_with_the_final_values() {
+fn counters_grow_and_end_with_the_final_values() {
     let scratch = Scratch::new();
     let file = scratch.write(
         "two.fio",
         "[global]\nioengine=null\nbs=4k\nrw=randread\niodepth=4\n[first]\nsize=400m\n[second]\nstonewall\nsize=1g\ntime_based\nruntime=30\n",
     );
     let prom = scratch.text("end.prom");
-    let mut watched = Watched::start(&format!("run {file} --format json -o {prom}"));
+    let mut watched = ScrapedRun::start(&format!("run {file} --format json -o {prom}"));
     let of_first = ["job=\"first\"", "kind=\"read\""];
     let second = watched.until("the second job", |seen| {
         seen.find("fathom_operations_total", &["job=\"second\""]).is_some()
@@ -72,12 +72,12 @@ fn counters_grow_while_it_runs_and_end_with_the_final_values() {
     assert_eq!(second.find("fathom_latency_seconds_count", &of_first), Some(102_400.0));
     assert_eq!(second.find("fathom_running_workers", &["job=\"first\""]), Some(0.0));
     assert_eq!(second.find("fathom_running_workers", &["job=\"second\""]), Some(1.0));
-    assert!(second.find("fathom_progress_ratio", &[]).is_some_and(|share| (0.0..=1.0).contains(&share)));
+    assert!(second.find("fathom_progress_ratio", &[]).is_some_and(|fraction| (0.0..=1.0).contains(&fraction)));
     watched.interrupt();
     let end = Exposition::read(&std::fs::read_to_string(prom).unwrap());
     for name in ["fathom_operations_total", "fathom_bytes_total", "fathom_iops", "fathom_service_seconds_sum"] {
-        let (told, written) = (second.find(name, &of_first).unwrap(), end.find(name, &of_first).unwrap());
-        assert!((told - written).abs() <= written * 1e-9, "{name}: told {told}, written {written}");
+        let (live, written) = (second.find(name, &of_first).unwrap(), end.find(name, &of_first).unwrap());
+        assert!((live - written).abs() <= written * 1e-9, "{name}: live {live}, written {written}");
     }
     for quantile in ["0.5", "0.95", "0.99", "0.999", "0.9999"] {
         let labels = ["job=\"first\"", "kind=\"read\"", &format!("quantile=\"{quantile}\"")];
@@ -86,7 +86,7 @@ fn counters_grow_while_it_runs_and_end_with_the_final_values() {
 }
 
 #[test]
-fn a_port_of_the_systems_choice_is_told() {
+fn a_port_chosen_by_the_system_is_printed() {
     let outcome = run(&mut fathom(words(&format!("{NULL} --runtime=1 --metrics 127.0.0.1:0")))).expect_code(0);
     assert!(outcome.stderr.contains("fathom: metrics at http://127.0.0.1:"), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains(":0/metrics"), "{}", outcome.stderr);
@@ -94,7 +94,7 @@ fn a_port_of_the_systems_choice_is_told() {
 
 #[test]
 fn hostile_clients_do_not_disturb_the_run() {
-    let mut watched = Watched::start(&format!("{NULL} --runtime=5 --format json"));
+    let mut watched = ScrapedRun::start(&format!("{NULL} --runtime=5 --format json"));
     watched.until("the run", |seen| seen.find("fathom_operations_total", &[]).is_some());
     let connect = |_| TcpStream::connect(("127.0.0.1", watched.port)).unwrap();
     let silent: Vec<TcpStream> = (0..100).map(connect).collect();
@@ -115,14 +115,14 @@ fn hostile_clients_do_not_disturb_the_run() {
 }
 
 #[test]
-fn what_cannot_be_listened_at_is_refused_before_anything_is_touched() {
+fn unusable_addresses_are_refused_before_anything_is_touched() {
     let scratch = Scratch::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     let data = scratch.text("data");
     let line = format!("run --name=a --filename={data} --rw=write --size=1m -o {}", scratch.text("x.json"));
-    for (words_of, told) in [
-        (format!("--metrics {taken}"), "name another port (0 for any free one): another program listens there"),
+    for (words_of, message) in [
+        (format!("--metrics {taken}"), "another program listens there: name another port (0 for any that is free)"),
         ("--metrics 0.0.0.0:9184".to_owned(), "use 127.0.0.1:9184, or add --insecure where that is wanted"),
         (
             "--metrics here".to_owned(),
@@ -131,14 +131,14 @@ fn what_cannot_be_listened_at_is_refused_before_anything_is_touched() {
         ("--insecure".to_owned(), "--metrics <ADDRESS:PORT>"),
     ] {
         let outcome = run(&mut fathom(words(&format!("{line} {words_of}")))).expect_code(2);
-        assert!(outcome.stderr.contains(told), "{words_of}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{words_of}: {}", outcome.stderr);
         assert_eq!((outcome.stdout.as_str(), scratch.names()), ("", Vec::new()), "{words_of}");
     }
     run(&mut fathom(words(&format!("{NULL} --runtime=1 --metrics 0.0.0.0:0 --insecure")))).expect_code(0);
 }
 
 #[test]
-fn suites_sweeps_and_simulations_tell_too() {
+fn suites_sweeps_and_simulations_have_metrics() {
     let scratch = Scratch::new();
     let data = scratch.text("data");
     let state = scratch.text("state");
@@ -148,22 +148,23 @@ fn suites_sweeps_and_simulations_tell_too() {
         "sim --on hdd/7200rpm --name=s --rw=randread --iodepth=64 --runtime=4000d --time_based".to_owned(),
     ];
     for line in lines {
-        let mut watched = Watched::start(&line);
+        let mut watched = ScrapedRun::start(&line);
         watched.until(&line, |seen| seen.find("fathom_operations_total", &[]).is_some_and(|ios| ios > 0.0));
         watched.interrupt();
     }
 }
 
-/// Everything that a run can tell: a closed loop on the null engine, and a schedule on a modelled volume with credits.
-fn told() -> Vec<Exposition> {
+/// Returns all metrics of runs: of a closed loop on the null engine, and of a schedule on a modelled volume with
+/// credits.
+fn run_metrics() -> Vec<Exposition> {
     let lines = [
         format!("{NULL} --runtime=30"),
         "run --on aws/gp2,size=100GiB --name=p --rw=randread --iodepth=16 --rate_iops=500 --runtime=30 --time_based"
             .to_owned(),
     ];
-    let whole = |line: &String| {
-        let mut watched = Watched::start(line);
-        let seen = watched.until("all of it", |seen| {
+    let complete = |line: &String| {
+        let mut watched = ScrapedRun::start(line);
+        let seen = watched.until("all metrics", |seen| {
             let some = |name| seen.find(name, &[]).is_some();
             let open =
                 !line.contains("rate_iops") || some("fathom_limit_credits_ratio") && some("fathom_lateness_seconds");
@@ -172,10 +173,10 @@ fn told() -> Vec<Exposition> {
         watched.interrupt();
         seen
     };
-    lines.iter().map(whole).collect()
+    lines.iter().map(complete).collect()
 }
 
-/// The metrics of a page's tables, with their kinds and the beginnings of what they mean.
+/// Returns the names, kinds and meanings in the tables of docs/metrics.md.
 fn documented() -> Vec<(String, String, String)> {
     let page = std::fs::read_to_string(root().join("docs/metrics.md")).unwrap();
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
@@ -188,23 +189,23 @@ fn root() -> &'static Path {
 }
 
 #[test]
-fn the_page_of_metrics_lists_what_runs_and_servers_tell_and_nothing_else() {
-    let mut told = told();
+fn the_metrics_page_lists_exactly_the_exported_metrics() {
+    let mut exported = run_metrics();
     let scratch = Scratch::new();
     let prom = scratch.text("served.prom");
     let port = free_port();
-    // Faults are counted where any can be.
+    // Faults are counted only if some are configured.
     let volume = "custom,size=64MiB,iops=100000,latency=50us --faults lost=1e-9";
     let serve = format!("serve {volume} --listen 127.0.0.1:{port} -o {prom} --run");
     let uri = format!("nbd://127.0.0.1:{port}");
     let run_it =
         format!("{} run --name=x --ioengine=nbd --uri={uri} --rw=randread --size=1m", env!("CARGO_BIN_EXE_fathom"));
     run(fathom(words(&serve)).arg(run_it).env("XDG_RUNTIME_DIR", scratch.as_ref())).expect_code(0);
-    told.push(Exposition::read(&std::fs::read_to_string(prom).unwrap()));
+    exported.push(Exposition::read(&std::fs::read_to_string(prom).unwrap()));
     let documented = documented();
     let names: BTreeSet<String> = documented.iter().map(|(name, ..)| name.clone()).collect();
-    assert_eq!(names, told.iter().flat_map(Exposition::names).collect());
-    for (name, family) in told.iter().flat_map(|exposition| &exposition.0) {
+    assert_eq!(names, exported.iter().flat_map(Exposition::names).collect());
+    for (name, family) in exported.iter().flat_map(|exposition| &exposition.0) {
         let row = documented
             .iter()
             .find(|(known, ..)| known.strip_suffix("_total").or(known.strip_suffix("_info")).unwrap_or(known) == name);
@@ -212,14 +213,14 @@ fn the_page_of_metrics_lists_what_runs_and_servers_tell_and_nothing_else() {
         let help = family.help.trim_end_matches('.');
         assert!(
             *kind == family.kind && meaning.starts_with(help),
-            "{name}: {kind} `{meaning}`, told as {} `{help}`",
+            "{name}: {kind} `{meaning}`, exported as {} `{help}`",
             family.kind
         );
     }
 }
 
 #[test]
-fn the_dashboard_asks_for_nothing_that_nobody_tells() {
+fn the_dashboard_uses_only_exported_metrics() {
     let dashboard = std::fs::read_to_string(root().join("contrib/grafana/fathom.json")).unwrap();
     let dashboard = Json::read(&dashboard);
     assert_eq!((dashboard.text("uid"), dashboard.text("title")), ("fathom", "Fathom"));
@@ -227,7 +228,7 @@ fn the_dashboard_asks_for_nothing_that_nobody_tells() {
     assert_eq!(dashboard.text("templating/list/0/type"), "datasource");
     let documented: BTreeSet<String> = documented().into_iter().map(|(name, ..)| name).collect();
     let mut used = BTreeSet::new();
-    let mut see = |query: &str| {
+    let mut check = |query: &str| {
         let parts = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         for name in parts.filter(|part| part.starts_with("fathom_")) {
             let bare =
@@ -245,18 +246,18 @@ fn the_dashboard_asks_for_nothing_that_nobody_tells() {
         assert_eq!(panel.text("datasource/uid"), "${datasource}", "{}", panel.text("title"));
         let unit = panel.find("fieldConfig/defaults/unit").or(panel.find("options/yAxis/unit"));
         assert!(unit.is_some() && panel.text("description").len() > 10, "{}", panel.text("title"));
-        panel.items("targets").iter().for_each(|target| see(target.text("expr")));
+        panel.items("targets").iter().for_each(|target| check(target.text("expr")));
     }
     for variable in &dashboard.items("templating/list")[1..] {
-        see(variable.text("definition"));
+        check(variable.text("definition"));
     }
     assert!(used.len() >= 15, "only {used:?} are shown");
 }
 
 #[test]
-fn the_parser_of_prometheus_reads_it() {
+fn the_prometheus_parser_accepts_the_metrics() {
     require!(PrometheusClient);
-    let mut watched = Watched::start(&NULL.replace("--name=n", "--runtime=30 --name=b\\\"x"));
+    let mut watched = ScrapedRun::start(&NULL.replace("--name=n", "--runtime=30 --name=b\\\"x"));
     watched.until("operations", |seen| seen.find("fathom_operations_total", &[]).is_some());
     let scratch = Scratch::new();
     let text = scratch.write("told.txt", scrape(watched.port).unwrap());

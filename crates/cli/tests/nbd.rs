@@ -1,16 +1,15 @@
-//! `ioengine=nbd` against the servers of others: everything that can be asked of an export, and what goes wrong with one.
+//! `ioengine=nbd` against nbdkit and QEMU: operations, errors and lost connections.
 
 mod common;
 
-use std::os::unix::net::UnixStream;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::host::timed;
 use common::json::Json;
-use common::{Outcome, Running, Scratch, fathom, fio, require, run, words};
+use common::{Outcome, Running, Scratch, fathom, fio, flat, require, run, words};
 
-/// A server that serves as long as this is there.
+/// A running server, killed on drop.
 struct Server {
     program: Running,
     uri: String,
@@ -18,7 +17,7 @@ struct Server {
 }
 
 impl Server {
-    /// nbdkit with these words, which may name an image `disk` of 16 MiB.
+    /// Starts nbdkit; its arguments may name an image `disk` of 16 MiB.
     fn nbdkit(line: &str) -> Self {
         Self::start(|scratch| {
             scratch.sparse("disk", 16 << 20);
@@ -28,7 +27,7 @@ impl Server {
         })
     }
 
-    /// qemu-storage-daemon with a raw image of 16 MiB.
+    /// Starts qemu-storage-daemon with a raw image of 16 MiB.
     fn qemu(writable: &str) -> Self {
         Self::start(|scratch| {
             let disk = scratch.sparse("disk", 16 << 20);
@@ -43,24 +42,19 @@ impl Server {
     fn start(prepare: impl FnOnce(&Scratch) -> (Command, String)) -> Self {
         let scratch = Scratch::new();
         let (mut command, export) = prepare(&scratch);
-        let mut program = Running::start(&mut command);
-        let begun = Instant::now();
-        while UnixStream::connect(scratch.path("s")).is_err() {
-            assert!(!program.has_ended() && begun.elapsed() < Duration::from_secs(20), "{command:?} does not serve");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let program = Running::serve(&mut command, scratch.path("s"));
         let uri = format!("nbd+unix:///{export}?socket={}", scratch.text("s"));
         Self { program, uri, scratch }
     }
 
-    /// The words of a job on the export.
+    /// Returns the options of a job on the export.
     fn job(&self, line: &str) -> Vec<String> {
         let mut all = words(&format!("--name=a --ioengine=nbd --uri={}", self.uri));
         all.extend(words(line));
         all
     }
 
-    /// `fathom run` or `fathom fio` with a job on the export.
+    /// Returns a command that runs a job on the export.
     fn ours(&self, face: &str, line: &str) -> Command {
         let mut command = fathom([face]);
         command.args(self.job(line)).current_dir(&self.scratch);
@@ -72,7 +66,7 @@ impl Server {
     }
 }
 
-/// Measured, whether or not to be trusted.
+/// Checks that a job was measured, whether or not its result is trustworthy.
 #[track_caller]
 fn measured(outcome: Outcome) -> Outcome {
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
@@ -87,7 +81,7 @@ fn expect(text: &str, parts: &[&str]) {
 const VERIFIED: &str = "--bs=4k --iodepth=16 --verify=crc32c --format=fio-json";
 
 #[test]
-fn what_is_written_is_read_back_from_every_server() {
+fn writes_are_verified_on_every_server() {
     require!(Nbdkit, Qemu);
     for server in [Server::nbdkit("memory 16m"), Server::nbdkit("file disk"), Server::qemu("on")] {
         for rw in ["randwrite", "write --bs=1m --iodepth=4", "randrw --bsrange=4k-64k --fsync=16"] {
@@ -103,7 +97,7 @@ fn what_is_written_is_read_back_from_every_server() {
 }
 
 #[test]
-fn the_words_and_exit_codes_are_fios() {
+fn options_and_exit_codes_are_fios() {
     require!(Fio, Nbdkit);
     let server = Server::nbdkit("memory 16m");
     let limited = Server::nbdkit("-r memory 16m");
@@ -120,7 +114,7 @@ fn the_words_and_exit_codes_are_fios() {
         let theirs = run(fio(server.job(&line)).current_dir(&server.scratch)).expect_code(code);
         let ours = run(&mut server.ours("fio", &line)).expect_code(code);
         if code == 0 {
-            // fio says hello on standard output or standard error.
+            // fio prints a greeting on standard output or standard error.
             let theirs = Json::read(&theirs.stdout[theirs.stdout.find('{').expect("a document")..]);
             let ours = Json::read(&ours.stdout);
             for path in ["jobs/0/read/total_ios", "jobs/0/write/total_ios", "jobs/0/trim/total_ios", "jobs/0/error"] {
@@ -135,7 +129,7 @@ fn the_words_and_exit_codes_are_fios() {
 }
 
 #[test]
-fn what_an_export_does_not_have_is_refused_before_anything_starts() {
+fn impossible_jobs_are_refused_before_the_run() {
     require!(Nbdkit, Qemu);
     let server = Server::nbdkit("memory 16m");
     for (line, parts) in [
@@ -155,12 +149,12 @@ fn what_an_export_does_not_have_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn every_wrong_address_is_told_with_its_place() {
-    let told = |line: &str| run(&mut fathom(words(&format!("run --name=a --rw=read {line}")))).expect_code(2).stderr;
-    expect(&told("--ioengine=nbd"), &["needs the URI of an export", "uri=nbd"]);
-    expect(&told("--ioengine=nbd --uri=http://x/"), &["no NBD address", "--uri=http://x/"]);
+fn invalid_addresses_are_reported_with_their_place() {
+    let refused = |line: &str| run(&mut fathom(words(&format!("run --name=a --rw=read {line}")))).expect_code(2).stderr;
+    expect(&refused("--ioengine=nbd"), &["needs the address of an export", "uri=nbd"]);
+    expect(&refused("--ioengine=nbd --uri=http://x/"), &["no NBD address", "--uri=http://x/"]);
     expect(
-        &told("--ioengine=nbd --uri=nbd://127.0.0.1:1/"),
+        &refused("--ioengine=nbd --uri=nbd://127.0.0.1:1/"),
         &["cannot connect to nbd://127.0.0.1:1/", "start the server"],
     );
     let doctor = run(&mut fathom(["doctor", "nbd://h/"])).expect_code(2);
@@ -168,14 +162,14 @@ fn every_wrong_address_is_told_with_its_place() {
 }
 
 #[test]
-fn data_on_an_export_is_not_destroyed_unasked() {
+fn data_on_an_export_is_protected() {
     require!(Nbdkit);
     let server = Server::nbdkit("file disk");
     let mut disk = std::fs::read(server.scratch.path("disk")).expect("the image");
     disk[1080..1082].copy_from_slice(b"\x53\xef");
     server.scratch.write("disk", &disk);
-    let told = server.run("--rw=randwrite").expect_code(2);
-    expect(&told.stderr, &[&server.uri, "would be overwritten: it holds data", "filesystem", "--allow-destroy="]);
+    let refused = server.run("--rw=randwrite").expect_code(2);
+    expect(&refused.stderr, &[&server.uri, "would be overwritten: it holds data", "filesystem", "--allow-destroy="]);
     let dry = server.run("--rw=randwrite --dry-run").expect_code(2);
     expect(&dry.stdout, &["a.0: WRITES nbd+unix://", "(NBD export), bytes 0 to 16,777,216", "refused: "]);
     assert_eq!(std::fs::read(server.scratch.path("disk")).expect("the image"), disk, "it was touched");
@@ -184,7 +178,7 @@ fn data_on_an_export_is_not_destroyed_unasked() {
 }
 
 #[test]
-fn explaining_and_results_name_the_export_and_no_file() {
+fn jobs_and_results_name_the_export_and_no_file() {
     require!(Nbdkit);
     let server = Server::nbdkit("memory 16m");
     let explained = server.run("--rw=randread --show-jobs").expect_clean().stdout;
@@ -198,7 +192,7 @@ fn explaining_and_results_name_the_export_and_no_file() {
 }
 
 #[test]
-fn a_sweep_finds_its_way_over_an_export() {
+fn an_export_is_swept() {
     require!(Nbdkit);
     let server = Server::nbdkit("--filter=delay memory 16m rdelay=2ms");
     let outcome = measured(run(&mut server.ours("sweep", "--time-limit=3s --depth-max=8")));
@@ -206,7 +200,7 @@ fn a_sweep_finds_its_way_over_an_export() {
 }
 
 #[test]
-fn errors_that_a_server_reports_end_the_job_or_are_counted() {
+fn errors_of_the_server_end_the_job_or_are_counted() {
     require!(Nbdkit);
     let server = Server::nbdkit("--filter=error memory 16m error=EIO error-pread-rate=10%");
     let outcome = server.run("--rw=randread --iodepth=8").expect_code(3);
@@ -223,27 +217,22 @@ fn a_server_that_dies_ends_the_job() {
     let lost = "check that the server still runs";
     let cases =
         [("randread", "KILL", lost), ("randwrite --bs=256k", "KILL", lost), ("randread", "TERM", "the server ")];
-    for (rw, signal, told) in cases {
+    for (rw, signal, message) in cases {
         let server = Server::nbdkit("memory 16m");
         let line = format!("--rw={rw} --iodepth=16 --numjobs=2 --time_based --runtime=60 --format=json");
         let measuring = Running::start(&mut server.ours("run", &line));
         std::thread::sleep(Duration::from_millis(700));
         server.program.signal(signal);
         let outcome = measuring.end().expect_code(3);
-        expect(&outcome.stderr, &[told]);
+        expect(&outcome.stderr, &[message]);
         assert!(outcome.took < Duration::from_secs(30), "{:?}", outcome.took);
         assert_eq!(Json::read(&outcome.stdout).text("outcome"), "failed");
     }
 }
 
-/// A text whose lines are not broken.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A full queue left it open whether the depth or the device was the limit, and the verdict named both.
+/// With a full queue, the verdict named both the depth and the device as possible limits.
 #[test]
-fn a_probe_tells_whether_the_depth_or_the_device_was_the_limit() {
+fn a_probe_tells_depth_limits_from_device_limits() {
     let depth =
         ("custom,size=1GiB,latency=3ms", "depth_bound", "The depth was the limit, not the device: iodepth=8 gave ");
     let device = (
@@ -251,9 +240,9 @@ fn a_probe_tells_whether_the_depth_or_the_device_was_the_limit() {
         "device_bound",
         "The device was the limit, not the depth: iodepth=8 gave ",
     );
-    // Wrong verdicts are deterministic, so that repeating a probe that the host disturbed makes none of them pass.
-    for (volume, code, says) in [depth, device] {
-        timed(&format!("nbd::a_probe_tells_whether_the_depth_or_the_device_was_the_limit, {code}"), || {
+    // Wrong verdicts are deterministic, so repeating a disturbed probe cannot make one pass.
+    for (volume, code, sentence) in [depth, device] {
+        timed(&format!("nbd::a_probe_tells_depth_limits_from_device_limits, {code}"), || {
             let server =
                 Server::start(|scratch| (fathom(["serve", volume, "--socket", &scratch.text("s")]), String::new()));
             let job = "--rw=randread --bs=4k --iodepth=4 --time_based --runtime=2 --probe";
@@ -264,9 +253,9 @@ fn a_probe_tells_whether_the_depth_or_the_device_was_the_limit() {
             assert!((900_000_000..3_000_000_000).contains(&probed_ns), "{probed_ns}");
             let headline = document.text("verdicts/0/headline/code");
             let text = measured(server.run(job)).stdout;
-            // Without the option the question stays open.
+            // Without the option the limit is unknown.
             let open = measured(server.run("--rw=randread --bs=4k --iodepth=4 --time_based --runtime=1")).stdout;
-            let shown = headline == code && flat(&text).contains(says);
+            let shown = headline == code && flat(&text).contains(sentence);
             let open_shown = flat(&open).contains("Run again with iodepth=8: if IOPS double");
             if shown && open_shown { Ok(()) } else { Err(format!("{headline}: {text}\n{open}")) }
         });

@@ -1,18 +1,18 @@
-//! `fathom plan`: what it answers, in every format, and what it refuses.
+//! `fathom plan`: answers, formats and errors.
 
 mod common;
 
 use common::json::Json;
-use common::{Scratch, fathom, run, words};
+use common::{Scratch, fathom, flat, run, words};
 
 fn planned(line: &str, columns: &str) -> String {
     run(fathom(words(line)).env("COLUMNS", columns)).expect_code(0).stdout
 }
 
 #[test]
-fn the_best_is_told_with_price_region_date_limit_and_depth() {
+fn the_best_has_price_region_date_limit_and_depth() {
     let text = planned("plan --iops 15k --capacity 1TiB --headroom 0 --provider gcp/hyperdisk-balanced", "80");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = flat(&text);
     let expected = [
         "Best gcp/hyperdisk-balanced,size=1024GiB,iops=15000,throughput=140MiB/s",
         "141.92 USD a month (us-central1, 2026-09-24): capacity 81.92, IOPS 60.00",
@@ -29,12 +29,12 @@ fn the_best_is_told_with_price_region_date_limit_and_depth() {
 #[test]
 fn lines_keep_within_the_terminal() {
     for columns in ["80", "100", "120"] {
-        let most: usize = columns.parse().unwrap();
+        let max: usize = columns.parse().unwrap();
         for explain in ["", " --show-math"] {
             let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
             let text = planned(&line, columns);
-            // The name of a volume is one word, to be copied.
-            let is_long = |line: &&str| line.chars().count() > most && line.trim().contains(' ');
+            // The name of a volume is one word, so that it can be copied.
+            let is_long = |line: &&str| line.chars().count() > max && line.trim().contains(' ');
             assert_eq!(text.lines().find(is_long), None, "at {columns}{explain}");
         }
     }
@@ -49,7 +49,7 @@ fn explanations_show_rules_numbers_and_sources() {
 }
 
 #[test]
-fn workloads_tell_their_arithmetic() {
+fn workloads_show_their_arithmetic() {
     let text = planned("plan --workload checkpoint-writes,model=140GiB,interval=30min,share=5% --no-simulation", "100");
     for part in ["140 GiB in 5 % of 30 min = 90.0 s: 1.56 GiB/s", "sequential writes of 1 MiB", "420 GiB"] {
         assert!(text.contains(part), "`{part}` is missing from:\n{text}");
@@ -59,7 +59,7 @@ fn workloads_tell_their_arithmetic() {
 }
 
 #[test]
-fn prices_of_several_machines_say_how_many_volumes_they_are_for() {
+fn prices_of_several_machines_state_the_number_of_volumes() {
     let each = planned("plan --iops 15k --machines 4 --provider gcp/hyperdisk-balanced --no-simulation", "100");
     assert!(each.contains("a month for 4 volumes (us-central1"), "{each}");
     let shared = "plan --throughput 400MiB/s --machines 4 --read-only --provider gcp/hyperdisk-ml";
@@ -68,17 +68,17 @@ fn prices_of_several_machines_say_how_many_volumes_they_are_for() {
 }
 
 #[test]
-fn a_rate_at_the_limit_within_a_latency_is_told_as_a_loop() {
+fn a_rate_at_the_limit_within_a_latency_is_shown_as_a_closed_loop() {
     let text =
         planned("plan --iops 160k --latency 2ms --headroom 0 --provider gcp/hyperdisk-balanced --no-simulation", "100");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = flat(&text);
     for part in ["has no end at this rate", "A loop with 320 in flight has 160,000 IOPS at 2.00 ms", "size=320GiB"] {
         assert!(flat.contains(part), "`{part}` is missing from:\n{text}");
     }
 }
 
 #[test]
-fn what_is_not_known_of_a_machine_or_of_a_region_is_told() {
+fn unknown_machine_limits_and_prices_are_stated() {
     let line = "plan --iops 60k --machine n2-standard-8 --provider gcp/hyperdisk-balanced --no-simulation";
     let text = planned(line, "100");
     assert!(flat(&text).contains("machine limit unknown: the catalogue has no machine"), "{text}");
@@ -89,7 +89,7 @@ fn what_is_not_known_of_a_machine_or_of_a_region_is_told() {
 }
 
 #[test]
-fn processors_choose_among_the_machines() {
+fn processors_select_machines() {
     let line = "plan --iops 10k --vcpus 8 --provider aws/gp3 --no-simulation";
     let text = planned(line, "100");
     assert!(text.contains(".2xlarge") && text.contains("sustains it"), "{text}");
@@ -108,7 +108,7 @@ fn impossible_needs_are_an_answer() {
 }
 
 #[test]
-fn programs_get_one_document_and_files_by_their_ending() {
+fn json_is_one_document_and_files_follow_their_extension() {
     let scratch = Scratch::new();
     let paths = ["plan.json", "plan.csv", "plan.md", "plan.svg", "plan.txt", "plan.html"]
         .map(|name| (name, scratch.path(name)));
@@ -117,7 +117,6 @@ fn programs_get_one_document_and_files_by_their_ending() {
         line.extend(["-o".to_owned(), path.display().to_string()]);
     }
     let outcome = run(&mut fathom(line)).expect_code(0);
-    let text = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it is written");
     let document = Json::read(&outcome.stdout);
     assert_eq!(document.at("fathom_plan"), &Json::Whole(1));
     let best = document.items("meeting")[0].clone();
@@ -126,17 +125,17 @@ fn programs_get_one_document_and_files_by_their_ending() {
     for key in ["price/parts/capacity", "price/region", "price/date", "price/per_iops", "jobs/iodepth", "limit/name"] {
         assert!(best.find(key).is_some(), "{key}");
     }
-    assert_eq!(text("plan.json"), outcome.stdout);
-    let csv = text("plan.csv");
+    assert_eq!(scratch.read("plan.json"), outcome.stdout);
+    let csv = scratch.read("plan.csv");
     let columns = csv.lines().next().unwrap().split(',').count();
     assert!(columns == 32 && csv.lines().count() > 10, "{csv}");
-    assert!(text("plan.md").contains("| volume | price a month | where, when |"));
-    assert!(text("plan.svg").starts_with("<svg ") && text("plan.svg").ends_with("</svg>\n"));
-    assert!(text("plan.txt").starts_with("Need "));
+    assert!(scratch.read("plan.md").contains("| volume | price a month | where, when |"));
+    assert!(scratch.read("plan.svg").starts_with("<svg ") && scratch.read("plan.svg").ends_with("</svg>\n"));
+    assert!(scratch.read("plan.txt").starts_with("Need "));
 }
 
 #[test]
-fn loads_come_from_runs_and_from_jobs() {
+fn workloads_are_read_from_runs_and_jobs() {
     let scratch = Scratch::new();
     let record = scratch.path("run.json");
     let line = format!(
@@ -152,7 +151,7 @@ fn loads_come_from_runs_and_from_jobs() {
 }
 
 #[test]
-fn bad_values_are_located_all_at_once() {
+fn all_invalid_values_are_reported_with_their_places() {
     let line = "plan --iops 15q --bs 4q --latency 1 --provider gpc --workload olpt --growth much";
     let outcome = run(&mut fathom(words(line))).expect_code(2);
     let expected = [
@@ -184,10 +183,6 @@ fn bad_values_are_located_all_at_once() {
     }
 }
 
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn volumes_priced_in_euros_were_not_ranked() {
     let line = "plan --throughput 100MiB/s --capacity 100GiB --no-simulation";
@@ -200,7 +195,7 @@ fn volumes_priced_in_euros_were_not_ranked() {
 }
 
 #[test]
-fn a_list_of_providers_was_its_first_alone() {
+fn only_the_first_of_a_list_of_providers_counted() {
     let text = planned("plan --iops 5k --provider aws,gcp,azure --no-simulation", "120");
     for volume in ["aws/gp3", "gcp/pd-ssd", "azure/premium-ssd-v2"] {
         assert!(text.contains(volume), "{volume} is missing from:\n{text}");
@@ -233,7 +228,7 @@ fn us_east_1_made_prices_of_aws_unknown() {
 }
 
 #[test]
-fn the_best_filled_a_bound_on_latency_without_headroom() {
+fn the_best_had_no_headroom_below_the_latency_bound() {
     let plan = |more: &str| {
         let line = format!("plan --iops 10k --latency 2ms --provider aws/gp3 --format json --no-simulation{more}");
         let document = Json::read(&run(&mut fathom(words(&line))).expect_code(0).stdout);
@@ -254,13 +249,13 @@ fn the_best_filled_a_bound_on_latency_without_headroom() {
     let text = flat(&planned("plan --iops 10k --latency 2ms --provider aws/gp3 --no-simulation", "100"));
     assert!(text.contains("headroom 20 %: a volume sustains 1.20 times the rate"), "{text}");
     assert!(text.contains("mean latency at the rate itself is at most 2.00 ms / 1.20 = 1.67 ms"), "{text}");
-    // Where only headroom stands in the way, the plan says so.
+    // The plan says so if only the headroom rules a volume out.
     let line = "plan --iops 75k --provider aws/gp3 --no-simulation";
     assert!(flat(&planned(line, "100")).contains("with --headroom 0, aws/gp3"));
 }
 
 #[test]
-fn percentiles_that_are_bounded_have_a_column() {
+fn bounded_percentiles_have_a_column() {
     let text = planned("plan --iops 5k --p99 5ms --provider aws/gp3,gcp/pd-ssd --no-simulation", "120");
     let head = text.lines().find(|line| line.contains("meets the need")).expect("a table");
     assert!(head.contains("p99") && head.contains("region, date") && head.contains("basis"), "{text}");
@@ -269,14 +264,16 @@ fn percentiles_that_are_bounded_have_a_column() {
 }
 
 #[test]
-fn an_assumed_latency_ranked_above_a_measured_one_unsaid() {
+fn an_assumed_latency_ranked_above_a_measured_one_without_note() {
     let line = "plan --iops 5k --latency 3ms --provider aws/gp3,gcp/hyperdisk-balanced,hetzner --no-simulation";
     let text = planned(line, "120");
-    let told = flat(&text);
-    assert!(told.contains("(assumed) the fastest whose latency is not assumed is gcp/hyperdisk-balanced"), "{text}");
+    assert!(
+        flat(&text).contains("(assumed) the fastest whose latency is not assumed is gcp/hyperdisk-balanced"),
+        "{text}"
+    );
     let cheap = flat(&planned("plan --throughput 100MiB/s --capacity 100GiB --no-simulation", "120"));
     assert!(cheap.contains("the cheapest whose latency is not assumed is gcp/hyperdisk-balanced"), "{cheap}");
-    // It is on the front although one whose latency is assumed is as cheap and said to be faster.
+    // It is marked although a volume with an assumed latency is as cheap and nominally faster.
     assert!(
         text.lines().any(|line| line.starts_with("* gcp/hyperdisk-balanced") && line.contains("measured")),
         "{text}"
@@ -284,7 +281,7 @@ fn an_assumed_latency_ranked_above_a_measured_one_unsaid() {
 }
 
 #[test]
-fn refusals_are_one_line_for_each_reason() {
+fn rejected_volumes_are_one_line_for_each_reason() {
     let text = planned("plan --iops 200k --capacity 1TiB --no-simulation", "120");
     let refused = text.split("not enough").nth(1).expect("some are not enough");
     assert_eq!(refused.matches("sustains less than 240,000 IOPS: ").count(), 1, "{text}");
@@ -295,10 +292,10 @@ fn refusals_are_one_line_for_each_reason() {
 #[test]
 fn a_plan_is_a_page_with_chart_and_assumptions() {
     let scratch = Scratch::new();
-    let path = scratch.path("plan.html");
-    let line = format!("plan --iops 15k --p99 5ms --provider aws,gcp,hetzner --no-simulation -o {}", path.display());
+    let path = scratch.text("plan.html");
+    let line = format!("plan --iops 15k --p99 5ms --provider aws,gcp,hetzner --no-simulation -o {path}");
     run(&mut fathom(words(&line))).expect_code(0);
-    let page = std::fs::read_to_string(&path).expect("it is written");
+    let page = scratch.read("plan.html");
     for part in [
         "<!DOCTYPE html>",
         "Content-Security-Policy",
@@ -318,9 +315,9 @@ fn a_plan_is_a_page_with_chart_and_assumptions() {
     assert!(!page.contains("<script") && !page.contains("http-equiv=\"refresh\""));
 }
 
-/// A value that no volume can read was a volume that "does not take these keys", with exit code 0.
+/// An invalid value was reported as a volume that "does not take these keys", with exit code 0.
 #[test]
-fn values_of_keys_that_cannot_be_read_are_refused() {
+fn invalid_values_of_keys_are_refused() {
     for (keys, message) in [
         ("jitter=61s", "jitter: `61s` is more than 60 s"),
         ("jitter=soon", "jitter: `soon` is not a time"),
@@ -337,7 +334,7 @@ fn values_of_keys_that_cannot_be_read_are_refused() {
             );
         }
     }
-    // What is too much for the default size may be right for a larger one.
+    // A value that is too large for the default size may suit a larger one.
     let text = planned("plan --iops 5k --provider aws/gp3,iops=20000,size=100GiB --no-simulation", "100");
     assert!(text.contains("20,000 IOPS"), "{text}");
 }

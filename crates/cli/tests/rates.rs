@@ -1,6 +1,4 @@
-//! Rates in real time, and a thousand jobs.
-//!
-//! One after another: two at a time would take the processors from each other.
+//! Rates in real time, and a thousand jobs. Tests run one at a time, so that they do not compete for processors.
 
 mod common;
 
@@ -16,25 +14,25 @@ fn alone() -> MutexGuard<'static, ()> {
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The IOPS that the null engine is driven at when so many are asked for.
-fn achieved(asked: u64, process: &str, seconds: u32) -> f64 {
+/// Returns the IOPS of the null engine at an offered rate.
+fn achieved(offered: u64, process: &str, seconds: u32) -> f64 {
     let line = format!(
         "fio --output-format=json --name=paced --ioengine=null --size=1g --rw=randread --bs=4k --iodepth=64 \
-         --time_based --runtime={seconds} --rate_iops={asked} --rate_process={process}"
+         --time_based --runtime={seconds} --rate_iops={offered} --rate_process={process}"
     );
     let outcome = run(&mut fathom(words(&line))).expect_clean();
     let document = Json::read(&outcome.stdout);
     document.number("jobs/0/read/total_ios") * 1000.0 / document.number("jobs/0/read/runtime")
 }
 
-/// Within half a percent, plus chance where arrivals are random.
-fn keeps(asked: u64, process: &str, seconds: u32) {
+/// Checks that a rate is kept within 0.5 %, plus the random variation of Poisson arrivals.
+fn keeps(offered: u64, process: &str, seconds: u32) {
     let _alone = alone();
-    let count = (asked * u64::from(seconds)) as f64;
-    let chance = if process == "poisson" { 4.0 / count.sqrt() } else { 0.0 };
-    timed(&format!("rates::{asked} a second, {process}"), || {
-        let error = achieved(asked, process, seconds) / asked as f64 - 1.0;
-        if error.abs() <= 0.005 + chance { Ok(()) } else { Err(format!("off by {error}")) }
+    let count = (offered * u64::from(seconds)) as f64;
+    let variation = if process == "poisson" { 4.0 / count.sqrt() } else { 0.0 };
+    timed(&format!("rates::{offered} a second, {process}"), || {
+        let error = achieved(offered, process, seconds) / offered as f64 - 1.0;
+        if error.abs() <= 0.005 + variation { Ok(()) } else { Err(format!("off by {error}")) }
     });
 }
 
@@ -66,10 +64,10 @@ const JOBS: usize = 1000;
 const DEPTH: u64 = 32;
 const BLOCK_BYTES: u64 = 4096;
 
-/// What a thousand jobs may take beside the buffers of their operations.
-const MOST_BYTES: u64 = 256 << 20;
+/// Memory limit of a thousand jobs, without their I/O buffers.
+const MEMORY_MAX_BYTES: u64 = 256 << 20;
 
-/// All results are there, and memory is bounded.
+/// Runs a thousand jobs, and checks that all have results and that memory is bounded.
 fn a_thousand_jobs(engine: &str) {
     let _alone = alone();
     let scratch = Scratch::new();
@@ -94,7 +92,7 @@ fn a_thousand_jobs(engine: &str) {
     let buffers = JOBS as u64 * DEPTH * BLOCK_BYTES;
     println!("{engine}: {} MiB at most, {} MiB of them buffers, {:?}", peak_bytes >> 20, buffers >> 20, outcome.took);
     assert!(peak_bytes > 0);
-    assert!(peak_bytes < buffers + MOST_BYTES, "{} MiB", peak_bytes >> 20);
+    assert!(peak_bytes < buffers + MEMORY_MAX_BYTES, "{} MiB", peak_bytes >> 20);
 }
 
 fn high_water_bytes(pid: u32) -> Option<u64> {

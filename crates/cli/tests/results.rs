@@ -1,4 +1,4 @@
-//! Files for results: never what the command reads or measures, and whole or as they were.
+//! Result files never replace inputs or targets, and are complete or unchanged.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn call(scratch: &Scratch, line: &str) -> common::Outcome {
 }
 
 #[test]
-fn results_replaced_the_file_that_was_measured_or_read() {
+fn results_replaced_an_input_or_target() {
     let scratch = Scratch::new();
     let fio = include_str!("../../record/tests/data/fio.json");
     fs::create_dir(scratch.path("links")).expect("a folder");
@@ -46,11 +46,11 @@ fn results_replaced_the_file_that_was_measured_or_read() {
 }
 
 #[test]
-fn results_that_could_not_be_written_were_half_a_document() {
+fn unwritable_results_left_half_a_document() {
     let scratch = Scratch::new();
     scratch.write("job.fio", JOB);
     scratch.write("r.json", "before");
-    // 1 KiB for each file.
+    // At most 1 KiB per file.
     let line = format!("ulimit -f 1; exec {} run job.fio -o r.json", env!("CARGO_BIN_EXE_fathom"));
     let outcome = run(std::process::Command::new("sh").args(["-c", &line]).current_dir(&scratch));
     assert_eq!(outcome.code(), Some(3), "{}", outcome.stderr);
@@ -59,7 +59,7 @@ fn results_that_could_not_be_written_were_half_a_document() {
 }
 
 #[test]
-fn a_run_that_was_ended_early_left_empty_results() {
+fn a_run_ended_early_left_empty_results() {
     let scratch = Scratch::new();
     let line = "run --name=a --ioengine=null --size=4k --bs=4k --startdelay=30 -o r.json --events e.jsonl";
     let mut running = Running::start(fathom(words(line)).current_dir(scratch.as_ref() as &Path));

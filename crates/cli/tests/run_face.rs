@@ -1,4 +1,4 @@
-//! `fathom run`: what it refuses, what it leaves behind, and how it ends.
+//! `fathom run`: errors, files and exit codes.
 
 mod common;
 
@@ -11,19 +11,19 @@ use common::host::{timed, within};
 use common::json::Json;
 use common::{Outcome, Running, Scratch, fathom, fio, require, run, words};
 
-/// `fathom run` with these words, in a scratch directory.
+/// Returns a command for `fathom run` in a scratch directory.
 fn measure(scratch: &Scratch, line: &str) -> Command {
     let mut command = fathom(["run"]);
     command.args(words(line)).current_dir(scratch);
     command
 }
 
-/// A small job with nothing to object to.
+/// A small valid job.
 const WRITES: &str = "--name=writes --filename=data --size=1m --bs=4k --rw=randwrite --ioengine=psync --end_fsync=1";
-/// One that goes on until it is stopped.
+/// A job that runs until it is stopped.
 const READS: &str = "--name=reads --filename=data --size=1m --rw=randread --ioengine=psync --time_based --runtime=20";
 
-/// Good, or measured but not to be trusted: so small a job may well not be.
+/// Checks that a job was measured; the result of so short a job may be untrustworthy.
 #[track_caller]
 fn expect_measured(outcome: Outcome) -> Outcome {
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
@@ -31,7 +31,7 @@ fn expect_measured(outcome: Outcome) -> Outcome {
 }
 
 #[test]
-fn five_mistakes_are_five_diagnostics_with_their_places() {
+fn five_errors_are_five_diagnostics_with_their_places() {
     let scratch = Scratch::new();
     let text = "[global]\nsize=1m\n[one]\nrw=raed\nbs=4q\niodpth=3\nrwmixread=170\nruntime=10 sec\n";
     scratch.write("bad.fio", text);
@@ -69,7 +69,7 @@ fn every_format_is_one_document() {
         let outcome = expect_measured(run(&mut measure(&scratch, &format!("{WRITES} --format={format}"))));
         assert!(outcome.stdout.starts_with(starts), "{format}: {}", outcome.stdout);
         assert!(outcome.stdout.ends_with('\n'), "{format}");
-        // A file that the run made and that stays was not told.
+        // A file that the run created and left was not reported.
         assert_eq!(outcome.stderr, "left behind: 1 MiB; remove it with: rm data\n", "{format}");
         if format.contains("json") {
             Json::read(&outcome.stdout);
@@ -77,9 +77,9 @@ fn every_format_is_one_document() {
     }
 }
 
-/// Options beside a job file were defaults that the file replaced without a word.
+/// Options next to a job file were defaults that the file silently overrode.
 #[test]
-fn options_beside_a_job_file_apply_to_all_its_jobs_and_stay_in_the_kept_job() {
+fn options_next_to_a_job_file_apply_to_all_its_jobs() {
     let scratch = Scratch::new();
     let job = "[global]\nioengine=null\nsize=64k\n[a]\nrw=read\n[b]\nrw=write\nbs=4k\nstonewall\n";
     scratch.write("s.fio", job);
@@ -93,25 +93,23 @@ fn options_beside_a_job_file_apply_to_all_its_jobs_and_stay_in_the_kept_job() {
         "{}",
         outcome.stderr
     );
-    // fio takes them for defaults.
+    // fio treats them as defaults.
     let fio = run(fathom(words("fio s.fio --bs=16k --output-format=json")).current_dir(&scratch)).expect_code(0);
     assert_eq!(Json::read(&fio.stdout).whole("jobs/1/write/total_ios"), 16);
 }
 
 #[test]
-fn outputs_are_written_by_their_endings() {
+fn outputs_are_written_by_file_extension() {
     let scratch = Scratch::new();
     let files = ["a.json", "a.fio.json", "a.csv", "a.md", "a.txt", "a.prom"];
     let outputs: String = files.iter().map(|file| format!(" -o {file}")).collect();
     expect_measured(run(&mut measure(&scratch, &format!("{WRITES}{outputs}"))));
-    let read =
-        |name: &str| std::fs::read_to_string(scratch.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(Json::read(&read("a.json")).whole("schema"), 1);
-    assert_eq!(Json::read(&read("a.fio.json")).whole("jobs/0/write/total_ios"), 256);
-    assert!(read("a.csv").lines().nth(1).is_some_and(|row| row.starts_with("writes,0,1,write,256,")));
-    assert!(read("a.md").starts_with("| job |"));
-    assert!(read("a.txt").starts_with("fathom "));
-    assert!(read("a.prom").ends_with("# EOF\n"));
+    assert_eq!(Json::read(&scratch.read("a.json")).whole("schema"), 1);
+    assert_eq!(Json::read(&scratch.read("a.fio.json")).whole("jobs/0/write/total_ios"), 256);
+    assert!(scratch.read("a.csv").lines().nth(1).is_some_and(|row| row.starts_with("writes,0,1,write,256,")));
+    assert!(scratch.read("a.md").starts_with("| job |"));
+    assert!(scratch.read("a.txt").starts_with("fathom "));
+    assert!(scratch.read("a.prom").ends_with("# EOF\n"));
 }
 
 #[test]
@@ -125,7 +123,7 @@ fn outputs_that_cannot_be_written_are_refused_before_the_run() {
 }
 
 #[test]
-fn what_finds_no_room_is_refused_before_anything_is_written() {
+fn files_that_do_not_fit_are_refused_before_writing() {
     let scratch = Scratch::new();
     let line = "--name=huge --filename=data --size=100t --rw=write --ioengine=psync";
     let outcome = run(&mut measure(&scratch, line)).expect_code(2);
@@ -134,7 +132,7 @@ fn what_finds_no_room_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_full_filesystem_is_left_as_it_was() {
+fn a_full_filesystem_is_left_unchanged() {
     require!(Root);
     let scratch = Scratch::new();
     scratch.sparse("backing", 16 << 20);
@@ -149,42 +147,42 @@ fn a_full_filesystem_is_left_as_it_was() {
     }
 }
 
-/// A device with this put on it is refused, and written to with permission.
-fn guards_what_is_on_a_device(prepare: impl Fn(&LoopDevice), named: &str) {
+/// Checks that a prepared device is refused, and written to with permission.
+fn check_device_guard(prepare: impl Fn(&LoopDevice), named: &str) {
     let scratch = Scratch::new();
     scratch.sparse("backing", 16 << 20);
     let device = LoopDevice::over(&scratch.path("backing"));
     prepare(&device);
-    let before = std::fs::read(&device.path).expect("root may");
+    let before = std::fs::read(&device.path).expect("root can open it");
     let line = format!("--name=x --filename={} --rw=write --size=1m --ioengine=psync", device.path);
     let outcome = run(&mut measure(&scratch, &line)).expect_code(2);
     assert!(outcome.stderr.contains(named), "{}", outcome.stderr);
     assert!(outcome.stderr.contains(&format!("--allow-destroy={}", device.path)), "{}", outcome.stderr);
     run(&mut measure(&scratch, &format!("{line} --dry-run"))).expect_code(2);
-    assert!(std::fs::read(&device.path).expect("root may") == before, "the device was written to");
+    assert!(std::fs::read(&device.path).expect("root can open it") == before, "the device was written to");
     expect_measured(run(&mut measure(&scratch, &line.replace("=write", "=read"))));
     expect_measured(run(&mut measure(&scratch, &format!("{line} --allow-destroy={}", device.path))));
-    assert!(std::fs::read(&device.path).expect("root may") != before, "nothing was written");
+    assert!(std::fs::read(&device.path).expect("root can open it") != before, "nothing was written");
 }
 
 #[test]
-fn a_filesystem_is_guarded() {
+fn a_filesystem_is_protected() {
     require!(Root);
-    guards_what_is_on_a_device(|device| drop(tool("mkfs.ext4", &["-q", &device.path])), "ext");
+    check_device_guard(|device| drop(tool("mkfs.ext4", &["-q", &device.path])), "ext");
 }
 
 #[test]
-fn swap_space_is_guarded() {
+fn swap_space_is_protected() {
     require!(Root);
-    guards_what_is_on_a_device(|device| drop(tool("mkswap", &[&device.path])), "swap");
+    check_device_guard(|device| drop(tool("mkswap", &[&device.path])), "swap");
 }
 
 #[test]
-fn a_partition_table_is_guarded() {
+fn a_partition_table_is_protected() {
     require!(Root);
-    guards_what_is_on_a_device(
+    check_device_guard(
         |device| {
-            let file = std::fs::OpenOptions::new().write(true).open(&device.path).expect("root may");
+            let file = std::fs::OpenOptions::new().write(true).open(&device.path).expect("root can open it");
             file.write_all_at(b"EFI PART\0\0\x01\0\x5c\0\0\0", 512).expect("it has room");
             file.sync_all().expect("it can be written");
         },
@@ -208,18 +206,18 @@ fn control_c_prints_what_was_measured_and_exits_130() {
         let scratch = Scratch::new();
         let running = Running::start(&mut measure(&scratch, &format!("{READS} --format=json")));
         std::thread::sleep(Duration::from_millis(700));
-        let asked = std::time::Instant::now();
+        let signalled = std::time::Instant::now();
         running.signal("INT");
         let outcome = running.end().expect_code(130);
         let document = Json::read(&outcome.stdout);
         assert_eq!(document.text("outcome"), "interrupted");
         assert!(document.items("jobs").len() == 1);
-        within(asked.elapsed(), Duration::from_secs(1))
+        within(signalled.elapsed(), Duration::from_secs(1))
     });
 }
 
 #[test]
-fn control_c_while_a_file_is_made_takes_it_back() {
+fn control_c_during_layout_removes_the_file() {
     let scratch = Scratch::new();
     let line = "--name=reads --filename=data --size=2g --rw=read --ioengine=psync";
     let mut running = Running::start(&mut measure(&scratch, line));
@@ -234,7 +232,7 @@ fn control_c_while_a_file_is_made_takes_it_back() {
 }
 
 #[test]
-fn kill_leaves_no_process_and_no_file_elsewhere() {
+fn kill_leaves_no_process_and_no_other_file() {
     let scratch = Scratch::new();
     let running = Running::start(measure(&scratch, &format!("{READS} --numjobs=4")).env("TMPDIR", scratch.as_ref()));
     std::thread::sleep(Duration::from_millis(500));
@@ -246,13 +244,13 @@ fn kill_leaves_no_process_and_no_file_elsewhere() {
     let marker = scratch.as_ref().as_os_str().as_encoded_bytes().to_vec();
     for entry in std::fs::read_dir("/proc").expect("Linux").flatten() {
         let place = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-        assert!(!place.as_os_str().as_encoded_bytes().starts_with(&marker), "{} lives on", entry.path().display());
+        assert!(!place.as_os_str().as_encoded_bytes().starts_with(&marker), "{} still runs", entry.path().display());
     }
     assert_eq!(scratch.names(), ["data"]);
 }
 
 #[test]
-fn a_worker_that_fails_keeps_the_results_of_the_others() {
+fn a_failing_worker_keeps_the_results_of_others() {
     let scratch = Scratch::new();
     let common = "--format=json --ioengine=psync --size=64k --rw=write";
     scratch.write("file", "not a directory");
@@ -276,9 +274,9 @@ fn a_flipped_byte_is_found_by_every_method() {
         expect_measured(run(&mut measure(&scratch, &format!("{line} --verify_only"))));
         flip_a_byte(&scratch, 20_480 + 3000);
         let outcome = run(&mut measure(&scratch, &format!("{line} --verify_only"))).expect_code(1);
-        let told = &outcome.stderr;
+        let message = &outcome.stderr;
         let place = if *method == "pattern" { "23480" } else { "20480" };
-        assert!(["data", place, "expected", "found"].iter().all(|word| told.contains(word)), "{method}: {told}");
+        assert!(["data", place, "expected", "found"].iter().all(|word| message.contains(word)), "{method}: {message}");
     }
 }
 
@@ -290,7 +288,7 @@ fn flip_a_byte(scratch: &Scratch, at: u64) {
 }
 
 #[test]
-fn logs_have_the_names_and_columns_of_fios() {
+fn logs_have_fios_names_and_columns() {
     require!(Fio);
     let line = "--name=x --filename=data --size=64k --bs=4k --rw=randrw --ioengine=psync --write_lat_log=l \
                 --write_bw_log=l --write_iops_log=l --log_offset=1";
@@ -307,9 +305,9 @@ fn logs_have_the_names_and_columns_of_fios() {
     }
 }
 
-/// A log's name, its lines where they are not a matter of time, and how many columns they have.
+/// Returns the name of a log, the number of its lines, and their distinct numbers of columns.
 fn columns(scratch: &Scratch, name: String) -> (String, usize, Vec<usize>) {
-    let text = std::fs::read_to_string(scratch.path(&name)).expect("it is there");
+    let text = scratch.read(&name);
     let mut columns: Vec<usize> = text.lines().map(|line| line.split(", ").count()).collect();
     let lines = columns.len();
     columns.dedup();

@@ -1,7 +1,7 @@
-//! Every job file of `examples/` does, prints and leaves behind what it does under fio itself.
+//! Every job file of `examples/` has the same operations, output and data as under fio.
 //!
-//! Each is run twice with three engines: as it is but for half a second, where the documents must have the same
-//! keys, in the same order and of the same kinds; and without its runtime, where the same operations must be done.
+//! Each runs twice with three engines: for half a second, when the documents must have the same keys of the same types
+//! in the same order; and without a runtime, when the operations must be the same.
 
 mod common;
 
@@ -13,21 +13,21 @@ use common::json::Json;
 use common::{Outcome, Running, Scratch, blocks_with_data, fathom, fio, require, run};
 
 const ENGINES: [&str; 3] = ["io_uring", "libaio", "psync"];
-/// Of each file: a whole number of blocks of 1 MiB, and of a fifth of them.
+/// Total size of the targets: a multiple of 1 MiB and of five blocks.
 const FILE_BYTES: u64 = 10 << 20;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// A job file with the values of some keys changed, and some keys taken out.
-fn rewritten(name: &str, changed: &[(&str, &str)], taken_out: &[&str]) -> String {
-    let text = std::fs::read_to_string(examples().join(name)).expect("the example is there");
+/// Returns a job file with some keys changed and some removed.
+fn rewritten(name: &str, changed: &[(&str, &str)], removed: &[&str]) -> String {
+    let text = std::fs::read_to_string(examples().join(name)).expect("the example exists");
     let line = |line: &str| {
         let key = line.split('=').next().unwrap_or_default().trim().to_owned();
         let change = changed.iter().find(|(changed, _)| *changed == key);
         match change {
-            _ if taken_out.contains(&key.as_str()) => String::new(),
+            _ if removed.contains(&key.as_str()) => String::new(),
             Some((key, value)) if line.contains('=') => format!("{key}={value}\n"),
             _ => format!("{line}\n"),
         }
@@ -35,11 +35,11 @@ fn rewritten(name: &str, changed: &[(&str, &str)], taken_out: &[&str]) -> String
     text.lines().map(line).collect()
 }
 
-/// What the jobs work on: `target`, and `target0` to `target11` for the one that has twelve disks.
+/// Targets of the jobs: `target`, or `target0` to `target11` for the example with twelve disks.
 struct Targets {
     scratch: Scratch,
     names: Vec<String>,
-    /// Behind the names, where they are links to devices.
+    /// Loop devices that the names link to, if any.
     devices: Vec<LoopDevice>,
 }
 
@@ -57,7 +57,7 @@ impl Targets {
         let mut targets = Self::files(example);
         for name in &targets.names {
             let backing = targets.scratch.path(&format!("{name}.backing"));
-            std::fs::rename(targets.scratch.path(name), &backing).expect("the file is there");
+            std::fs::rename(targets.scratch.path(name), &backing).expect("the file exists");
             let device = LoopDevice::over(&backing);
             std::os::unix::fs::symlink(&device.path, targets.scratch.path(name)).expect("the name is free");
             targets.devices.push(device);
@@ -65,7 +65,7 @@ impl Targets {
         targets
     }
 
-    /// Names the targets and their sizes in the environment of a command.
+    /// Sets the environment variables of the job files.
     fn point<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let size = FILE_BYTES / self.names.len() as u64 / 4096 * 4096;
         let last = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) - 1;
@@ -77,7 +77,7 @@ impl Targets {
             .env("CPUS", format!("0-{}", last.min(1)))
     }
 
-    /// How many blocks of each target hold data.
+    /// Counts the blocks with data of each target.
     fn blocks(&self) -> Vec<u64> {
         let backing = |name: &String| if self.devices.is_empty() { name.clone() } else { format!("{name}.backing") };
         self.names.iter().map(|name| blocks_with_data(&self.scratch.path(&backing(name)))).collect()
@@ -91,14 +91,14 @@ fn target_names(example: &str) -> Vec<String> {
     }
 }
 
-/// What both programs made of a job file.
-struct Both {
+/// The documents of both programs.
+struct Documents {
     ours: Json,
     theirs: Json,
 }
 
-/// Runs a job file under both, at the same time, each on targets of its own.
-fn both(text: &str, ours: &Targets, theirs: &Targets) -> Both {
+/// Runs a job file with both programs concurrently, each on its own targets.
+fn both(text: &str, ours: &Targets, theirs: &Targets) -> Documents {
     let command = |targets: &Targets, mut command: Command| {
         targets.scratch.write("job.fio", text);
         Running::start(targets.point(&mut command))
@@ -106,10 +106,10 @@ fn both(text: &str, ours: &Targets, theirs: &Targets) -> Both {
     let words = ["fio", "--output-format=json+", "job.fio"];
     let (ours, theirs) = (command(ours, fathom(words)), command(theirs, fio(&words[1..])));
     let (ours, theirs) = (ours.end().expect_clean(), theirs.end().expect_code(0));
-    Both { ours: Json::read(&ours.stdout), theirs: Json::read_after_notes(&theirs.stdout) }
+    Documents { ours: Json::read(&ours.stdout), theirs: Json::read_after_notes(&theirs.stdout) }
 }
 
-/// For half a second, with all engines at the same time: the documents are alike.
+/// Compares the shapes of the documents of half a second, with all engines concurrently.
 fn documents_are_shaped_as_fios(example: &str) {
     std::thread::scope(|scope| {
         for engine in ENGINES {
@@ -123,16 +123,16 @@ fn document_is_shaped_as_fios(example: &str, engine: &str) {
     let text = rewritten(example, &changes_for(example, &changes), &["ramp_time"]);
     let both = both(&text, &Targets::files(example), &Targets::files(example));
     let (mut ours, theirs) = (both.ours.shape(), both.theirs.shape());
-    // At the end, where fio has lines before the document.
+    // Fathom's notes are in the document; fio prints notes before it.
     ours.retain(|line| !line.starts_with("/fathom notes"));
     let first = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
     let first = first.unwrap_or(ours.len().min(theirs.len()));
     let (ours, theirs) = (ours.get(first), theirs.get(first));
     assert_eq!(ours, theirs, "{example} with {engine}: the first place where the documents differ");
-    assert_same_words(&both, example);
+    assert_same_jobs(&both, example);
 }
 
-/// The example for a first try brings its own file name and size.
+/// Adds the size, or removes the file name: only the first-try example sets its own.
 fn changes_for<'a>(example: &str, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let mut changes = changes.to_vec();
     if example == "first-try.fio" {
@@ -147,8 +147,8 @@ fn target_key(example: &str) -> &'static str {
     if example == "first-try.fio" { "${TARGET}" } else { "" }
 }
 
-/// Names, groups and the echo of options are the same.
-fn assert_same_words(both: &Both, example: &str) {
+/// Checks that names, groups and echoed options are the same.
+fn assert_same_jobs(both: &Documents, example: &str) {
     assert_eq!(both.ours.find("global options"), both.theirs.find("global options"), "{example}");
     let (ours, theirs) = (both.ours.items("jobs"), both.theirs.items("jobs"));
     assert_eq!(ours.len(), theirs.len(), "{example}");
@@ -159,27 +159,27 @@ fn assert_same_words(both: &Both, example: &str) {
     }
 }
 
-/// Without a runtime: the same operations are done.
+/// Checks that the same operations are done without a runtime.
 fn does_what_fio_does(example: &str, engine: &str, targets: impl Fn(&str) -> Targets) {
     let changes = [("ioengine", engine), ("filename", target_key(example))];
     let text = rewritten(example, &changes_for(example, &changes), &["ramp_time", "runtime", "time_based"]);
     let (ours, theirs) = (targets(example), targets(example));
     let both = both(&text, &ours, &theirs);
-    assert_same_words(&both, example);
+    assert_same_jobs(&both, example);
     let mixed = text.contains("rwmixread");
     for (ours, theirs) in both.ours.items("jobs").iter().zip(both.theirs.items("jobs")) {
-        assert_same_work(ours, theirs, mixed, &format!("{example} with {engine}"));
+        assert_same_operations(ours, theirs, mixed, &format!("{example} with {engine}"));
     }
     for (ours, theirs) in ours.blocks().into_iter().zip(theirs.blocks()) {
-        let most = (FILE_BYTES / 4096) as f64;
-        // A block is written unless each of four workers came to read it: 1 - 0.7^4.
-        let allowed = if mixed { tolerance(most, 0.76) } else { 0.0 };
+        let blocks = (FILE_BYTES / 4096) as f64;
+        // A block is written unless each of four workers reads it: 1 - 0.7^4.
+        let allowed = if mixed { tolerance(blocks, 0.76) } else { 0.0 };
         let difference = ours.abs_diff(theirs) as f64;
         assert!(difference <= allowed, "{example} with {engine}: {ours} blocks hold data, with fio {theirs}");
     }
 }
 
-fn assert_same_work(ours: &Json, theirs: &Json, mixed: bool, context: &str) {
+fn assert_same_operations(ours: &Json, theirs: &Json, mixed: bool, context: &str) {
     let sum = |job: &Json, key: &str| -> u64 {
         ["read", "write", "trim"].iter().map(|kind| job.whole(&format!("{kind}/{key}"))).sum()
     };
@@ -196,9 +196,9 @@ fn assert_same_work(ours: &Json, theirs: &Json, mixed: bool, context: &str) {
     }
 }
 
-/// Four standard deviations of the difference of two binomial counts.
-fn tolerance(count: f64, share: f64) -> f64 {
-    4.0 * (2.0 * count * share * (1.0 - share)).sqrt()
+/// Returns four standard deviations of the difference of two binomial counts.
+fn tolerance(count: f64, probability: f64) -> f64 {
+    4.0 * (2.0 * count * probability * (1.0 - probability)).sqrt()
 }
 
 macro_rules! examples {
@@ -213,7 +213,7 @@ macro_rules! examples {
             }
 
             #[test]
-            fn does_on_files_what_fio_does() {
+            fn does_the_operations_of_fio_on_files() {
                 require!(Fio);
                 for engine in ENGINES {
                     does_what_fio_does($file, engine, Targets::files);
@@ -221,7 +221,7 @@ macro_rules! examples {
             }
 
             #[test]
-            fn does_on_loop_devices_what_fio_does() {
+            fn does_the_operations_of_fio_on_loop_devices() {
                 require!(Fio, Root);
                 for engine in ENGINES {
                     does_what_fio_does($file, engine, Targets::loop_devices);
@@ -256,7 +256,7 @@ examples! {
 }
 
 #[test]
-fn no_example_is_left_out() {
+fn every_example_is_tested() {
     let entries = std::fs::read_dir(examples()).expect("there are examples");
     for entry in entries {
         let name = entry.expect("it can be read").file_name().to_string_lossy().into_owned();
@@ -265,7 +265,7 @@ fn no_example_is_left_out() {
 }
 
 #[test]
-fn the_language_of_people_takes_every_example() {
+fn every_example_is_valid_for_run() {
     for example in ALL {
         let targets = Targets::files(example);
         let file = examples().join(example);

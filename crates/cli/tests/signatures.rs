@@ -13,21 +13,21 @@ fn measure(scratch: &Scratch, line: &str) -> Command {
     command
 }
 
-/// Asserts that a write to a device with this format is refused, names the format, and changes nothing.
+/// Checks that a write to a device with a format is refused, names the format, and changes nothing.
 #[track_caller]
 fn refuses(name: &str, program: &str, arguments: &[&str]) {
     let scratch = Scratch::new();
     scratch.sparse("backing", 4 << 20);
     let device = LoopDevice::over(&scratch.path("backing"));
     tool(program, &[arguments, &[&device.path]].concat());
-    let before = std::fs::read(&device.path).expect("root may");
+    let before = std::fs::read(&device.path).expect("root can read it");
     let line = format!("--name=x --filename={} --rw=write --size=1m --ioengine=psync", device.path);
     let outcome = run(&mut measure(&scratch, &line));
-    assert!(std::fs::read(&device.path).expect("root may") == before, "{program} {arguments:?}: overwritten");
+    assert!(std::fs::read(&device.path).expect("root can read it") == before, "{program} {arguments:?}: overwritten");
     assert!(outcome.expect_code(2).stderr.contains(name), "{program} {arguments:?}");
 }
 
-/// f52613e overwrote each of them.
+/// f52613e overwrote such devices.
 #[test]
 fn devices_with_formats_beyond_the_common_ones_were_overwritten() {
     require!(Root);
@@ -40,7 +40,7 @@ fn devices_with_formats_beyond_the_common_ones_were_overwritten() {
 }
 
 #[test]
-fn what_verifying_jobs_write_has_no_signature() {
+fn data_of_verifying_jobs_has_no_signature() {
     let scratch = Scratch::new();
     let fills = [
         "--verify=crc32c",

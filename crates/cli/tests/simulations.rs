@@ -1,10 +1,10 @@
-//! `fathom sim` against the figures that were measured on the volumes it models.
+//! `fathom sim`, compared with measurements of the modelled volumes.
 
 mod common;
 
 use common::host::timed;
 use common::model::{assert_near, pace, read, record, record_of_file, refused, simulate};
-use common::{Scratch, fathom, run, words};
+use common::{Scratch, fathom, flat, run, words};
 use record::{DataKind, Run};
 
 const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
@@ -47,33 +47,30 @@ fn hyperdisk_names_its_limit_and_the_depth_that_reaches_it() {
 }
 
 #[test]
-fn a_bucket_says_how_long_it_lasts_and_when_it_was_empty() {
+fn burst_credits_have_a_duration_and_an_end() {
     let words = "--name=a --rw=randread --bs=4k --iodepth=32 --runtime=120 --time_based";
-    let told = |volume: &str| {
-        let outcome = simulate(volume, words).expect_clean();
-        outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let lasting = told("aws/gp2");
+    let printed = |volume: &str| flat(&simulate(volume, words).expect_clean().stdout);
+    let lasting = printed("aws/gp2");
     assert!(lasting.contains("Verdict: The limit is burst IOPS"), "{lasting}");
     assert!(lasting.contains("while credits last: 5.08M left, spent at 2.70k/s: 31.3 min."), "{lasting}");
-    let empty = told("vultr/nvme-block");
+    let empty = printed("vultr/nvme-block");
     assert!(empty.contains("The limit is volume IOPS: its credits ran out 60.0 s after"), "{empty}");
     assert!(empty.contains("10.0k in its last: the credits of volume IOPS ran out 60.0 s after"), "{empty}");
 }
 
 #[test]
 fn vultr_keeps_its_limits_at_every_block_size() {
-    // Past the burst: 60 s at 150 %.
+    // After the burst of 60 s at 150 %.
     let job = "--name=a --iodepth=32 --ramp_time=70 --runtime=20 --time_based";
     for (tier, iops_limit, bytes_limit) in [("nvme", 10_000.0, 400e6), ("hdd", 500.0, 100e6)] {
         for kib in [4_u32, 64, 512, 1024, 4096] {
             for rw in ["randread", "randwrite", "randrw"] {
                 let run = record(&format!("vultr/{tier}-block"), &format!("{job} --rw={rw} --bs={kib}k"));
                 let bytes = f64::from(kib) * 1024.0;
-                let wanted = f64::min(iops_limit, bytes_limit / bytes);
+                let expected = f64::min(iops_limit, bytes_limit / bytes);
                 let (iops, mean_us) = pace(&run);
-                assert_near(&format!("{tier} {rw} {kib}k"), iops, wanted, 0.01);
-                assert_near(&format!("{tier} {rw} {kib}k latency"), mean_us, 32.0 / wanted * 1e6, 0.01);
+                assert_near(&format!("{tier} {rw} {kib}k"), iops, expected, 0.01);
+                assert_near(&format!("{tier} {rw} {kib}k latency"), mean_us, 32.0 / expected * 1e6, 0.01);
             }
         }
     }
@@ -81,20 +78,18 @@ fn vultr_keeps_its_limits_at_every_block_size() {
 
 #[test]
 fn vultr_bursts_for_a_minute_and_earns_its_credit_back() {
-    let scratch = Scratch::new();
     let jobs = "[global]\nrw=randread\niodepth=32\ntime_based\nioengine=model\n\
                 [burst]\nruntime=60\n[after]\nstonewall\nruntime=30\n\
                 [rest]\nstonewall\nrate_iops=5000\nruntime=60\n[again]\nstonewall\nruntime=59\n";
-    std::fs::write(scratch.path("jobs.fio"), jobs).expect("the scratch directory is writable");
-    let run = record("vultr/nvme-block", &format!("{}", scratch.path("jobs.fio").display()));
+    let run = record_of_file("vultr/nvme-block", jobs);
     let iops: Vec<f64> = run.jobs.iter().map(|job| job.result.iops()).collect();
-    for (found, wanted) in iops.iter().zip([15_000.0, 10_000.0, 5_000.0, 15_000.0]) {
-        assert_near("a stage", *found, wanted, 0.01);
+    for (found, expected) in iops.iter().zip([15_000.0, 10_000.0, 5_000.0, 15_000.0]) {
+        assert_near("a stage", *found, expected, 0.01);
     }
 }
 
 #[test]
-fn a_disk_drive_gives_the_curves_of_the_article() {
+fn a_disk_drive_has_the_curves_of_the_article() {
     for (depth, iops, mean_ms) in [(1, 80.0, 12.5), (10, 137.0, 73.0)] {
         let run =
             record("hdd/7200rpm", &format!("--name=a --rw=randread --iodepth={depth} --runtime=600 --time_based"));
@@ -113,7 +108,7 @@ fn a_disk_drive_gives_the_curves_of_the_article() {
     assert!(read(&long.jobs[0]).service.max_ns > 900_000_000, "{}", read(&long.jobs[0]).service.max_ns);
 }
 
-/// The job file of the recipe: twelve disks, twelve workers of depth 8 on each.
+/// Simulates the job file of the recipe: twelve disks, each with twelve workers of depth 8.
 fn nutanix(threads: u32) -> Run {
     let jobs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/nutanix-2m-iops.fio");
     let volume = format!("nutanix/ahv-4node,frodo_threads={threads}");
@@ -132,15 +127,15 @@ fn nutanix_gives_the_figures_of_the_recipe() {
         assert_near(&format!("IOPS with {threads} threads"), found, iops, 0.01);
         assert_near(&format!("mean with {threads} threads"), mean, mean_us, 0.01);
         let model = run.model.expect("a simulation has a model");
-        let most = model.stages.iter().max_by_key(|stage| stage.delay_ns).expect("it has stages");
-        assert_eq!(most.name, limit);
+        let binding = model.stages.iter().max_by_key(|stage| stage.delay_ns).expect("it has stages");
+        assert_eq!(binding.name, limit);
         assert!(model.volumes.iter().any(|volume| volume.notes.iter().any(|note| note.contains("explanations"))));
     }
 }
 
 #[test]
 fn persistent_disks_share_iops_between_reads_and_writes_along_a_line() {
-    // The tables for standard disks and for SSD disks on 8 and on 32 vCPUs: share of the read limit, then writes.
+    // The tables of standard disks, and of SSD disks on 8 and on 32 vCPUs: read limit, then write limit.
     for (volume, reads, writes) in [
         ("gcp/pd-standard@2019,size=10000GB,vcpus=32", 3_000.0, 15_000.0),
         ("gcp/pd-ssd@2019,size=4096GB,vcpus=8", 15_000.0, 15_000.0),
@@ -149,7 +144,7 @@ fn persistent_disks_share_iops_between_reads_and_writes_along_a_line() {
         for quarters in 0..=4 {
             let read_iops = reads * f64::from(quarters) / 4.0;
             let write_iops = writes * (1.0 - f64::from(quarters) / 4.0);
-            // A closed loop with this share of reads settles where both are reached.
+            // A closed loop with this fraction of reads reaches both rates.
             let mix = 100.0 * read_iops / (read_iops + write_iops);
             let job =
                 format!("--name=a --rw=randrw --rwmixread={mix:.0} --bs=8k --iodepth=1024 --runtime=5 --time_based");
@@ -163,7 +158,7 @@ fn persistent_disks_share_iops_between_reads_and_writes_along_a_line() {
 
 #[test]
 fn network_egress_caps_the_writes_of_small_machines() {
-    // Zonal and regional, alone and beside other traffic.
+    // Zonal and regional disks, with and without other traffic.
     for (volume, mb_per_s) in [
         ("gcp/pd-standard@2019,size=10000GB,vcpus=1", 72.0),
         ("gcp/pd-standard@2019,size=10000GB,vcpus=1,competing_traffic=on", 43.2),
@@ -200,7 +195,7 @@ fn a_sweep_has_a_row_for_each_value() {
 
 #[test]
 fn bad_volumes_are_located_and_explained() {
-    for (volume, said) in [
+    for (volume, message) in [
         ("gcp/hyperdisk-balance", "did you mean `hyperdisk-balanced`?"),
         ("gpc/pd-ssd", "gcp/pd-ssd"),
         ("gcp/pd-ssd@2018", "2019"),
@@ -211,7 +206,7 @@ fn bad_volumes_are_located_and_explained() {
     ] {
         let outcome = simulate(volume, "--name=a --rw=randread --runtime=1").expect_code(2);
         assert!(
-            outcome.stderr.contains("error[volume]") && outcome.stderr.contains(said),
+            outcome.stderr.contains("error[volume]") && outcome.stderr.contains(message),
             "{volume}: {}",
             outcome.stderr
         );
@@ -221,14 +216,14 @@ fn bad_volumes_are_located_and_explained() {
 
 #[test]
 fn volumes_on_one_machine_share_its_limits() {
-    // Each could do 15,000 reads a second by its size; eight vCPUs allow 15,000 for both.
+    // By its size, each sustains 15,000 reads per second; eight vCPUs allow 15,000 for both.
     let jobs = "[global]\nrw=randread\niodepth=64\ntime_based\nruntime=10\nioengine=model\n\
                 [one]\nfilename=/dev/sdb\n[two]\nfilename=/dev/sdc\n";
     let run = record_of_file("gcp/pd-ssd@2019,size=500GB,vcpus=8", jobs);
     let each: Vec<f64> = run.jobs.iter().map(|job| job.result.iops()).collect();
     assert_near("both together", each.iter().sum(), 15_000.0, 0.01);
     assert_near("the first", each[0], 7_500.0, 0.02);
-    // Without a limit of the machine the sizes add up: one job may use all of it.
+    // Without a binding machine limit, the limits of the sizes add up.
     let run = record_of_file("gcp/pd-ssd@2019,size=500GB,vcpus=32", jobs);
     assert_near("on 32 vCPUs", pace(&run).0, 30_000.0, 0.01);
 }
@@ -239,16 +234,16 @@ fn machines_that_read_one_volume_share_its_limits() {
                 [one]\nvolume=gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s,host=a\n\
                 [two]\nvolume=gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s,host=b\n";
     let run = record_of_file("gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s", jobs);
-    // 16 IOPS for each MiB/s, once for both.
+    // 16 IOPS per MiB/s, shared by both.
     assert_near("both together", pace(&run).0, 6_400.0, 0.01);
 }
 
 #[test]
-fn a_model_can_answer_at_its_own_pace() {
+fn a_model_runs_in_real_time() {
     let volume = "vultr/hdd-block";
     let words = words("--name=a --rw=randread --iodepth=16 --runtime=2 --time_based --format json --progress off");
-    // The limits follow their schedule, 150 % at the start.
-    timed("simulations::a_model_can_answer_at_its_own_pace", || {
+    // Limits follow their schedule: 150 % at the start.
+    timed("simulations::a_model_runs_in_real_time", || {
         let outcome = run(fathom(["run", "--on", volume]).args(&words)).expect_clean();
         assert!(outcome.took.as_secs_f64() > 2.0, "{:?}", outcome.took);
         let run = record::from_json(&outcome.stdout).expect("run prints a record");
@@ -262,16 +257,15 @@ fn a_model_can_answer_at_its_own_pace() {
 fn devices_and_models_are_not_mixed_in_one_run() {
     let scratch = Scratch::new();
     let jobs = "[a]\nioengine=model\nvolume=hdd/7200rpm\nruntime=1\n[b]\nfilename=x\nsize=1m\n";
-    std::fs::write(scratch.path("jobs.fio"), jobs).expect("the scratch directory is writable");
-    let outcome = run(fathom(["run"]).arg(scratch.path("jobs.fio"))).expect_code(2);
+    let outcome = run(fathom(["run"]).arg(scratch.write("jobs.fio", jobs))).expect_code(2);
     assert!(outcome.stderr.contains("modelled"), "{}", outcome.stderr);
     assert_eq!(scratch.names(), ["jobs.fio"]);
 }
 
-/// How a run ends whose figures are not those of the volume.
+/// Exit code of a run whose figures are not those of the volume.
 const DISTRUSTED: i32 = 4;
 
-/// The record of a simulation whose verdict is that it measures something else than the volume.
+/// Returns the record of a simulation that does not measure its volume, according to its verdict.
 #[track_caller]
 fn distrusted(volume: &str, text: &str) -> Run {
     let outcome = simulate(volume, &format!("{text} --format json")).expect_code(DISTRUSTED);
@@ -279,17 +273,17 @@ fn distrusted(volume: &str, text: &str) -> Run {
 }
 
 #[test]
-fn a_buffered_job_measures_the_page_cache_and_is_told_so() {
+fn a_buffered_job_is_reported_to_measure_the_page_cache() {
     let text = "--name=a --rw=randread --size=64m --loops=4 --invalidate=0 --ioengine=psync";
     let warm = simulate("custom,latency=2ms,size=10GiB", text).expect_code(DISTRUSTED);
     assert!(warm.stdout.contains("page cache    75.0% of reads hit"), "{}", warm.stdout);
     let run = distrusted("custom,latency=2ms,size=10GiB", text);
     let cache = &run.model.expect("the run was modelled").page_caches[0];
     assert_eq!((cache.reads, cache.read_hits, cache.fetched_bytes), (4 << 14, 3 << 14, 64 << 20));
-    // `direct=1` and the engine of models go past it.
-    for past in ["--direct=1 --ioengine=libaio", "--ioengine=model"] {
-        let run = record("custom,latency=2ms,size=10GiB", &format!("--name=a --rw=randread --size=1m {past}"));
-        assert!(run.model.is_some_and(|model| model.page_caches.is_empty()), "{past}");
+    // `direct=1` and the engine of models bypass the page cache.
+    for bypass in ["--direct=1 --ioengine=libaio", "--ioengine=model"] {
+        let run = record("custom,latency=2ms,size=10GiB", &format!("--name=a --rw=randread --size=1m {bypass}"));
+        assert!(run.model.is_some_and(|model| model.page_caches.is_empty()), "{bypass}");
     }
 }
 
@@ -309,7 +303,7 @@ fn read_ahead_and_memory_are_keys_of_a_volume() {
     assert!(cache.writes_held > 0 && cache.unwritten_bytes > 100 << 20, "{cache:?}");
 }
 
-/// It went on for ever, at time zero, and no signal could end it.
+/// The simulation ran forever at time zero, and no signal could end it.
 #[test]
 fn a_loop_in_which_no_time_passes_is_refused() {
     let job = "--name=a --rw=randrw --runtime=1 --time_based --size=1g";
@@ -320,16 +314,16 @@ fn a_loop_in_which_no_time_passes_is_refused() {
     assert_near("IOPS", pace(&record("custom", &format!("{job} --rate_iops=1000"))).0, 2000.0, 0.01);
 }
 
-/// More than can be told apart ended in a panic, after they had all been made.
+/// More operations than can be numbered caused a panic.
 #[test]
-fn more_in_flight_than_can_be_told_apart_is_refused() {
+fn too_many_operations_in_flight_are_refused() {
     let error = refused("custom,iops=10", "--name=a --rw=randread --size=1m --numjobs=1000 --iodepth=10000");
     assert!(error.contains("10000000 operations in flight") && error.contains("numjobs"), "{error}");
 }
 
-/// What `--on` says was drawn under the words of the jobs.
+/// Errors of `--on` were marked in the text of the jobs.
 #[test]
-fn an_error_of_a_volume_is_drawn_under_its_own_words() {
+fn an_error_of_a_volume_is_marked_in_its_own_text() {
     let drawn = "--> --on:1:13\n  |\n1 | custom,iops=0\n  |             ^\n";
     let error = refused("custom,iops=0", "--name=a --rw=randread --size=1m");
     assert!(error.contains(drawn), "{error}");
@@ -337,23 +331,22 @@ fn an_error_of_a_volume_is_drawn_under_its_own_words() {
     assert!(error.contains(drawn) && error.contains("with on.iops=0"), "{error}");
     let scratch = Scratch::new();
     let text = "[a]\nioengine=model\nvolume=custom,iops=0\nsize=1m\n";
-    std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-    let outcome = run(fathom(["sim"]).arg(scratch.path("jobs.fio"))).expect_code(2);
+    let outcome = run(fathom(["sim"]).arg(scratch.write("jobs.fio", text))).expect_code(2);
     assert!(outcome.stderr.contains("jobs.fio:3:20"), "{}", outcome.stderr);
 }
 
 #[test]
-fn the_end_of_a_job_with_exitall_is_that_of_the_others() {
+fn exitall_ends_the_other_jobs_of_the_stage() {
     let text = "[global]\nrw=randread\nsize=1g\ntime_based\n[a]\nruntime=1\nexitall\n[b]\nruntime=100\n[c]\n\
                 stonewall\nruntime=2\n";
     let run = record_of_file("custom,latency=1ms", text);
     let ios: Vec<u64> = run.jobs.iter().map(|job| job.result.ios()).collect();
-    assert_eq!(ios, [1000, 1000, 2000], "the next stage is not meant");
+    assert_eq!(ios, [1000, 1000, 2000], "the next stage is unaffected");
 }
 
-/// An ending that stands for nothing was found after the files before it had been emptied.
+/// An unknown file extension was reported after the files before it had been emptied.
 #[test]
-fn no_results_are_lost_to_a_slip_of_the_pen() {
+fn a_mistyped_output_leaves_result_files_unchanged() {
     let scratch = Scratch::new();
     let (good, bad) = (scratch.path("good.json"), scratch.path("bad.zip"));
     std::fs::write(&good, "results").expect("the scratch directory is writable");
@@ -361,13 +354,13 @@ fn no_results_are_lost_to_a_slip_of_the_pen() {
         for again in [&bad, &good] {
             let mut command = fathom(["sim", "--on", "custom,iops=9", "--name=a", "--size=1m", "-o"]);
             run(command.arg(&good).arg("-o").arg(again).args(sweep)).expect_code(2);
-            assert_eq!(std::fs::read_to_string(&good).expect("it is there"), "results");
+            assert_eq!(std::fs::read_to_string(&good).expect("it exists"), "results");
         }
     }
 }
 
 #[test]
-fn a_sweep_refuses_what_its_points_cannot_share_and_can_be_talked_about() {
+fn a_sweep_refuses_shared_logs_and_has_dry_runs() {
     let job = "--name=a --rw=randread --size=1m --vary iodepth=1,2";
     let scratch = Scratch::new();
     let (log, events) = (scratch.path("log"), scratch.path("events"));
@@ -376,19 +369,19 @@ fn a_sweep_refuses_what_its_points_cannot_share_and_can_be_talked_about() {
         assert!(error.contains("leave"), "{error}");
     }
     assert!(!events.exists() && !scratch.path("log_lat.1.log").exists());
-    for (word, wanted) in [("--dry-run", "touches nothing"), ("--show-jobs", "iodepth")] {
-        let told = simulate("custom,iops=9", &format!("{job} {word}")).expect_clean().stdout;
+    for (word, message) in [("--dry-run", "touches nothing"), ("--show-jobs", "iodepth")] {
+        let printed = simulate("custom,iops=9", &format!("{job} {word}")).expect_clean().stdout;
         assert!(
-            told.contains("with iodepth=1:") && told.contains("with iodepth=2:") && told.contains(wanted),
-            "{told}"
+            printed.contains("with iodepth=1:") && printed.contains("with iodepth=2:") && printed.contains(message),
+            "{printed}"
         );
-        assert!(!told.contains("bandwidth"), "{told}");
+        assert!(!printed.contains("bandwidth"), "{printed}");
     }
 }
 
-/// A volume that waits for its first job is not used little.
+/// The time before the first job does not count for the utilization.
 #[test]
-fn a_delayed_start_takes_nothing_from_the_use_of_a_limit() {
+fn a_delayed_start_does_not_lower_utilization() {
     let job = "--name=a --rw=randread --size=1g --runtime=5 --time_based";
     for delay in ["", " --startdelay=20"] {
         let text = simulate("custom,iops=5000,latency=1ms", &format!("{job}{delay}")).expect_clean().stdout;
@@ -398,7 +391,7 @@ fn a_delayed_start_takes_nothing_from_the_use_of_a_limit() {
 
 #[test]
 fn gp2_and_azure_burst_until_their_credits_are_spent() {
-    // 5.4 M credits, spent at 3,000 and earned at 300 a second; 30 minutes of 3,500 above 2,300.
+    // 5.4 M credits, spent at 3,000 and earned at 300 per second; 30 minutes at 3,500 above 2,300.
     for (volume, burst, base, empty_s) in
         [("aws/gp2,size=100GiB", 3_000.0, 300.0, 2_000.0), ("azure/p20", 3_500.0, 2_300.0, 1_800.0)]
     {

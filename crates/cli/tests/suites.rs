@@ -1,4 +1,4 @@
-//! `fathom suite`: published procedures on files, devices and models; interrupted, failing and refused.
+//! `fathom suite`: published procedures on files, devices and models; interruptions, failures and errors.
 
 mod common;
 
@@ -7,12 +7,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::devices::{LoopDevice, tool};
-use common::{Outcome, Running, Scratch, blocks_with_data, fathom, require, run, words};
+use common::{Outcome, Running, Scratch, blocks_with_data, fathom, require, run, wait_for, words};
 use serde_json::Value;
 
 const PD: &str = "gcp/pd-ssd@2019,size=2500GB,vcpus=32";
 
-/// A suite that keeps its state in the scratch directory.
+/// Returns a command for a suite that keeps its state in the scratch directory.
 fn suite(scratch: &Scratch, line: &str) -> Command {
     let mut command = fathom(["suite"]);
     command.args(words(line)).current_dir(scratch).env("XDG_STATE_HOME", scratch.as_ref());
@@ -23,7 +23,7 @@ fn json(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {}", outcome.stdout))
 }
 
-/// Every suite with the share of it that is simulated here: the larger, the closer to what was published.
+/// Every suite, with the scale at which it is simulated here. Larger scales are closer to the published figures.
 const SUITES: [(&str, &str); 8] = [
     ("gcp-pd", "0.01"),
     ("gcp-local-ssd", "0.02"),
@@ -35,14 +35,14 @@ const SUITES: [(&str, &str); 8] = [
     ("ai-inference", "0.02"),
 ];
 
-/// The volume that the figures of a suite are of.
+/// Returns the volume of a suite's published figures.
 fn model_of(scratch: &Scratch, name: &str) -> String {
     let shown = json(&run(&mut suite(scratch, &format!("show {name} --format json"))).expect_clean());
     shown["model"].as_str().expect("every suite names the volume of its figures").to_owned()
 }
 
 #[test]
-fn every_suite_gives_on_its_model_what_was_published() {
+fn every_suite_reproduces_its_published_figures_on_its_model() {
     for (name, scale) in SUITES {
         let scratch = Scratch::new();
         let line = format!("run {name} --on {} --scale {scale} --format json --progress off", model_of(&scratch, name));
@@ -53,18 +53,17 @@ fn every_suite_gives_on_its_model_what_was_published() {
         for step in &steps {
             for row in step["rows"].as_array().expect("rows") {
                 let found = row["modelled"].as_f64();
-                let found =
-                    found.unwrap_or_else(|| panic!("{name} {}: nothing came of {}", step["name"], row["figure"]));
+                let found = found.unwrap_or_else(|| panic!("{name} {}: no result for {}", step["name"], row["figure"]));
                 let figure = &row["published"];
                 let Some(value) = figure["value"].as_f64() else { continue };
                 published += 1;
-                let most = figure["to"].as_f64().unwrap_or(value);
-                let least = if figure["below"] == true { 0.0 } else { value };
-                let near = found >= least * 0.95 && found <= most * 1.05;
+                let max = figure["to"].as_f64().unwrap_or(value);
+                let min = if figure["below"] == true { 0.0 } else { value };
+                let near = found >= min * 0.95 && found <= max * 1.05;
                 assert_eq!(
                     near,
                     figure["apart"].is_null(),
-                    "{name} {} {}: {found} for {figure}: what differs by more than 5 % has a reason, what does not has none",
+                    "{name} {} {}: {found} for {figure}: a reason must be given exactly for differences beyond 5 %",
                     step["name"],
                     row["figure"]
                 );
@@ -76,7 +75,7 @@ fn every_suite_gives_on_its_model_what_was_published() {
 }
 
 #[test]
-fn gcp_pd_goes_through_on_a_scratch_file_beside_its_model() {
+fn gcp_pd_runs_on_a_file_and_on_its_model() {
     let scratch = Scratch::new();
     let line = format!("run gcp-pd --target data.bin --size 64m --scale 0.001 --on {PD} -o result.md -o result.json");
     let outcome = run(&mut suite(&scratch, &line));
@@ -84,21 +83,18 @@ fn gcp_pd_goes_through_on_a_scratch_file_beside_its_model() {
     for part in ["measured on", "modelled on", "scale", "published", "sequential-write", "write IOPS", "apart"] {
         assert!(outcome.stdout.contains(part), "`{part}` is missing from {}", outcome.stdout);
     }
-    assert_eq!(scratch.path("data.bin").metadata().expect("it was made").len(), 64 << 20);
-    let document: Value = serde_json::from_str(&std::fs::read_to_string(scratch.path("result.json")).expect("written"))
-        .expect("one JSON document");
+    assert_eq!(scratch.path("data.bin").metadata().expect("it was created").len(), 64 << 20);
+    let document: Value = serde_json::from_str(&scratch.read("result.json")).expect("one JSON document");
     for step in document["steps"].as_array().expect("steps") {
         assert!(step["rows"][0]["measured"].as_f64().is_some_and(|value| value > 0.0), "{step:#}");
         assert!(step["rows"][0]["modelled"].as_f64().is_some_and(|value| value > 0.0), "{step:#}");
     }
-    assert!(
-        std::fs::read_to_string(scratch.path("result.md")).expect("written").contains("| step | figure | measured")
-    );
+    assert!(scratch.read("result.md").contains("| step | figure | measured"));
 }
 
-/// All but SNIA's, which has a test of its own: it takes 25 rounds of 56 steps where times are too short to be steady.
+/// All suites except SNIA's, which has its own test: at this scale it is never steady and takes 25 rounds of 56 steps.
 #[test]
-fn every_suite_goes_through_on_a_scratch_file() {
+fn every_suite_runs_on_a_file() {
     for name in ["gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "ai-training", "ai-inference"] {
         let scratch = Scratch::new();
         let line = format!("run {name} --target data.bin --size 16m --scale 0.0005 --format json");
@@ -108,18 +104,18 @@ fn every_suite_goes_through_on_a_scratch_file() {
             assert!(step["rows"][0]["measured"].as_f64().is_some_and(|value| value > 0.0), "{name}: {step:#}");
         }
         for file in scratch.names().iter().filter(|file| file.starts_with("data.bin")) {
-            assert_eq!(scratch.path(file).metadata().expect("it is there").len(), 16 << 20, "{name} {file}");
+            assert_eq!(scratch.path(file).metadata().expect("it exists").len(), 16 << 20, "{name} {file}");
         }
     }
 }
 
 #[test]
-fn the_snia_suite_goes_through_its_rounds_on_a_scratch_file() {
+fn the_snia_suite_runs_its_rounds_on_a_file() {
     let scratch = Scratch::new();
     let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/snia-iops.toml");
     let text = std::fs::read_to_string(published).expect("the suite is in the repository");
     assert!(text.contains("most = 25"), "{text}");
-    // Six rounds are one more than the window in which they have to be steady.
+    // Six rounds: one more than the window that has to be steady.
     scratch.write("snia.toml", text.replace("most = 25", "most = 6"));
     let outcome = run(&mut suite(&scratch, "run ./snia.toml --target data.bin --size 8m --scale 0.0001 --format json"));
     assert!(matches!(outcome.code(), Some(0 | 3 | 4)), "{outcome:#?}");
@@ -129,15 +125,15 @@ fn the_snia_suite_goes_through_its_rounds_on_a_scratch_file() {
     let steps = document["steps"].as_array().expect("steps");
     assert_eq!(steps.len(), 57);
     for step in steps {
-        // Where the filesystem takes whole blocks of 4 KiB alone, those of 512 bytes fail and the others go on.
+        // Blocks of 512 bytes fail if the filesystem needs 4 KiB; the other steps continue.
         let may_fail = step["name"].as_str().is_some_and(|name| name.ends_with("-512"));
         let measured = step["rows"][0]["measured"].as_f64();
         assert!(measured.map_or(may_fail, |value| value > 0.0), "{step:#}");
     }
-    assert_eq!(scratch.path("data.bin").metadata().expect("it was made").len(), 8 << 20);
+    assert_eq!(scratch.path("data.bin").metadata().expect("it was created").len(), 8 << 20);
 }
 
-/// Waits until a state has so many steps in it.
+/// Waits until the state file has a number of steps.
 fn wait_for_steps(state: &Path, steps: usize, running: &mut Running) {
     let begun = Instant::now();
     let done = || std::fs::read_to_string(state).map_or(0, |text| text.matches("\"step\":").count());
@@ -147,14 +143,14 @@ fn wait_for_steps(state: &Path, steps: usize, running: &mut Running) {
 }
 
 #[test]
-fn what_one_step_spends_of_the_credits_is_missing_in_the_next() {
+fn credits_spent_by_a_step_are_missing_in_the_next() {
     const TWICE: &str = "[suite]\nname = \"twice\"\ntitle = \"twice the same\"\nsource = \"here\"\n\
         date = \"2026\"\nsize = \"1g\"\n[options]\nfilename = \"{target}\"\nfilesize = \"{size}\"\n\
         rw = \"randread\"\niodepth = 32\ntime_based = 1\nruntime = \"5s\"\n";
     const STEP: &str = "title = \"reads\"\nmeans = \"what they are\"\nmeasure = [\"read.iops\"]\noptions = {}\n";
     let scratch = Scratch::new();
     scratch.write("twice.toml", format!("{TWICE}[[step]]\nname = \"first\"\n{STEP}[[step]]\nname = \"then\"\n{STEP}"));
-    // 10,800 credits give 3,000 IOPS for 4 s of the first 5 s; from then on there are 300.
+    // 10,800 credits sustain 3,000 IOPS for 4 s of the first 5 s; after that there are 300.
     let line = "run ./twice.toml --on aws/gp2,size=100GiB,credits=0.2% --format json";
     let document = json(&run(&mut suite(&scratch, line)).expect_clean());
     let iops = |step: usize| document["steps"][step]["rows"][0]["modelled"].as_f64().expect("it was simulated");
@@ -162,7 +158,7 @@ fn what_one_step_spends_of_the_credits_is_missing_in_the_next() {
 }
 
 #[test]
-fn an_interrupted_simulation_goes_on_and_ends_with_the_same_table() {
+fn an_interrupted_simulation_resumes_with_the_same_result() {
     let scratch = Scratch::new();
     for (line, format) in [
         (format!("gcp-pd --scale 0.03 --on {PD}"), "text"),
@@ -171,7 +167,7 @@ fn an_interrupted_simulation_goes_on_and_ends_with_the_same_table() {
         ("gcp-pd --scale 0.03 --on aws/gp2,size=100GiB,credits=1%".to_owned(), "json"),
     ] {
         let line = format!("run {line} --state state.json --format {format} --progress off");
-        let whole = run(&mut suite(&scratch, &line)).expect_clean();
+        let uninterrupted = run(&mut suite(&scratch, &line)).expect_clean();
         let mut times = 0;
         let last = loop {
             let mut running = Running::start(&mut suite(&scratch, &line));
@@ -188,13 +184,13 @@ fn an_interrupted_simulation_goes_on_and_ends_with_the_same_table() {
             times += 1;
         };
         assert!(times > 0, "it was never interrupted");
-        assert_eq!(last.stdout, whole.stdout, "interrupted {times} times");
-        assert!(!scratch.path("state.json").exists(), "a finished suite takes its state away");
+        assert_eq!(last.stdout, uninterrupted.stdout, "interrupted {times} times");
+        assert!(!scratch.path("state.json").exists(), "a finished suite removes its state");
     }
 }
 
 #[test]
-fn an_interrupted_measurement_keeps_what_is_done() {
+fn an_interrupted_measurement_keeps_finished_steps() {
     let scratch = Scratch::new();
     let line = "run hyperdisk --target data.bin --size 16m --scale 0.01 --state state.json";
     let mut running = Running::start(&mut suite(&scratch, line));
@@ -202,8 +198,8 @@ fn an_interrupted_measurement_keeps_what_is_done() {
     running.signal("TERM");
     let outcome = running.end().expect_code(143);
     assert!(outcome.stdout.contains("Not finished:") && outcome.stdout.contains("random-read"), "{}", outcome.stdout);
-    let kept = std::fs::read_to_string(scratch.path("state.json")).expect("what is done is kept");
-    let first = &serde_json::from_str::<Value>(&kept).expect("JSON")["taken"][0];
+    let state = scratch.read("state.json");
+    let first = &serde_json::from_str::<Value>(&state).expect("JSON")["taken"][0];
     let again = run(&mut suite(&scratch, &format!("{line} --format json")));
     assert!(matches!(again.code(), Some(0 | 4)), "{again:#?}");
     let step = &json(&again)["steps"][0];
@@ -211,14 +207,11 @@ fn an_interrupted_measurement_keeps_what_is_done() {
 }
 
 #[test]
-fn what_is_kept_of_another_run_is_refused() {
+fn the_state_of_another_run_is_refused() {
     let scratch = Scratch::new();
     let state = |rest: &str| format!("run nutanix-2m --on nutanix/ahv-4node --state state.json {rest}");
     let running = Running::start(&mut suite(&scratch, &state("--scale 0.01")));
-    let begun = Instant::now();
-    while !scratch.path("state.json").exists() && begun.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_for("the state", || scratch.path("state.json").exists());
     let second = run(&mut suite(&scratch, &state("--scale 0.01"))).expect_code(2);
     assert!(second.stderr.contains("another fathom runs this suite with the state"), "{}", second.stderr);
     running.signal("INT");
@@ -247,7 +240,7 @@ fn what_is_kept_of_another_run_is_refused() {
     assert!(refused.stderr.contains("holds no state of a suite"), "{}", refused.stderr);
 }
 
-/// A suite of three steps, whose second asks for blocks that no device takes past the page cache.
+/// A suite of three steps. The second has blocks that no device accepts with direct I/O.
 const FAILING: &str = r#"[suite]
 name = "failing"
 title = "the second step fails"
@@ -284,7 +277,7 @@ options = { rw = "read", bs = "64k" }
 "#;
 
 #[test]
-fn a_step_that_fails_is_told_and_the_others_go_on() {
+fn a_failing_step_is_reported_and_the_others_continue() {
     let scratch = Scratch::new();
     scratch.write("failing.toml", FAILING);
     let outcome = run(&mut suite(&scratch, "run ./failing.toml --target data.bin")).expect_code(3);
@@ -295,7 +288,7 @@ fn a_step_that_fails_is_told_and_the_others_go_on() {
 }
 
 #[test]
-fn rounds_end_where_they_are_steady_or_cannot_become_so() {
+fn rounds_end_when_steady_or_hopeless() {
     let scratch = Scratch::new();
     let with = |rounds: &str, from: &str, to: &str| {
         let text = FAILING.replacen("[options]", &format!("[rounds]\n{rounds}\n\n[options]"), 1);
@@ -307,10 +300,10 @@ fn rounds_end_where_they_are_steady_or_cannot_become_so() {
         let outcome = run(&mut suite(&scratch, line));
         (outcome.code(), json(&outcome)["rounds"].clone())
     };
-    let whole = ("bs = \"1000\", blockalign = \"1000\"", "bs = \"4k\"");
+    let aligned = ("bs = \"1000\", blockalign = \"1000\"", "bs = \"4k\"");
     let (code, rounds) = with("follow = [\"odd\"]", "", "");
     assert_eq!((code, &rounds["done"], &rounds["steady"]), (Some(3), &Value::from(1), &Value::from(false)));
-    let (code, rounds) = with("follow = [\"last\"]\nmost = 3", whole.0, whole.1);
+    let (code, rounds) = with("follow = [\"last\"]\nmost = 3", aligned.0, aligned.1);
     assert!(matches!(code, Some(0 | 4)));
     assert_eq!(
         (&rounds["done"], &rounds["most"], &rounds["steady"]),
@@ -319,7 +312,7 @@ fn rounds_end_where_they_are_steady_or_cannot_become_so() {
 }
 
 #[test]
-fn a_device_that_holds_data_is_not_written_to_unasked() {
+fn a_device_with_data_is_protected() {
     require!(Root);
     let scratch = Scratch::new();
     let image = scratch.sparse("image", 64 << 20);
@@ -342,7 +335,7 @@ fn a_device_that_holds_data_is_not_written_to_unasked() {
 }
 
 #[test]
-fn problems_of_a_suite_stand_at_their_places() {
+fn errors_of_a_suite_are_reported_with_their_places() {
     let scratch = Scratch::new();
     let with = |from: &str, to: &str| {
         scratch.write("mine.toml", FAILING.replacen(from, to, 1));
@@ -356,12 +349,12 @@ fn problems_of_a_suite_stand_at_their_places() {
         ("date =", "data =", "mine.toml:5:1", "did you mean `date`?"),
     ];
     for (from, to, place, part) in cases {
-        let told = with(from, to);
-        assert!(told.contains(place) && told.contains(part), "{place} or `{part}` is missing from {told}");
+        let error = with(from, to);
+        assert!(error.contains(place) && error.contains(part), "{place} or `{part}` is missing from {error}");
     }
-    let told = with("ioengine = \"libaio\"", "ioengine = \"model\"\nvolume = \"aws/gp3\"");
-    assert!(told.contains("mine.toml:16:8") && told.contains("give the volume with --on"), "{told}");
-    assert_eq!(scratch.names(), ["mine.toml"], "nothing is made before everything was checked");
+    let error = with("ioengine = \"libaio\"", "ioengine = \"model\"\nvolume = \"aws/gp3\"");
+    assert!(error.contains("mine.toml:16:8") && error.contains("give the volume with --on"), "{error}");
+    assert_eq!(scratch.names(), ["mine.toml"], "no file is created before all checks");
     let unknown = run(&mut suite(&scratch, "run gcp-dp --target x")).expect_code(2);
     assert!(unknown.stderr.contains("did you mean `gcp-pd`?"), "{}", unknown.stderr);
     for (rest, part) in [
@@ -371,12 +364,10 @@ fn problems_of_a_suite_stand_at_their_places() {
         ("", "--target"),
         ("--target x -o x.svg", "use one of .json .md .txt"),
     ] {
-        let told = run(&mut suite(
-            &scratch,
-            &format!("run hyperdisk {rest} --size 16m").replacen("soon --target x --size 16m", "soon --target x", 1),
-        ));
-        let told = told.expect_code(2);
-        assert!(told.stderr.contains(part), "`{part}` is missing from {}", told.stderr);
+        let line =
+            format!("run hyperdisk {rest} --size 16m").replacen("soon --target x --size 16m", "soon --target x", 1);
+        let refused = run(&mut suite(&scratch, &line)).expect_code(2);
+        assert!(refused.stderr.contains(part), "`{part}` is missing from {}", refused.stderr);
     }
 }
 
@@ -391,9 +382,9 @@ fn lists_pages_and_dry_runs_touch_nothing() {
         assert!(page.stdout.lines().all(|line| line.chars().count() <= 100), "{}", page.stdout);
     }
     let line = format!("run gcp-pd --target data.bin --size 16m --on {PD} --dry-run");
-    let told = run(&mut suite(&scratch, &line)).expect_clean();
+    let printed = run(&mut suite(&scratch, &line)).expect_clean();
     for part in ["measured on data.bin, 16 MiB of it", "data.bin would be created", "fill", "sequential-write"] {
-        assert!(told.stdout.contains(part), "`{part}` is missing from {}", told.stdout);
+        assert!(printed.stdout.contains(part), "`{part}` is missing from {}", printed.stdout);
     }
     assert!(scratch.names().is_empty());
 }

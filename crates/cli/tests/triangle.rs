@@ -1,5 +1,5 @@
-//! Three hosts of one model agree: the closed form, `fathom sim` in virtual time, and fio in real time against a disk that
-//! `fathom serve` serves.
+//! Three uses of a model agree: the closed form, `fathom sim` in virtual time, and fio in real time on a disk of
+//! `fathom serve`.
 
 mod common;
 
@@ -12,13 +12,15 @@ use common::{Scratch, fathom, require, run};
 use record::DataKind;
 use volume::closed::{Load, Prediction, predict};
 
-/// Well below their limits, at them, and far beyond.
+/// Depths well below the limits, at them, and far beyond.
 const DEPTHS: [u32; 3] = [1, 16, 64];
-/// At least; and so long that the last requests, which fio counts all together when the last of them is done, are few
-/// enough not to reach the tail.
+/// Minimum runtime.
 const SECONDS: f64 = 2.0;
-const LAST_SHARE: f64 = 0.004;
-/// What one host says of 4 KiB random reads at one depth.
+/// Maximum fraction of the last requests, all of which fio counts at the completion of the last one: few enough not to
+/// affect the tail.
+const LAST_FRACTION: f64 = 0.004;
+
+/// Results of 4 KiB random reads at one depth.
 #[derive(Clone, Copy, Debug)]
 struct Figures {
     iops: f64,
@@ -26,10 +28,10 @@ struct Figures {
     p99_us: f64,
 }
 
-/// Figures of fio, with what the server publishes of its own lateness.
+/// Figures of fio, and the lateness that the server reports.
 #[derive(Clone, Copy, Debug)]
 struct Served {
-    seen: Figures,
+    fio: Figures,
     late_mean_us: f64,
     late_p50_us: f64,
     late_p99_us: f64,
@@ -48,7 +50,7 @@ fn simulated(volume: &str, depth: u32, secs: f64) -> Figures {
     Figures { iops: run.jobs[0].result.iops(), p50_us: percentile(50.0), p99_us: percentile(99.0) }
 }
 
-/// Real fio against a server that ends with it.
+/// Runs fio on a server that ends with it.
 fn served(volume: &str, depth: u32, secs: f64) -> Served {
     let scratch = Scratch::new();
     let (found, report) = (scratch.path("fio.json"), scratch.path("served.json"));
@@ -63,7 +65,7 @@ fn served(volume: &str, depth: u32, secs: f64) -> Served {
     let (found, report) = (read(&found), read(&report));
     let us = |of: &Json, path: &str| of.number(path) / 1e3;
     Served {
-        seen: Figures {
+        fio: Figures {
             iops: found.number("jobs/0/read/iops"),
             p50_us: us(&found, "jobs/0/read/clat_ns/percentile/50.000000"),
             p99_us: us(&found, "jobs/0/read/clat_ns/percentile/99.000000"),
@@ -74,25 +76,27 @@ fn served(volume: &str, depth: u32, secs: f64) -> Served {
     }
 }
 
-/// How far apart fio and the simulation may be: a share of the IOPS, and of latencies a share or a time, whichever is more.
-const IOPS_SHARE: f64 = 0.02;
+/// Tolerances between fio and the simulation: a fraction of the IOPS, and for latencies the larger of a fraction and a
+/// time in us.
+const IOPS_TOLERANCE: f64 = 0.02;
 const P50: (f64, f64) = (0.03, 30.0);
 const P99: (f64, f64) = (0.1, 250.0);
 
-/// What fio and the simulation do not agree on, beyond what the server says of its lateness and wake-ups of `host`.
+/// Returns the differences between fio and the simulation that the server's lateness and wake-ups of `host` do not
+/// explain.
 fn differences(depth: u32, served: Served, simulated: Figures, host: WakeUps) -> Vec<String> {
-    let Served { seen, late_mean_us, late_p50_us, late_p99_us } = served;
-    // A reply that is late puts the next request of its slot off.
-    let cycle_us = f64::from(depth) / seen.iops * 1e6;
+    let Served { fio, late_mean_us, late_p50_us, late_p99_us } = served;
+    // A late reply delays the next request of its slot.
+    let cycle_us = f64::from(depth) / fio.iops * 1e6;
     let punctual_iops = f64::from(depth) / (cycle_us - late_mean_us.max(0.0) - host.mean_us) * 1e6;
-    let agrees = seen.iops * (1.0 - IOPS_SHARE)..=punctual_iops * (1.0 + IOPS_SHARE);
-    let within = |us: f64, (share, least): (f64, f64)| (us * share).max(least);
-    let p50 = (seen.p50_us - simulated.p50_us, within(simulated.p50_us, P50), late_p50_us + host.mean_us);
-    let p99 = (seen.p99_us - simulated.p99_us, within(simulated.p99_us, P99), late_p99_us + host.p99_us);
+    let agrees = fio.iops * (1.0 - IOPS_TOLERANCE)..=punctual_iops * (1.0 + IOPS_TOLERANCE);
+    let within = |us: f64, (fraction, least): (f64, f64)| (us * fraction).max(least);
+    let p50 = (fio.p50_us - simulated.p50_us, within(simulated.p50_us, P50), late_p50_us + host.mean_us);
+    let p99 = (fio.p99_us - simulated.p99_us, within(simulated.p99_us, P99), late_p99_us + host.p99_us);
     let beyond = |(off, within, late): (f64, f64, f64)| off < -within || off - late > within;
     let mut differences = Vec::new();
     if !agrees.contains(&simulated.iops) {
-        differences.push(format!("IOPS {:.0} ({punctual_iops:.0} if punctual) for {:.0}", seen.iops, simulated.iops));
+        differences.push(format!("IOPS {:.0} ({punctual_iops:.0} if punctual) for {:.0}", fio.iops, simulated.iops));
     }
     for (name, figures) in [("p50", p50), ("p99", p99)] {
         if beyond(figures) {
@@ -102,7 +106,7 @@ fn differences(depth: u32, served: Served, simulated: Figures, host: WakeUps) ->
     differences
 }
 
-/// One after the other: what they compare are times.
+/// Serializes the tests, which compare times.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[track_caller]
@@ -111,8 +115,8 @@ fn agree(name: &str, volume: &str) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for depth in DEPTHS {
         let closed = closed(volume, depth);
-        // From the start, while there are credits.
-        let secs = (f64::from(depth) / LAST_SHARE / closed.burst_iops).max(SECONDS).ceil();
+        // Long enough within the burst, from the start.
+        let secs = (f64::from(depth) / LAST_FRACTION / closed.burst_iops).max(SECONDS).ceil();
         let simulated = simulated(volume, depth, secs);
         let error = simulated.iops / closed.burst_iops - 1.0;
         assert!(

@@ -1,18 +1,15 @@
-//! What verification says: how much it checked of what was written, and that nothing is called good that it did not
-//! check.
+//! Verification: how many written blocks are checked, and that unchecked blocks never count as verified.
 
 mod common;
 
-use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::json::Json;
-use common::{Outcome, Running, Scratch, fathom, fio, require, run, words};
+use common::{Outcome, Running, Scratch, fathom, fio, flat, require, run, words};
 
-/// Four files' worth of 1 MiB.
 const EXPORT: &str = "16MiB";
 
-/// A disk server that goes wrong as it is told.
+/// A disk server with injected faults.
 struct Server {
     _program: Running,
     uri: String,
@@ -23,12 +20,7 @@ impl Server {
         let socket = scratch.text("socket");
         let _ = std::fs::remove_file(&socket);
         let mut command = fathom(words(&format!("serve --size {EXPORT} --socket {socket} {options}")));
-        let mut program = Running::start(command.current_dir(scratch));
-        let begun = Instant::now();
-        while UnixStream::connect(&socket).is_err() {
-            assert!(!program.has_ended() && begun.elapsed() < Duration::from_secs(20), "{command:?} does not serve");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let program = Running::serve(command.current_dir(scratch), &socket);
         Self { _program: program, uri: format!("nbd+unix:///?socket={socket}") }
     }
 
@@ -45,7 +37,7 @@ fn ours(scratch: &Scratch, face: &str, line: &str) -> Outcome {
     run(command.args(words(line)).current_dir(scratch))
 }
 
-/// Written, checked and mismatches of one job.
+/// Returns the written and checked blocks and the mismatches of a job.
 fn counts(document: &Json, job: usize) -> [u64; 3] {
     ["written", "checked", "mismatches"].map(|key| document.whole(&format!("jobs/{job}/verified/{key}")))
 }
@@ -54,7 +46,7 @@ fn nonce(document: &Json) -> u64 {
     document.whole("jobs/0/verified/nonces/0")
 }
 
-/// Jobs that write all of the export, or begin to.
+/// Jobs that write all or a part of the export.
 const WRITES: [&str; 8] = [
     "--rw=write",
     "--rw=randwrite --iodepth=8",
@@ -66,9 +58,9 @@ const WRITES: [&str; 8] = [
     "--rw=randwrite --size=4m --numjobs=4 --offset_increment=4m --group_reporting --time_based --runtime=500ms",
 ];
 
-/// f52613e called the time_based ones good, and wrote with them over what it had not checked.
+/// f52613e passed the time_based ones, which overwrote blocks before they were checked.
 #[test]
-fn a_server_that_drops_all_writes_was_called_good() {
+fn a_server_that_drops_all_writes_passed() {
     let scratch = Scratch::new();
     let honest = Server::start(&scratch, "");
     for line in WRITES {
@@ -87,7 +79,7 @@ fn a_server_that_drops_all_writes_was_called_good() {
     }
 }
 
-/// One write in fifty, each at another place.
+/// 2 % of writes, at different places.
 #[test]
 fn a_few_lost_writes_are_counted() {
     let scratch = Scratch::new();
@@ -99,9 +91,9 @@ fn a_few_lost_writes_are_counted() {
     assert!((40..140).contains(&mismatches), "{mismatches} of 4096");
 }
 
-/// fio ends with 0 where it verified nothing, and so does `fathom fio`; where fio finds the loss, so does it.
+/// fio exits with 0 if it verified nothing, and so does `fathom fio`; both find the same losses.
 #[test]
-fn of_lost_writes_fathom_fio_finds_what_fio_finds() {
+fn fathom_fio_finds_the_lost_writes_that_fio_finds() {
     require!(Fio);
     let scratch = Scratch::new();
     let lossy = Server::start(&scratch, "--faults lost=100%");
@@ -118,9 +110,9 @@ fn of_lost_writes_fathom_fio_finds_what_fio_finds() {
     }
 }
 
-/// f52613e accepted what the first run had left: both wrote the same bytes.
+/// f52613e accepted the data of the first run, because both runs wrote the same bytes.
 #[test]
-fn an_identical_run_whose_writes_were_all_lost_was_called_good() {
+fn an_identical_run_whose_writes_were_all_lost_passed() {
     let scratch = Scratch::new();
     for line in ["--rw=write", "--rw=randwrite --iodepth=8 --seed=7", "--rw=randwrite --runtime=2 --time_based"] {
         let store = "--backing file:disk";
@@ -128,19 +120,19 @@ fn an_identical_run_whose_writes_were_all_lost_was_called_good() {
         let lossy = Server::start(&scratch, &format!("{store} --faults lost=100%"));
         let again = lossy.run(&scratch, "run", &format!("{line} --runtime=2")).expect_code(1);
         assert!(again.stderr.contains("stale block of another run"), "{}", again.stderr);
-        std::fs::remove_file(scratch.path("disk")).expect("it was made");
+        std::fs::remove_file(scratch.path("disk")).expect("it was created");
     }
 }
 
-/// What `verify_nonce=0` is for: fio's identical bytes, and what follows from them.
+/// `verify_nonce=0` writes the same bytes each time, as fio does.
 #[test]
-fn bytes_are_identical_where_this_is_asked_for() {
+fn bytes_are_identical_on_request() {
     let scratch = Scratch::new();
     let bytes = |face: &str, options: &str| {
         let line = format!("--filename=x --size=256k --rw=randwrite {options}");
         ours(&scratch, face, &line).expect_code(0);
         let bytes = std::fs::read(scratch.path("x")).expect("it was written");
-        std::fs::remove_file(scratch.path("x")).expect("it is there");
+        std::fs::remove_file(scratch.path("x")).expect("the file exists");
         bytes
     };
     assert!(bytes("fio", "") == bytes("fio", ""));
@@ -153,7 +145,7 @@ fn bytes_are_identical_where_this_is_asked_for() {
 }
 
 #[test]
-fn what_an_earlier_run_wrote_is_checked_by_the_nonce_that_it_printed() {
+fn data_of_an_earlier_run_are_checked_by_its_nonce() {
     let scratch = Scratch::new();
     let line = "--filename=x --size=1m --rw=write --do_verify=0 --format=json";
     let write = || nonce(&Json::read(&ours(&scratch, "run", line).expect_code(0).stdout));
@@ -171,7 +163,7 @@ fn what_an_earlier_run_wrote_is_checked_by_the_nonce_that_it_printed() {
         let document = Json::read(&check(&given(first)).expect_code(1).stdout);
         assert_eq!(counts(&document, 0), [0, 256, 256], "{options}");
 
-        // A quarter of the second run's writes is lost.
+        // 25 % of the second run's writes are lost.
         let mixed = [&fresh[..768 << 10], &stale[768 << 10..]].concat();
         scratch.write("x", mixed);
         let outcome = check(&given(second)).expect_code(1);
@@ -182,9 +174,9 @@ fn what_an_earlier_run_wrote_is_checked_by_the_nonce_that_it_printed() {
     }
 }
 
-/// Each of the workers finds blocks of one run alone.
+/// Each worker finds blocks of only one run.
 #[test]
-fn workers_of_one_job_that_find_different_runs_are_not_trusted() {
+fn data_of_different_runs_in_one_job_are_not_trusted() {
     let scratch = Scratch::new();
     let write = "--size=256k --rw=write --numjobs=2";
     let nonces = [write, "--size=256k --rw=write"].map(|line| {
@@ -201,31 +193,30 @@ fn workers_of_one_job_that_find_different_runs_are_not_trusted() {
 }
 
 #[test]
-fn what_was_verified_is_in_every_form_of_output() {
+fn verification_counts_are_in_every_format() {
     let scratch = Scratch::new();
     let line = "--filename=x --size=64k --rw=write --direct=1 -o x.md -o x.html -o x.json --verify_nonce=99";
     let outcome = ours(&scratch, "run", line).expect_code(0);
-    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it was written");
-    let said = "16 of 16 written blocks checked, 0 mismatches (verify_nonce=99)";
-    for text in [outcome.stdout, read("x.md"), read("x.html")] {
-        assert!(text.contains(said), "{text}");
+    let counted = "16 of 16 written blocks checked, 0 mismatches (verify_nonce=99)";
+    for text in [outcome.stdout, scratch.read("x.md"), scratch.read("x.html")] {
+        assert!(text.contains(counted), "{text}");
     }
-    assert_eq!(counts(&Json::read(&read("x.json")), 0), [16, 16, 0]);
+    assert_eq!(counts(&Json::read(&scratch.read("x.json")), 0), [16, 16, 0]);
     let fios = ours(&scratch, "run", "--filename=x --size=64k --rw=write --format=fio-json").expect_code(0);
-    assert!(Json::read(&fios.stdout).find("jobs/0/verified").is_none(), "fio's output has fio's keys alone");
-    for (options, said) in [
+    assert!(Json::read(&fios.stdout).find("jobs/0/verified").is_none(), "fio output has only fio's keys");
+    for (options, reason) in [
         ("--do_verify=0", "not verified: do_verify=0; 0 of 16 written blocks checked"),
         ("--verify=null", "not verified: verify=null compares nothing; 0 of 16 written"),
         ("--ioengine=null", "not verified: ioengine=null keeps no data; 0 of 16 written"),
     ] {
         let outcome = ours(&scratch, "run", &format!("--filename=x --size=64k --rw=write {options}")).expect_code(0);
-        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains(reason), "{}", outcome.stdout);
     }
 }
 
-/// f52613e ended with 0.
+/// f52613e exited with 0.
 #[test]
-fn a_job_that_another_one_stopped_is_not_called_verified() {
+fn a_job_stopped_by_another_is_not_verified() {
     let scratch = Scratch::new();
     let line = "--filename=x --size=64m --rw=write --rate_iops=500 --name=y --filename=y --size=64k --rw=write \
                 --rate_iops=500 --exitall --bs=4k --verify=crc32c";
@@ -235,7 +226,7 @@ fn a_job_that_another_one_stopped_is_not_called_verified() {
 }
 
 #[test]
-fn an_interrupted_job_says_that_it_verified_nothing() {
+fn an_interrupted_job_is_reported_as_unverified() {
     let scratch = Scratch::new();
     let mut command = fathom(words("run --no-record --name=x --bs=4k --verify=crc32c --filename=x --size=64m"));
     command.args(words("--rw=write --rate_iops=500")).current_dir(&scratch);
@@ -255,7 +246,7 @@ const ENGINES: [&str; 6] = [
     "--ioengine=libaio --iodepth=8 --direct=1 --numjobs=4 --size=1m --offset_increment=1m --group_reporting",
 ];
 
-/// Runs jobs on a block device that drops all writes, in a directory of the test: the exit code of each.
+/// Runs jobs on a block device that drops all writes, in a directory of the test. Returns their exit codes.
 fn on_a_lossy_device(scratch: &Scratch, options: &str, file: &str, prepare: &str, conclude: &str) -> Vec<String> {
     let job = format!("{} run --no-record --progress=off --name=x --bs=4k", env!("CARGO_BIN_EXE_fathom"));
     let jobs = ENGINES.map(|engine| {
@@ -267,22 +258,21 @@ fn on_a_lossy_device(scratch: &Scratch, options: &str, file: &str, prepare: &str
     let script = format!("cd {}; {prepare}\n{}\n{conclude}", scratch.text(""), jobs.join("\n"));
     let mut command = fathom(words(&format!("serve {options} --faults lost=100% --device --run")));
     run(command.arg(script).current_dir(scratch));
-    let codes = std::fs::read_to_string(scratch.path("codes")).expect("the jobs were run");
-    codes.lines().map(str::to_owned).collect()
+    scratch.read("codes").lines().map(str::to_owned).collect()
 }
 
-/// f52613e called all of them good; without time_based it did so with mmap, which read its own mapping back.
+/// f52613e passed all of them; without time_based it passed mmap, which read its own mapping back.
 #[test]
-fn a_device_that_drops_all_writes_was_called_good() {
+fn a_device_that_drops_all_writes_passed() {
     require!(Root, Fuse);
     let scratch = Scratch::new();
     let codes = on_a_lossy_device(&scratch, "--size 16MiB", "$device", "", "");
     assert_eq!(codes, ["1 0"; ENGINES.len()]);
 }
 
-/// f52613e found the loss in part or not at all: it read back what was in the page cache.
+/// f52613e found the loss partly or not at all, because it read the page cache.
 #[test]
-fn a_file_on_a_device_that_drops_all_writes_was_read_back_from_the_page_cache() {
+fn a_file_on_a_device_that_drops_all_writes_was_verified_from_the_page_cache() {
     require!(Root, Fuse);
     let scratch = Scratch::new();
     let disk = scratch.sparse("disk", 64 << 20);
@@ -292,9 +282,9 @@ fn a_file_on_a_device_that_drops_all_writes_was_read_back_from_the_page_cache() 
     assert_eq!(codes, ["1 0"; ENGINES.len()]);
 }
 
-/// Its pages are mapped by another program, so that the kernel keeps them.
+/// Another program maps the pages, so the kernel keeps them in the page cache.
 #[test]
-fn blocks_that_were_read_back_from_the_page_cache_were_called_verified() {
+fn blocks_read_from_the_page_cache_counted_as_verified() {
     let scratch = Scratch::new();
     let line = "--filename=x --size=4m --rw=randwrite --ioengine=psync";
     ours(&scratch, "run", line).expect_code(0);
@@ -303,8 +293,7 @@ fn blocks_that_were_read_back_from_the_page_cache_were_called_verified() {
         reader.args(words("--ioengine=mmap --invalidate=0 --time_based --runtime=600")).current_dir(&scratch),
     );
     std::thread::sleep(Duration::from_millis(1000));
-    let cached = ours(&scratch, "run", line).expect_code(4).stdout;
-    let cached = cached.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cached = flat(&ours(&scratch, "run", line).expect_code(4).stdout);
     for part in
         ["1,024 of 1,024 written blocks checked, 0 mismatches", "the page cache could not be emptied", "direct=1"]
     {
@@ -315,12 +304,12 @@ fn blocks_that_were_read_back_from_the_page_cache_were_called_verified() {
     drop(reader);
     ours(&scratch, "run", line).expect_code(0);
     let fio = ours(&scratch, "fio", line).expect_code(0);
-    assert!(!fio.stdout.contains("page cache"), "fio reads back from the cache as well");
+    assert!(!fio.stdout.contains("page cache"), "fio verifies from the page cache, too");
 }
 
-/// Blocks that are written several times, of several sizes, after trims, in several files.
+/// Blocks written several times, of several sizes, after trims, in several files.
 #[test]
-fn counts_of_blocks_are_honest() {
+fn written_blocks_are_all_checked() {
     let scratch = Scratch::new();
     for (line, blocks) in [
         ("--rw=randwrite --loops=3", Some(3 * 256)),
@@ -343,9 +332,9 @@ fn counts_of_blocks_are_honest() {
     }
 }
 
-/// 692e655 accepted any pass of any clone: nothing was lost as far as it knew.
+/// 692e655 accepted blocks of any pass and any clone, so it found no losses.
 #[test]
-fn lost_writes_of_workers_that_share_a_file_were_called_good() {
+fn lost_writes_of_workers_that_share_a_file_passed() {
     let scratch = Scratch::new();
     let lossy = Server::start(&scratch, "--faults lost=50%");
     for line in ["--rw=randwrite --time_based --runtime=600ms", "--rw=write --loops=9", "--rw=randwrite --norandommap"]
@@ -357,9 +346,9 @@ fn lost_writes_of_workers_that_share_a_file_were_called_good() {
     }
 }
 
-/// What one worker wrote over what another wrote cannot be told from a write of the other that was lost.
+/// A block overwritten by another worker cannot be distinguished from a lost write.
 #[test]
-fn blocks_that_several_workers_write_are_not_called_verified() {
+fn blocks_written_by_several_workers_are_not_verified() {
     let scratch = Scratch::new();
     let honest = Server::start(&scratch, "");
     let file = |line: &str| ours(&scratch, "run", &format!("--filename=x {line}"));
@@ -375,9 +364,10 @@ fn blocks_that_several_workers_write_are_not_called_verified() {
             assert!(!outcome.stdout.contains("not what was written"), "{line}: {}", outcome.stdout);
             assert!(outcome.stdout.contains("offset_increment"), "{line}: {}", outcome.stdout);
         }
-        // Regions of their own, and stages of their own.
-        let apart = run("--size=1m --rw=randwrite --numjobs=3 --offset_increment=1m --group_reporting --format=json");
-        assert_eq!(counts(&Json::read(&apart.expect_code(0).stdout), 0), [768, 768, 0]);
+        // Separate regions and separate stages are verified.
+        let separate =
+            run("--size=1m --rw=randwrite --numjobs=3 --offset_increment=1m --group_reporting --format=json");
+        assert_eq!(counts(&Json::read(&separate.expect_code(0).stdout), 0), [768, 768, 0]);
     }
     let line = "--filename=x --size=1m --rw=randwrite --name=y --stonewall --filename=./x --size=1m --rw=randwrite \
                 --bs=4k --verify=crc32c --format=json";
@@ -385,9 +375,9 @@ fn blocks_that_several_workers_write_are_not_called_verified() {
     assert_eq!([counts(&document, 0), counts(&document, 1)], [[256, 256, 0]; 2]);
 }
 
-/// 692e655 wrote the same bytes each time, and counted a block as often as it was written.
+/// 692e655 wrote the same bytes each time, and counted a block once per write.
 #[test]
-fn lost_writes_of_blocks_that_were_written_before_were_called_good() {
+fn lost_writes_to_previously_written_blocks_passed() {
     let line = "--rw=randwrite --norandommap --size=1m --io_size=64m --bs=16k --iodepth=8 --format=json";
     let scratch = Scratch::new();
     let honest = Server::start(&scratch, "");
@@ -404,9 +394,9 @@ fn lost_writes_of_blocks_that_were_written_before_were_called_good() {
     }
 }
 
-/// 692e655 had nothing in its blocks that said which file they were of.
+/// Blocks of 692e655 did not identify their file.
 #[test]
-fn files_whose_blocks_went_to_each_other_were_called_good() {
+fn swapped_files_passed() {
     let scratch = Scratch::new();
     let one = "--filename=a:b --size=2m --rw=randwrite";
     let two =
@@ -416,22 +406,22 @@ fn files_whose_blocks_went_to_each_other_were_called_good() {
         check("--do_verify=0").expect_code(0);
         check("--verify_only").expect_code(0);
         for (from, to) in [("a", "c"), ("b", "a"), ("c", "b")] {
-            std::fs::rename(scratch.path(from), scratch.path(to)).expect("it is there");
+            std::fs::rename(scratch.path(from), scratch.path(to)).expect("the file exists");
         }
         if line == one {
             let outcome = check("--verify_only").expect_code(1);
             assert!(outcome.stderr.contains("block of another file"), "{}", outcome.stderr);
         }
-        // A file that was only renamed is accepted.
-        std::fs::rename(scratch.path("a"), scratch.path("d")).expect("it is there");
+        // A renamed file is accepted.
+        std::fs::rename(scratch.path("a"), scratch.path("d")).expect("the file exists");
         ours(&scratch, "run", "--filename=d --size=1m --rw=read").expect_code(0);
-        std::fs::rename(scratch.path("d"), scratch.path("a")).expect("it is there");
+        std::fs::rename(scratch.path("d"), scratch.path("a")).expect("the file exists");
     }
 }
 
-/// 692e655 ended with 0 and said nothing.
+/// 692e655 exited with 0 and without a message.
 #[test]
-fn jobs_that_ask_for_verification_and_write_nothing_were_called_good() {
+fn verifying_jobs_without_writes_passed() {
     let scratch = Scratch::new();
     scratch.write("x", vec![0; 1 << 20]);
     for line in ["--rw=randrw --rwmixread=100", "--rw=trim", "--rw=rw --rwmixread=100 --time_based --runtime=100ms"] {
@@ -442,10 +432,10 @@ fn jobs_that_ask_for_verification_and_write_nothing_were_called_good() {
     }
 }
 
-/// 692e655 ended with 4.
+/// 692e655 exited with 4.
 #[test]
-fn a_failed_verification_that_was_gone_past_is_a_failure() {
-    // What `fathom fio` leaves is not Fathom's own: each has its server.
+fn a_tolerated_verification_error_is_a_failure() {
+    // Data of `fathom fio` do not count as Fathom's own, so each has its own server.
     let (scratch, other) = (Scratch::new(), Scratch::new());
     let (lossy, of_fio) = (Server::start(&scratch, "--faults lost=5%"), Server::start(&other, "--faults lost=5%"));
     for tolerated in ["verify", "all"] {
@@ -457,7 +447,7 @@ fn a_failed_verification_that_was_gone_past_is_a_failure() {
     }
 }
 
-/// 692e655 accepted them, and failed at run time.
+/// 692e655 accepted them and failed during the run.
 #[test]
 fn blocks_without_room_for_a_header_are_refused_before_anything_is_touched() {
     let scratch = Scratch::new();
@@ -471,9 +461,9 @@ fn blocks_without_room_for_a_header_are_refused_before_anything_is_touched() {
         ("--bssplit=64/50:4k/50", "bssplit", 112),
     ] {
         let outcome = ours(&scratch, "run", &format!("--filename=x --size=64k --rw=write {options}")).expect_code(2);
-        let said = &outcome.stderr;
-        assert!(said.contains(option) && said.contains(&header.to_string()) && said.contains("header"), "{said}");
-        assert!(said.contains("help: ") || said.contains("write `") || said.contains("write a number"), "{said}");
+        let error = &outcome.stderr;
+        assert!(error.contains(option) && error.contains(&header.to_string()) && error.contains("header"), "{error}");
+        assert!(error.contains("help: ") || error.contains("write `") || error.contains("write a number"), "{error}");
         assert!(!scratch.path("x").exists(), "{options}");
     }
     for options in ["--bs=112", "--bs=104 --verify_nonce=0", "--bs=64 --verify=pattern --verify_pattern=0xab"] {
@@ -483,7 +473,7 @@ fn blocks_without_room_for_a_header_are_refused_before_anything_is_touched() {
     assert!(reference.contains("| `verify_interval` | number, at least 104 |"));
 }
 
-/// 692e655 forgot the mismatches of the ramp in the verdict, and counted them in the line above it.
+/// 692e655 counted the mismatches of the ramp in the line above the verdict, but not in the verdict.
 #[test]
 fn mismatches_of_a_ramp_are_counted_once() {
     let scratch = Scratch::new();
@@ -495,12 +485,12 @@ fn mismatches_of_a_ramp_are_counted_once() {
 }
 
 #[test]
-fn runs_on_models_say_that_nothing_was_verified() {
+fn runs_on_models_are_reported_as_unverified() {
     let scratch = Scratch::new();
     let volume = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
     let line = "--no-record --name=x --bs=4k --size=1m --rw=randwrite --verify=crc32c";
     let mut command = fathom(words(&format!("sim --on {volume} {line}")));
     let outcome = run(command.current_dir(&scratch));
-    let said = "not verified: a modelled volume keeps no data; 0 of 256 written blocks checked";
-    assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+    let reason = "not verified: a modelled volume keeps no data; 0 of 256 written blocks checked";
+    assert!(outcome.stdout.contains(reason), "{}", outcome.stdout);
 }

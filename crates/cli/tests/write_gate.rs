@@ -1,6 +1,6 @@
-//! The write gate: data in use or of another's making stay as they are, by whatever name they are reached.
+//! The write gate: data in use and data of other programs stay unchanged, under all names that reach them.
 //!
-//! Each case was tried on f52613e; what that did is said where it was wrong.
+//! Each case was tried on f52613e; comments state its wrong behaviour.
 
 mod common;
 
@@ -11,12 +11,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use common::devices::{LoopDevice, Mount, SwapArea, tool};
-use common::{Outcome, Running, Scratch, fathom, require, run, words};
+use common::{Outcome, Running, Scratch, fathom, require, run, wait_for, words};
 
 const MIB: u64 = 1 << 20;
 const O_EXCL: i32 = 0o200;
 
-/// Runs a command of the program with these words in the scratch directory, which keeps what Fathom left on devices too.
+/// Runs a command in the scratch directory, which also stores Fathom's notes about devices.
 fn call(scratch: &Scratch, line: &str) -> Outcome {
     run(&mut command(scratch, line))
 }
@@ -27,12 +27,12 @@ fn command(scratch: &Scratch, line: &str) -> Command {
     command
 }
 
-/// A job that writes the first mebibyte.
+/// Returns a job that writes the first mebibyte.
 fn job(face: &str, path: &str) -> String {
     format!("{face} --name=a --rw=write --size=1m --ioengine=psync --filename={path}")
 }
 
-/// Fails the test unless every command that writes refuses to write to `path` for this reason, and `data` stays as it is.
+/// Checks that every writing command refuses to write to `path` for a reason, and that `data` is unchanged.
 #[track_caller]
 fn expect_refused(scratch: &Scratch, path: &str, reason: &str, data: &Path) {
     let before = fs::read(data).expect("it can be read");
@@ -45,7 +45,7 @@ fn expect_refused(scratch: &Scratch, path: &str, reason: &str, data: &Path) {
     assert!(fs::read(data).expect("it can be read") == before, "{path} was written to");
 }
 
-/// A loop device over a file of the scratch directory.
+/// Creates a loop device over a file of the scratch directory.
 fn device(scratch: &Scratch, name: &str, mib: u64) -> LoopDevice {
     scratch.sparse(name, mib * MIB);
     LoopDevice::over(&scratch.path(name))
@@ -71,7 +71,7 @@ fn a_device_under_a_loop_device_at_an_offset_was_overwritten() {
     drop(mount);
 }
 
-/// f52613e wrote through the upper device: the loop driver claims nothing of the device below.
+/// f52613e wrote through the upper device, because the loop driver does not claim the lower one.
 #[test]
 fn a_loop_device_over_a_mounted_device_was_overwritten() {
     require!(Root);
@@ -84,7 +84,7 @@ fn a_loop_device_over_a_mounted_device_was_overwritten() {
     drop(mount);
 }
 
-/// f52613e knew backing files by name alone: it overwrote what was mounted through the other names.
+/// f52613e recognized backing files by name only, and overwrote a mounted one through other names.
 #[test]
 fn the_backing_file_of_a_loop_device_had_other_names() {
     require!(Root);
@@ -103,9 +103,9 @@ fn the_backing_file_of_a_loop_device_had_other_names() {
     drop((bound, mount));
 }
 
-/// f52613e checked the link when it began and wrote to what it led to later.
+/// f52613e checked the target of the link at the start, and wrote to its later target.
 #[test]
-fn a_link_moved_during_an_earlier_stage() {
+fn a_link_was_changed_during_an_earlier_stage() {
     require!(Root);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 64);
@@ -122,7 +122,7 @@ fn a_link_moved_during_an_earlier_stage() {
     let outcome = running.end();
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
     assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "the device was overwritten");
-    assert_eq!(fs::metadata(scratch.path("first")).expect("it is there").len(), MIB, "what was checked is written");
+    assert_eq!(fs::metadata(scratch.path("first")).expect("the file exists").len(), MIB, "the checked file is written");
 }
 
 /// f52613e overwrote a device that was formatted and mounted while it waited.
@@ -140,7 +140,7 @@ fn a_device_was_formatted_and_mounted_during_startdelay() {
     tool("mkfs.ext4", &["-q", "-F", &target.path]);
 }
 
-/// f52613e emptied and overwrote what these links lead to.
+/// f52613e truncated and overwrote the targets of these links.
 #[test]
 fn results_were_written_onto_devices() {
     require!(Root);
@@ -171,7 +171,7 @@ fn results_were_written_onto_devices() {
     assert!(kernel.stderr.contains("proc filesystem"), "{}", kernel.stderr);
 }
 
-/// 692e655 opened pipes for reading too: it did not wait for their readers, and what it wrote was lost with exit code 0.
+/// 692e655 also opened pipes for reading, so it did not wait for readers, and its output was lost with exit code 0.
 #[test]
 fn results_in_a_pipe_were_lost() {
     let scratch = Scratch::new();
@@ -189,26 +189,26 @@ fn results_in_a_pipe_were_lost() {
     assert!(outcome.stderr.contains("no program has opened this pipe for reading"), "{}", outcome.stderr);
 }
 
-/// f52613e wrote its results over the data that it measured.
+/// f52613e wrote results over the measured data.
 #[test]
-fn results_went_into_the_file_that_was_measured() {
+fn results_were_written_into_the_measured_file() {
     let scratch = Scratch::new();
     call(&scratch, "run --name=a --rw=write --size=1m --ioengine=psync --filename=own.json").expect_one_of(&[0, 4]);
-    let before = fs::read(scratch.path("own.json")).expect("it was made");
+    let before = fs::read(scratch.path("own.json")).expect("it was created");
     let line = "run --name=a --rw=write --size=1m --ioengine=psync --filename=own.json -o own.json";
     let outcome = call(&scratch, line).expect_code(2);
     assert!(outcome.stderr.contains("reads or measures it"), "{}", outcome.stderr);
-    assert!(fs::read(scratch.path("own.json")).expect("it is there") == before);
-    // What the job made since is not replaced either.
+    assert!(fs::read(scratch.path("own.json")).expect("the file exists") == before);
+    // A file that the job created is not replaced either.
     let line = "run --name=a --rw=write --size=1m --ioengine=psync --filename=new.json -o new.json";
     let outcome = call(&scratch, line).expect_code(3);
     assert!(outcome.stderr.contains("new.json"), "{}", outcome.stderr);
-    assert_eq!(fs::metadata(scratch.path("new.json")).expect("the job made it").len(), 1 << 20);
+    assert_eq!(fs::metadata(scratch.path("new.json")).expect("the job created it").len(), 1 << 20);
 }
 
-/// f52613e took the size of the device for 0 there, looked for no data and overwrote the filesystem.
+/// f52613e took the size of the device for 0, found no data and overwrote the filesystem.
 #[test]
-fn without_sys_nothing_was_looked_at() {
+fn without_sys_nothing_was_checked() {
     require!(Root);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 16);
@@ -222,7 +222,7 @@ fn without_sys_nothing_was_looked_at() {
     }
 }
 
-/// Hides `/sys` from a command, which must refuse because of that.
+/// Runs a command without `/sys`, which must fail for that reason.
 #[track_caller]
 fn expect_refused_without_sys(scratch: &Scratch, line: &str) {
     let mut hidden = Command::new("unshare");
@@ -233,7 +233,7 @@ fn expect_refused_without_sys(scratch: &Scratch, line: &str) {
     assert!(outcome.stderr.contains("/sys"), "{line}: {}", outcome.stderr);
 }
 
-/// 692e655 took the backing file for unused there, and looked at its content under none of these.
+/// 692e655 took the backing file for unused, and checked its content with none of these commands.
 #[test]
 fn without_sys_the_file_of_a_mounted_loop_device_was_overwritten() {
     require!(Root);
@@ -257,7 +257,7 @@ fn without_sys_the_file_of_a_mounted_loop_device_was_overwritten() {
     drop(mount);
 }
 
-/// f52613e wrote to a device that another program had to itself.
+/// f52613e wrote to a device that another program had opened exclusively.
 #[test]
 fn a_device_that_is_held_exclusively_was_written_to() {
     require!(Root);
@@ -269,7 +269,7 @@ fn a_device_that_is_held_exclusively_was_written_to() {
     call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
 }
 
-/// f52613e wrote into images that virtual machines had open, and let these open what it wrote to.
+/// f52613e wrote into images that virtual machines had open, and did not lock its own targets.
 #[test]
 fn a_locked_image_was_written_to() {
     require!(Root, NbdTools, Qemu);
@@ -281,12 +281,9 @@ fn a_locked_image_was_written_to() {
     daemon.args(["--nbd-server", &format!("addr.type=unix,addr.path={socket}")]);
     daemon.args(["--export", "type=nbd,id=e,node-name=d,writable=on"]);
     let held = Running::start(&mut daemon);
-    // The socket is there before the export, which locks the image.
-    let asks = || Command::new("nbdinfo").args(["--size", &format!("nbd+unix:///d?socket={socket}")]).output();
-    assert!((0..500).any(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        asks().is_ok_and(|output| output.status.success())
-    }));
+    // The socket exists before the export, which locks the image.
+    let nbdinfo = || Command::new("nbdinfo").args(["--size", &format!("nbd+unix:///d?socket={socket}")]).output();
+    wait_for("the export", || nbdinfo().is_ok_and(|output| output.status.success()));
     expect_refused(&scratch, &scratch.text("disk.raw"), "holds a lock on it", &scratch.path("disk.raw"));
     drop(held);
     let line = format!("{} --time_based --runtime=3", job("run", "disk.raw"));
@@ -298,14 +295,13 @@ fn a_locked_image_was_written_to() {
     writing.end().expect_one_of(&[0, 4]);
 }
 
-/// f52613e let two servers write to one file.
+/// f52613e permitted two servers to write to one file.
 #[test]
 fn two_servers_wrote_to_one_file() {
     let scratch = Scratch::new();
     let line = "serve --size 8MiB --backing file:disk.img --socket first.sock --run";
     let mut first = command(&scratch, line);
-    let first = Running::start(first.arg("sleep 4"));
-    wait_for(&scratch.path("first.sock"));
+    let first = Running::serve(first.arg("sleep 4"), scratch.path("first.sock"));
     for second in [
         "serve --size 8MiB --backing file:disk.img --socket second.sock --run true",
         "serve --size 8MiB --backing file:disk.img --read-only --socket second.sock --run true",
@@ -319,9 +315,9 @@ fn two_servers_wrote_to_one_file() {
     call(&scratch, "serve --size 8MiB --backing file:disk.img --socket second.sock --run true").expect_code(0);
 }
 
-/// f52613e made files in memory and measured them as if they were devices.
+/// f52613e created files in `/dev` and measured them as if they were devices.
 #[test]
-fn files_were_made_among_devices() {
+fn files_were_created_in_dev() {
     let scratch = Scratch::new();
     std::os::unix::fs::symlink("/dev/fathom-typo", scratch.path("link")).expect("it can be linked");
     std::os::unix::fs::symlink("/dev", scratch.path("devices")).expect("it can be linked");
@@ -339,16 +335,16 @@ fn files_were_made_among_devices() {
             assert!(outcome.stderr.contains("there is no device"), "{line}: {}", outcome.stderr);
         }
     }
-    let mut there = command(&scratch, &job("run", "fathom-typo"));
-    run(there.current_dir("/dev")).expect_code(2);
+    let mut in_dev = command(&scratch, &job("run", "fathom-typo"));
+    run(in_dev.current_dir("/dev")).expect_code(2);
     for path in ["/dev/fathom-typo", "/dev/disk/by-id/fathom-typo"] {
-        assert!(!Path::new(path).exists(), "{path} was made");
+        assert!(!Path::new(path).exists(), "{path} was created");
     }
 }
 
-/// f52613e overwrote any file that was there already.
+/// f52613e overwrote any existing file.
 #[test]
-fn files_of_others_were_overwritten() {
+fn files_of_other_programs_were_overwritten() {
     let scratch = Scratch::new();
     let files =
         [("notes.txt", b"precious".to_vec()), ("db.sqlite", [b"SQLite format 3\0".to_vec(), vec![7; 8192]].concat())];
@@ -362,19 +358,19 @@ fn files_of_others_were_overwritten() {
             let outcome = call(&scratch, &line).expect_code(2);
             assert!(outcome.stderr.contains("that Fathom did not write"), "{line}: {}", outcome.stderr);
             assert!(outcome.stderr.contains(&format!("--allow-overwrite={name}")), "{}", outcome.stderr);
-            assert_eq!(fs::read(scratch.path(name)).expect("it is there"), content, "{line}");
+            assert_eq!(fs::read(scratch.path(name)).expect("the file exists"), content, "{line}");
         }
         let permitted = format!("{} --allow-overwrite ./{name}", job("run", name));
         call(&scratch, &permitted).expect_one_of(&[0, 4]);
-        assert_ne!(fs::read(scratch.path(name)).expect("it is there")[..8], content[..8]);
-        // It remains another's.
+        assert_ne!(fs::read(scratch.path(name)).expect("the file exists")[..8], content[..8]);
+        // The file does not become Fathom's own.
         call(&scratch, &job("run", name)).expect_code(2);
         call(&scratch, &job("fio", name)).expect_code(0);
     }
 }
 
 #[test]
-fn own_files_and_files_without_data_are_written_again() {
+fn own_files_and_files_without_data_are_overwritten() {
     let scratch = Scratch::new();
     scratch.write("empty", "");
     scratch.sparse("hole", 4 * MIB);
@@ -383,12 +379,12 @@ fn own_files_and_files_without_data_are_written_again() {
             call(&scratch, &job("run", name)).expect_one_of(&[0, 4]);
         }
     }
-    // By another name.
+    // Under another name.
     fs::rename(scratch.path("made"), scratch.path("renamed")).expect("it can be renamed");
     call(&scratch, &job("run", "renamed")).expect_one_of(&[0, 4]);
-    // Another program writes to it, a little later or a good deal.
+    // Another program writes to it, a little or much later.
     for (name, later) in [("renamed", Duration::from_millis(4)), ("hole", Duration::from_secs(1))] {
-        let file = fs::File::options().append(true).open(scratch.path(name)).expect("it is there");
+        let file = fs::File::options().append(true).open(scratch.path(name)).expect("the file exists");
         let modified = file.metadata().and_then(|metadata| metadata.modified()).expect("it has times");
         file.set_modified(modified + later).expect("its times can be set");
         let outcome = call(&scratch, &job("run", name)).expect_code(2);
@@ -398,16 +394,16 @@ fn own_files_and_files_without_data_are_written_again() {
 
 /// 692e655 overwrote a file of its own that another program had rewritten within two seconds.
 #[test]
-fn a_file_that_was_rewritten_at_once_was_overwritten() {
+fn a_file_rewritten_within_two_seconds_was_overwritten() {
     let scratch = Scratch::new();
     call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
     fs::write(scratch.path("made"), b"precious").expect("it can be written");
     let outcome = call(&scratch, &job("run", "made")).expect_code(2);
     assert!(outcome.stderr.contains("another program has changed"), "{}", outcome.stderr);
-    assert_eq!(fs::read(scratch.path("made")).expect("it is there"), b"precious");
+    assert_eq!(fs::read(scratch.path("made")).expect("the file exists"), b"precious");
 }
 
-/// Kills a run of this job once the file `made` has been laid out or written to for a while.
+/// Kills a run of a job some time after the file `made` has been laid out or written.
 fn kill(scratch: &Scratch, job: &str) {
     let running = Running::start(&mut command(scratch, &format!("{job} --time_based --runtime=20")));
     while fs::metadata(scratch.path("made")).map_or(0, |metadata| metadata.len()) < MIB {
@@ -419,14 +415,14 @@ fn kill(scratch: &Scratch, job: &str) {
 }
 
 #[test]
-fn a_killed_run_that_did_not_write_leaves_a_file_that_is_still_its_own() {
+fn a_killed_reading_run_leaves_its_own_file() {
     let scratch = Scratch::new();
     kill(&scratch, "run --name=a --rw=read --size=1m --ioengine=psync --filename=made");
     call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
     call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
 }
 
-/// 692e655 took all content for its own that a file came to hold after a run that wrote to it was killed.
+/// 692e655 took any content of a file for its own after a run that wrote to the file was killed.
 #[test]
 fn content_after_a_killed_run_was_overwritten() {
     let scratch = Scratch::new();
@@ -435,20 +431,20 @@ fn content_after_a_killed_run_was_overwritten() {
     let outcome = call(&scratch, &job("run", "made")).expect_code(2);
     assert!(outcome.stderr.contains("of a run of Fathom that was killed"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("--allow-overwrite=made"), "{}", outcome.stderr);
-    assert_eq!(fs::read(scratch.path("made")).expect("it is there"), b"precious");
+    assert_eq!(fs::read(scratch.path("made")).expect("the file exists"), b"precious");
 }
 
-/// f52613e knew a device's data by signatures alone.
+/// f52613e recognized data on a device by signatures only.
 #[test]
-fn data_without_a_signature_were_overwritten() {
+fn data_without_a_signature_was_overwritten() {
     require!(Root);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 64);
     for _ in 0..2 {
-        // Blank, then what Fathom left.
+        // Blank, then with data of Fathom.
         call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
     }
-    let mut file = fs::File::options().write(true).open(&target.path).expect("root may");
+    let mut file = fs::File::options().write(true).open(&target.path).expect("root can write");
     std::io::Write::write_all(&mut file, b"a database of its own").expect("it can be written");
     file.sync_all().expect("it can be written");
     drop(file);
@@ -456,23 +452,23 @@ fn data_without_a_signature_were_overwritten() {
         let outcome = call(&scratch, &line).expect_code(2);
         assert!(outcome.stderr.contains("that Fathom did not write (at byte 0)"), "{}", outcome.stderr);
     }
-    assert!(fs::read(scratch.path("image")).expect("it is there").starts_with(b"a database of its own"));
+    assert!(fs::read(scratch.path("image")).expect("the file exists").starts_with(b"a database of its own"));
     let permitted = format!("{} --allow-destroy={}", job("run", &target.path), target.path);
     call(&scratch, &permitted).expect_one_of(&[0, 4]);
-    // Zeroed by its owner, it holds nothing.
-    fs::write(&target.path, vec![0; 64 * MIB as usize]).expect("root may");
+    // A zeroed device holds no data.
+    fs::write(&target.path, vec![0; 64 * MIB as usize]).expect("root can write");
     for _ in 0..2 {
         call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
     }
 }
 
-/// 692e655 noted all that a device held as its own after it had written 4 KiB to it by permission.
+/// 692e655 recorded the whole content of a device as its own after writing 4 KiB with permission.
 #[test]
-fn a_small_write_by_permission_made_the_whole_device_its_own() {
+fn a_small_permitted_write_made_the_whole_device_its_own() {
     require!(Root);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 16);
-    fs::write(&target.path, vec![0x5a; 16 * MIB as usize]).expect("root may");
+    fs::write(&target.path, vec![0x5a; 16 * MIB as usize]).expect("root can write");
     let small = format!("--name=a --rw=write --bs=4k --size=4k --ioengine=psync --filename={}", target.path);
     call(&scratch, &format!("run {small} --allow-destroy={}", target.path)).expect_one_of(&[0, 4]);
     call(&scratch, &format!("fio {small}")).expect_code(0);
@@ -480,13 +476,13 @@ fn a_small_write_by_permission_made_the_whole_device_its_own() {
     assert!(outcome.stderr.contains("that Fathom did not write"), "{}", outcome.stderr);
 }
 
-/// 692e655 noted what clients of a server wrote as its own, and overwrote it without permission.
+/// 692e655 recorded writes of a server's clients as its own, and overwrote them without permission.
 #[test]
-fn what_clients_of_a_server_wrote_was_taken_for_its_own() {
+fn writes_of_a_servers_clients_were_taken_for_its_own() {
     require!(Root, NbdTools);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 8);
-    // Known as its own by now.
+    // These are Fathom's own by now.
     call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
     call(&scratch, &job("run", "own.img")).expect_one_of(&[0, 4]);
     for (path, size) in [(target.path.as_str(), ""), ("served.img", "--size 8MiB"), ("own.img", "")] {
@@ -498,13 +494,13 @@ fn what_clients_of_a_server_wrote_was_taken_for_its_own() {
     }
 }
 
-/// 692e655 noted what `fathom fio` left on any device and in any new file as its own.
+/// 692e655 recorded data of `fathom fio` on any device and in any new file as its own.
 #[test]
-fn what_fio_wrote_to_was_taken_for_its_own() {
+fn writes_of_fathom_fio_were_taken_for_its_own() {
     require!(Root);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 8);
-    fs::write(&target.path, vec![0x5a; 8 * MIB as usize]).expect("root may");
+    fs::write(&target.path, vec![0x5a; 8 * MIB as usize]).expect("root can write");
     for path in [target.path.as_str(), "made"] {
         call(&scratch, &job("fio", path)).expect_code(0);
         call(&scratch, &job("run", path)).expect_code(2);
@@ -523,7 +519,7 @@ fn swap_is_not_written_to() {
     drop(swap);
 }
 
-/// A server of an image with a filesystem, whose bytes are looked at in the image.
+/// A server of an image with a filesystem.
 struct Served {
     uri: String,
     image: PathBuf,
@@ -537,23 +533,12 @@ impl Served {
         tool("mkfs.ext4", &["-q", "-F", &image.to_string_lossy()]);
         let socket = scratch.path("export.sock");
         let line = format!("serve --backing file:{} --socket {}", image.display(), socket.display());
-        let server = Running::start(&mut command(scratch, &line));
-        wait_for(&socket);
+        let server = Running::serve(&mut command(scratch, &line), &socket);
         Self { uri: format!("nbd+unix:///?socket={}", socket.display()), image, _server: server }
     }
 }
 
-fn wait_for(path: &Path) {
-    for _ in 0..1000 {
-        if path.exists() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("{} does not appear", path.display());
-}
-
-/// f52613e said "reads" in a dry run, and overwrote the export.
+/// f52613e printed "reads" in a dry run, and overwrote the export.
 #[test]
 fn verify_only_without_verify_overwrote_an_export() {
     require!(Root);

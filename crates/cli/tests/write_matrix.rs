@@ -1,5 +1,5 @@
-//! Every command, engine, kind of target and option that decides the direction: a target changes only where a dry run said
-//! that it would be written to, and only where nothing stands against that.
+//! All commands, engines, kinds of targets and options that decide the direction: a target changes only if a dry run
+//! announces a write, and only if no rule forbids it.
 
 mod common;
 
@@ -7,7 +7,6 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use common::devices::{LoopDevice, Mount, SwapArea, tool};
 use common::{Outcome, Running, Scratch, fathom, require, run, words};
@@ -20,7 +19,7 @@ const ENGINES: [&str; 10] =
 const DIRECTIONS: [&str; 9] =
     ["read", "write", "rw", "randread", "randwrite", "randrw", "trim", "randtrim", "trimwrite"];
 
-/// Options that decide, or might, whether a job writes.
+/// Options that may decide whether a job writes.
 const OPTIONS: [&str; 13] = [
     "",
     "--verify=crc32c",
@@ -37,25 +36,25 @@ const OPTIONS: [&str; 13] = [
     "--time_based --runtime=20ms --verify_only=1",
 ];
 
-/// Something that holds data that must stay.
+/// A target with data that must stay unchanged.
 struct Target {
     kind: &'static str,
-    /// The options that name it.
+    /// Options that name the target.
     named: String,
-    /// Where its bytes can be read.
+    /// File with the bytes of the target.
     image: PathBuf,
-    /// What it begins with and has to go on beginning with: all that it holds, but for swap.
+    /// Expected start of the content; all of it except for swap.
     before: Vec<u8>,
-    /// Whether it is in use, so that fio's rule protects it too.
+    /// Whether it is in use, so that `fathom fio` also protects it.
     in_use: bool,
-    /// Whether it is a regular file, so that a server may write to it unless it is in use.
+    /// Whether it is a regular file, which a server may write unless it is in use.
     is_file: bool,
 }
 
 impl Target {
     fn new(kind: &'static str, path: &str, image: PathBuf, in_use: bool) -> Self {
         let before = fs::read(&image).expect("it can be read");
-        let is_file = fs::metadata(path).expect("it is there").is_file();
+        let is_file = fs::metadata(path).expect("the target exists").is_file();
         Self { kind, named: format!("--filename={path}"), image, before, in_use, is_file }
     }
 
@@ -68,13 +67,13 @@ impl Target {
     }
 
     fn restore(&self) {
-        // In place: a loop device may be over it.
+        // In place, because a loop device may use the file.
         let file = fs::File::options().write(true).open(&self.image).expect("it can be written");
         file.write_all_at(&self.before, 0).expect("it can be written");
     }
 }
 
-/// What keeps targets in use until the end.
+/// Keeps targets in use until the end.
 #[derive(Default)]
 struct InUse {
     mounts: Vec<Mount>,
@@ -85,7 +84,7 @@ struct InUse {
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        // In this order: what is mounted cannot be detached.
+        // In this order, because mounted devices cannot be detached.
         self.mounts.clear();
         self.swaps.clear();
         self.servers.clear();
@@ -136,7 +135,7 @@ fn targets(scratch: &Scratch, in_use: &mut InUse) -> Vec<Target> {
 
     let device = LoopDevice::over(&image(scratch, "idle"));
     std::os::unix::fs::symlink(&device.path, scratch.path("to-idle")).expect("it can be linked");
-    // Looked at through the device: what is written to it reaches its file when the kernel closes the device.
+    // Read through the device: writes reach its file only when the kernel closes the device.
     let through = PathBuf::from(&device.path);
     targets.push(Target::new("device", &device.path, through.clone(), false));
     targets.push(Target::new("link to a device", &scratch.text("to-idle"), through, false));
@@ -146,7 +145,7 @@ fn targets(scratch: &Scratch, in_use: &mut InUse) -> Vec<Target> {
     let device = LoopDevice::over(&swap);
     in_use.swaps.push(SwapArea::on(&device.path));
     let mut swap = Target::new("swap", &device.path, swap, true);
-    // What follows the header changes when the kernel swaps.
+    // The kernel changes the content behind the header.
     swap.before.truncate(4096);
     targets.push(swap);
     in_use.devices.push(device);
@@ -157,13 +156,7 @@ fn export(scratch: &Scratch, in_use: &mut InUse) -> Target {
     let image = image(scratch, "export");
     let socket = scratch.text("export.sock");
     let line = format!("serve --backing file:{} --socket {socket}", image.display());
-    in_use.servers.push(Running::start(fathom(words(&line)).env("FATHOM_HOME", scratch.path("home"))));
-    for _ in 0..1000 {
-        if Path::new(&socket).exists() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    in_use.servers.push(Running::serve(fathom(words(&line)).env("FATHOM_HOME", scratch.path("home")), &socket));
     let before = fs::read(&image).expect("it can be read");
     let named = format!("--uri=nbd+unix:///?socket={socket}");
     Target { kind: "export", named, image, before, in_use: false, is_file: false }
@@ -193,7 +186,7 @@ impl Row<'_> {
         assert!(self.target.is_unchanged(), "the {} was changed by: {line}", self.target.kind);
     }
 
-    /// Whether the job changed its target through fio's face, which it may where that is not in use.
+    /// Checks one row. Returns whether `fathom fio` changed the target, which it may if the target is not in use.
     fn check(&self, scratch: &Scratch) -> bool {
         let job = self.job();
         let dry = self.call(scratch, &format!("run --name=a {job} --dry-run"));
@@ -220,7 +213,7 @@ impl Row<'_> {
 }
 
 #[test]
-fn a_target_changes_only_where_a_dry_run_said_so() {
+fn a_target_changes_only_as_a_dry_run_announces() {
     require!(Root, Swap);
     let scratch = Scratch::new();
     let mut in_use = InUse::default();
@@ -229,7 +222,7 @@ fn a_target_changes_only_where_a_dry_run_said_so() {
     let (mut rows, mut changed) = (0, 0);
     for (number, direction) in DIRECTIONS.iter().enumerate() {
         for (of_options, options) in OPTIONS.iter().enumerate() {
-            // Every engine on every target, every direction with every option, each pair of the two at least once.
+            // Every engine on every target, and every direction with every option, each pair at least once.
             for (of_engine, engine) in ENGINES.iter().enumerate() {
                 if (number + of_options + of_engine) % 3 != 0 {
                     continue;
@@ -243,12 +236,12 @@ fn a_target_changes_only_where_a_dry_run_said_so() {
             changed += u32::from(row.check(&scratch));
         }
     }
-    // Otherwise nothing was shown.
+    // Too few changes would prove nothing.
     assert!(rows > 400 && changed > 20, "{rows} rows, {changed} changes");
 }
 
 #[test]
-fn sweeps_change_nothing_that_is_in_use() {
+fn sweeps_change_nothing_in_use() {
     require!(Root, Swap);
     let scratch = Scratch::new();
     let mut in_use = InUse::default();
@@ -268,7 +261,7 @@ fn sweeps_change_nothing_that_is_in_use() {
                     row.call(&scratch, &line).expect_code(2);
                     row.expect_unchanged(&line);
                 } else if number == of_options {
-                    // What a dry run says only reads, once for each option: it takes a second.
+                    // Jobs that only read according to the dry run, once per option, because each takes a second.
                     row.call(&scratch, &line);
                     row.expect_unchanged(&line);
                 }

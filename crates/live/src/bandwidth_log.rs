@@ -1,73 +1,64 @@
 //! fio's `--bandwidth-log`: the bandwidth of all jobs, every half second.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::{BufWriter, Error, Write};
 use std::time::Duration;
 
-use engine::gate::{Existing, create_output};
+use engine::gate::Existing;
 
-/// The least time between two lines.
-const EVERY: Duration = Duration::from_millis(500);
+use crate::log_files::create_log;
+
+/// Minimum time between two lines.
+const INTERVAL: Duration = Duration::from_millis(500);
 
 /// One log for each kind of operation.
 #[derive(Debug)]
 pub struct AggregateLog {
     files: [BufWriter<File>; 3],
-    /// When the last lines were written, and the bytes transferred by then.
+    /// Elapsed time and transferred bytes at the last lines.
     last: (Duration, [u64; 3]),
-    failure: Option<String>,
+    /// The first write error.
+    failure: Option<Error>,
 }
 
 impl AggregateLog {
-    /// Makes `agg-read_bw.log`, `agg-write_bw.log` and `agg-trim_bw.log` in the working directory.
+    /// Creates `agg-read_bw.log`, `agg-write_bw.log` and `agg-trim_bw.log` in the working directory.
     ///
     /// # Errors
     ///
-    /// The file that cannot be made, and why.
+    /// The file that cannot be created, and why.
     pub fn create() -> Result<Self, String> {
-        let make = |kind: &str| {
-            let path = format!("agg-{kind}_bw.log");
-            let file = create_output(Path::new(&path), Existing::Replace);
-            let file = file.map_err(|denied| format!("cannot make the log file {path}: {denied}"))?;
-            Ok::<_, String>(BufWriter::new(file))
-        };
-        let files = [make("read")?, make("write")?, make("trim")?];
+        let create = |kind: &str| create_log(&format!("agg-{kind}_bw.log"), Existing::Replace);
+        let files = [create("read")?, create("write")?, create("trim")?];
         Ok(Self { files, last: (Duration::ZERO, [0; 3]), failure: None })
     }
 
     /// Adds a line to each log, in fio's columns: time in milliseconds, KiB/s, kind, and two zeroes.
     pub fn see(&mut self, elapsed: Duration, bytes: [u64; 3]) {
-        let (then, before) = self.last;
-        let span = elapsed.saturating_sub(then);
-        if span < EVERY {
+        let (last_elapsed, last_bytes) = self.last;
+        let span = elapsed.saturating_sub(last_elapsed);
+        if span < INTERVAL {
             return;
         }
         self.last = (elapsed, bytes);
         for (kind, file) in self.files.iter_mut().enumerate() {
-            let transferred = bytes[kind].saturating_sub(before[kind]) as f64;
+            let transferred = bytes[kind].saturating_sub(last_bytes[kind]) as f64;
             let rate = (transferred / 1024.0 / span.as_secs_f64()) as u64;
-            if let Err(error) = writeln!(file, "{}, {rate}, {kind}, 0, 0", elapsed.as_millis()) {
-                self.failure.get_or_insert_with(|| incomplete(&error));
-            }
+            let written = writeln!(file, "{}, {rate}, {kind}, 0, 0", elapsed.as_millis());
+            self.failure = self.failure.take().or(written.err());
         }
     }
 
-    /// Ends the logs.
+    /// Flushes the logs.
     ///
     /// # Errors
     ///
-    /// What went wrong while they were written.
+    /// The first write error of the logs.
     pub fn finish(mut self) -> Result<(), String> {
         for file in &mut self.files {
-            if let Err(error) = file.flush() {
-                self.failure.get_or_insert_with(|| incomplete(&error));
-            }
+            self.failure = self.failure.take().or(file.flush().err());
         }
-        self.failure.map_or(Ok(()), Err)
+        let incomplete = |error| Err(format!("a log of --bandwidth-log is incomplete: {error}"));
+        self.failure.map_or(Ok(()), incomplete)
     }
-}
-
-fn incomplete(error: &std::io::Error) -> String {
-    format!("a log of --bandwidth-log is incomplete: {error}")
 }

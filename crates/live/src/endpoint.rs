@@ -1,5 +1,5 @@
-//! Figures over HTTP, for Prometheus and its kind: one question, one answer, and nothing that a client does or leaves undone
-//! reaches those who measure.
+//! Metrics over HTTP for Prometheus and compatible collectors. Each connection carries one request and one response,
+//! and no client can delay the run.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// An address of TCP with a port; what is wrong with it, and the remedy. Addresses that other hosts can reach have to be
-/// `safe`; `remedy` says how they become so.
+/// Parses a TCP address with a port. An error is the problem and its remedy. An address that other hosts can reach is
+/// an error unless `safe`; `remedy` then says how to permit it.
 pub fn address(
     text: &str,
     example: u16,
@@ -28,7 +28,7 @@ pub fn address(
     Ok(address)
 }
 
-/// Whether only this host can reach an address.
+/// Reports whether only this host can reach an address.
 pub fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
@@ -44,93 +44,93 @@ pub fn refused(option: &str, address: SocketAddr, error: &Error) -> String {
     format!("{option} {address}: {error}\nhelp: {remedy}")
 }
 
-/// Listens for those who scrape.
+/// Listens for metrics clients.
 ///
 /// # Errors
-/// The system's refusal, with the address and the remedy.
+/// The system's error, with the address and the remedy.
 pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
     TcpListener::bind(address).map_err(|error| refused("--metrics", address, &error))
 }
 
-/// Pause after a client could not be accepted.
-const REST: Duration = Duration::from_millis(500);
+/// Pause after a failed `accept`.
+const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
-/// Handles clients one after the other. Where the process has no descriptor left for a client, it waits before it tries again.
-pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut see_to: impl FnMut(T)) {
+/// Handles clients one after the other, and pauses after a failed `accept`, as when no descriptor is left.
+pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut handle: impl FnMut(T)) {
     for client in incoming {
         match client {
-            Ok(client) => see_to(client),
-            Err(_) => std::thread::sleep(REST),
+            Ok(client) => handle(client),
+            Err(_) => std::thread::sleep(ACCEPT_RETRY),
         }
     }
 }
 
 /// Timeout of a client's request and of its response.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// No question is longer.
-const QUESTION_MOST: usize = 8 << 10;
-/// Clients that are served at a time. One more disconnects the oldest: a silent client keeps no other waiting, and
-/// thousands cost no more than these.
-const AT_ONCE: usize = 32;
-/// Enough for writing an answer.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum length of a request.
+const REQUEST_BYTES_MAX: usize = 8 << 10;
+/// Clients served at a time. One more disconnects the oldest, so silent clients delay no other client and thousands of
+/// them cost no more than these.
+const CLIENTS_MAX: usize = 32;
+/// Stack of a thread that writes a response.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Answers every question for `/metrics` with what `exposition` makes, until the program ends.
+/// Answers each request for `/metrics` with the text of `exposition`, until the program ends.
 ///
 /// # Errors
-/// Where the kernel gives no thread.
+/// If the kernel creates no thread.
 pub fn answer(listener: TcpListener, exposition: impl Fn() -> String + Send + Sync + 'static) -> Result<()> {
-    let queue = Arc::new(ScrapeQueue { exposition, clients: Mutex::default() });
-    thread().spawn(move || each(listener.incoming(), |client| queue.see_to(client))).map(drop)
+    let server = Arc::new(MetricsServer { exposition, clients: Mutex::default() });
+    thread().spawn(move || each(listener.incoming(), |client| server.serve(client))).map(drop)
 }
 
 fn thread() -> std::thread::Builder {
     std::thread::Builder::new().name("metrics".into()).stack_size(STACK_BYTES)
 }
 
-/// Clients of the metrics endpoint.
-struct ScrapeQueue<F> {
+/// Serves clients of the metrics endpoint.
+struct MetricsServer<F> {
     exposition: F,
-    /// Those who are seen to, the one that came first in front.
+    /// Connected clients, the oldest first.
     clients: Mutex<VecDeque<Arc<TcpStream>>>,
 }
 
-impl<F: Fn() -> String + Send + Sync + 'static> ScrapeQueue<F> {
-    /// Answers one client, on a thread of its own. Where there is none it is sent away.
-    fn see_to(self: &Arc<Self>, client: TcpStream) {
-        let (queue, client) = (Arc::clone(self), Arc::new(client));
-        self.enter(&client);
-        let seen_to = Arc::clone(&client);
+impl<F: Fn() -> String + Send + Sync + 'static> MetricsServer<F> {
+    /// Answers one client on a thread of its own. Disconnects it if the thread cannot be created.
+    fn serve(self: &Arc<Self>, client: TcpStream) {
+        let (server, client) = (Arc::clone(self), Arc::new(client));
+        self.add(&client);
+        let served = Arc::clone(&client);
         let thread = thread().spawn(move || {
-            // Nothing is reported of a client that has gone, or never asked.
-            let _ = reply(&seen_to, &queue.exposition);
-            queue.leave(&seen_to);
+            // A client that disconnects or sends no request is no error.
+            let _ = respond(&served, &server.exposition);
+            server.remove(&served);
         });
         if thread.is_err() {
-            self.leave(&client);
+            self.remove(&client);
         }
     }
 
-    fn enter(&self, client: &Arc<TcpStream>) {
+    fn add(&self, client: &Arc<TcpStream>) {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         clients.push_back(Arc::clone(client));
-        if clients.len() > AT_ONCE
-            && let Some(first) = clients.pop_front()
+        if clients.len() > CLIENTS_MAX
+            && let Some(oldest) = clients.pop_front()
         {
-            let _ = first.shutdown(Shutdown::Both);
+            let _ = oldest.shutdown(Shutdown::Both);
         }
     }
 
-    fn leave(&self, client: &Arc<TcpStream>) {
+    fn remove(&self, client: &Arc<TcpStream>) {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|known| !Arc::ptr_eq(known, client));
     }
 }
 
-fn reply(mut client: &TcpStream, exposition: &impl Fn() -> String) -> Result<()> {
-    client.set_write_timeout(Some(PATIENCE))?;
-    let question = question(client)?;
-    let mut words = question.split_whitespace();
+fn respond(mut client: &TcpStream, exposition: &impl Fn() -> String) -> Result<()> {
+    client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+    let request = read_request(client)?;
+    let mut words = request.split_whitespace();
     let path = |target: &str| target.split('?').next().unwrap_or_default().to_owned();
     let (status, kind, body) = match (words.next(), words.next().map(path).as_deref()) {
         (Some("GET"), Some("/metrics")) => {
@@ -146,19 +146,19 @@ fn reply(mut client: &TcpStream, exposition: &impl Fn() -> String) -> Result<()>
     )
 }
 
-/// The head of a question; what there is of it when the client's time is over.
-fn question(mut client: &TcpStream) -> Result<String> {
-    let (mut head, mut room, began) = (Vec::new(), [0; 1024], Instant::now());
-    let whole = |head: &[u8]| head.windows(4).any(|four| four == b"\r\n\r\n") || head.len() > QUESTION_MOST;
-    while !whole(&head) {
-        let left = PATIENCE.saturating_sub(began.elapsed());
+/// Reads the head of a request.
+fn read_request(mut client: &TcpStream) -> Result<String> {
+    let (mut head, mut buffer, began) = (Vec::new(), [0; 1024], Instant::now());
+    let complete = |head: &[u8]| head.windows(4).any(|four| four == b"\r\n\r\n") || head.len() > REQUEST_BYTES_MAX;
+    while !complete(&head) {
+        let left = CLIENT_TIMEOUT.saturating_sub(began.elapsed());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
         }
         client.set_read_timeout(Some(left))?;
-        match client.read(&mut room)? {
+        match client.read(&mut buffer)? {
             0 => break,
-            read => head.extend_from_slice(&room[..read]),
+            read => head.extend_from_slice(&buffer[..read]),
         }
     }
     Ok(String::from_utf8_lossy(&head).into_owned())
@@ -169,40 +169,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_cannot_be_let_in_is_not_tried_again_at_once() {
+    fn accepting_pauses_after_a_failure() {
         let refused = || Error::from_raw_os_error(24);
         let (began, mut seen) = (Instant::now(), Vec::new());
-        each([Ok(1), Err(refused()), Ok(2)].into_iter(), |client| seen.push((client, began.elapsed() >= REST)));
+        each([Ok(1), Err(refused()), Ok(2)].into_iter(), |client| seen.push((client, began.elapsed() >= ACCEPT_RETRY)));
         assert_eq!(seen, [(1, false), (2, true)]);
     }
 
-    fn asked(at: SocketAddr, question: &str) -> String {
-        let mut client = TcpStream::connect(at).unwrap();
-        client.write_all(question.as_bytes()).unwrap();
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).unwrap();
-        answer
+    fn request(address: SocketAddr, request: &str) -> String {
+        let mut client = TcpStream::connect(address).unwrap();
+        client.write_all(request.as_bytes()).unwrap();
+        let mut response = String::new();
+        client.read_to_string(&mut response).unwrap();
+        response
     }
 
     #[test]
-    fn clients_that_say_nothing_keep_nobody_waiting() {
+    fn silent_clients_do_not_delay_others() {
         let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let at = listener.local_addr().unwrap();
         answer(listener, || "figures\n# EOF\n".to_owned()).unwrap();
         let began = Instant::now();
         let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(at).unwrap()).collect();
-        assert!(asked(at, "GET /metrics HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nfigures\n# EOF\n"));
-        assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+        assert!(request(at, "GET /metrics HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nfigures\n# EOF\n"));
+        assert!(began.elapsed() < CLIENT_TIMEOUT, "{:?}", began.elapsed());
         drop(silent);
         let began = Instant::now();
-        assert!(asked(at, "GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200 OK"));
-        assert!(asked(at, "GET /\r\n\r\n").starts_with("HTTP/1.1 404 "));
-        assert!(asked(at, "\0\u{1}\r\n\r\n").starts_with("HTTP/1.1 405 "));
-        assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+        assert!(request(at, "GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200 OK"));
+        assert!(request(at, "GET /\r\n\r\n").starts_with("HTTP/1.1 404 "));
+        assert!(request(at, "\0\u{1}\r\n\r\n").starts_with("HTTP/1.1 405 "));
+        assert!(began.elapsed() < CLIENT_TIMEOUT, "{:?}", began.elapsed());
     }
 
     #[test]
-    fn addresses_of_other_hosts_need_a_word() {
+    fn addresses_that_other_hosts_can_reach_need_consent() {
         let refused = |text| address(text, 9100, false, "or add --insecure where that is wanted").unwrap_err();
         assert_eq!(refused("10.0.0.1:80").1, "use 127.0.0.1:80, or add --insecure where that is wanted");
         assert!(refused("nowhere").1.contains("127.0.0.1:9100"));

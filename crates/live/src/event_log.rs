@@ -5,32 +5,31 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use engine::describe;
 use engine::gate::{Existing, create_output};
 use report::Event;
 use runner::RunProgress;
-
 use units::Nanos;
 
-use engine::describe;
-
-/// Interval of progress reports.
-const EVERY: Duration = Duration::from_millis(900);
+/// Minimum time between two progress events.
+const INTERVAL: Duration = Duration::from_millis(900);
 
 /// Events of a run, and the file of `--events`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct EventLog {
     file: Option<File>,
-    told: String,
-    last: Option<Instant>,
+    /// Lines since the last [`EventLog::take`].
+    lines: String,
+    last_progress: Option<Instant>,
     problem: Option<String>,
 }
 
 impl EventLog {
-    /// Opens the file, before the run.
+    /// Creates the file, if a path is given.
     ///
     /// # Errors
     ///
-    /// The system's refusal.
+    /// Why the file cannot be created.
     pub fn open(path: Option<&Path>) -> Result<Self, String> {
         let open = |path: &Path| {
             create_output(path, Existing::Replace).map_err(|denied| format!("--events {}: {denied}", path.display()))
@@ -38,13 +37,13 @@ impl EventLog {
         Ok(Self { file: path.map(open).transpose()?, ..Self::none() })
     }
 
-    /// Keeps events for the saved run alone.
+    /// Returns a log for the saved run, without a file.
     #[must_use]
     pub fn none() -> Self {
-        Self { file: None, told: String::new(), last: None, problem: None }
+        Self::default()
     }
 
-    /// Writes one event. What cannot be written must not end the run: [`EventLog::problem`] tells at its end.
+    /// Writes one event. A write error does not end the run; [`EventLog::problem`] returns it.
     pub fn tell(&mut self, event: &Event) {
         let line = event.line();
         if let Some(file) = &mut self.file
@@ -52,20 +51,20 @@ impl EventLog {
         {
             self.problem.get_or_insert_with(|| format!("the events are incomplete: {}", describe(&error)));
         }
-        self.told.push_str(&line);
+        self.lines.push_str(&line);
     }
 
-    /// All that was told since the last call.
+    /// Takes the lines written since the last call.
     pub fn take(&mut self) -> String {
-        std::mem::take(&mut self.told)
+        std::mem::take(&mut self.lines)
     }
 
-    /// Tells how far the run is, about once a second.
+    /// Writes a progress event, about once a second.
     pub fn progress(&mut self, progress: &RunProgress) {
-        if self.last.is_some_and(|last| last.elapsed() < EVERY) {
+        if self.last_progress.is_some_and(|last| last.elapsed() < INTERVAL) {
             return;
         }
-        self.last = Some(Instant::now());
+        self.last_progress = Some(Instant::now());
         self.tell(&Event::Progress {
             elapsed_s: progress.elapsed.secs_f64(),
             fraction: progress.fraction,
@@ -77,7 +76,7 @@ impl EventLog {
         });
     }
 
-    /// What went wrong while events were written.
+    /// Takes the first write error.
     pub fn problem(&mut self) -> Option<String> {
         self.problem.take()
     }

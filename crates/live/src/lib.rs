@@ -1,10 +1,11 @@
-//! What leaves a run while it goes on: a full screen on the terminal, metrics over HTTP, events and log files.
+//! Output during a run: a full screen on the terminal, metrics over HTTP, events and log files.
 //!
-//! An observer of the run fills a [`RunView`]; the screen ([`ScreenTerminal`]) and the metrics endpoint ([`endpoint`]) read it
-//! from threads of their own. They read what workers have published, and never block a worker. [`EventLog`] writes events
-//! as lines of JSON; [`LogFiles`] and [`AggregateLog`] write fio's logs. All files are made through the write gate.
+//! An observer of the run fills a [`RunView`]; the screen ([`ScreenTerminal`]) and the metrics endpoint ([`endpoint`])
+//! read it from threads of their own. They read published counters and never block a worker. [`EventLog`] writes events
+//! as lines of JSON; [`LogFiles`] and [`AggregateLog`] write fio's logs. All files are created through the write gate.
 //!
-//! What is *not* here: runs (`runner`), the environment and the exit of the process (`cli`), progress in lines (`report`).
+//! What is *not* here: runs (`runner`), the environment and the exit of the process (`cli`), progress in lines
+//! (`report`).
 
 mod bandwidth_log;
 pub mod endpoint;

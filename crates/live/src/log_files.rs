@@ -1,16 +1,15 @@
-//! fio's log files: bandwidth, IOPS and latencies, written while the run goes on.
+//! fio's log files: bandwidth, IOPS and latencies, written during the run.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Error, Write};
 use std::path::Path;
 
+use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::StatOptions;
 use meter::{LogEntry, LogKind};
 use runner::{LogSink, WorkerLog};
-
-use engine::describe;
 
 /// Creates log files through the write gate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,19 +20,18 @@ pub struct LogFiles;
 struct OpenLogs {
     files: BTreeMap<LogKind, BufWriter<File>>,
     offsets: bool,
-    failure: Option<String>,
+    /// The first write error.
+    failure: Option<Error>,
 }
 
 impl LogSink for LogFiles {
     fn create(&self, options: &StatOptions, number: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
         let mut files = BTreeMap::new();
         for (kind, path) in paths(options, number) {
-            // Workers that share a log append to it; the first one begins it anew.
+            // Workers that share a log append to it; the first one truncates it.
             let shared = !options.per_job_logs && number > 0;
             let existing = if shared { Existing::Append } else { Existing::Replace };
-            let file = create_output(Path::new(&path), existing);
-            let file = file.map_err(|denied| format!("cannot make the log file {path}: {denied}"))?;
-            files.insert(kind, BufWriter::new(file));
+            files.insert(kind, create_log(&path, existing)?);
         }
         if files.is_empty() {
             return Ok(None);
@@ -42,34 +40,33 @@ impl LogSink for LogFiles {
     }
 }
 
-impl OpenLogs {
-    fn fail(&mut self, error: &std::io::Error) {
-        self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", describe(error)));
-    }
-}
-
 impl WorkerLog for OpenLogs {
     fn write(&mut self, entries: &[LogEntry]) {
         for entry in entries {
             if let Some(file) = self.files.get_mut(&entry.kind) {
                 let line = report::log(&[entry.into()], report::LogRendering { offset: self.offsets });
-                if let Err(error) = file.write_all(line.as_bytes()) {
-                    self.fail(&error);
-                }
+                self.failure = self.failure.take().or(file.write_all(line.as_bytes()).err());
             }
         }
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), String> {
-        let failed = self.files.values_mut().filter_map(|file| file.flush().err()).next();
-        failed.into_iter().for_each(|error| self.fail(&error));
-        self.failure.map_or(Ok(()), Err)
+        for file in self.files.values_mut() {
+            self.failure = self.failure.take().or(file.flush().err());
+        }
+        self.failure.map_or(Ok(()), |error| Err(format!("a log file is incomplete: {}", describe(&error))))
     }
 }
 
-/// Returns which logs are wanted, and where they go: `PREFIX_lat.3.log` for the third worker.
+/// Creates a log file through the write gate.
+pub(crate) fn create_log(path: &str, existing: Existing) -> Result<BufWriter<File>, String> {
+    let file = create_output(Path::new(path), existing);
+    file.map(BufWriter::new).map_err(|denied| format!("cannot make the log file {path}: {denied}"))
+}
+
+/// Returns the requested logs and their paths, such as `PREFIX_lat.3.log` for the third worker.
 fn paths(options: &StatOptions, number: usize) -> Vec<(LogKind, String)> {
-    let wanted = [
+    let logs = [
         (&options.write_lat_log, LogKind::Submission, "slat"),
         (&options.write_lat_log, LogKind::Service, "clat"),
         (&options.write_lat_log, LogKind::Latency, "lat"),
@@ -77,8 +74,7 @@ fn paths(options: &StatOptions, number: usize) -> Vec<(LogKind, String)> {
         (&options.write_iops_log, LogKind::Iops, "iops"),
     ];
     let ending = if options.per_job_logs { format!(".{}.log", number + 1) } else { ".log".to_owned() };
-    wanted
-        .into_iter()
+    logs.into_iter()
         .filter_map(|(prefix, kind, name)| Some((kind, format!("{}_{name}{ending}", prefix.as_ref()?))))
         .collect()
 }

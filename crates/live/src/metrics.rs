@@ -1,5 +1,5 @@
-//! A run that goes on, as OpenMetrics. What a finished run is written as with `-o x.prom` has the same names for the same
-//! figures; docs/metrics.md lists them all.
+//! The metrics of a running run, as OpenMetrics. `-o x.prom` writes the same figures of a finished run under the same
+//! names; docs/metrics.md lists them.
 
 use meter::{Glance, Histogram, Latency, SummaryDirection, bucket_of};
 use report::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
@@ -10,7 +10,7 @@ use volume::{ServiceStage, StageKind};
 
 use crate::view::{JobFacts, ViewState, WatchedRun};
 
-/// One job, and what its workers have counted.
+/// One job and the counters of its workers.
 struct JobMetrics<'a> {
     facts: &'a JobFacts,
     labels: String,
@@ -24,7 +24,7 @@ impl<'a> JobMetrics<'a> {
         Self { facts, labels, sum: subject.sum(facts) }
     }
 
-    /// The kinds of operation that it has done, with their labels.
+    /// Returns the kinds of operation that the job has done, with their labels.
     fn kinds(&self) -> impl Iterator<Item = (usize, String)> {
         let used = SummaryDirection::ALL.into_iter().filter(|kind| self.sum.ios[*kind as usize] > 0);
         used.map(|kind| (kind as usize, format!("{},{}", self.labels, label("kind", kind.name()))))
@@ -54,13 +54,13 @@ const LIMIT_USED: Metric = Metric::new(
 const LIMIT_CREDITS: Metric =
     Metric::new("fathom_limit_credits_ratio", Gauge, "What is left of the burst credits, from 0 to 1.");
 
-/// All that is told of a run.
-pub fn exposition(seen: &ViewState) -> String {
+/// Renders the metrics of a run.
+pub fn exposition(state: &ViewState) -> String {
     let mut out = OpenMetrics::default();
     out.family(BUILD);
     out.sample(&label("version", env!("CARGO_PKG_VERSION")), 1.0);
-    progress(&mut out, seen);
-    if let Some(subject) = &seen.subject {
+    progress(&mut out, state);
+    if let Some(subject) = &state.subject {
         let jobs: Vec<JobMetrics> = subject.jobs.iter().map(|facts| JobMetrics::new(subject, facts)).collect();
         counts(&mut out, &jobs);
         latencies(&mut out, &jobs);
@@ -70,11 +70,11 @@ pub fn exposition(seen: &ViewState) -> String {
     out.finish()
 }
 
-fn progress(out: &mut OpenMetrics, seen: &ViewState) {
-    let Some(moment) = &seen.progress else { return };
+fn progress(out: &mut OpenMetrics, state: &ViewState) {
+    let Some(progress) = &state.progress else { return };
     out.family(ELAPSED);
-    out.sample("", moment.elapsed.secs_f64());
-    if let Some(fraction) = moment.fraction {
+    out.sample("", progress.elapsed.secs_f64());
+    if let Some(fraction) = progress.fraction {
         out.family(PROGRESS);
         out.sample("", fraction.clamp(0.0, 1.0));
     }
@@ -124,45 +124,23 @@ fn summary(out: &mut OpenMetrics, labels: &str, latency: &Latency) {
     if count == 0 {
         return;
     }
-    let known = |percent: f64| latency.histogram.percentile(percent).map(|ns| (percent, ns.secs_f64()));
-    out.summary(labels, PERCENTILES.into_iter().filter_map(known), sum_s(latency), count);
+    let quantile = |percent: f64| latency.histogram.percentile(percent).map(|ns| (percent, ns.secs_f64()));
+    out.summary(labels, PERCENTILES.into_iter().filter_map(quantile), sum_s(latency), count);
 }
 
 fn sum_s(latency: &Latency) -> f64 {
     latency.moments.mean_ns() * latency.moments.count() as f64 / 1e9
 }
 
-/// Bounds at 1, 2 and 5 of each power of ten from a microsecond to ten seconds. Each is as exact as the histograms are: it
-/// lies in a bucket that is at most 0.8 % wide and counts below.
+/// Writes a histogram with bounds at 1, 2 and 5 times each power of ten from 1 us to 10 s. A bound is as exact as the
+/// meter's histograms: it lies in a bucket of at most 0.8 % width, which counts as below it.
 fn buckets(out: &mut OpenMetrics, labels: &str, latency: &Latency) {
-    const STEPS: [u64; 22] = [
-        1_000,
-        2_000,
-        5_000,
-        10_000,
-        20_000,
-        50_000,
-        100_000,
-        200_000,
-        500_000,
-        1_000_000,
-        2_000_000,
-        5_000_000,
-        10_000_000,
-        20_000_000,
-        50_000_000,
-        100_000_000,
-        200_000_000,
-        500_000_000,
-        1_000_000_000,
-        2_000_000_000,
-        5_000_000_000,
-        10_000_000_000,
-    ];
-    let bounds = STEPS.iter().map(|&ns| (ns as f64 / 1e9, up_to(&latency.histogram, ns)));
+    let steps = (3..10).flat_map(|power| [1, 2, 5].map(|step| step * 10_u64.pow(power))).chain([10_000_000_000]);
+    let bounds = steps.map(|ns| (ns as f64 / 1e9, up_to(&latency.histogram, ns)));
     out.histogram(labels, bounds, sum_s(latency), latency.histogram.total());
 }
 
+/// Returns the number of values up to the bucket that holds `ns`.
 fn up_to(histogram: &Histogram, ns: u64) -> u64 {
     let last = bucket_of(ns);
     histogram.buckets().take_while(|(bucket, _)| *bucket <= last).map(|(_, n)| n).sum()
@@ -190,16 +168,16 @@ fn limits(out: &mut OpenMetrics, stages: &[ServiceStage]) {
     ];
     for (metric, figure) in figures {
         out.family(metric);
-        stages.iter().for_each(|stage| out.sample(&of_stage(stage), figure(stage)));
+        stages.iter().for_each(|stage| out.sample(&stage_labels(stage), figure(stage)));
     }
     let credits = || stages.iter().filter_map(|stage| Some((stage, stage.credits?)));
     if credits().next().is_some() {
         out.family(LIMIT_CREDITS);
-        credits().for_each(|(stage, credits)| out.sample(&of_stage(stage), credits.left / credits.most.max(1.0)));
+        credits().for_each(|(stage, credits)| out.sample(&stage_labels(stage), credits.left / credits.most.max(1.0)));
     }
 }
 
-fn of_stage(stage: &ServiceStage) -> String {
+fn stage_labels(stage: &ServiceStage) -> String {
     let kind = if stage.kind == StageKind::Limit { "limit" } else { "station" };
     [label("limit", &stage.name), label("owner", &stage.owner), label("kind", kind)].join(",")
 }

@@ -1,6 +1,6 @@
 //! The state of a run, as the screen and the metrics endpoint read it.
 //!
-//! They read what workers have published, from threads of their own, and never block a worker.
+//! They run on threads of their own, read published counters and never block a worker.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,30 +11,30 @@ use runner::{Observer, RunCounters, RunProgress, WorkerPlan, policy};
 use units::Nanos;
 use volume::ServiceStage;
 
-/// Facts about a job before it begins; jobs of one name and one reporting group are one.
+/// Facts about a job, known before it begins. Jobs of one name and reporting group count as one.
 #[derive(Clone, Debug, Default)]
 pub struct JobFacts {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// Its reporting group.
+    /// Reporting group.
     pub group: u32,
-    /// Such as `randread 4 KiB`.
+    /// Access pattern and block size, such as `randread 4 KiB`.
     pub load: String,
-    /// Its engine, by fio's name.
+    /// fio's name of the engine.
     pub engine: &'static str,
-    /// Its files, export or volume.
+    /// Files, export or volume.
     pub target: String,
-    /// Operations that all of its workers can have in flight.
+    /// Queue depth of all workers together.
     pub depth: u32,
     /// Whether arrivals follow a schedule.
     pub scheduled: bool,
-    /// How long each worker runs before results count.
+    /// Ramp time, before results count.
     pub ramp: Nanos,
-    /// The numbers of its workers.
+    /// Numbers of the workers.
     pub workers: Vec<usize>,
 }
 
-/// Jobs that run, or have run, with the counters that they publish.
+/// Running or finished jobs, with the counters that their workers publish.
 #[derive(Debug)]
 pub struct WatchedRun {
     /// The jobs.
@@ -47,36 +47,32 @@ impl WatchedRun {
         let mut jobs: Vec<JobFacts> = Vec::new();
         for worker in workers {
             let job = &plan.jobs[worker.job];
-            let same = |known: &&mut JobFacts| known.name == job.name && known.group == worker.group;
-            let facts = match jobs.iter_mut().rev().find(same) {
-                Some(facts) => facts,
-                None => {
-                    jobs.push(JobFacts {
-                        name: job.name.clone(),
-                        group: worker.group,
-                        load: record::Declared::load_of(job),
-                        engine: job.engine.engine.name(),
-                        target: job.target(),
-                        scheduled: policy::is_scheduled(job),
-                        ramp: job.extent.ramp_time,
-                        ..JobFacts::default()
-                    });
-                    let last = jobs.len() - 1;
-                    &mut jobs[last]
-                }
-            };
-            facts.depth += policy::depth(job);
-            facts.workers.push(worker.number);
+            let known = jobs.iter().rposition(|known| known.name == job.name && known.group == worker.group);
+            let index = known.unwrap_or_else(|| {
+                jobs.push(JobFacts {
+                    name: job.name.clone(),
+                    group: worker.group,
+                    load: record::Declared::load_of(job),
+                    engine: job.engine.engine.name(),
+                    target: job.target(),
+                    scheduled: policy::is_scheduled(job),
+                    ramp: job.extent.ramp_time,
+                    ..JobFacts::default()
+                });
+                jobs.len() - 1
+            });
+            jobs[index].depth += policy::depth(job);
+            jobs[index].workers.push(worker.number);
         }
         Self { jobs, counters: Arc::clone(counters) }
     }
 
-    /// Returns what one worker has counted.
+    /// Returns the published counters of a worker.
     pub fn glance(&self, worker: usize) -> MutexGuard<'_, Glance> {
         self.counters.worker(worker).glance()
     }
 
-    /// Returns what the workers of a job have counted together.
+    /// Returns the sum of the counters of a job's workers.
     #[must_use]
     pub fn sum(&self, job: &JobFacts) -> Glance {
         let mut sum = Glance::default();
@@ -84,64 +80,64 @@ impl WatchedRun {
         sum
     }
 
-    /// Returns how many workers of a job are running.
+    /// Returns the number of a job's running workers.
     #[must_use]
     pub fn running(&self, job: &JobFacts) -> usize {
         job.workers.iter().filter(|&&worker| self.is_running(worker)).count()
     }
 
-    /// Returns whether a worker is running.
+    /// Reports whether a worker is running.
     #[must_use]
     pub fn is_running(&self, worker: usize) -> bool {
         self.counters.worker(worker).is_running()
     }
 
-    /// Returns what the limits of modelled volumes have done, and until when; nothing on devices.
+    /// Returns the counters of the limits of modelled volumes and their instant; none on devices.
     #[must_use]
     pub fn stages(&self) -> (Nanos, Vec<ServiceStage>) {
         self.counters.stages()
     }
 }
 
-/// A file that is written before a run.
+/// Progress of writing a file before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileProgress {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// How much of it is written, from 0 to 1.
+    /// Written fraction, from 0 to 1.
     pub fraction: f64,
 }
 
 /// The visible state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct ViewState {
-    /// The run, or the last one.
+    /// The current run, or the last one.
     pub subject: Option<Arc<WatchedRun>>,
-    /// How far it is; `None` before it begins.
+    /// Progress of the run; `None` before it begins.
     pub progress: Option<RunProgress>,
-    /// The file that is written before it begins.
+    /// The file that is being written before the run begins.
     pub making: Option<FileProgress>,
-    /// Which of several runs it is.
+    /// Label of the run among several.
     pub lead: String,
-    /// What has gone wrong.
+    /// Problems so far.
     pub notes: Vec<String>,
 }
 
-/// Notes that are kept; more do not fit a screen.
-const NOTES_MOST: usize = 64;
+/// Maximum number of notes; more do not fit on a screen.
+const NOTES_MAX: usize = 64;
 
 /// Observes a run for readers in other threads.
 #[derive(Clone, Debug, Default)]
 pub struct RunView(Arc<Mutex<ViewState>>);
 
 impl RunView {
-    /// Returns what is visible now.
+    /// Returns a copy of the current state.
     #[must_use]
     pub fn look(&self) -> ViewState {
         self.state().clone()
     }
 
-    /// Sets which of several runs is shown.
+    /// Sets the label of the run among several.
     pub fn set_lead(&self, lead: &str) {
         lead.clone_into(&mut self.state().lead);
     }
@@ -161,7 +157,7 @@ impl Observer for RunView {
 
     fn note(&mut self, text: &str) {
         let mut state = self.state();
-        if state.notes.len() < NOTES_MOST {
+        if state.notes.len() < NOTES_MAX {
             state.notes.push(text.to_owned());
         }
     }

@@ -1,13 +1,13 @@
-//! Texts of manual pages beside the help: environment, files, exit codes.
+//! Texts of manual pages that the help does not have: environment, files, exit codes.
 
-/// Something that matters to some commands.
+/// A variable or a file that affects some commands.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
-    /// Its name, as it is typed.
+    /// Name, as typed.
     pub name: &'static str,
-    /// What it is for.
+    /// Description.
     pub text: &'static str,
-    /// The commands that it matters to; none for all of them.
+    /// The affected commands; empty for all of them.
     commands: &'static [&'static str],
 }
 
@@ -16,8 +16,8 @@ const fn fact(name: &'static str, commands: &'static [&'static str], text: &'sta
 }
 
 impl Fact {
-    /// Whether it matters to a command; everything does to the program.
-    pub(crate) fn matters_to(&self, command: Option<&str>) -> bool {
+    /// Reports whether this affects a command; `None` stands for the whole program.
+    pub(crate) fn affects(&self, command: Option<&str>) -> bool {
         command.is_none_or(|name| self.commands.is_empty() || self.commands.contains(&name))
     }
 }
@@ -25,14 +25,14 @@ impl Fact {
 /// Commands that take jobs.
 pub(crate) const MEASURING: &[&str] = &["run", "sim", "sweep", "fio"];
 
-/// Commands that leave a run behind.
-const MADE: &[&str] = &["run", "sim", "sweep", "suite"];
-/// Those, and the one that removes runs.
+/// Commands that save a run.
+const SAVING: &[&str] = &["run", "sim", "sweep", "suite"];
+/// Commands that save or remove runs.
 const PRUNING: &[&str] = &["run", "sim", "sweep", "suite", "runs"];
-/// Commands that keep runs or read them.
-const KEEPING: &[&str] = &["run", "sim", "sweep", "suite", "runs", "report", "compare", "gate", "explain"];
+/// Commands that save or read runs.
+const USING: &[&str] = &["run", "sim", "sweep", "suite", "runs", "report", "compare", "gate", "explain"];
 
-/// Variables of the environment.
+/// Environment variables.
 pub const ENVIRONMENT: &[Fact] = &[
     fact("NO_COLOR", &[], "Set to anything: no colours."),
     fact("CLICOLOR_FORCE", &[], "Set to anything: colours even where no terminal is."),
@@ -45,13 +45,13 @@ pub const ENVIRONMENT: &[Fact] = &[
         MEASURING,
         "Any variable: `${NAME}` in a job file stands for its value. One that is not set is an error.",
     ),
-    fact("FATHOM_HOME", KEEPING, "Runs are kept in `runs` below it."),
+    fact("FATHOM_HOME", USING, "Runs are kept in `runs` below it."),
     fact(
         "XDG_DATA_HOME",
-        KEEPING,
+        USING,
         "Without `FATHOM_HOME` runs are kept in `fathom/runs` below it; `~/.local/share` where it is not set.",
     ),
-    fact("FATHOM_NO_RECORD", MADE, "Set to anything: no run is kept."),
+    fact("FATHOM_NO_RECORD", SAVING, "Set to anything: no run is kept."),
     fact("FATHOM_KEEP_FOR", PRUNING, "How old runs become, such as `90d`; a year where it is not set, or `unlimited`."),
     fact(
         "FATHOM_KEEP_SIZE",
@@ -67,9 +67,9 @@ pub const ENVIRONMENT: &[Fact] = &[
     fact("TMPDIR", &["serve"], "Where sockets are, where there is no `XDG_RUNTIME_DIR`; `/tmp` where it is not set."),
 ];
 
-/// Files that are read or left behind.
+/// Files that are read or written.
 pub(crate) const FILES: &[Fact] = &[
-    fact("$XDG_DATA_HOME/fathom/runs/", KEEPING, "A folder for each run that was kept."),
+    fact("$XDG_DATA_HOME/fathom/runs/", USING, "A folder for each run that was kept."),
     fact(
         "$XDG_STATE_HOME/fathom/suites/",
         &["suite"],
@@ -84,7 +84,7 @@ pub(crate) const FILES: &[Fact] = &[
     ),
 ];
 
-/// Exit codes, where a command tells none of its own.
+/// Exit codes of commands whose help lists none.
 pub(crate) const EXITS: &[(&str, &str)] = &[
     ("0", "good"),
     ("1", "an expectation or a verification failed"),
@@ -108,7 +108,7 @@ pub(crate) const OVERVIEW: &[&str] = &[
      existing file that Fathom did not make unless `--allow-overwrite=FILE` does.",
 ];
 
-/// First commands.
+/// Examples for beginners.
 pub(crate) const FIRST_STEPS: &[&str] = &[
     "fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --direct=1 --iodepth=32 --ioengine=libaio",
     "fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 job.fio",

@@ -3,11 +3,11 @@
 /// The text after the options of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Help<'a> {
-    /// Filled text, and lists under a line of their own.
-    pub(crate) says: Vec<HelpBlock<'a>>,
-    /// Lines to type.
+    /// Paragraphs and lists.
+    pub(crate) description: Vec<HelpBlock<'a>>,
+    /// Command lines.
     pub(crate) examples: Vec<&'a str>,
-    /// Codes and what they mean.
+    /// Exit codes and their meanings.
     pub(crate) exits: Vec<(String, String)>,
 }
 
@@ -16,12 +16,12 @@ pub(crate) struct Help<'a> {
 pub(crate) enum HelpBlock<'a> {
     /// Filled text.
     Text(&'a str),
-    /// A line, and indented lines under it.
+    /// A line and the indented lines below it.
     Listing(&'a str, Vec<&'a str>),
 }
 
 impl<'a> Help<'a> {
-    /// Reads it paragraph by paragraph.
+    /// Parses the text paragraph by paragraph.
     pub(crate) fn read(text: &'a str) -> Self {
         let mut help = Self::default();
         for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
@@ -36,32 +36,29 @@ impl<'a> Help<'a> {
         if first == "Examples:" {
             self.examples.extend(lines());
         } else if first.starts_with("Exit codes") {
-            let (_, told) = paragraph.split_once(':').unwrap_or((first, rest));
-            self.exits.extend(exits(told));
+            let (_, codes) = paragraph.split_once(':').unwrap_or((first, rest));
+            self.exits.extend(exits(codes));
         } else if first.ends_with(':') && rest.lines().all(|line| line.starts_with(' ')) {
-            self.says.push(HelpBlock::Listing(first, lines().collect()));
+            self.description.push(HelpBlock::Listing(first, lines().collect()));
         } else {
-            self.says.push(HelpBlock::Text(paragraph));
+            self.description.push(HelpBlock::Text(paragraph));
         }
     }
 }
 
-/// Codes in columns, or one after the other in a line.
-fn exits(told: &str) -> Vec<(String, String)> {
-    let entries: Vec<&str> = match told.trim_start_matches(' ').strip_prefix('\n') {
+/// Parses exit codes, in columns or in one line.
+fn exits(text: &str) -> Vec<(String, String)> {
+    let entries: Vec<&str> = match text.trim_start_matches(' ').strip_prefix('\n') {
         Some(columns) => columns.lines().flat_map(|line| line.split("  ")).collect(),
-        None => told.split(", ").collect(),
+        None => text.split(", ").collect(),
     };
     let mut codes: Vec<(String, String)> = Vec::new();
     for entry in entries.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
-        let split = if entry.starts_with(|letter: char| letter.is_ascii_digit()) {
-            entry.split_once(' ')
-        } else {
-            entry.split_once(": ")
-        };
+        let separator = if entry.starts_with(|letter: char| letter.is_ascii_digit()) { " " } else { ": " };
+        let split = entry.split_once(separator);
         match (split, codes.last_mut()) {
             (Some((code, meaning)), _) => codes.push((code.to_owned(), meaning.to_owned())),
-            // The rest of a meaning that has a comma in it.
+            // The rest of a meaning that contains a comma.
             (None, Some((_, meaning))) => *meaning = format!("{meaning}, {entry}"),
             (None, None) => {}
         }
@@ -73,7 +70,7 @@ fn exits(told: &str) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    fn told(codes: &[(String, String)]) -> Vec<(&str, &str)> {
+    fn borrowed(codes: &[(String, String)]) -> Vec<(&str, &str)> {
         codes.iter().map(|(code, meaning)| (code.as_str(), meaning.as_str())).collect()
     }
 
@@ -83,16 +80,17 @@ mod tests {
             "Some words\non two lines.\n\nExpressions:\n  a >= 1\n\nExamples:\n  fathom run a\n  fathom run b\n\nExit codes:\n  \
              0 good           1 bad\n  128+n ended by signal n: kept    with --run: that of CMD",
         );
-        let says = [HelpBlock::Text("Some words\non two lines."), HelpBlock::Listing("Expressions:", vec!["a >= 1"])];
-        assert_eq!(help.says, says);
+        let description =
+            [HelpBlock::Text("Some words\non two lines."), HelpBlock::Listing("Expressions:", vec!["a >= 1"])];
+        assert_eq!(help.description, description);
         assert_eq!(help.examples, ["fathom run a", "fathom run b"]);
         let codes = [("0", "good"), ("1", "bad"), ("128+n", "ended by signal n: kept"), ("with --run", "that of CMD")];
-        assert_eq!(told(&help.exits), codes);
+        assert_eq!(borrowed(&help.exits), codes);
     }
 
     #[test]
-    fn exit_codes_in_one_line_are_told_apart() {
+    fn exit_codes_in_one_line_are_separated() {
         let help = Help::read("Exit codes: 0 good, 2 refused, nothing was touched, 3 I/O error");
-        assert_eq!(told(&help.exits), [("0", "good"), ("2", "refused, nothing was touched"), ("3", "I/O error")]);
+        assert_eq!(borrowed(&help.exits), [("0", "good"), ("2", "refused, nothing was touched"), ("3", "I/O error")]);
     }
 }

@@ -1,4 +1,4 @@
-//! The page of job options, from the option table.
+//! Renders the page of job options from the option table.
 
 use job::docs;
 use job::table::{OptionSpec, Status};
@@ -7,7 +7,7 @@ use super::facts::JOB_FILES;
 use super::page::{name, see_also};
 use super::roff::{Roff, bold, italic};
 
-/// `fathom-options(5)`.
+/// Renders `fathom-options(5)`.
 pub(crate) fn of_job_options() -> String {
     let mut page = Roff::new("fathom-options", 5);
     name(&mut page, "fathom-options", "job files and job options of Fathom");
@@ -35,10 +35,10 @@ pub(crate) fn of_job_options() -> String {
     missing.dedup();
     page.paragraph(&format!("{}.", missing.join(", ")));
     see_also(&mut page, &["fathom(1)", "fathom-run(1)", "fathom-sim(1)", "fathom-fio(1)", "fio(1)"]);
-    page.finish()
+    page.text
 }
 
-/// `bs, blocksize = size`.
+/// Returns the tag of an option, such as `bs, blocksize=size`.
 fn tag(spec: &OptionSpec) -> String {
     let names: Vec<String> = spec.names().map(bold).collect();
     format!("{}={}", names.join(", "), italic(&docs::value(spec.kind)))

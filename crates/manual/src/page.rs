@@ -1,4 +1,4 @@
-//! The manual page of a command.
+//! Renders the manual pages of the program and of its commands.
 
 use clap::{Arg, Command};
 
@@ -6,7 +6,7 @@ use super::facts::{ENVIRONMENT, EXITS, FILES, FIRST_STEPS, Fact, MEASURING, OVER
 use super::help::{Help, HelpBlock};
 use super::roff::{Roff, bold, escaped, italic};
 
-/// The page of the program itself.
+/// Renders the page of the program.
 pub(crate) fn of_program(program: &Command) -> String {
     let mut page = Roff::new("fathom", 1);
     name(&mut page, "fathom", &about(program));
@@ -16,17 +16,17 @@ pub(crate) fn of_program(program: &Command) -> String {
     OVERVIEW.iter().for_each(|text| page.paragraph(text));
     page.section("COMMANDS");
     for command in commands(program) {
-        page.tagged(&reference(&full_name(command), 1), &about(command));
+        page.tagged(&reference(&full_name(command), "1"), &about(command));
     }
     page.section("EXAMPLES");
     page.verbatim(FIRST_STEPS);
     exits(&mut page, &[]);
     facts(&mut page, None);
     see_also(&mut page, &["fathom-options(5)", "fio(1)", "iostat(1)", "nbdkit(1)"]);
-    page.finish()
+    page.text
 }
 
-/// The page of one of its commands.
+/// Renders the page of a command.
 pub(crate) fn of_command(program: &Command, command: &Command) -> String {
     let mut page = Roff::new(&full_name(command), 1);
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn of_command(program: &Command, command: &Command) -> String {
     page.marked(&synopsis(command));
     page.section("DESCRIPTION");
     page.paragraph(&format!("{}.", about(command)));
-    for block in &help.says {
+    for block in &help.description {
         match block {
             HelpBlock::Text(text) => page.paragraph(text),
             HelpBlock::Listing(title, lines) => {
@@ -59,31 +59,31 @@ pub(crate) fn of_command(program: &Command, command: &Command) -> String {
     exits(&mut page, &help.exits);
     facts(&mut page, Some(command.get_name()));
     related(&mut page, program, command, &text);
-    page.finish()
+    page.text
 }
 
-/// The commands of a program or of a command, without the one that clap adds.
+/// Returns the subcommands, without clap's `help`.
 pub(crate) fn commands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| command.get_name() != "help")
 }
 
-/// The name of a command's page.
+/// Returns the name of a command's page.
 pub(crate) fn full_name(command: &Command) -> String {
     format!("fathom-{}", command.get_name())
 }
 
-/// The section that every page begins with.
+/// Writes the first section of a page.
 pub(crate) fn name(page: &mut Roff, name: &str, about: &str) {
     page.section("NAME");
-    // Indexes of manuals are made from this very line.
+    // Manual indexes are built from this line.
     page.line(&format!("{} \\- {}", escaped(name), escaped(&lower_first(about))));
 }
 
-/// The section that every page ends with.
+/// Writes the last section of a page.
 pub(crate) fn see_also(page: &mut Roff, pages: &[&str]) {
     page.section("SEE ALSO");
     let linked = pages.iter().filter_map(|page| page.strip_suffix(')')?.split_once('('));
-    let linked: Vec<String> = linked.map(|(name, section)| format!("{}({section})", bold(name))).collect();
+    let linked: Vec<String> = linked.map(|(name, section)| reference(name, section)).collect();
     page.line(&linked.join(",\n"));
 }
 
@@ -91,38 +91,35 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// As within a sentence, where names and abbreviations stay as they are.
+/// Lowers the first letter, as within a sentence; names and abbreviations are kept.
 fn lower_first(text: &str) -> String {
     if text.starts_with("Fathom") || text.chars().nth(1).is_some_and(char::is_uppercase) {
         return text.to_owned();
     }
     let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_lowercase().to_string()).unwrap_or_default();
+    let first: String = letters.next().into_iter().flat_map(char::to_lowercase).collect();
     first + letters.as_str()
 }
 
-fn reference(name: &str, section: u8) -> String {
+fn reference(name: &str, section: &str) -> String {
     format!("{}({section})", bold(name))
 }
 
-/// The synopsis, with the words of the program in bold.
+/// Renders the synopsis, with literal words in bold.
 fn synopsis(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
-    let is_own = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-    let own: Vec<&str> = usage.split(' ').take_while(is_own).collect();
-    let own = own.join(" ");
-    format!("{}{}", bold(&own), escaped(&usage[own.len()..]))
+    let is_literal = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let literal = usage.split(' ').take_while(is_literal).collect::<Vec<_>>().join(" ");
+    format!("{}{}", bold(&literal), escaped(&usage[literal.len()..]))
 }
 
-/// Positional arguments first, then options, as help has them.
+/// Returns the visible arguments: positional ones first, then options and flags, as in the help.
 fn arguments(command: &Command) -> impl Iterator<Item = &Arg> {
+    let is_flag = |argument: &&Arg| !argument.is_positional() && !argument.get_action().takes_values();
+    let flags = command.get_arguments().filter(is_flag);
     let shown = |argument: &&Arg| !argument.is_hide_set() && argument.get_id() != "help";
-    command.get_positionals().chain(command.get_opts()).chain(flags(command)).filter(shown)
-}
-
-fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|argument| !argument.is_positional() && !argument.get_action().takes_values())
+    command.get_positionals().chain(command.get_opts()).chain(flags).filter(shown)
 }
 
 fn options(page: &mut Roff, command: &Command) {
@@ -132,15 +129,14 @@ fn options(page: &mut Roff, command: &Command) {
         return;
     }
     page.section("OPTIONS");
-    let mut headings: Vec<Option<&str>> = arguments(command).map(Arg::get_help_heading).collect();
-    // Those without a heading first, the others in the order of the help.
-    headings.sort_by_key(Option::is_some);
-    let mut done: Vec<Option<&str>> = Vec::new();
-    for heading in headings {
-        if done.contains(&heading) {
-            continue;
+    // Arguments without a heading first, the others in the order of the help.
+    let mut headings = vec![None];
+    for heading in arguments(command).map(Arg::get_help_heading) {
+        if !headings.contains(&heading) {
+            headings.push(heading);
         }
-        done.push(heading);
+    }
+    for heading in headings {
         heading.into_iter().for_each(|heading| page.subsection(heading));
         let under = arguments(command).filter(|argument| argument.get_help_heading() == heading);
         under.for_each(|argument| page.tagged(&tag(argument), &meaning(argument)));
@@ -158,20 +154,14 @@ fn takes_jobs(command: &Command) -> bool {
     MEASURING.contains(&command.get_name())
 }
 
-/// `-o, --output FILE`.
+/// Returns the tag of an argument, such as `-o, --output FILE`.
 fn tag(argument: &Arg) -> String {
     let short = argument.get_short().map(|letter| bold(&format!("-{letter}")));
     let long = argument.get_long().map(|name| bold(&format!("--{name}")));
-    let names: Vec<String> = short.into_iter().chain(long).collect();
+    let names = short.into_iter().chain(long).collect::<Vec<_>>().join(", ");
     let value = argument.get_action().takes_values().then(|| italic(&value_name(argument)));
-    names
-        .join(", ")
-        .split(' ')
-        .map(str::to_owned)
-        .chain(value)
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let parts: Vec<String> = Some(names).filter(|names| !names.is_empty()).into_iter().chain(value).collect();
+    parts.join(" ")
 }
 
 fn value_name(argument: &Arg) -> String {
@@ -180,7 +170,7 @@ fn value_name(argument: &Arg) -> String {
     if names.is_empty() { argument.get_id().as_str().to_uppercase() } else { names.join(" ") }
 }
 
-/// Description of an argument: meaning, possible values, default.
+/// Describes an argument: meaning, possible values, default.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = format!("{}.", help.trim_end_matches('.'));
@@ -188,7 +178,7 @@ fn meaning(argument: &Arg) -> String {
         return text;
     }
     let values = argument.get_possible_values();
-    let told: Vec<String> = values
+    let shown: Vec<String> = values
         .iter()
         .filter(|value| !value.is_hide_set())
         .map(|value| match value.get_help() {
@@ -196,8 +186,8 @@ fn meaning(argument: &Arg) -> String {
             None => format!("`{}`", value.get_name()),
         })
         .collect();
-    if !told.is_empty() {
-        text.push_str(&format!(" One of {}.", told.join(", ")));
+    if !shown.is_empty() {
+        text.push_str(&format!(" One of {}.", shown.join(", ")));
     }
     let default: Vec<String> =
         argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
@@ -207,25 +197,26 @@ fn meaning(argument: &Arg) -> String {
     text
 }
 
-fn exits(page: &mut Roff, told: &[(String, String)]) {
+/// Writes the exit codes of a command, or the usual ones if it has none.
+fn exits(page: &mut Roff, own: &[(String, String)]) {
     page.section("EXIT STATUS");
-    let usual = || EXITS.iter().map(|(code, meaning)| ((*code).to_owned(), (*meaning).to_owned()));
-    let told: Vec<(String, String)> = if told.is_empty() { usual().collect() } else { told.to_vec() };
-    told.iter().for_each(|(code, meaning)| page.tagged(&bold(code), &format!("{meaning}.")));
+    let usual = EXITS.iter().copied().filter(|_| own.is_empty());
+    let codes = own.iter().map(|(code, meaning)| (code.as_str(), meaning.as_str())).chain(usual);
+    codes.for_each(|(code, meaning)| page.tagged(&bold(code), &format!("{meaning}.")));
 }
 
-/// Variables and files that matter to a command, or all of them.
+/// Writes the variables and files that affect a command, or all of them.
 fn facts(page: &mut Roff, command: Option<&str>) {
     for (title, table) in [("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)] {
-        let mut matter = table.iter().filter(|fact| fact.matters_to(command)).peekable();
-        if matter.peek().is_some() {
+        let mut facts = table.iter().filter(|fact| fact.affects(command)).peekable();
+        if facts.peek().is_some() {
             page.section(title);
-            matter.for_each(|Fact { name, text, .. }| page.tagged(&bold(name), text));
+            facts.for_each(|Fact { name, text, .. }| page.tagged(&bold(name), text));
         }
     }
 }
 
-/// The commands that the text of one speaks of.
+/// Writes references to the commands that a command's text mentions.
 fn related(page: &mut Roff, program: &Command, command: &Command, text: &str) {
     let mentioned = commands(program).filter(|other| {
         other.get_name() != command.get_name() && text.contains(&format!("fathom {}", other.get_name()))

@@ -1,10 +1,11 @@
-//! Writer of the manual page language, `man(7)` of groff and mandoc.
+//! Writes manual page markup, `man(7)` of groff and mandoc.
 
-/// A page under way.
+/// A page that is being written.
 #[derive(Debug)]
 pub(crate) struct Roff {
-    text: String,
-    /// Whether a heading is the last thing that was said: what follows it needs no space before it.
+    /// The source so far.
+    pub(crate) text: String,
+    /// Whether the last line is a heading: the next paragraph needs no space before it.
     headed: bool,
 }
 
@@ -13,7 +14,7 @@ impl Roff {
     pub(crate) fn new(name: &str, section: u8) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         let name = escaped(&name.to_uppercase());
-        // Options must not be hyphenated at the end of a line: they are copied.
+        // Options must not be hyphenated at the end of a line, because users copy them.
         let text = format!(".TH \"{name}\" {section} \"\" \"Fathom {version}\" \"Fathom Manual\"\n.nh\n.ad l\n");
         Self { text, headed: false }
     }
@@ -23,47 +24,37 @@ impl Roff {
         self.heading("SH", title);
     }
 
-    /// Begins a part of a section.
+    /// Begins a subsection.
     pub(crate) fn subsection(&mut self, title: &str) {
         self.heading("SS", title);
     }
 
-    /// Filled text.
+    /// Writes a paragraph of filled text.
     pub(crate) fn paragraph(&mut self, text: &str) {
         self.space();
-        self.filled(&prose(text));
+        self.line(&prose(text));
     }
 
-    /// A name or an option, already marked up, and what is to be said of it.
+    /// Writes a tag, already marked up, and its description.
     pub(crate) fn tagged(&mut self, tag: &str, text: &str) {
         self.headed = false;
         self.text.push_str(".TP\n");
-        self.filled(tag);
-        self.filled(&prose(text));
+        self.line(tag);
+        self.line(&prose(text));
     }
 
-    /// Lines as they are typed.
+    /// Writes lines verbatim.
     pub(crate) fn verbatim(&mut self, lines: &[&str]) {
         self.space();
         self.text.push_str(".RS 4\n.nf\n");
-        lines.iter().for_each(|line| self.filled(&escaped(line)));
+        lines.iter().for_each(|line| self.line(&escaped(line)));
         self.text.push_str(".fi\n.RE\n");
     }
 
-    /// Words that are already marked up, as they are.
-    pub(crate) fn line(&mut self, words: &str) {
-        self.filled(words);
-    }
-
-    /// Words that are already marked up, in a paragraph of their own.
-    pub(crate) fn marked(&mut self, words: &str) {
+    /// Writes a paragraph that is already marked up.
+    pub(crate) fn marked(&mut self, text: &str) {
         self.space();
-        self.filled(words);
-    }
-
-    /// The whole page.
-    pub(crate) fn finish(self) -> String {
-        self.text
+        self.line(text);
     }
 
     fn heading(&mut self, request: &str, title: &str) {
@@ -71,15 +62,15 @@ impl Roff {
         self.text.push_str(&format!(".{request} \"{}\"\n", escaped(title).replace('"', "\\(dq")));
     }
 
-    /// Room before a paragraph that is not the first one.
+    /// Separates a paragraph from the one before it.
     fn space(&mut self) {
         if !std::mem::take(&mut self.headed) {
             self.text.push_str(".PP\n");
         }
     }
 
-    /// A line of text: one that begins like a request is none.
-    fn filled(&mut self, text: &str) {
+    /// Writes text that is already marked up. A line that begins like a request is guarded.
+    pub(crate) fn line(&mut self, text: &str) {
         for line in text.lines() {
             let guard = if line.starts_with(['.', '\'']) { "\\&" } else { "" };
             self.text.push_str(&format!("{guard}{line}\n"));
@@ -87,17 +78,17 @@ impl Roff {
     }
 }
 
-/// Words to be typed as they are.
+/// Marks literal text.
 pub(crate) fn bold(text: &str) -> String {
     format!("\\fB{}\\fR", escaped(text))
 }
 
-/// Words that stand for others.
+/// Marks placeholders.
 pub(crate) fn italic(text: &str) -> String {
     format!("\\fI{}\\fR", escaped(text))
 }
 
-/// Text in which no character has a meaning, and which comes out as ASCII where it is ASCII, so that it can be copied.
+/// Escapes all characters with a meaning in markup. ASCII stays ASCII in the output, so that it can be copied.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
@@ -115,7 +106,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Sentences, each on a line of its own; what stands between backquotes is set as it is typed.
+/// Marks up text with each sentence on its own line; text between backquotes is literal.
 fn prose(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = String::new();
@@ -146,15 +137,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_is_taken_for_a_request_or_an_escape() {
+    fn no_text_becomes_a_request_or_an_escape() {
         let mut page = Roff::new("x", 1);
         page.verbatim(&[".so /etc/passwd", "'quoted' a\\b ~/x-y", "…"]);
-        let text = page.finish();
+        let text = page.text;
         assert!(text.contains("\n\\&.so /etc/passwd\n\\(aqquoted\\(aq a\\eb \\(ti/x\\-y\n\\[u2026]\n"), "{text}");
     }
 
     #[test]
-    fn sentences_have_lines_of_their_own_and_code_is_bold() {
+    fn sentences_are_on_separate_lines_and_code_is_bold() {
         assert_eq!(prose("One. Two e. g. `a-b`. Three."), "One.\nTwo e. g. \\fBa\\-b\\fR.\nThree.");
     }
 }

@@ -1,5 +1,5 @@
-//! What it costs to be looked at: IOPS of the null engine with the run recorded, events written, metrics scraped every second
-//! and the full screen drawn into a terminal of its own, against the same run with none of it.
+//! The cost of observers: IOPS of the null engine with a saved run, events, metrics scraped every second and the full
+//! screen on a pseudo-terminal, compared with the same run without them.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,41 +10,42 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{BenchScratch, median, rounded};
+use super::{median, rounded};
+use crate::scratch::ScratchDir;
 
-/// Pairs of runs; what counts is the median of their ratios.
+/// Pairs of runs; the median of their ratios counts.
 const PAIRS: usize = 15;
 const SECONDS: u64 = 4;
-/// At least so much of the IOPS has to be left.
+/// Minimum ratio of the IOPS.
 const WANTED: f64 = 0.98;
 const SCRAPE_EVERY: Duration = Duration::from_secs(1);
 
-/// Measures with one worker, beside which a processor is free, and with as many as there are processors.
+/// Measures with one worker, which leaves a processor for observers, and with a worker for each processor.
 pub(super) fn run(fathom: &Path) -> Result<Value> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut kept = json!({ "unit": "IOPS with everything, without, and the median of the ratios", "pairs": PAIRS, "seconds": SECONDS });
+    let mut results = json!({ "unit": "IOPS with everything, without, and the median of the ratios", "pairs": PAIRS, "seconds": SECONDS });
     for workers in [1, cpus] {
         let pairs = (0..PAIRS).map(|round| pair(fathom, workers, round)).collect::<Result<Vec<_>>>()?;
         let column = |of: fn(&(f64, f64)) -> f64| rounded(median(pairs.iter().map(of).collect()));
         let ratio = column(|(with, without)| with / without);
         let met = if ratio >= WANTED { "met" } else { "MISSED" };
         println!("{workers} workers: {ratio:.4} of the IOPS is left (wanted >= {WANTED}: {met})");
-        kept[format!("{workers} workers")] =
+        results[format!("{workers} workers")] =
             json!({ "with": column(|pair| pair.0), "without": column(|pair| pair.1), "ratio": ratio });
     }
-    kept["wanted"] = json!(format!("at least {WANTED} of the IOPS"));
-    Ok(kept)
+    results["wanted"] = json!(format!("at least {WANTED} of the IOPS"));
+    Ok(results)
 }
 
-/// One run of each, in an order that changes: with everything, and without.
+/// Runs with and without observers, in alternating order. Returns the IOPS of both.
 fn pair(fathom: &Path, workers: usize, round: usize) -> Result<(f64, f64)> {
-    let scratch = BenchScratch::new()?;
+    let scratch = ScratchDir::new("bench")?;
     if round.is_multiple_of(2) {
-        let with = looked_at(fathom, workers, &scratch.0)?;
-        Ok((with, alone(fathom, workers)?))
+        let with = observed(fathom, workers, &scratch.0)?;
+        Ok((with, unobserved(fathom, workers)?))
     } else {
-        let without = alone(fathom, workers)?;
-        Ok((looked_at(fathom, workers, &scratch.0)?, without))
+        let without = unobserved(fathom, workers)?;
+        Ok((observed(fathom, workers, &scratch.0)?, without))
     }
 }
 
@@ -53,7 +54,7 @@ fn job(workers: usize) -> [String; 2] {
     [format!("{load} --numjobs={workers} --runtime={SECONDS}"), "--format json".to_owned()]
 }
 
-fn alone(fathom: &Path, workers: usize) -> Result<f64> {
+fn unobserved(fathom: &Path, workers: usize) -> Result<f64> {
     let words = job(workers).join(" ");
     let output = Command::new(fathom)
         .arg("run")
@@ -65,7 +66,7 @@ fn alone(fathom: &Path, workers: usize) -> Result<f64> {
     iops(&String::from_utf8_lossy(&output.stdout))
 }
 
-fn looked_at(fathom: &Path, workers: usize, folder: &Path) -> Result<f64> {
+fn observed(fathom: &Path, workers: usize, folder: &Path) -> Result<f64> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let (result, events) = (folder.join("result.json"), folder.join("events.jsonl"));
     let command = format!(
@@ -76,7 +77,7 @@ fn looked_at(fathom: &Path, workers: usize, folder: &Path) -> Result<f64> {
         events.display(),
         result.display()
     );
-    // util-linux: a terminal of its own, whose output goes nowhere.
+    // `script` of util-linux provides a pseudo-terminal, whose output is discarded.
     let mut child = Command::new("script")
         .args(["-qefc", &command, "/dev/null"])
         .stdin(Stdio::null())
@@ -87,7 +88,7 @@ fn looked_at(fathom: &Path, workers: usize, folder: &Path) -> Result<f64> {
     let scraped = scrape(&mut child, port)?;
     let status = child.wait()?;
     let text = std::fs::read_to_string(&result).unwrap_or_default();
-    // Code 4 says that a run as short as this is not to be trusted alone.
+    // Exit code 4: so short a run alone is not trustworthy.
     ensure!(matches!(status.code(), Some(0 | 4)), "with everything it ended with {status}: {text:.500}");
     ensure!(scraped * 2 >= SECONDS, "only {scraped} scrapes were answered");
     let lines = std::fs::read_to_string(&events)?.lines().count() as u64;
@@ -95,16 +96,16 @@ fn looked_at(fathom: &Path, workers: usize, folder: &Path) -> Result<f64> {
     iops(&text)
 }
 
-/// Scrapes until the run is over. Returns how often it was answered.
+/// Scrapes until the run ends. Returns the number of answers.
 fn scrape(child: &mut Child, port: u16) -> Result<u64> {
     let mut answered = 0;
     while child.try_wait()?.is_none() {
         std::thread::sleep(SCRAPE_EVERY);
         let mut text = String::new();
         if let Ok(mut client) = TcpStream::connect(("127.0.0.1", port)) {
-            let asked =
+            let received =
                 client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").and_then(|()| client.read_to_string(&mut text));
-            answered += u64::from(asked.is_ok() && text.contains("fathom_operations_total{"));
+            answered += u64::from(received.is_ok() && text.contains("fathom_operations_total{"));
         }
     }
     Ok(answered)

@@ -1,22 +1,23 @@
-//! Models by themselves (`sim`), the disk server against others (`serve`), what it costs to be looked at (`live`), and
-//! Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a machine whose
-//! speed drifts bends both alike. What counts is the median of the ratios.
+//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`), and
+//! Fathom compared with the installed fio in pairs. Both programs of a pair run the same command line one after the
+//! other, so that a drifting machine affects both alike. The median of the ratios counts.
 
 mod cases;
 mod live;
 mod serve;
 mod sim;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+use crate::scratch::ScratchDir;
 use cases::{BenchCase, BenchFigure, CASES};
 
-/// One run of one of the two programs.
+/// The figures of one run of one program.
 struct BenchSample {
     iops: f64,
     user_ns_per_io: f64,
@@ -24,83 +25,57 @@ struct BenchSample {
     wall_ms: f64,
 }
 
-/// A bench that is not a comparison with fio.
+/// A benchmark that is no comparison with fio.
 type Bench = fn(&Path) -> Result<Value>;
 
-const OF_THEIR_OWN: [(&str, Bench); 3] = [("sim", sim::run), ("serve", serve::run), ("live", live::run)];
+const OTHER_BENCHES: [(&str, Bench); 3] = [("sim", sim::run), ("serve", serve::run), ("live", live::run)];
 
-/// Runs the cases whose names begin with one of `wanted` (all, if none is given) and keeps the outcome in `perf/`.
+/// Runs the benchmarks whose names start with one of `wanted`, or all, and saves the results in `perf/`.
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {
     let is_known = |wanted: &str| {
-        OF_THEIR_OWN.iter().any(|(name, _)| *name == wanted) || CASES.iter().any(|case| case.name.starts_with(wanted))
+        OTHER_BENCHES.iter().any(|(name, _)| *name == wanted) || CASES.iter().any(|case| case.name.starts_with(wanted))
     };
     if let Some(unknown) = wanted.iter().find(|wanted| !is_known(wanted)) {
         let names: Vec<&str> =
-            OF_THEIR_OWN.iter().map(|(name, _)| *name).chain(CASES.iter().map(|case| case.name)).collect();
+            OTHER_BENCHES.iter().map(|(name, _)| *name).chain(CASES.iter().map(|case| case.name)).collect();
         anyhow::bail!("`{unknown}` is no bench; there are {}", names.join(", "));
     }
     let root = crate::tidy::root()?;
-    let fathom = build(&root)?;
-    for (name, bench) in OF_THEIR_OWN.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
-        let mut kept = bench(&fathom)?;
-        kept["machine"] = machine();
-        keep(&root, &format!("perf/{name}.json"), &kept)?;
+    let fathom = crate::scratch::build(&root, &["--profile", "dist"], "dist")?;
+    for (name, bench) in OTHER_BENCHES.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
+        save(&root, &format!("perf/{name}.json"), bench(&fathom)?)?;
     }
-    if !wanted.is_empty() && wanted.iter().all(|name| OF_THEIR_OWN.iter().any(|(known, _)| known == name)) {
+    if !wanted.is_empty() && wanted.iter().all(|name| OTHER_BENCHES.iter().any(|(known, _)| known == name)) {
         return Ok(());
     }
-    let scratch = BenchScratch::new()?;
-    let mut kept = read_kept(&root);
+    let scratch = ScratchDir::new("bench")?;
+    let text = std::fs::read_to_string(root.join("perf/fio.json")).unwrap_or_default();
+    let mut saved = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     for case in CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| case.name.starts_with(name))) {
         let outcome = measure(case, &fathom, &scratch)?;
         println!("{}", line(case, &outcome));
-        kept[case.name] = outcome;
+        saved[case.name] = outcome;
     }
-    kept["machine"] = machine();
-    keep(&root, "perf/fio.json", &kept)
+    save(&root, "perf/fio.json", saved)
 }
 
-fn keep(root: &Path, name: &str, outcome: &Value) -> Result<()> {
+/// Saves results together with a description of the machine.
+fn save(root: &Path, name: &str, mut results: Value) -> Result<()> {
+    results["machine"] = machine();
     let path = root.join(name);
     std::fs::create_dir_all(root.join("perf"))?;
-    std::fs::write(&path, format!("{outcome:#}\n"))?;
+    std::fs::write(&path, format!("{results:#}\n"))?;
     println!("kept in {}", crate::tidy::relative(root, &path));
     Ok(())
 }
 
-fn build(root: &Path) -> Result<PathBuf> {
-    let status =
-        Command::new("cargo").args(["build", "--profile", "dist", "--bin", "fathom"]).current_dir(root).status()?;
-    ensure!(status.success(), "the build failed");
-    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(folder.join("dist/fathom"))
-}
-
-/// A scratch folder on the disk that holds the temporary folder; removed at the end.
-struct BenchScratch(PathBuf);
-
-impl BenchScratch {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("fathom-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for BenchScratch {
-    fn drop(&mut self) {
-        // Best effort: a folder that stays is named after this process and easy to find.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn measure(case: &BenchCase, fathom: &Path, scratch: &BenchScratch) -> Result<Value> {
+fn measure(case: &BenchCase, fathom: &Path, scratch: &ScratchDir) -> Result<Value> {
     let file = scratch.0.join("data");
     if case.needs_file {
         prepare(&file, fathom)?;
     }
     let words: Vec<String> =
-        case.words.iter().map(|word| word.replace("{file}", &file.display().to_string())).collect();
+        case.arguments.split(' ').map(|word| word.replace("{file}", &file.display().to_string())).collect();
     let mut pairs = Vec::new();
     for round in 0..=case.pairs {
         let theirs = sample(Command::new("fio").args(&words), case)?;
@@ -109,20 +84,22 @@ fn measure(case: &BenchCase, fathom: &Path, scratch: &BenchScratch) -> Result<Va
             pairs.push((ours, theirs));
         }
     }
-    let column = |value: &dyn Fn(&(BenchSample, BenchSample)) -> f64| median(pairs.iter().map(value).collect());
+    let column =
+        |value: &dyn Fn(&(BenchSample, BenchSample)) -> f64| rounded(median(pairs.iter().map(value).collect()));
+    let both = |value: fn(&BenchSample) -> f64| [column(&|pair| value(&pair.0)), column(&|pair| value(&pair.1))];
     Ok(json!({
         "command": format!("fio {}", words.join(" ").replace(&file.display().to_string(), "FILE")),
         "pairs": case.pairs,
-        "iops_ratio": rounded(column(&|(ours, theirs)| ours.iops / theirs.iops)),
-        "iops": [rounded(column(&|pair| pair.0.iops)), rounded(column(&|pair| pair.1.iops))],
-        "user_per_io_ratio": rounded(column(&|(ours, theirs)| ours.user_ns_per_io / theirs.user_ns_per_io)),
-        "user_ns_per_io": [rounded(column(&|pair| pair.0.user_ns_per_io)), rounded(column(&|pair| pair.1.user_ns_per_io))],
-        "system_ns_per_io": [rounded(column(&|pair| pair.0.system_ns_per_io)), rounded(column(&|pair| pair.1.system_ns_per_io))],
-        "wall_ms": [rounded(column(&|pair| pair.0.wall_ms)), rounded(column(&|pair| pair.1.wall_ms))],
+        "iops_ratio": column(&|(ours, theirs)| ours.iops / theirs.iops),
+        "iops": both(|sample| sample.iops),
+        "user_per_io_ratio": column(&|(ours, theirs)| ours.user_ns_per_io / theirs.user_ns_per_io),
+        "user_ns_per_io": both(|sample| sample.user_ns_per_io),
+        "system_ns_per_io": both(|sample| sample.system_ns_per_io),
+        "wall_ms": both(|sample| sample.wall_ms),
     }))
 }
 
-/// A file with data in it, in the page cache.
+/// Creates a file with data, and reads it into the page cache.
 fn prepare(file: &Path, fathom: &Path) -> Result<()> {
     let filename = format!("--filename={}", file.display());
     let words = ["fio", "--name=fill", "--rw=write", "--bs=1m", "--size=1g", "--end_fsync=1", &filename];
@@ -142,7 +119,7 @@ fn sample(command: &mut Command, case: &BenchCase) -> Result<BenchSample> {
     let job = &document["jobs"][0];
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let ios = number(&job["read"]["total_ios"]) + number(&job["write"]["total_ios"]);
-    let cpu_ns = |share: &Value| number(share) / 100.0 * number(&job["job_runtime"]) * 1e6 / ios;
+    let cpu_ns = |percent: &Value| number(percent) / 100.0 * number(&job["job_runtime"]) * 1e6 / ios;
     Ok(BenchSample {
         iops: number(&job["read"]["iops"]) + number(&job["write"]["iops"]),
         user_ns_per_io: cpu_ns(&job["usr_cpu"]),
@@ -177,11 +154,6 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
-}
-
-fn read_kept(root: &Path) -> Value {
-    let text = std::fs::read_to_string(root.join("perf/fio.json")).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_else(|_| json!({}))
 }
 
 fn machine() -> Value {

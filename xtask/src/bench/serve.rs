@@ -1,6 +1,6 @@
-//! What a request costs the disk server, against nbdkit and qemu-storage-daemon: processor time of the server for each
-//! random read of 4 KiB by fio's nbd engine over a unix socket, and how many of them there are in a second; the first writes
-//! to memory; and how close a served volume is to its model where latency binds.
+//! The cost of requests for the disk server, compared with nbdkit and qemu-storage-daemon: processor time of the server
+//! per random 4 KiB read of fio's nbd engine over a Unix socket, and IOPS; the first writes to memory; and how closely
+//! a served volume follows its model when latency is the bottleneck.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -10,38 +10,39 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{BenchScratch, median, rounded};
+use super::{median, rounded};
+use crate::scratch::ScratchDir;
 
-/// At the last one server and client share a processor: with one request under way neither ever waits for it, and what
-/// processors cost to wake each other up, most of a request's cost on virtual ones, falls away.
+/// In the last case server and client share a processor. With one request in flight neither waits for the processor,
+/// and waking another processor, most of a request's cost on virtual machines, costs nothing.
 const CASES: [(&str, u32, &[&str]); 4] =
     [("depth 1", 1, &[]), ("depth 16", 16, &[]), ("depth 64", 64, &[]), ("depth 1, one processor", 1, ON_ONE)];
 const ON_ONE: &[&str] = &["taskset", "-c", "0"];
-/// The servers are measured in turn, so often; medians of the ratios within one turn count.
+/// Rounds, each of which measures all servers in turn; medians of the ratios within a round count.
 const ROUNDS: usize = 7;
 const SECONDS: &str = "2";
 const SIZE_BYTES: &str = "536870912";
-/// Nothing of it is ever reached: what it costs is the model itself.
+/// A volume whose limits are never reached, so that only the model itself costs time.
 const MODEL: &str = "custom,size=512MiB,iops=10000000,throughput=100GB/s,latency=1us";
-/// At most so much of nbdkit's processor time.
+/// Maximum ratio to nbdkit's processor time.
 const WANTED: f64 = 0.5;
-/// Where latency binds: a closed loop has the depth over this.
+/// A volume limited by latency: a closed loop has IOPS of depth / latency.
 const LATENCY_BOUND: &str = "custom,size=512MiB,latency=1ms";
 const LATENCY_SECS: f64 = 1e-3;
 const LATENCY_DEPTHS: [u32; 3] = [1, 8, 64];
-/// What the first writes go through: random blocks of 4 KiB, once.
+/// Size of the first writes, in random blocks of 4 KiB.
 const FIRST_WRITES_BYTES: &str = "67108864";
 
-/// What fio and the server's process have to say of one load.
+/// Figures of fio and of the server's process for one job.
 struct ServeMeasurement {
-    /// Microseconds of processor time of the server for one operation.
+    /// Processor time of the server per operation, in microseconds.
     cost_us: f64,
     iops: f64,
-    /// Half of the operations took no longer, from when fio issued them.
+    /// Median latency from issue, in microseconds.
     p50_us: f64,
 }
 
-/// A server under measurement; it ends with this.
+/// A server under measurement, killed on drop.
 struct BenchServer {
     name: &'static str,
     child: Child,
@@ -61,26 +62,26 @@ impl BenchServer {
         Ok(server)
     }
 
-    /// Processor time that it has used, in seconds: fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second.
-    fn used(&self) -> Result<f64> {
+    /// Returns the used processor time in seconds: fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second.
+    fn cpu_seconds(&self) -> Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let (_, fields) = stat.rsplit_once(')').context("the name of a process is in brackets")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
         Ok(ticks.sum::<Result<f64, _>>()? / 100.0)
     }
 
-    /// Random reads for a while.
+    /// Measures random reads.
     fn reads(&self, depth: u32, words: &[&str]) -> Result<ServeMeasurement> {
         self.load("read", &["--rw=randread", "--time_based", &format!("--runtime={SECONDS}")], depth, words)
     }
 
-    /// Random writes, each to a block of its own.
+    /// Measures random writes, each to another block.
     fn writes(&self, depth: u32) -> Result<ServeMeasurement> {
         self.load("write", &["--rw=randwrite", &format!("--io_size={FIRST_WRITES_BYTES}")], depth, &[])
     }
 
     fn load(&self, kind: &str, job: &[&str], depth: u32, words: &[&str]) -> Result<ServeMeasurement> {
-        let before = self.used()?;
+        let before = self.cpu_seconds()?;
         let output = command(words, "fio")
             .args(["--name=cost", "--ioengine=nbd", "--bs=4k", "--thread", "--output-format=json"])
             .args([&format!("--uri={}", self.uri), &format!("--iodepth={depth}"), &format!("--size={SIZE_BYTES}")])
@@ -88,13 +89,13 @@ impl BenchServer {
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "fio and {}: {}", self.name, String::from_utf8_lossy(&output.stderr));
-        // fio's engine says hello before the document.
+        // fio's engine prints a greeting before the document.
         let document: Value = serde_json::from_str(&text[text.find('{').context("fio gave no document")?..])?;
         let done = &document["jobs"][0][kind];
         let figure = |value: &Value, what: &'static str| value.as_f64().context(what);
         let operations = figure(&done["total_ios"], "operations")?;
         Ok(ServeMeasurement {
-            cost_us: (self.used()? - before) / operations * 1e6,
+            cost_us: (self.cpu_seconds()? - before) / operations * 1e6,
             iops: figure(&done["iops"], "IOPS")?,
             p50_us: figure(&done["clat_ns"]["percentile"]["50.000000"], "a median")? / 1e3,
         })
@@ -108,10 +109,10 @@ impl Drop for BenchServer {
     }
 }
 
-/// Measures all servers at all depths, and says which is how much of which.
+/// Measures all servers at all depths. Returns medians and ratios.
 pub(super) fn run(fathom: &Path) -> Result<Value> {
-    let scratch = BenchScratch::new()?;
-    let mut kept = json!({ "unit": "processor time of the server in us for a 4 KiB read", "rounds": ROUNDS });
+    let scratch = ScratchDir::new("bench")?;
+    let mut results = json!({ "unit": "processor time of the server in us for a 4 KiB read", "rounds": ROUNDS });
     for (case, depth, words) in CASES {
         let servers = servers(fathom, &scratch.0, words)?;
         let mut rounds = Vec::new();
@@ -120,19 +121,19 @@ pub(super) fn run(fathom: &Path) -> Result<Value> {
         }
         let outcome = outcome(&servers, &rounds);
         println!("{case}: {outcome}");
-        kept[case] = outcome;
+        results[case] = outcome;
     }
-    kept["first writes"] = first_writes(fathom, &scratch.0)?;
-    println!("first writes: {}", kept["first writes"]);
-    kept["1 ms"] = latency_bound(fathom, &scratch.0)?;
-    println!("1 ms: {}", kept["1 ms"]);
-    kept["wanted"] = json!(format!(
+    results["first writes"] = first_writes(fathom, &scratch.0)?;
+    println!("first writes: {}", results["first writes"]);
+    results["1 ms"] = latency_bound(fathom, &scratch.0)?;
+    println!("1 ms: {}", results["1 ms"]);
+    results["wanted"] = json!(format!(
         "beyond depth 1 at most {WANTED} of nbdkit and less than qemu-storage-daemon; at depth 1 at least nbdkit's IOPS"
     ));
-    Ok(kept)
+    Ok(results)
 }
 
-/// A program, behind the words that say where it runs.
+/// Returns a command that runs a program under a prefix such as `taskset`.
 fn command(words: &[&str], program: impl AsRef<OsStr>) -> Command {
     let Some((&first, others)) = words.split_first() else { return Command::new(program) };
     let mut command = Command::new(first);
@@ -140,9 +141,9 @@ fn command(words: &[&str], program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Ours first: without a model and with one.
+/// Starts all servers, first Fathom without and with a model.
 fn servers(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Vec<BenchServer>> {
-    // Those that ended by a signal have left theirs.
+    // Servers that were killed have left their sockets.
     let socket = |name: &str| {
         let path = folder.join(name);
         let _ = std::fs::remove_file(&path);
@@ -171,26 +172,26 @@ fn servers(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Vec<BenchServ
     Ok(servers)
 }
 
-/// Medians, and medians of the ratios of ours to theirs.
+/// Returns medians, and medians of the ratios of Fathom to the others.
 fn outcome(servers: &[BenchServer], rounds: &[Vec<ServeMeasurement>]) -> Value {
-    let mut kept = json!({});
+    let mut results = json!({});
     for (index, server) in servers.iter().enumerate() {
-        kept[server.name] = json!(rounded(median(rounds.iter().map(|round| round[index].cost_us).collect())));
+        results[server.name] = json!(rounded(median(rounds.iter().map(|round| round[index].cost_us).collect())));
     }
     for (ours, theirs) in [(0, 2), (1, 2), (0, 3), (1, 3)] {
         let ratio = median(rounds.iter().map(|round| round[ours].cost_us / round[theirs].cost_us).collect());
-        kept[format!("{} / {}", servers[ours].name, servers[theirs].name)] = json!(rounded(ratio));
+        results[format!("{} / {}", servers[ours].name, servers[theirs].name)] = json!(rounded(ratio));
     }
     for ours in [0, 1] {
         let ratio = median(rounds.iter().map(|round| round[ours].iops / round[2].iops).collect());
-        kept[format!("IOPS of {} / {}", servers[ours].name, servers[2].name)] = json!(rounded(ratio));
+        results[format!("IOPS of {} / {}", servers[ours].name, servers[2].name)] = json!(rounded(ratio));
     }
-    kept
+    results
 }
 
-/// Random writes to memory that nothing was written to, by servers that have just begun, and the same once more.
+/// Measures random writes to unwritten memory of new servers, and the same writes again.
 fn first_writes(fathom: &Path, folder: &Path) -> Result<Value> {
-    // Ours and theirs, each first and later.
+    // Fathom and nbdkit, each first and later.
     let mut rounds: Vec<[f64; 4]> = Vec::new();
     for _ in 0..ROUNDS {
         let servers = servers(fathom, folder, &[])?;
@@ -213,23 +214,23 @@ fn first_writes(fathom: &Path, folder: &Path) -> Result<Value> {
     }))
 }
 
-/// IOPS and median latency of a closed loop against those of the model.
+/// Measures IOPS and median latency of a closed loop relative to the model.
 fn latency_bound(fathom: &Path, folder: &Path) -> Result<Value> {
-    let mut kept = json!({ "unit": "IOPS and median latency over those of the model, without and with --spin" });
+    let mut results = json!({ "unit": "IOPS and median latency over those of the model, without and with --spin" });
     for (spin, words) in [("", [].as_slice()), (", --spin", &["--spin"])] {
         let server = modelled(fathom, folder, words)?;
         for depth in LATENCY_DEPTHS {
             let runs = (0..ROUNDS).map(|_| server.reads(depth, &[])).collect::<Result<Vec<_>>>()?;
             let iops = median(runs.iter().map(|run| run.iops * LATENCY_SECS / f64::from(depth)).collect());
             let p50 = median(runs.iter().map(|run| run.p50_us / 1e6 / LATENCY_SECS).collect());
-            kept[format!("depth {depth}{spin}")] = json!([rounded(iops), rounded(p50)]);
+            results[format!("depth {depth}{spin}")] = json!([rounded(iops), rounded(p50)]);
         }
     }
-    kept["wanted"] = json!("from 0.97 to 1.03");
-    Ok(kept)
+    results["wanted"] = json!("from 0.97 to 1.03");
+    Ok(results)
 }
 
-/// A server of the volume whose latency binds.
+/// Starts a server of the volume limited by latency.
 fn modelled(fathom: &Path, folder: &Path, words: &[&str]) -> Result<BenchServer> {
     let at = folder.join("latency");
     let _ = std::fs::remove_file(&at);

@@ -1,4 +1,4 @@
-//! How fast models are, in modelled operations a second of one core, and sweeps on all of them.
+//! Speed of models, in modelled operations per second on one core, and of sweeps on all cores.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,11 +7,14 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-/// A simulation and what it is to reach.
+use super::rounded;
+
+/// A simulation and its target.
 struct SimCase {
     name: &'static str,
-    words: &'static [&'static str],
-    /// Modelled operations a second of processor time, in millions, at least.
+    volume: &'static str,
+    arguments: &'static str,
+    /// Minimum of modelled operations per second of processor time, in millions.
     least_million_per_s: f64,
 }
 
@@ -20,64 +23,55 @@ const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput
 const CASES: [SimCase; 3] = [
     SimCase {
         name: "hyperdisk",
-        words: &["--on", HYPERDISK, "--name=a", "--rw=randread", "--iodepth=256", "--runtime=60", "--time_based"],
+        volume: HYPERDISK,
+        arguments: "--name=a --rw=randread --iodepth=256 --runtime=60 --time_based",
         least_million_per_s: 10.0,
     },
     SimCase {
         name: "drive",
-        words: &["--on", "hdd/7200rpm", "--name=a", "--rw=randread", "--iodepth=10", "--runtime=8h", "--time_based"],
+        volume: "hdd/7200rpm",
+        arguments: "--name=a --rw=randread --iodepth=10 --runtime=8h --time_based",
         least_million_per_s: 2.0,
     },
     SimCase {
         name: "many workers",
-        words: &[
-            "--on",
-            HYPERDISK,
-            "--name=a",
-            "--rw=randread",
-            "--iodepth=8",
-            "--numjobs=144",
-            "--group_reporting",
-            "--runtime=30",
-            "--time_based",
-        ],
+        volume: HYPERDISK,
+        arguments: "--name=a --rw=randread --iodepth=8 --numjobs=144 --group_reporting --runtime=30 --time_based",
         least_million_per_s: 0.0,
     },
 ];
 
-/// How often each case is run; the median counts.
+/// Runs of each case; the median counts.
 const ROUNDS: usize = 7;
 
 /// Runs all cases and returns their outcomes by name.
 pub(super) fn run(fathom: &Path) -> Result<Value> {
-    let mut kept = json!({});
+    let mut results = json!({});
     for case in &CASES {
-        let mut samples = Vec::new();
-        for _ in 0..ROUNDS {
-            samples.push(sample(fathom, case.words)?);
-        }
+        let line = format!("--on {} {}", case.volume, case.arguments);
+        let mut samples = (0..ROUNDS).map(|_| sample(fathom, &line)).collect::<Result<Vec<_>>>()?;
         samples.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (operations, seconds) = samples[ROUNDS / 2];
         let rate = operations / seconds / 1e6;
         println!("{:<14} {rate:6.2} M modelled operations/s (at least {})", case.name, case.least_million_per_s);
-        kept[case.name] = json!({
-            "command": format!("fathom sim {}", case.words.join(" ")),
-            "million_operations_per_s": (rate * 1e3).round() / 1e3,
+        results[case.name] = json!({
+            "command": format!("fathom sim {line}"),
+            "million_operations_per_s": rounded(rate),
             "wanted": case.least_million_per_s,
             "operations": operations,
-            "seconds": (seconds * 1e3).round() / 1e3,
+            "seconds": rounded(seconds),
             "rounds": ROUNDS,
         });
     }
-    kept["sweep"] = sweep(fathom)?;
-    Ok(kept)
+    results["sweep"] = sweep(fathom)?;
+    Ok(results)
 }
 
-/// Operations, and seconds from start to end.
-fn sample(fathom: &Path, words: &[&str]) -> Result<(f64, f64)> {
+/// Runs a simulation. Returns its operations and its duration in seconds.
+fn sample(fathom: &Path, line: &str) -> Result<(f64, f64)> {
     let started = Instant::now();
-    let output =
-        Command::new(fathom).arg("sim").args(words).args(["--format", "json"]).stdin(Stdio::null()).output()?;
+    let words = line.split(' ').chain(["--format", "json"]);
+    let output = Command::new(fathom).arg("sim").args(words).stdin(Stdio::null()).output()?;
     let seconds = started.elapsed().as_secs_f64();
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let run: Value = serde_json::from_slice(&output.stdout)?;
@@ -86,7 +80,7 @@ fn sample(fathom: &Path, words: &[&str]) -> Result<(f64, f64)> {
     Ok((jobs.iter().map(|job| of(job, "read") + of(job, "write")).sum(), seconds))
 }
 
-/// 64 points on all processors against the same points one after the other.
+/// Measures a sweep of 64 points on all processors and on one.
 fn sweep(fathom: &Path) -> Result<Value> {
     let words =
         ["--on", HYPERDISK, "--name=a", "--rw=randread", "--runtime=2", "--time_based", "--vary", "iodepth=4..256/4"];
@@ -97,11 +91,12 @@ fn sweep(fathom: &Path) -> Result<Value> {
     Ok(json!({
         "command": format!("fathom sim {}", words.join(" ")),
         "processors": processors,
-        "seconds": (together * 1e3).round() / 1e3,
-        "seconds_on_one_processor": (one * 1e3).round() / 1e3,
+        "seconds": rounded(together),
+        "seconds_on_one_processor": rounded(one),
     }))
 }
 
+/// Returns how long a command takes, in seconds.
 fn time(command: &mut Command) -> Result<f64> {
     let started = Instant::now();
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;

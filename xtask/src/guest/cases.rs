@@ -1,35 +1,36 @@
-//! Which tests there are: the functions `test_…` of the shell files in `guest/cases`.
+//! Finds the guest tests: the functions `test_…` of the shell files in `guest/cases`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A test.
+/// A guest test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GuestCase {
-    /// The file without its ending.
+    /// File name without extension.
     file: String,
-    /// The function without `test_`.
+    /// Function name without `test_`.
     function: String,
 }
 
 impl GuestCase {
-    /// Such as `lvm::an_inactive_volume`.
+    /// Returns the name, such as `lvm::an_inactive_volume`.
     pub(super) fn name(&self) -> String {
         format!("{}::{}", self.file, self.function)
     }
 
-    /// What the guest is told to do: a line.
+    /// Returns the line of the guest's script that runs the test.
     pub(super) fn line(&self) -> String {
         format!("test {} {} {}\n", self.name(), self.file, self.function)
     }
 
-    pub(super) fn is_wanted(&self, words: &[&str]) -> bool {
+    /// Reports whether the name contains one of the words, if there are any.
+    pub(super) fn is_selected(&self, words: &[&str]) -> bool {
         words.is_empty() || words.iter().any(|word| self.name().contains(word))
     }
 }
 
-/// The shell files, sorted.
+/// Returns the shell files, sorted.
 pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
     let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -38,7 +39,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// All tests, in the order of the files.
+/// Returns all tests, in the order of the files.
 pub(super) fn read(folder: &Path) -> Result<Vec<GuestCase>> {
     let mut cases = Vec::new();
     for path in files(folder)? {
@@ -58,16 +59,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_is_a_function_of_its_own_at_the_start_of_a_line() {
+    fn a_test_is_a_function_at_the_start_of_a_line() {
         let text = "helper() {\n}\ntest_one() {\n    test_not() {\n}\n# test_two() {\ntest_three() {\n}\n";
         assert_eq!(functions(text).collect::<Vec<_>>(), ["one", "three"]);
     }
 
     #[test]
-    fn a_word_chooses_files_and_functions() {
+    fn a_word_selects_files_and_functions() {
         let case = GuestCase { file: "lvm".into(), function: "active".into() };
-        assert!(case.is_wanted(&[]) && case.is_wanted(&["lvm"]) && case.is_wanted(&["no", "lvm::act"]));
-        assert!(!case.is_wanted(&["md"]));
+        assert!(case.is_selected(&[]) && case.is_selected(&["lvm"]) && case.is_selected(&["no", "lvm::act"]));
+        assert!(!case.is_selected(&["md"]));
         assert_eq!(case.line(), "test lvm::active lvm active\n");
     }
 }

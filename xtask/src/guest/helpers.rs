@@ -1,4 +1,4 @@
-//! What tests need inside the guest and no program there does: `xtask hold` and `xtask digest`.
+//! Commands for tests inside the guest: `xtask hold` and `xtask digest`.
 
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-// Of Linux on x86-64, where the guest runs.
+// Values of Linux on x86-64, the guest's architecture.
 const O_EXCL: i32 = 0o200;
 const O_DIRECT: i32 = 0o40_000;
 
-/// Opens a device `O_EXCL`, says so and keeps it open until it is killed.
+/// Opens a device with `O_EXCL`, prints `held`, and keeps the device open until killed.
 pub(crate) fn hold(device: &str) -> Result<ExitCode> {
     let open = std::fs::OpenOptions::new().read(true).custom_flags(O_EXCL).open(device);
     let _held = open.with_context(|| format!("opening {device}"))?;
@@ -20,9 +20,9 @@ pub(crate) fn hold(device: &str) -> Result<ExitCode> {
     }
 }
 
-/// Prints a digest of each file or device, read past the page cache.
+/// Prints a digest of each file or device, read without the page cache.
 ///
-/// The hash is a multiplication per word: an emulated processor takes a tenth of the time of `md5sum`.
+/// The hash takes one multiplication per word. On an emulated processor it takes 10 % of the time of `md5sum`.
 pub(crate) fn digest(paths: &[&str]) -> Result<ExitCode> {
     for path in paths {
         println!("{:016x} {path}", digest_of(path).with_context(|| format!("reading {path}"))?);

@@ -1,4 +1,4 @@
-//! An initramfs: a cpio archive ("newc") that is put together in memory.
+//! Builds an initramfs in memory: a cpio archive ("newc").
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ const DIRECTORY: u32 = 0o040_755;
 const LINK: u32 = 0o120_777;
 const FILE: u32 = 0o100_000;
 
-/// An archive that grows. Parent directories are added by themselves.
+/// An archive under construction. Parent directories are added automatically.
 #[derive(Default)]
 pub(super) struct Archive {
     bytes: Vec<u8>,
@@ -49,13 +49,13 @@ impl Archive {
         Ok(())
     }
 
-    /// The archive with its trailer.
+    /// Returns the archive with its trailer.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, &[]);
         self.bytes
     }
 
-    /// Adds an entry; the first of a name counts.
+    /// Adds an entry, unless the name exists.
     fn add(&mut self, path: &str, mode: u32, content: &[u8]) {
         if let Some((parent, _)) = path.rsplit_once('/')
             && !self.names.contains(parent)
@@ -86,7 +86,7 @@ impl Archive {
     }
 }
 
-/// The shared libraries of a program, as its loader finds them; none of a static program.
+/// Returns the shared libraries of a program, as its loader finds them; none of a static program.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
     let output = Command::new("ldd").arg(program).output().context("running ldd")?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -106,7 +106,7 @@ mod tests {
         archive.file("a/b/name", 0o600, b"a second time");
         archive.link("a/link", "b/name");
         let bytes = archive.finish();
-        let text = String::from_utf8(bytes.clone()).expect("it holds text only");
+        let text = String::from_utf8(bytes.clone()).expect("text only");
         let headers: Vec<&str> = text.match_indices("070701").map(|(at, _)| &text[at..at + 110]).collect();
         let modes: Vec<&str> = headers.iter().map(|header| &header[14..22]).collect();
         assert_eq!(modes, ["000041ED", "000041ED", "000081A4", "0000A1FF", "00000000"], "{text}");

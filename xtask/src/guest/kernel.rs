@@ -1,60 +1,20 @@
-//! The guest's kernel: Debian's package, downloaded once, and the modules that the guest loads.
+//! The guest's kernel, downloaded once from Debian, and the modules that the guest loads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::initramfs::Archive;
 
-/// What tests load, and what the kernel asks for by itself when they do.
-const MODULES: &[&str] = &[
-    "nvme",
-    "sd_mod",
-    "sg",
-    "scsi_debug",
-    "null_blk",
-    "brd",
-    "loop",
-    "nbd",
-    "ublk_drv",
-    "virtio_blk",
-    "virtio_pci",
-    "configfs",
-    "dm_mod",
-    "dm_crypt",
-    "dm_delay",
-    "dm_flakey",
-    "dm_snapshot",
-    "dm_bufio",
-    "dm_zero",
-    "dm_thin_pool",
-    "dm_mirror",
-    "dm_multipath",
-    "dm_service_time",
-    "md_mod",
-    "raid0",
-    "raid1",
-    "ext4",
-    "crc32c_generic",
-    "crc32c_intel",
-    "crct10dif_pclmul",
-    "libcrc32c",
-    "crc64_rocksoft_generic",
-    "aesni_intel",
-    "aes_generic",
-    "xts",
-    "ecb",
-    "cbc",
-    "essiv",
-    "sha256_generic",
-    "sha256_ssse3",
-    "algif_skcipher",
-    "algif_hash",
-    "af_alg",
-    "cryptd",
-];
+/// Modules that tests load, and modules that the kernel then requests.
+const MODULES: &str = "\
+    nvme sd_mod sg scsi_debug null_blk brd loop nbd ublk_drv virtio_blk virtio_pci configfs dm_mod \
+    dm_crypt dm_delay dm_flakey dm_snapshot dm_bufio dm_zero dm_thin_pool dm_mirror dm_multipath \
+    dm_service_time md_mod raid0 raid1 ext4 crc32c_generic crc32c_intel crct10dif_pclmul libcrc32c \
+    crc64_rocksoft_generic aesni_intel aes_generic xts ecb cbc essiv sha256_generic sha256_ssse3 \
+    algif_skcipher algif_hash af_alg cryptd";
 
 /// An unpacked kernel package in the cache.
 pub(super) struct Kernel {
@@ -66,7 +26,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel in the cache, downloaded with apt if there is none.
+    /// Returns the cached kernel, after downloading it with apt if necessary.
     pub(super) fn cached(cache: &Path) -> Result<Self> {
         let root = cache.join("kernel");
         if !root.exists() {
@@ -84,15 +44,15 @@ impl Kernel {
         Ok(Self { image, release, modules })
     }
 
-    /// Adds the modules, those they need, and the tables that modprobe reads.
+    /// Adds the modules, their dependencies, and the tables of modprobe.
     pub(super) fn add_modules(&self, archive: &mut Archive) -> Result<()> {
         let read =
             |name: &str| std::fs::read_to_string(self.modules.join(name)).with_context(|| format!("reading {name}"));
         let table = read("modules.dep")?;
         let needs: BTreeMap<String, (&str, Vec<&str>)> = table.lines().filter_map(row).collect();
         let wanted: BTreeSet<&str> = MODULES
-            .iter()
-            .filter_map(|name| needs.get(*name))
+            .split(' ')
+            .filter_map(|name| needs.get(name))
             .flat_map(|(path, needs)| std::iter::once(*path).chain(needs.iter().copied()))
             .collect();
         let names: BTreeSet<String> = wanted.iter().map(|path| module_name(path)).collect();
@@ -111,7 +71,7 @@ impl Kernel {
     }
 }
 
-/// A row of `modules.dep`: the name of a module, its path and the paths of what it needs.
+/// Parses a row of `modules.dep`: name and path of a module, and the paths of its dependencies.
 fn row(line: &str) -> Option<(String, (&str, Vec<&str>))> {
     let (path, needs) = line.split_once(':')?;
     Some((module_name(path), (path, needs.split_whitespace().collect())))
@@ -135,12 +95,12 @@ fn download(cache: &Path, to: &Path) -> Result<()> {
     let part = cache.join(format!("part-{}", std::process::id()));
     std::fs::create_dir_all(&part).with_context(|| format!("making {}", part.display()))?;
     let fetched = fetch(&part).or_else(|_| {
-        // The lists of packages may be missing, or older than the archive.
+        // The package lists may be missing or outdated.
         run(Command::new("apt-get").args(["update", "-qq"]))?;
         fetch(&part)
     });
     let placed = fetched.and_then(|root| match std::fs::rename(root, to) {
-        // Another process was faster.
+        // Another process has downloaded it meanwhile.
         Err(_) if to.exists() => Ok(()),
         outcome => Ok(outcome?),
     });
@@ -154,7 +114,7 @@ fn fetch(part: &Path) -> Result<PathBuf> {
     unpack(&package, part)
 }
 
-/// Downloads the package and unpacks it beside itself.
+/// Downloads the package and unpacks it next to it.
 fn unpack(package: &str, part: &Path) -> Result<PathBuf> {
     run(Command::new("apt-get").args(["download", "-qq", package]).current_dir(part))?;
     let archive = only_entry(part)?;
@@ -166,7 +126,8 @@ fn unpack(package: &str, part: &Path) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// The newest plain kernel that apt offers: not signed by hand, not real-time, not for clouds, which lack drivers.
+/// Returns the newest standard kernel package of apt: not unsigned, not real-time, and not for clouds, which lacks
+/// drivers.
 fn newest_package() -> Result<String> {
     let output = Command::new("apt-cache")
         .args(["search", "--names-only", r"^linux-image-[0-9.]+(-[0-9]+|\+deb[0-9]+(\.[0-9]+)?)-amd64$"])
@@ -174,14 +135,11 @@ fn newest_package() -> Result<String> {
         .context("running apt-cache")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let names = text.lines().filter_map(|line| line.split_whitespace().next());
-    let newest = names.max_by_key(|name| version(name));
-    match newest {
-        Some(name) => Ok(name.to_owned()),
-        None => bail!("apt offers no kernel package: run apt-get update"),
-    }
+    let newest = names.max_by_key(|name| version(name)).map(str::to_owned);
+    newest.context("apt offers no kernel package: run apt-get update")
 }
 
-/// The numbers in a name, which order it among others.
+/// Returns the numbers in a name, by which kernels are ordered.
 fn version(name: &str) -> Vec<u64> {
     name.split(|of: char| !of.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
@@ -204,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_known_by_its_name_with_underscores() {
+    fn module_names_have_underscores() {
         let (name, (path, needs)) = row("kernel/a/dm-mod.ko.xz: kernel/b/dax.ko.xz kernel/c.ko").expect("a row");
         assert_eq!((name.as_str(), path, needs.len()), ("dm_mod", "kernel/a/dm-mod.ko.xz", 2));
         assert_eq!(module_name("kernel/drivers/null_blk.ko"), "null_blk");

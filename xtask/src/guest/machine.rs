@@ -1,4 +1,4 @@
-//! The virtual machine: QEMU without KVM, NVMe disks of several kinds, and a serial line for results.
+//! The virtual machine: QEMU without KVM, with several kinds of NVMe disks and a serial line for results.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -15,10 +15,10 @@ pub(super) const QEMU: &str = "qemu-system-x86_64";
 const MEMORY_MIB: u32 = 1536;
 const DISK_MIB: u64 = 64;
 
-/// Longer than any test may take: `guest/init.sh` kills it after 180 s.
+/// Longer than any test may take: `guest/init.sh` kills a test after 180 s.
 const SILENCE: Duration = Duration::from_secs(240);
 
-/// A guest that runs; it is killed when this goes out of scope.
+/// A running guest, killed on drop.
 pub(super) struct GuestMachine {
     child: Child,
     lines: Receiver<String>,
@@ -26,20 +26,20 @@ pub(super) struct GuestMachine {
     monitor: PathBuf,
 }
 
-/// What comes next from a guest.
+/// The next event of a guest.
 pub(super) enum NextLine {
-    /// A line on its line for results.
+    /// A line of results.
     Line(String),
-    /// It has powered off.
+    /// The guest has powered off.
     End,
-    /// The time is over.
+    /// The time limit has passed.
     Late,
-    /// It has sent nothing for longer than a test may take: its kernel or the emulator hangs.
+    /// No line for longer than a test may take: the kernel or the emulator hangs.
     Silent,
 }
 
 impl GuestMachine {
-    /// Boots a kernel. What it prints itself goes to `console` in `folder`, where the disks are too.
+    /// Boots a kernel. Its messages go to `console` in `folder`, which also holds the disks.
     pub(super) fn boot(kernel: &Kernel, initramfs: &Path, folder: &Path, limit: Duration) -> Result<Self> {
         let mut command = Command::new(QEMU);
         command.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"]);
@@ -72,7 +72,7 @@ impl GuestMachine {
         Ok(Self { child, lines, deadline: Instant::now() + limit, monitor })
     }
 
-    /// Waits for the next line.
+    /// Waits for the next event.
     pub(super) fn next(&self) -> NextLine {
         let left = self.deadline.saturating_duration_since(Instant::now());
         match self.lines.recv_timeout(left.min(SILENCE)) {
@@ -83,18 +83,18 @@ impl GuestMachine {
         }
     }
 
-    /// Makes a guest that hangs say where: its kernel panics and prints the stack to the console. What the emulator says of
-    /// its processors is returned; an emulator that hangs itself answers nothing.
+    /// Locates a hang: makes the kernel panic, which prints the stack to the console, and returns the emulator's state
+    /// of the processors. An emulator that hangs does not answer.
     pub(super) fn interrupt(&self) -> Result<String> {
         let mut monitor = UnixStream::connect(&self.monitor)?;
         monitor.set_read_timeout(Some(Duration::from_secs(5)))?;
         monitor.write_all(b"info status\ninfo registers -a\nnmi\n")?;
         let mut answer = Vec::new();
-        // The connection stays open: what came within the time is the answer.
+        // The connection stays open, so the answer ends at the timeout.
         let _ = std::io::Read::read_to_end(&mut monitor, &mut answer);
         let answer = String::from_utf8_lossy(&answer).replace('\r', "");
-        let telling = |line: &&str| ["VM status", "CPU#", "RIP="].iter().any(|word| line.contains(word));
-        Ok(answer.lines().filter(telling).collect::<Vec<_>>().join("\n"))
+        let relevant = |line: &&str| ["VM status", "CPU#", "RIP="].iter().any(|word| line.contains(word));
+        Ok(answer.lines().filter(relevant).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -105,7 +105,7 @@ impl Drop for GuestMachine {
     }
 }
 
-/// Disks and the controllers they are behind. Tests find them by their serial numbers.
+/// Disks and their controllers. Tests find them by serial number.
 const DISKS: &[(&str, &[&str])] = &[
     ("plain", &["nvme,serial=plain,drive=plain"]),
     ("removable", &["nvme,serial=removable,drive=removable"]),

@@ -1,7 +1,7 @@
-//! Tests in a virtual machine that has what a host may lack: NVMe, zoned disks, SCSI, the kernel's NBD driver, LVM, md,
-//! dm-crypt. One boot carries out all of them; none touches a device of this host.
+//! Tests in a virtual machine with devices that a host may lack: NVMe, zoned disks, SCSI, the kernel's NBD driver, LVM,
+//! md, dm-crypt. One boot runs all of them, and none touches a device of this host.
 //!
-//! The tests are shell functions in `guest/cases`: each named `test_…` is one. `guest/lib.sh` has what they share.
+//! The tests are the shell functions `test_…` in `guest/cases`. `guest/lib.sh` has shared functions.
 
 mod cases;
 mod helpers;
@@ -23,10 +23,12 @@ use kernel::Kernel;
 use machine::{GuestMachine, QEMU};
 use report::Report;
 
-/// For all tests together, on a host that is busy with other work.
+use crate::scratch::ScratchDir;
+
+/// Time limit of a boot, sufficient on a busy host.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Programs of the host that tests use, and their Debian packages.
+/// Programs of the host that tests use, with their Debian packages.
 const PROGRAMS: &[(&str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs"),
     ("sfdisk", "fdisk"),
@@ -37,26 +39,27 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("cryptsetup", "cryptsetup-bin"),
 ];
 
-/// Carries out `cargo xtask guest [WORD]...`: the tests whose names hold one of the words, or all.
+/// Runs `cargo xtask guest [WORD]...`: the tests whose names contain one of the words, or all.
 pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
     let root = crate::tidy::root()?;
     let cases = cases::read(&root.join("guest/cases"))?;
-    let cases: Vec<GuestCase> = cases.into_iter().filter(|case| case.is_wanted(words)).collect();
+    let cases: Vec<GuestCase> = cases.into_iter().filter(|case| case.is_selected(words)).collect();
     ensure!(!cases.is_empty(), "no test has a name with {}", words.join(" or "));
     let mut report = Report::new(&cases);
     let prepared = match prepare(&root) {
         Ok(prepared) => prepared,
-        // The guest is missing, not broken.
-        Err(Unready::Lacks(reason)) => return report.skip_all(&reason),
-        Err(Unready::Failed(error)) => return Err(error),
+        // A missing guest is no failure.
+        Err(Unavailable::Lacks(reason)) => return report.skip_all(&reason),
+        Err(Unavailable::Failed(error)) => return Err(error),
     };
     let mut hung = None;
     loop {
         let left: Vec<&GuestCase> = cases.iter().filter(|case| !report.has(case)).collect();
         let script: String = left.iter().map(|case| case.line()).collect();
         let BootEnd::Hung(state) = prepared.boot(&script, |line| report.line(line))? else { break };
-        // The emulator or its kernel hangs now and then where a driver is loaded again: the rest gets a second boot. A test
-        // that hangs the guest with probability p therefore passes with p (1 - p), and each hang is printed.
+        // The emulator or its kernel sometimes hangs when a driver is loaded again, so the remaining tests get a second
+        // boot. A test that hangs the guest with probability p passes after a hang with probability p (1 - p); each
+        // hang is printed.
         let Some(case) = cases.iter().find(|case| !report.has(case)) else { break };
         let case = case.name();
         eprintln!("guest: it hung in {case}\n{state}\n{}", prepared.console());
@@ -68,12 +71,12 @@ pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
     report.finish(&prepared.console())
 }
 
-/// Carries out `cargo xtask guest -- COMMAND`: a shell command in the guest. Its exit code is returned.
+/// Runs `cargo xtask guest -- COMMAND`, a shell command in the guest, and returns its exit code.
 pub(crate) fn command(words: &[&str]) -> Result<ExitCode> {
     let prepared = match prepare(&crate::tidy::root()?) {
         Ok(prepared) => prepared,
-        Err(Unready::Lacks(reason)) => anyhow::bail!("{reason}"),
-        Err(Unready::Failed(error)) => return Err(error),
+        Err(Unavailable::Lacks(reason)) => anyhow::bail!("{reason}"),
+        Err(Unavailable::Failed(error)) => return Err(error),
     };
     let mut code = None;
     prepared.boot(&format!("command {}\n", words.join(" ")), |line| {
@@ -87,14 +90,14 @@ pub(crate) fn command(words: &[&str]) -> Result<ExitCode> {
     code.map(ExitCode::from).with_context(|| format!("the guest did not reach the end of the command:\n{console}"))
 }
 
-/// Why no guest can be started.
-enum Unready {
-    /// A program or the kernel package is not to be had.
+/// The reason why no guest can be started.
+enum Unavailable {
+    /// A program or the kernel package is missing.
     Lacks(String),
     Failed(anyhow::Error),
 }
 
-impl From<anyhow::Error> for Unready {
+impl From<anyhow::Error> for Unavailable {
     fn from(error: anyhow::Error) -> Self {
         Self::Failed(error)
     }
@@ -102,35 +105,35 @@ impl From<anyhow::Error> for Unready {
 
 /// How a boot ended.
 enum BootEnd {
-    /// The guest has powered off, or the time is over.
+    /// The guest has powered off, or the time limit has passed.
     Over,
-    /// It sent nothing for longer than a test may take; with what the emulator says of its processors.
+    /// No line for longer than a test may take; with the emulator's state of the processors.
     Hung(String),
 }
 
-/// A kernel and what every boot has in its initramfs.
-struct Prepared {
+/// A kernel, and the sources of every initramfs.
+struct GuestSetup {
     kernel: Kernel,
     root: PathBuf,
-    folder: GuestScratch,
+    folder: ScratchDir,
 }
 
-fn prepare(root: &Path) -> Result<Prepared, Unready> {
+fn prepare(root: &Path) -> Result<GuestSetup, Unavailable> {
     let others = [(QEMU, "qemu-system-x86"), ("busybox", "busybox-static"), ("depmod", "kmod"), ("ldd", "libc-bin")];
     let missing = PROGRAMS.iter().chain(&others).filter(|(program, _)| find(program).is_none());
     let packages: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if !packages.is_empty() {
-        return Err(Unready::Lacks(format!("not installed: {}", packages.join(", "))));
+        return Err(Unavailable::Lacks(format!("not installed: {}", packages.join(", "))));
     }
     let cache = cache(root);
     let kernel =
-        Kernel::cached(&cache).map_err(|error| Unready::Lacks(format!("no kernel for the guest: {error:#}")))?;
-    let folder = GuestScratch::new()?;
-    Ok(Prepared { kernel, root: root.to_path_buf(), folder })
+        Kernel::cached(&cache).map_err(|error| Unavailable::Lacks(format!("no kernel for the guest: {error:#}")))?;
+    let folder = ScratchDir::new("guest")?;
+    Ok(GuestSetup { kernel, root: root.to_path_buf(), folder })
 }
 
-impl Prepared {
-    /// Boots the guest with a script of what it is to do, and hands on each line of results.
+impl GuestSetup {
+    /// Boots the guest with a script, and passes each line of results on.
     fn boot(&self, script: &str, mut line: impl FnMut(&str)) -> Result<BootEnd> {
         let initramfs = self.folder.0.join("initramfs");
         std::fs::write(&initramfs, self.initramfs(script)?)?;
@@ -166,7 +169,7 @@ impl Prepared {
         archive.program("xtask", &stripped(&own, &self.folder.0.join("xtask")))?;
         let busybox = find("busybox").context("busybox is gone")?;
         archive.program("busybox", &busybox)?;
-        // Programs of the host come first: an entry that is there stays.
+        // Programs of the host take precedence: existing entries are kept.
         let applets = Command::new(&busybox).arg("--list").output()?;
         for applet in String::from_utf8_lossy(&applets.stdout).lines().filter(|applet| *applet != "busybox") {
             archive.link(&format!("bin/{applet}"), "busybox");
@@ -183,7 +186,7 @@ impl Prepared {
         Ok(archive.finish())
     }
 
-    /// The last of what the guest's kernel printed.
+    /// Returns the last lines of the guest's console.
     fn console(&self) -> String {
         let bytes = std::fs::read(self.folder.0.join("console")).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).replace('\r', "");
@@ -192,24 +195,21 @@ impl Prepared {
     }
 }
 
-/// Fathom as tests build it, or the binary that `FATHOM` names: another version, to see which tests it fails.
+/// Returns Fathom as tests build it, or the binary that `FATHOM` names, such as another version.
 fn built_fathom(root: &Path) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("FATHOM") {
         return Ok(PathBuf::from(path));
     }
-    let status = Command::new("cargo").args(["build", "--quiet", "--bin", "fathom"]).current_dir(root).status()?;
-    ensure!(status.success(), "fathom cannot be built");
-    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(folder.join("debug/fathom"))
+    crate::scratch::build(root, &["--quiet"], "debug")
 }
 
-/// A copy without symbols, which boots sooner; the program itself where there is no `strip`.
+/// Returns a copy without symbols, which boots sooner; the program itself without `strip`.
 fn stripped(program: &Path, to: &Path) -> PathBuf {
     let status = Command::new("strip").arg("-o").arg(to).arg(program).status();
     if status.is_ok_and(|status| status.success()) { to.to_path_buf() } else { program.to_path_buf() }
 }
 
-/// Where the kernel is kept between runs.
+/// Returns the directory that keeps the kernel between runs.
 fn cache(root: &Path) -> PathBuf {
     let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = || folder("HOME").map(|home| home.join(".cache"));
@@ -217,26 +217,9 @@ fn cache(root: &Path) -> PathBuf {
     cache.unwrap_or_else(|| root.join("target/guest"))
 }
 
-/// The path of a program, also where only root looks for it.
+/// Returns the path of a program, also in directories for root.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     folders.map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-/// A folder that goes away at the end.
-struct GuestScratch(PathBuf);
-
-impl GuestScratch {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("fathom-guest-{}", std::process::id()));
-        std::fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for GuestScratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

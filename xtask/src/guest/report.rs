@@ -1,15 +1,15 @@
-//! What became of each test, from the lines that the guest sends.
+//! Outcomes of tests, from the lines that the guest sends.
 //!
-//! `@begin NAME`, then what the test printed, then `@end NAME CODE SECONDS`; the last is `@done`.
+//! Each test sends `@begin NAME`, its output, and `@end NAME CODE SECONDS`; the last line is `@done`.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 
 use super::cases::GuestCase;
 
-/// The exit code of a test that lacks something in the guest.
+/// Exit code of a test whose requirements the guest lacks.
 const SKIPPED: u32 = 77;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum GuestOutcome {
     Skipped(String),
 }
 
-/// The outcomes so far.
+/// Outcomes of the tests so far.
 pub(super) struct Report {
     names: Vec<String>,
     outcomes: BTreeMap<String, GuestOutcome>,
@@ -33,12 +33,12 @@ impl Report {
         Self { names, outcomes: BTreeMap::new(), printed: Vec::new() }
     }
 
-    /// Whether this test has ended.
+    /// Reports whether a test has ended.
     pub(super) fn has(&self, case: &GuestCase) -> bool {
         self.outcomes.contains_key(&case.name())
     }
 
-    /// Takes in a line of the guest.
+    /// Handles a line of the guest.
     pub(super) fn line(&mut self, line: &str) {
         if line.starts_with("@begin ") {
             self.printed.clear();
@@ -66,7 +66,7 @@ impl Report {
         self.outcomes.insert(name.to_owned(), outcome);
     }
 
-    /// No test can be carried out: each is named.
+    /// Reports all tests as skipped.
     pub(super) fn skip_all(mut self, reason: &str) -> Result<ExitCode> {
         for name in self.names.clone() {
             self.end(&name, "", GuestOutcome::Skipped(reason.to_owned()));
@@ -74,18 +74,13 @@ impl Report {
         self.finish("")
     }
 
-    /// Counts and prints what failed; a test of which nothing was heard has failed too.
+    /// Prints the failures and counts. A test without outcome has failed.
     pub(super) fn finish(mut self, console: &str) -> Result<ExitCode> {
-        let silent: Vec<String> =
-            self.names.iter().filter(|name| !self.outcomes.contains_key(*name)).cloned().collect();
-        for name in silent {
-            let printed = self.printed.join("\n");
-            self.end(
-                &name,
-                "",
-                GuestOutcome::Failed(format!("the guest ended before it:\n{printed}\nconsole:\n{console}")),
-            );
-            self.printed.clear();
+        for name in self.names.clone().into_iter().filter(|name| !self.outcomes.contains_key(name)).collect::<Vec<_>>()
+        {
+            let printed = std::mem::take(&mut self.printed).join("\n");
+            let why = format!("the guest ended before it:\n{printed}\nconsole:\n{console}");
+            self.end(&name, "", GuestOutcome::Failed(why));
         }
         let strict = std::env::var_os("FATHOM_NO_SKIP").is_some_and(|value| value == "1");
         let (mut failed, mut skipped) = (Vec::new(), 0);
@@ -101,9 +96,7 @@ impl Report {
         println!();
         failed.iter().for_each(|text| println!("{text}\n"));
         println!("guest result: {passed} passed; {} failed; {skipped} skipped\n", failed.len());
-        if !failed.is_empty() {
-            bail!("{} guest tests failed", failed.len());
-        }
+        ensure!(failed.is_empty(), "{} guest tests failed", failed.len());
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -119,21 +112,21 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_was_not_heard_of_has_failed() {
+    fn a_test_without_outcome_has_failed() {
         assert!(report(&["@begin a::one", "some words"]).finish("panic").is_err());
         assert!(report(&["@begin a::one", "@end a::one 0 1"]).finish("").is_ok());
         assert!(report(&["@begin a::one", "@end a::one 1 1"]).finish("").is_err());
     }
 
     #[test]
-    fn a_failure_shows_what_its_test_printed_and_no_other() {
+    fn a_failure_shows_only_the_output_of_its_test() {
         let report =
             report(&["@begin a::zero", "of before", "@end a::zero 0 1", "@begin a::one", "why", "@end a::one 1 3"]);
         assert_eq!(report.outcomes["a::one"], GuestOutcome::Failed("exit code 1 after 3 s\nwhy".into()));
     }
 
     #[test]
-    fn a_skipped_test_gives_its_reason() {
+    fn a_skipped_test_has_a_reason() {
         let report = report(&["@begin a::one", "no such module", "@end a::one 77 0"]);
         assert_eq!(report.outcomes["a::one"], GuestOutcome::Skipped("no such module".into()));
     }

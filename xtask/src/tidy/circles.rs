@@ -1,7 +1,7 @@
-//! Import circles between sibling modules.
+//! Finds import cycles between sibling modules.
 //!
-//! Siblings are the direct children of one module. One depends on another where anything below it names anything below the
-//! other, through `use` or a path, also through names that a parent re-exports.
+//! Siblings are the direct children of one module. One depends on another if anything below it names anything below the
+//! other, by `use` or by a path, including names that a parent re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,22 @@ use syn::visit::Visit;
 
 use super::sources::SourceFile;
 
-/// Modules of a crate, by their paths: `["server", "budget"]`.
+/// The path of a module in its crate, such as `["server", "budget"]`.
 type ModulePath = Vec<String>;
 
-/// What one module names.
+/// Names in a module.
 #[derive(Default)]
 struct Module {
-    /// Paths as they are written, from the crate's root, not resolved through re-exports.
+    /// Paths from the crate's root, not resolved through re-exports.
     named: Vec<Vec<String>>,
-    /// Names that `use` brings into the module, with where they come from.
+    /// Imported names and their paths.
     imported: BTreeMap<String, Vec<String>>,
 }
 
-/// For each module the siblings that it depends on, and what it names there.
+/// The siblings that each module depends on, with the names that it uses.
 type Edges = BTreeMap<ModulePath, BTreeMap<ModulePath, BTreeSet<String>>>;
 
-/// Returns the circles of each crate: groups of siblings that depend on each other, as `crate: a, b, c`, each with the
-/// names that tie it, as `a -> b::Name`.
+/// Returns the cycles of each crate as `crate: a, b, c`, each with the names that cause it as `a -> b::Name`.
 pub(super) fn find(sources: &[SourceFile]) -> Vec<(String, Vec<String>)> {
     let mut crates: BTreeMap<&str, BTreeMap<ModulePath, Module>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.is_test) {
@@ -55,21 +54,19 @@ impl Names {
     /// Returns a path from the crate's root; `None` for paths of other crates.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let mut base = self.module.clone();
-        let mut rest = path;
-        match rest.first()?.as_str() {
-            "crate" => base.clear(),
-            "self" => {}
-            "super" => {
-                while rest.first().is_some_and(|part| part == "super") {
-                    base.pop()?;
-                    rest = &rest[1..];
-                }
-                return Some([base, rest.to_vec()].concat());
+        let prefix = match path.first()?.as_str() {
+            "crate" => {
+                base.clear();
+                1
             }
-            // A child, or a name of another crate: the caller keeps what turns out to be a module.
-            _ => return Some([base, rest.to_vec()].concat()),
+            "self" => 1,
+            // None for a child or a name of another crate; the caller drops paths that are no modules.
+            _ => path.iter().take_while(|part| *part == "super").count(),
+        };
+        if path[0] == "super" {
+            base.truncate(base.len().checked_sub(prefix)?);
         }
-        Some([base, rest[1..].to_vec()].concat())
+        Some([&base[..], &path[prefix..]].concat())
     }
 
     fn import(&mut self, prefix: &mut Vec<String>, tree: &syn::UseTree) {
@@ -80,13 +77,13 @@ impl Names {
                 prefix.pop();
             }
             syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(prefix, tree)),
-            syn::UseTree::Name(name) => self.bring(prefix, &name.ident.to_string(), &name.ident.to_string()),
-            syn::UseTree::Rename(name) => self.bring(prefix, &name.ident.to_string(), &name.rename.to_string()),
-            syn::UseTree::Glob(_) => self.bring(prefix, "self", "*"),
+            syn::UseTree::Name(name) => self.add_import(prefix, &name.ident.to_string(), &name.ident.to_string()),
+            syn::UseTree::Rename(name) => self.add_import(prefix, &name.ident.to_string(), &name.rename.to_string()),
+            syn::UseTree::Glob(_) => self.add_import(prefix, "self", "*"),
         }
     }
 
-    fn bring(&mut self, prefix: &[String], name: &str, local: &str) {
+    fn add_import(&mut self, prefix: &[String], name: &str, local: &str) {
         let mut path = prefix.to_vec();
         let mut local = local.to_owned();
         if name == "self" {
@@ -126,14 +123,14 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// Returns for each pair of siblings whether the first depends on the second.
+/// Returns the dependencies between siblings.
 fn edges(modules: &BTreeMap<ModulePath, Module>) -> Edges {
     let mut edges = Edges::new();
     for (module, names) in modules {
         for named in &names.named {
             let Some(target) = resolve(modules, named, 0) else { continue };
             let common = module.iter().zip(&target).take_while(|(a, b)| a == b).count();
-            // A module and its own parent or child are no siblings.
+            // A module and its parent or child are no siblings.
             if common < module.len() && common < target.len() {
                 let from = edges.entry(module[..=common].to_vec()).or_default();
                 from.entry(target[..=common].to_vec()).or_default().insert(named.join("::"));
@@ -153,13 +150,13 @@ fn resolve(modules: &BTreeMap<ModulePath, Module>, path: &[String], depth: usize
         modules[module].imported.get(name).filter(|target| depth < DEPTH_MAX && target[..] != path[..=known]);
     match imported {
         Some(target) => resolve(modules, target, depth + 1).or_else(|| Some(module.to_vec())),
-        // The name of another crate, written without `crate::`, is no item of the module.
+        // The name of another crate is no item of the module.
         None if known == 0 && path.len() > 1 => None,
         None => Some(module.to_vec()),
     }
 }
 
-/// Returns what the modules of a circle name of each other.
+/// Returns the names that the modules of a cycle use from each other.
 fn ties(edges: &Edges, circle: &[ModulePath]) -> Vec<String> {
     let mut ties = Vec::new();
     for from in circle {
@@ -211,28 +208,28 @@ mod tests {
     }
 
     #[test]
-    fn siblings_that_name_each_other_are_a_circle() {
+    fn siblings_that_name_each_other_are_a_cycle() {
         let a = ("x/src/a.rs", "use crate::b::B; pub struct A;");
         assert_eq!(found(&[("x/src/lib.rs", ""), a, ("x/src/b.rs", "pub struct B(super::a::A);")]), ["x: a, b"]);
         assert!(found(&[("x/src/lib.rs", ""), a, ("x/src/b.rs", "pub struct B;")]).is_empty());
     }
 
     #[test]
-    fn a_circle_comes_with_the_names_that_tie_it() {
+    fn a_cycle_is_reported_with_the_names_that_cause_it() {
         let files = [("crates/x/src/a.rs", "use crate::b::B;"), ("crates/x/src/b.rs", "use crate::a::A;")];
         let sources = files.map(|(path, text)| SourceFile::parse(path.into(), text).unwrap());
         assert_eq!(find(&sources)[0].1, ["a -> b::B", "b -> a::A"]);
     }
 
     #[test]
-    fn a_circle_through_names_that_the_root_re_exports_is_found() {
+    fn a_cycle_through_re_exports_is_found() {
         let root = ("x/src/lib.rs", "mod a; mod b; pub use a::A; pub use b::B;");
         let files = [root, ("x/src/a.rs", "use crate::B;"), ("x/src/b.rs", "use crate::A;")];
         assert_eq!(found(&files), ["x: a, b"]);
     }
 
     #[test]
-    fn parents_and_children_tests_and_other_crates_are_none() {
+    fn parents_children_tests_and_other_crates_are_no_cycles() {
         let files = [
             ("x/src/lib.rs", "mod a; use a::A;"),
             ("x/src/a/mod.rs", "mod b; use b::B; pub struct A;"),
@@ -243,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn children_of_siblings_count_for_them() {
+    fn children_count_for_their_siblings() {
         let files = [
             ("x/src/lib.rs", ""),
             ("x/src/a/mod.rs", ""),

@@ -1,7 +1,7 @@
-//! Public functions that nothing but tests uses.
+//! Finds public functions that only tests use.
 //!
-//! The compiler finds what is dead within a crate; what a crate offers to others it cannot judge. A name counts as used where
-//! it stands anywhere else outside of tests, so a function with a common name may stay unnoticed; what is found is dead.
+//! The compiler finds dead code within a crate, but not among public items. A name counts as used if it occurs anywhere
+//! else outside of tests, so a dead function with a common name may be missed, but every reported function is dead.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use syn::visit::Visit;
 
 use super::sources::{SourceFile, is_test};
 
-/// Functions for tests of other crates and for fuzz targets.
+/// Functions that only tests of other crates and fuzz targets use.
 const FOR_TESTS: &[&str] = &[
-    // Read jobs out of a text.
+    // Parse jobs from a text.
     "parse_file_text",
     "parse_files",
-    // Reads fio's JSON without its surroundings.
+    // Parses fio's JSON without its notes.
     "from_fio",
-    // Compares what fio printed with a value.
+    // Compares output of fio with a value.
     "agrees_with",
-    // Simulates a ranked candidate once more.
+    // Simulates a ranked candidate again.
     "confirm",
-    // The bytes behind a reply.
+    // The payload of a reply.
     "payload_bytes",
 ];
 
 /// Names in one or more files, outside of tests.
 #[derive(Default)]
 struct NameUses {
-    /// How often each name stands somewhere.
+    /// Number of occurrences of each name.
     uses: BTreeMap<String, usize>,
     /// Public functions with their lines.
     functions: Vec<(String, usize)>,
@@ -63,7 +63,7 @@ impl<'ast> Visit<'ast> for NameUses {
     }
 
     fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
-        // Such as `#[serde(default = "name")]`, where the name stands in a text.
+        // Such as `#[serde(default = "name")]`, which has the name in a string.
         if let syn::Meta::List(list) = &attribute.meta {
             let text = list.tokens.to_string();
             for name in text.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
@@ -73,7 +73,7 @@ impl<'ast> Visit<'ast> for NameUses {
     }
 
     fn visit_item_use(&mut self, _: &'ast syn::ItemUse) {
-        // To offer or to import a name is not to use it.
+        // Imports and re-exports are no uses.
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
@@ -97,7 +97,7 @@ impl<'ast> Visit<'ast> for NameUses {
     }
 }
 
-/// Returns the public functions whose names stand nowhere else outside of tests.
+/// Returns the public functions whose names occur nowhere else outside of tests.
 pub(super) fn functions(sources: &[SourceFile]) -> Vec<String> {
     let mut all = NameUses::default();
     let mut offered: Vec<(String, String)> = Vec::new();
@@ -128,6 +128,6 @@ mod tests {
         for used in ["fn f() { one() }", "fn f() { print!(\"{}\", one()) }", "#[serde(default = \"one\")] struct S;"] {
             assert!(found(&format!("pub fn one() {{}}\n{used}")).is_empty(), "{used}");
         }
-        assert!(found("pub(crate) fn one() {}").is_empty(), "the compiler tells");
+        assert!(found("pub(crate) fn one() {}").is_empty(), "the compiler reports it");
     }
 }

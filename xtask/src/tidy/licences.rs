@@ -1,30 +1,22 @@
-//! Licences and sources of dependencies, by the lists of `deny.toml`.
+//! Checks licences and sources of dependencies against `deny.toml`.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// Returns dependencies whose licence or source `deny.toml` does not permit.
+/// Returns the dependencies whose licence or source `deny.toml` does not permit.
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let rules = std::fs::read_to_string(root.join("deny.toml")).context("reading deny.toml")?;
     let (licences, registries) = (strings(&rules, "allow"), strings(&rules, "allow-registry"));
     ensure!(!licences.is_empty() && !registries.is_empty(), "deny.toml has no `allow` or no `allow-registry`");
-    let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
-        .args(["metadata", "--format-version", "1", "--locked"])
-        .current_dir(root)
-        .output()
-        .context("running cargo metadata")?;
-    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let packages = super::edges::packages(root, &["--locked"])?;
     Ok(packages.iter().filter_map(|package| complaint(package, &licences, &registries)).collect())
 }
 
 fn complaint(package: &Value, licences: &[String], registries: &[String]) -> Option<String> {
     let name = package["name"].as_str().unwrap_or_default();
-    // Crates of the workspace have no source.
+    // Workspace crates have no source.
     let source = package["source"].as_str()?;
     if !registries.iter().any(|registry| source == format!("registry+{registry}")) {
         return Some(format!("dependency `{name}` comes from {source}: use one from crates.io"));
@@ -34,7 +26,7 @@ fn complaint(package: &Value, licences: &[String], registries: &[String]) -> Opt
         .then(|| format!("dependency `{name}` has the licence {licence}: allow it in deny.toml, or use another crate"))
 }
 
-/// Returns whether a licence expression (SPDX) can be met with the licences in the list. An exception only adds rights.
+/// Reports whether the permitted licences satisfy a licence expression (SPDX). An exception only adds rights.
 fn permits(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('/', " OR ").replace(['(', ')'], " ");
     spaced.split(" AND ").all(|all| {

@@ -1,4 +1,4 @@
-//! The rules of the project, as checks that say what to do instead.
+//! Checks the rules of the project.
 
 mod circles;
 mod dead;
@@ -14,17 +14,17 @@ use anyhow::{Context, Result, bail};
 
 use sources::SourceFile;
 
-/// Circles between sibling modules that are permitted.
-const CIRCLES_MOST: usize = 0;
-/// Type definitions whose name is used more than once, in per cent. The number only goes down.
-const REPEATED_PERCENT_MOST: usize = 1;
-/// Lines of `cli` without tests: it reads arguments, prints and composes, and does nothing else.
-const CLI_LINES_MOST: usize = 7_000;
-/// Uses of banned words and of banned type names that are permitted.
-const BANNED_WORDS_MOST: usize = 0;
-const BANNED_NAMES_MOST: usize = 0;
+/// Permitted cycles between sibling modules.
+const CYCLES_MAX: usize = 0;
+/// Permitted percentage of type definitions with a repeated name. The number only decreases.
+const REPEATED_PERCENT_MAX: usize = 1;
+/// Permitted lines of `cli` without tests: it only reads arguments, prints and composes.
+const CLI_LINES_MAX: usize = 7_000;
+/// Permitted uses of banned words and of banned type names.
+const BANNED_WORDS_MAX: usize = 0;
+const BANNED_NAMES_MAX: usize = 0;
 
-/// Checks every rule, prints figures, and reports all that is broken.
+/// Checks every rule, prints figures, and reports all violations.
 pub(crate) fn run() -> Result<()> {
     let root = root()?;
     let sources = sources::read(&root)?;
@@ -57,9 +57,9 @@ pub(crate) fn run() -> Result<()> {
         banned.len(),
     );
     complaints.extend(sizes.complaints);
-    if sizes.cli_lines > CLI_LINES_MOST {
+    if sizes.cli_lines > CLI_LINES_MAX {
         complaints.push(format!(
-            "cli has {} lines without tests, {CLI_LINES_MOST} at most: move what is not about the command line",
+            "cli has {} lines without tests, {CLI_LINES_MAX} at most: move what is not about the command line",
             sizes.cli_lines
         ));
     }
@@ -67,13 +67,13 @@ pub(crate) fn run() -> Result<()> {
     complaints.extend(dead::functions(&sources));
     let with_ties = |(circle, ties): &(String, Vec<String>)| format!("{circle}: {}", ties.join(", "));
     let circles: Vec<String> = circles.iter().map(with_ties).collect();
-    complaints.extend(beyond(CIRCLES_MOST, "circles of sibling modules", &circles));
-    complaints.extend(beyond(BANNED_WORDS_MOST, "banned words", &words));
-    complaints.extend(beyond(BANNED_NAMES_MOST, "banned type names", &banned));
-    if repeated_percent > REPEATED_PERCENT_MOST {
+    complaints.extend(beyond(CYCLES_MAX, "circles of sibling modules", &circles));
+    complaints.extend(beyond(BANNED_WORDS_MAX, "banned words", &words));
+    complaints.extend(beyond(BANNED_NAMES_MAX, "banned type names", &banned));
+    if repeated_percent > REPEATED_PERCENT_MAX {
         let names: Vec<String> = repeated.iter().map(|(name, count)| format!("{name} ({count})")).collect();
         complaints.push(format!(
-            "{repeated_percent} % of type names are repeated, {REPEATED_PERCENT_MOST} % at most: {}",
+            "{repeated_percent} % of type names are repeated, {REPEATED_PERCENT_MAX} % at most: {}",
             names.join(", ")
         ));
     }
@@ -83,12 +83,12 @@ pub(crate) fn run() -> Result<()> {
     if complaints.is_empty() { Ok(()) } else { bail!("{} complaints", complaints.len()) }
 }
 
-/// Returns all that was found, where it is more than what was there when the rule was made.
-fn beyond(most: usize, what: &str, found: &[String]) -> Vec<String> {
-    if found.len() <= most {
+/// Returns all findings if there are more than permitted.
+fn beyond(max: usize, what: &str, found: &[String]) -> Vec<String> {
+    if found.len() <= max {
         return Vec::new();
     }
-    std::iter::once(format!("{} {what}, {most} at most:", found.len())).chain(found.iter().cloned()).collect()
+    std::iter::once(format!("{} {what}, {max} at most:", found.len())).chain(found.iter().cloned()).collect()
 }
 
 /// Returns the top directory of the project.
@@ -97,8 +97,8 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(here.parent().context("xtask is in the project's directory")?.to_path_buf())
 }
 
-/// Returns where sources say that something is not finished. The words are put together here so that this file does not
-/// contain them itself.
+/// Returns the places of markers of unfinished work. They are concatenated here, so that this file does not contain
+/// them.
 fn unfinished(sources: &[SourceFile]) -> Vec<String> {
     let banned = [
         (["to", "do!("].concat(), "finish it, or leave it out and say so in the change log"),
@@ -118,7 +118,7 @@ fn unfinished(sources: &[SourceFile]) -> Vec<String> {
     found
 }
 
-/// Returns where sources, documents and generated pages use banned words.
+/// Returns the uses of banned words in sources, documents and generated pages.
 fn banned_words(root: &Path, sources: &[SourceFile]) -> Result<Vec<String>> {
     let mut found: Vec<String> =
         sources.iter().flat_map(|source| names::banned_in(&source.path.display().to_string(), &source.text)).collect();
@@ -130,7 +130,7 @@ fn banned_words(root: &Path, sources: &[SourceFile]) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns `path` as seen from the project's directory.
+/// Returns `path` relative to the project's directory.
 pub(crate) fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_exceeds_its_number_is_reported_whole() {
+    fn findings_beyond_the_limit_are_all_reported() {
         let found = ["a".to_owned(), "b".to_owned()];
         assert!(beyond(2, "things", &found).is_empty());
         assert_eq!(beyond(1, "things", &found), ["2 things, 1 at most:", "a", "b"]);

@@ -1,4 +1,4 @@
-//! Type names that occur more than once, and names and words that are not used.
+//! Finds repeated type names, and banned names and words.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const SHARED: &[(&str, &str)] = &[
     ("Kind", "`target::Kind` counts syncs, `volume::Kind` does not; to be merged into `OpKind`"),
 ];
 
-/// Returns how many type definitions there are outside of tests, and the names that several of them have.
+/// Returns the number of type definitions outside of tests, and the names that several of them have.
 pub(super) fn repeated(sources: &[SourceFile]) -> (usize, BTreeMap<String, usize>) {
     let mut types = Types::default();
     sources.iter().filter(|source| !source.is_test).for_each(|source| types.visit_file(&source.file));
@@ -53,7 +53,7 @@ impl<'ast> Visit<'ast> for Types {
     }
 }
 
-/// Type names that tell a reader nothing, and what to use instead. Put together here, so that this file has none of them.
+/// Banned type names and replacements. They are concatenated here, so that this file does not contain them.
 const BANNED_NAMES: &[(&[&str], &str)] = &[
     (&["Cr", "ew"], "Workers"),
     (&["Ca", "st"], "Ready, Workers"),
@@ -71,7 +71,7 @@ const BANNED_NAMES: &[(&[&str], &str)] = &[
     (&["Trou", "ble"], "Error"),
 ];
 
-/// Returns where types have names that are not used, with what to write instead.
+/// Returns the types with banned names, with replacements.
 pub(super) fn banned(sources: &[SourceFile]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources.iter().filter(|source| !source.is_test) {
@@ -87,22 +87,14 @@ pub(super) fn banned(sources: &[SourceFile]) -> Vec<String> {
     found
 }
 
-/// Words that are not used in sources, docs and generated pages, and what to write instead.
-fn banned_words() -> Vec<(String, &'static str)> {
-    let actor = "name the actor: the kernel, the worker, the client, the user";
-    let words: [(&[&str], &str); 4] =
-        [(&["no", "body"], actor), (&["some", "body"], actor), (&["who", "ever"], actor), (&["every", "body"], actor)];
-    words.into_iter().map(|(parts, instead)| (parts.concat(), instead)).collect()
-}
-
-/// Returns where a text uses words that are not used.
+/// Returns the uses of banned words in a text. The words are concatenated here, as above.
 pub(super) fn banned_in(place: &str, text: &str) -> Vec<String> {
-    let banned = banned_words();
+    let banned = [["no", "body"], ["some", "body"], ["who", "ever"], ["every", "body"]].map(|parts| parts.concat());
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
         for word in line.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
-            let lower = word.to_lowercase();
-            if let Some((_, instead)) = banned.iter().find(|(known, _)| *known == lower) {
+            if banned.contains(&word.to_lowercase()) {
+                let instead = "name the actor: the kernel, the worker, the client, the user";
                 found.push(format!("{place}:{}: `{word}`: {instead}", number + 1));
             }
         }
@@ -119,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_name_that_two_crates_have_is_repeated() {
+    fn a_type_name_of_two_crates_is_repeated() {
         let (one, two) = ("pub struct Page; pub enum Only {}", "trait Page {} #[cfg(test)] mod tests { struct Only; }");
         let sources = [source("crates/a/src/lib.rs", one), source("crates/b/src/lib.rs", two)];
         let (all, repeated) = repeated(&sources);

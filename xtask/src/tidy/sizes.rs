@@ -1,4 +1,4 @@
-//! Sizes of functions and files, and what the head of a crate says.
+//! Checks sizes of functions and files, and the introductions of crates.
 
 use proc_macro2::Span;
 use syn::visit::Visit;
@@ -6,12 +6,12 @@ use syn::visit::Visit;
 use super::sources::{SourceFile, is_test};
 
 pub(super) const FUNCTION_LINES: usize = 70;
-/// At most this share of functions may be longer, in per cent.
+/// Permitted percentage of longer functions.
 const LONG_FUNCTIONS_PERCENT: usize = 2;
 const FILE_LINES: usize = 600;
 const HEAD_LINES: usize = 4;
 
-/// Functions of one file, and the lines its tests take.
+/// Functions of one file, and the lines of its tests.
 #[derive(Default)]
 struct FunctionMeasure {
     functions: Vec<(String, usize, usize)>,
@@ -19,9 +19,9 @@ struct FunctionMeasure {
 }
 
 impl FunctionMeasure {
-    fn function(&mut self, name: &syn::Ident, whole: Span) {
-        let lines = whole.end().line - whole.start().line + 1;
-        self.functions.push((name.to_string(), whole.start().line, lines));
+    fn function(&mut self, name: &syn::Ident, span: Span) {
+        let lines = span.end().line - span.start().line + 1;
+        self.functions.push((name.to_string(), span.start().line, lines));
     }
 }
 
@@ -49,12 +49,13 @@ impl<'ast> Visit<'ast> for FunctionMeasure {
 }
 
 /// Lengths of functions and files.
+#[derive(Default)]
 pub(super) struct SourceSizes {
     pub(super) functions: usize,
     /// Functions of more than [`FUNCTION_LINES`] lines, with their places.
     pub(super) long: Vec<String>,
     pub(super) lines: usize,
-    /// Those of `cli`.
+    /// Lines of `cli`.
     pub(super) cli_lines: usize,
     pub(super) test_lines: usize,
     pub(super) complaints: Vec<String>,
@@ -62,8 +63,7 @@ pub(super) struct SourceSizes {
 
 /// Measures all source files.
 pub(super) fn check(sources: &[SourceFile]) -> SourceSizes {
-    let mut sizes =
-        SourceSizes { functions: 0, long: Vec::new(), lines: 0, cli_lines: 0, test_lines: 0, complaints: Vec::new() };
+    let mut sizes = SourceSizes::default();
     for source in sources {
         let all = source.text.lines().count();
         if source.is_test {
@@ -98,7 +98,7 @@ pub(super) fn check(sources: &[SourceFile]) -> SourceSizes {
     sizes
 }
 
-/// A crate's first words: what it is, why, and, for libraries, what it does not do.
+/// Checks the introduction of a crate: what it is, why, and, for libraries, what it does not do.
 fn head(place: &str, text: &str) -> Option<String> {
     let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
     let says_not = place.ends_with("main.rs") || head.iter().any(|line| line.contains("*not*"));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn long_files_and_functions_and_bare_heads_are_reported() {
+    fn long_files_functions_and_missing_introductions_are_reported() {
         let body = "    let x = 1;\n".repeat(FUNCTION_LINES);
         let long = complaints("crates/a/src/b.rs", &format!("fn f() {{\n{body}}}\n"));
         assert!(long[0].contains("1 of 1 functions") && long[1].contains("`f` has 72 lines"), "{long:?}");

@@ -6,11 +6,11 @@ use anyhow::{Context, Result};
 
 /// One source file.
 pub(super) struct SourceFile {
-    /// As seen from the project's directory.
+    /// Path relative to the project's directory.
     pub(super) path: PathBuf,
     pub(super) text: String,
     pub(super) file: syn::File,
-    /// Whether it holds only tests.
+    /// Whether the file contains only tests.
     pub(super) is_test: bool,
 }
 
@@ -23,7 +23,7 @@ impl SourceFile {
         Ok(Self { path, text: text.to_owned(), file, is_test })
     }
 
-    /// Returns the crate of a source file and the path of its module there; `None` for what is in no `src`.
+    /// Returns the crate of a source file and its module path; `None` for files outside of `src`.
     pub(super) fn module(&self) -> Option<(&str, Vec<String>)> {
         let parts: Vec<&str> = self.path.components().filter_map(|part| part.as_os_str().to_str()).collect();
         let at = parts.iter().position(|part| *part == "src")?;
@@ -37,7 +37,7 @@ impl SourceFile {
     }
 }
 
-/// Returns whether attributes mark an item as a test.
+/// Reports whether attributes mark an item as a test.
 pub(super) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string().contains("test"),

@@ -1,12 +1,12 @@
-//! Loop devices and mounts that go away with the test.
+//! Loop devices, mounts and swap areas, removed on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A loop device over a file; detached when this goes out of scope.
+/// A loop device over a file, detached on drop.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
-    /// Such as `/dev/loop0`.
+    /// Path, such as `/dev/loop0`.
     pub(crate) path: String,
 }
 
@@ -25,10 +25,10 @@ impl Drop for LoopDevice {
     }
 }
 
-/// A mounted filesystem; unmounted when this goes out of scope.
+/// A mounted filesystem, unmounted on drop.
 #[derive(Debug)]
 pub(crate) struct Mount {
-    /// Where it is.
+    /// Mount point.
     pub(crate) at: PathBuf,
 }
 
@@ -48,12 +48,12 @@ impl Drop for Mount {
     }
 }
 
-/// A device that is swapped to; given back when this goes out of scope.
+/// A swap area, disabled on drop.
 #[derive(Debug)]
 pub(crate) struct SwapArea(String);
 
 impl SwapArea {
-    /// Makes a device swap space and swaps to it.
+    /// Formats a device as a swap area and enables it.
     #[track_caller]
     pub(crate) fn on(device: &str) -> Self {
         tool("mkswap", &[device]);
@@ -68,7 +68,7 @@ impl Drop for SwapArea {
     }
 }
 
-/// Runs a tool that must succeed and returns what it printed.
+/// Runs a tool that must succeed and returns its output.
 #[track_caller]
 pub(crate) fn tool(name: &str, words: &[&str]) -> String {
     let output = Command::new(name).args(words).output().unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -1,27 +1,27 @@
-//! Whether the host left a test alone that depends on time: such a test passes, fails, or is reported as skipped by name.
+//! Timing tests on hosts with other load: such a test passes, fails, or is reported as skipped by name.
 //!
-//! One good attempt is enough, and three bad ones on a calm host fail. So a defect that spoils an attempt with probability p is
-//! missed with 1 - p^3: never where it spoils each, with 0.14 at p = 0.95, with 0.27 at p = 0.9. What fails less often is not
-//! what these tests look for: they hold rates and latencies against limits that a defect breaks every time.
+//! One good attempt passes, and three bad attempts on a calm host fail. So a defect that spoils an attempt with
+//! probability p is missed with probability 1 - p^3: never at p = 1, with 0.14 at p = 0.95, with 0.27 at p = 0.9. These
+//! tests do not look for rarer failures: they compare rates and latencies with limits that a defect breaks every time.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A host is calm while others, the hypervisor included, use no more than this fraction of a processor.
+/// A host is calm while other processes and the hypervisor use no more than this fraction of a processor.
 const CALM: f64 = 0.1;
-/// A failure counts once it was seen this many times on a calm host.
+/// Failures on a calm host that fail a test.
 const CALM_FAILURES: usize = 3;
 const ATTEMPTS: usize = 5;
-/// A host that has explained this many misses will explain the next.
-const MOST_EXPLAINED: usize = 2;
+/// Misses explained by the host after which no more attempts are made.
+const EXPLAINED_MAX: usize = 2;
 
-/// Why an attempt did not succeed.
+/// Reason why an attempt did not succeed.
 #[derive(Debug)]
 pub(crate) enum Miss {
-    /// It counts on a calm host.
+    /// A failure, which counts on a calm host.
     Failed(String),
-    /// The host alone explains it, by what the attempt measured: it decides nothing.
+    /// A disturbance by the host, shown by the attempt's own measurements; it decides nothing.
     Host(String),
 }
 
@@ -31,7 +31,7 @@ impl From<String> for Miss {
     }
 }
 
-/// Carries out an attempt whose outcome depends on time, until it succeeds, fails often enough on a calm host, or was
+/// Repeats an attempt whose outcome depends on timing until it succeeds, fails often enough on a calm host, or was
 /// disturbed too often to decide.
 #[track_caller]
 pub(crate) fn timed<M: Into<Miss>>(name: &str, attempt: impl FnMut() -> Result<(), M>) {
@@ -42,9 +42,9 @@ pub(crate) fn timed<M: Into<Miss>>(name: &str, attempt: impl FnMut() -> Result<(
     }
 }
 
-/// Whether something took less than `most`, as [`timed`] wants to know it.
-pub(crate) fn within(took: Duration, most: Duration) -> Result<(), String> {
-    if took < most { Ok(()) } else { Err(format!("it took {took:?}, not less than {most:?}")) }
+/// Checks for [`timed`] that something took less than `max`.
+pub(crate) fn within(took: Duration, max: Duration) -> Result<(), String> {
+    if took < max { Ok(()) } else { Err(format!("it took {took:?}, not less than {max:?}")) }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -70,14 +70,14 @@ fn decide<M: Into<Miss>>(mut attempt: impl FnMut() -> Result<(), M>, others: imp
         if failures.len() == CALM_FAILURES {
             return Decision::Failed(failures);
         }
-        if explained == MOST_EXPLAINED {
+        if explained == EXPLAINED_MAX {
             break;
         }
     }
     Decision::Undecided(disturbed)
 }
 
-/// How late threads of this host wake up, by one that sleeps again and again.
+/// Wake-up latency of threads on this host, measured by a thread that sleeps repeatedly.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WakeUps {
     pub(crate) mean_us: f64,
@@ -86,26 +86,26 @@ pub(crate) struct WakeUps {
 
 impl WakeUps {
     const PAUSE: Duration = Duration::from_micros(500);
-    /// Of an idle virtual machine: 90 to 105 us, the timer slack of 50 us included.
+    /// An idle virtual machine has 90 to 105 us, including the timer slack of 50 us.
     const MEAN_US: f64 = 120.0;
-    /// Of an idle virtual machine: 150 to 220 us.
+    /// An idle virtual machine has 150 to 220 us.
     const P99_US: f64 = 400.0;
 
-    /// Whether they are as prompt as those of an idle host. Where they are not, the lateness differs from one wait to
-    /// the next, and no subtraction makes a comparison of fast replies decide anything.
+    /// Reports whether wake-ups are as prompt as on an idle host. If not, the lateness varies from one wait to the
+    /// next, and subtracting it does not make a comparison of fast replies conclusive.
     pub(crate) fn are_prompt(self) -> bool {
         self.mean_us <= Self::MEAN_US && self.p99_us <= Self::P99_US
     }
 
-    /// Those while `work` is done.
+    /// Measures wake-ups while `work` runs.
     pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (T, Self) {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| Self::until(&over));
-            // Also where the work panics: the scope waits for the sleeper.
-            let _end = End(&over);
+            // Dropped even if the work panics: the scope waits for the sleeper.
+            let end = End(&over);
             let done = work();
-            drop(_end);
+            drop(end);
             (done, sleeper.join().expect("it only sleeps"))
         })
     }
@@ -122,7 +122,7 @@ impl WakeUps {
     }
 }
 
-/// Sets a flag as it goes.
+/// Sets a flag on drop.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -131,7 +131,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Reports a test as skipped because of the host. `./test` prints the list in the file that `FATHOM_SKIPPED` names.
+/// Reports a test as skipped because of the host. `./test` prints the list from the file that `FATHOM_SKIPPED` names.
 fn report_busy(name: &str, measured: &str) {
     let measured = measured.replace('\n', " ");
     let line = format!("skipped (host too busy): {name}: {measured}\n");
@@ -146,17 +146,17 @@ fn report_busy(name: &str, measured: &str) {
 /// Processor time, in hundredths of a second.
 struct Usage {
     since: Instant,
-    /// Of all processes, and what the hypervisor gave to other guests.
+    /// Time of all processes, and steal time.
     all: u64,
-    /// Of this process and of the children that it has waited for.
+    /// Time of this process and of the children that it has waited for.
     own: u64,
 }
 
 impl Usage {
     fn start() -> Self {
         let numbers = |path: &str, fields: &[usize]| -> u64 {
-            let text = std::fs::read_to_string(path).expect("a table of the kernel");
-            // The name of a process, in brackets, may hold blanks.
+            let text = std::fs::read_to_string(path).expect("a readable file in /proc");
+            // The name of a process, in brackets, may contain blanks.
             let line = text.lines().next().unwrap_or_default();
             let values: Vec<&str> = line.rsplit_once(')').map_or(line, |(_, rest)| rest).split_whitespace().collect();
             fields.iter().filter_map(|field| values.get(*field)?.parse::<u64>().ok()).sum()
@@ -166,7 +166,7 @@ impl Usage {
         Self { since: Instant::now(), all, own }
     }
 
-    /// How much of a processor others have used since then.
+    /// Returns the processors that other processes have used since then, on average.
     fn by_others(&self) -> f64 {
         let now = Self::start();
         let others = (now.all - self.all).saturating_sub(now.own - self.own);
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_that_succeeds_decides_on_any_host() {
+    fn a_successful_attempt_decides_on_any_host() {
         let mut outcomes = [Err("late".to_owned()), Ok(())].into_iter();
         assert_eq!(decide(|| outcomes.next().expect("two are enough"), |_| 2.0), Decision::Passed);
     }
@@ -192,18 +192,18 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_explains_is_skipped_and_not_passed() {
+    fn misses_explained_by_the_host_skip_the_test() {
         let mut attempts = 0;
         let explained = || {
             attempts += 1;
             Err(Miss::Host("woken 100 us late".into()))
         };
         assert_eq!(decide(explained, |_| 0.0), Decision::Undecided("woken 100 us late".into()));
-        assert_eq!(attempts, MOST_EXPLAINED);
+        assert_eq!(attempts, EXPLAINED_MAX);
     }
 
     #[test]
-    fn failures_on_a_calm_host_fail_and_on_a_busy_one_skip() {
+    fn failures_fail_on_a_calm_host_and_skip_on_a_busy_one() {
         let mut count = 0;
         let late = || {
             count += 1;

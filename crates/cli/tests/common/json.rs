@@ -1,18 +1,18 @@
-//! JSON as it was written: the keys in their order, whole numbers told from others.
+//! JSON values that keep the order of keys and distinguish whole numbers.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A value.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Json {
     Null,
     Bool(bool),
     /// A number without a decimal point.
     Whole(i128),
-    /// A number with one.
+    /// A number with a decimal point.
     Float(f64),
     Text(String),
     Array(Vec<Json>),
@@ -20,34 +20,34 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// Reads a text that is one document and nothing else.
+    /// Parses a text that is exactly one document.
     #[track_caller]
     pub(crate) fn read(text: &str) -> Self {
         assert!(text.starts_with('{'), "no document at the first byte: {text:.200}");
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:.2000}"))
     }
 
-    /// Reads documents that stand one after another.
+    /// Parses consecutive documents.
     #[track_caller]
     pub(crate) fn read_all(text: &str) -> Vec<Self> {
         let documents = serde_json::Deserializer::from_str(text).into_iter();
         documents.map(|document| document.unwrap_or_else(|error| panic!("{error}: {text:.2000}"))).collect()
     }
 
-    /// Reads the document in the output of fio, which prints notes before it.
+    /// Parses the document in the output of fio, which prints notes before it.
     #[track_caller]
     pub(crate) fn read_after_notes(text: &str) -> Self {
         let start = if text.starts_with('{') { Some(0) } else { text.find("\n{").map(|at| at + 1) };
         Self::read(&text[start.unwrap_or_else(|| panic!("no document in: {text:.2000}"))..])
     }
 
-    /// The value at a path of keys and places, `jobs/0/read/total_ios`.
+    /// Returns the value at a path of keys and indices, such as `jobs/0/read/total_ios`.
     #[track_caller]
     pub(crate) fn at(&self, path: &str) -> &Self {
         self.find(path).unwrap_or_else(|| panic!("nothing at {path}"))
     }
 
-    /// The value at a path, if there is one.
+    /// Returns the value at a path, if there is one.
     pub(crate) fn find(&self, path: &str) -> Option<&Self> {
         path.split('/').try_fold(self, |value, key| match value {
             Self::Object(members) => members.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -56,14 +56,14 @@ impl Json {
         })
     }
 
-    /// The items of the array at a path.
+    /// Returns the items of the array at a path.
     #[track_caller]
     pub(crate) fn items(&self, path: &str) -> &[Self] {
         let Self::Array(items) = self.at(path) else { panic!("{path} is no array") };
         items
     }
 
-    /// The number at a path.
+    /// Returns the number at a path.
     #[track_caller]
     pub(crate) fn number(&self, path: &str) -> f64 {
         match self.at(path) {
@@ -73,22 +73,22 @@ impl Json {
         }
     }
 
-    /// The whole number at a path.
+    /// Returns the whole number at a path.
     #[track_caller]
     pub(crate) fn whole(&self, path: &str) -> u64 {
         let Self::Whole(number) = self.at(path) else { panic!("{path} is {:?}", self.at(path)) };
         u64::try_from(*number).unwrap_or_else(|_| panic!("{path} is {number}"))
     }
 
-    /// The text at a path.
+    /// Returns the text at a path.
     #[track_caller]
     pub(crate) fn text(&self, path: &str) -> &str {
         let Self::Text(text) = self.at(path) else { panic!("{path} is {:?}", self.at(path)) };
         text
     }
 
-    /// The paths of all values with their kinds, in their order, each once. Items of an array are one another's
-    /// equals, and so are keys that are numbers: which buckets of a histogram are filled is chance.
+    /// Returns the distinct paths of all values with their types, in order. All items of an array share a path, as do
+    /// numeric keys, because the filled buckets of a histogram vary.
     pub(crate) fn shape(&self) -> Vec<String> {
         let mut shape = Shape::default();
         shape.add("", self);

@@ -1,6 +1,6 @@
-//! What whole-program tests share: a scratch directory, programs with a time limit, needs that may be unmet.
+//! Helpers of the whole-program tests: scratch directories, programs with a time limit, requirements of the machine.
 
-// Each test program uses a part of it.
+// Each test program uses some of them.
 #![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod devices;
@@ -12,23 +12,24 @@ pub(crate) mod runs;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes on a slow machine.
+/// Longer than any program of these tests takes on a slow machine.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// Fathom, with nothing from the environment that would change what it prints. It keeps no runs.
+/// Returns a command for Fathom that saves no runs and whose output does not depend on the environment.
 pub(crate) fn fathom<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
     let mut command = program(env!("CARGO_BIN_EXE_fathom"), words);
     command.env("FATHOM_NO_RECORD", "1").env("FATHOM_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/fathom-home"));
     command
 }
 
-/// The installed fio.
+/// Returns a command for the installed fio.
 pub(crate) fn fio<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
     program("fio", words)
 }
@@ -39,12 +40,27 @@ fn program<S: AsRef<std::ffi::OsStr>>(name: &str, words: impl IntoIterator<Item 
     command
 }
 
-/// The words of a command, split at blanks.
+/// Splits a command line at blanks.
 pub(crate) fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// How a program ended and what it printed.
+/// Joins the words of a text with single blanks, so that line breaks do not matter.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Waits until a condition holds, for a minute at most.
+#[track_caller]
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(60), "timeout while waiting for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The exit status and the output of a program.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: ExitStatus,
@@ -54,26 +70,26 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The exit code; `None` after a signal.
+    /// Returns the exit code; `None` after a signal.
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Fails the test unless the program ended with this code.
+    /// Fails the test unless the program exited with this code.
     #[track_caller]
     pub(crate) fn expect_code(self, code: i32) -> Self {
         assert_eq!(self.code(), Some(code), "signal {:?}, {self:#?}", self.status.signal());
         self
     }
 
-    /// Fails the test unless the program ended with one of these codes.
+    /// Fails the test unless the program exited with one of these codes.
     #[track_caller]
     pub(crate) fn expect_one_of(self, codes: &[i32]) -> Self {
         assert!(self.code().is_some_and(|code| codes.contains(&code)), "signal {:?}, {self:#?}", self.status.signal());
         self
     }
 
-    /// Fails the test unless the program succeeded in silence.
+    /// Fails the test unless the program succeeded without output on standard error.
     #[track_caller]
     pub(crate) fn expect_clean(self) -> Self {
         let clean = self.expect_code(0);
@@ -85,20 +101,20 @@ impl Outcome {
 /// Runs a program to its end, with nothing on its standard input.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> Outcome {
-    Running::start(command.stdin(Stdio::null())).end()
+    Running::start(command).end()
 }
 
 /// Runs a program to its end, with `text` on its standard input.
 #[track_caller]
 pub(crate) fn run_with_input(command: &mut Command, text: &str) -> Outcome {
     use std::io::Write;
-    let mut running = Running::start(command.stdin(Stdio::piped()));
-    // A program that refuses before it reads closes the pipe.
+    let mut running = Running::spawn(command.stdin(Stdio::piped()));
+    // A program that fails before it reads closes the pipe.
     let _ = running.child.stdin.take().expect("it is piped").write_all(text.as_bytes());
     running.end()
 }
 
-/// A program that runs; it is killed when this goes out of scope.
+/// A running program, killed on drop.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -108,9 +124,25 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a program.
+    /// Starts a program with nothing on its standard input.
     #[track_caller]
     pub(crate) fn start(command: &mut Command) -> Self {
+        Self::spawn(command.stdin(Stdio::null()))
+    }
+
+    /// Starts a server and waits until it accepts connections at a Unix socket.
+    #[track_caller]
+    pub(crate) fn serve(command: &mut Command, socket: impl AsRef<Path>) -> Self {
+        let mut server = Self::start(command);
+        wait_for("a server", || {
+            assert!(!server.has_ended(), "{command:?} does not serve");
+            UnixStream::connect(&socket).is_ok()
+        });
+        server
+    }
+
+    #[track_caller]
+    fn spawn(command: &mut Command) -> Self {
         let started = Instant::now();
         let mut child = command
             .stdout(Stdio::piped())
@@ -122,24 +154,24 @@ impl Running {
         Self { child, started, stdout, stderr }
     }
 
-    /// Its process.
+    /// Returns the process ID.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends it a signal by name, such as `INT`.
+    /// Sends a signal by name, such as `INT`.
     #[track_caller]
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.pid().to_string()]).status();
         assert!(sent.is_ok_and(|status| status.success()), "cannot send SIG{name}");
     }
 
-    /// Whether it has ended.
+    /// Reports whether the program has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("it is a child of this process").is_some()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the program.
     #[track_caller]
     pub(crate) fn end(mut self) -> Outcome {
         while !self.has_ended() {
@@ -179,41 +211,47 @@ fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// A directory that goes away with the test.
+/// A directory, removed on drop.
 #[derive(Debug)]
 pub(crate) struct Scratch(tempfile::TempDir);
 
 impl Scratch {
-    /// A new one, on the disk that holds the build: memory filesystems know no direct I/O.
+    /// Creates a directory on the disk of the build, because memory filesystems have no direct I/O.
     pub(crate) fn new() -> Self {
         let directory = tempfile::Builder::new().prefix("fathom-e2e-").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
         Self(directory.expect("the directory of the build can be written to"))
     }
 
-    /// A path in it.
+    /// Returns a path in the directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// A path in it, as text.
+    /// Returns a path in the directory, as text.
     pub(crate) fn text(&self, name: &str) -> String {
         self.path(name).into_os_string().into_string().expect("the path of the build is UTF-8")
     }
 
-    /// Writes a file.
+    /// Reads a text file.
+    #[track_caller]
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Writes a file and returns its path.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), content).expect("the scratch directory can be written to");
         self.text(name)
     }
 
-    /// Makes a file of this size that holds no data.
+    /// Creates a sparse file and returns its path.
     pub(crate) fn sparse(&self, name: &str, bytes: u64) -> String {
         let file = std::fs::File::create(self.path(name)).expect("the scratch directory can be written to");
         file.set_len(bytes).expect("the file can be extended");
         self.text(name)
     }
 
-    /// The names in it, sorted.
+    /// Returns the names in the directory, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the scratch directory is there");
         let mut names: Vec<String> =
@@ -229,34 +267,34 @@ impl AsRef<Path> for Scratch {
     }
 }
 
-/// How many 4 KiB blocks of a file hold anything but zeros.
+/// Counts the 4 KiB blocks of a file that hold anything but zeros.
 pub(crate) fn blocks_with_data(path: &Path) -> u64 {
     let content = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     content.chunks(4096).filter(|block| block.iter().any(|byte| *byte != 0)).count() as u64
 }
 
-/// What a test needs of the machine.
+/// A requirement of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// fio is installed.
     Fio,
-    /// Loop devices can be made, formatted and mounted.
+    /// Loop devices can be created, formatted and mounted.
     Root,
-    /// This kernel swaps.
+    /// The kernel supports swap.
     Swap,
-    /// Files of a program can be mounted.
+    /// FUSE filesystems can be mounted.
     Fuse,
-    /// `serve --device` makes loop devices, because the kernel's driver of network block devices is not loaded.
+    /// `serve --device` creates loop devices, because the kernel's NBD driver is not loaded.
     NoKernelNbd,
-    /// Certificates can be made.
+    /// Certificates can be created.
     Openssl,
-    /// Clients of NBD servers: libnbd's tools and qemu's.
+    /// NBD clients are installed: the tools of libnbd and QEMU.
     NbdTools,
-    /// The system's own Python.
+    /// The system's Python is installed.
     Python,
-    /// libnbd for Python, of the system's own Python.
+    /// The system's Python has libnbd.
     NbdPython,
-    /// The official client of Prometheus for Python, of the system's own Python.
+    /// The system's Python has the official Prometheus client.
     PrometheusClient,
     /// nbdkit is installed, with its filters.
     Nbdkit,
@@ -264,27 +302,27 @@ pub(crate) enum Need {
     Chromium,
     /// qemu-storage-daemon is installed.
     Qemu,
-    /// Manual pages can be laid out by groff.
+    /// man-db is installed, which formats pages with groff.
     Man,
-    /// Manual pages can be looked at by mandoc.
+    /// mandoc is installed.
     Mandoc,
     /// zsh is installed.
     Zsh,
     /// fish is installed.
     Fish,
-    /// YAML can be read, by the system's own Python.
+    /// The system's Python can read YAML.
     PythonYaml,
     /// Debian packages can be built.
     Debhelper,
     /// git is installed.
     Git,
-    /// Scripts can be checked.
+    /// shellcheck is installed.
     Shellcheck,
 }
 
-/// Whether a need is met; says that a test is skipped if not.
+/// Reports whether a requirement is met, and prints that the test is skipped if it is not.
 ///
-/// With `FATHOM_NO_SKIP=1` an unmet need is a failure, so that CI notices.
+/// With `FATHOM_NO_SKIP=1`, as in CI, an unmet requirement is a failure.
 #[track_caller]
 pub(crate) fn met(need: Need) -> bool {
     let reason = match need {
@@ -311,14 +349,14 @@ pub(crate) fn met(need: Need) -> bool {
             "python3-prometheus-client is not installed"
         }
         Need::Man if !runs("man", "--version") => "man-db is not installed",
-        // It has no --version.
+        // mandoc has no --version.
         Need::Mandoc if Command::new("mandoc").arg("/dev/null").output().is_err() => "mandoc is not installed",
         Need::Zsh if !runs("zsh", "--version") => "zsh is not installed",
         Need::Fish if !runs("fish", "--version") => "fish is not installed",
         Need::PythonYaml if !runs("/usr/bin/python3", "-cimport yaml") => "python3-yaml is not installed",
         Need::Git if !runs("/usr/bin/git", "--version") => "git is not installed",
         Need::Shellcheck if !runs("/usr/bin/shellcheck", "--version") => "shellcheck is not installed",
-        // Outside a package `dh --version` is an error.
+        // `dh --version` fails outside a package.
         Need::Debhelper
             if !runs("dpkg-buildpackage", "--version") || Command::new("dh").arg("--version").output().is_err() =>
         {
@@ -335,7 +373,7 @@ fn runs(program: &str, argument: &str) -> bool {
     Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
 }
 
-/// Ends a test early where the machine has not what it needs.
+/// Skips a test if the machine does not meet its requirements.
 macro_rules! require {
     ($($need:ident),+) => {
         $(if !$crate::common::met($crate::common::Need::$need) {

@@ -1,4 +1,4 @@
-//! What OpenMetrics text has to be, and what it says:
+//! Parses OpenMetrics text and checks that it is well formed:
 //! <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,16 +12,16 @@ pub(crate) struct Family {
     pub(crate) kind: String,
     pub(crate) unit: String,
     pub(crate) help: String,
-    /// Of each sample the name, the labels as they stand there, and the value.
+    /// Name, labels as written, and value of each sample.
     pub(crate) samples: Vec<(String, String, f64)>,
 }
 
-/// A whole exposition, checked.
+/// A checked exposition.
 #[derive(Clone, Debug)]
 pub(crate) struct Exposition(pub(crate) BTreeMap<String, Family>);
 
 impl Exposition {
-    /// Reads one that has to be well formed.
+    /// Parses a well-formed exposition.
     #[track_caller]
     pub(crate) fn read(text: &str) -> Self {
         let body = text.strip_suffix("# EOF\n").unwrap_or_else(|| panic!("no # EOF at the end: {text:.2000}"));
@@ -78,7 +78,7 @@ impl Exposition {
         }
     }
 
-    /// The names of samples, without what summaries and histograms add to them.
+    /// Returns the names of samples, without the suffixes of summaries and histograms.
     pub(crate) fn names(&self) -> BTreeSet<String> {
         let name = |(name, family): (&String, &Family)| match family.kind.as_str() {
             "counter" => format!("{name}_total"),
@@ -88,7 +88,7 @@ impl Exposition {
         self.0.iter().map(name).collect()
     }
 
-    /// The value of the sample of a name whose labels hold all of these.
+    /// Returns the value of the first sample of a name with all of these labels.
     pub(crate) fn find(&self, name: &str, labels: &[&str]) -> Option<f64> {
         let mut samples = self.0.values().flat_map(|family| &family.samples);
         let fits = |(sample, has, _): &&(String, String, f64)| {
@@ -137,12 +137,12 @@ fn sample(line: &str) -> (String, String, f64) {
     (name.to_owned(), labels.to_owned(), value.parse().unwrap_or_else(|_| panic!("no number: {line}")))
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The body of the answer at a port, if anybody answers.
+/// Returns the metrics served at a port, if a server answers.
 pub(crate) fn scrape(port: u16) -> Option<String> {
     let mut client = TcpStream::connect(("127.0.0.1", port)).ok()?;
     client.set_read_timeout(Some(Duration::from_secs(20))).ok()?;

@@ -1,11 +1,11 @@
-//! Records of simulated runs, to compare and to judge.
+//! Records of simulated runs, for `compare` and `gate`.
 
 use super::{Scratch, fathom, run};
 
-/// Reads of a minute.
+/// A minute of reads.
 pub(crate) const LOAD: &str = "--name=reads --rw=randread --bs=4k --iodepth=4 --runtime=60 --time_based";
 
-/// A volume whose latency scatters around this median.
+/// Writes the model of a volume whose latency scatters around a median.
 pub(crate) fn disk(scratch: &Scratch, median_us: u32) -> String {
     let law =
         format!("{{ law = \"log-normal\", shift_us = 0, median_us = {median_us}, sigma = 0.4, most_us = 50_000 }}");
@@ -18,7 +18,7 @@ pub(crate) fn disk(scratch: &Scratch, median_us: u32) -> String {
     scratch.write(&format!("disk{median_us}.toml"), text)
 }
 
-/// Writes the record of a simulation on a volume of this median latency.
+/// Writes the record of a simulation on a volume of a median latency.
 #[track_caller]
 pub(crate) fn simulated(scratch: &Scratch, name: &str, median_us: u32, seed: u64, load: &str) -> String {
     let (seed, volume) = (seed.to_string(), disk(scratch, median_us));

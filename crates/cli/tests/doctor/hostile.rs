@@ -1,13 +1,14 @@
-//! Hosts that are nonsense: the doctor neither fails nor leaves its root.
+//! Hosts with invalid files: the doctor neither fails nor leaves its root.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use crate::common::flat;
 use crate::tree::Tree;
 
-/// Every file of a tree, links left out.
-fn files(of: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(of).unwrap().flatten() {
+/// Finds all files of a tree, without links.
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
         let kind = entry.file_type().unwrap();
         if kind.is_dir() {
             files(&entry.path(), found);
@@ -17,12 +18,12 @@ fn files(of: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Files without which there is no device to ask about.
+/// Reports whether the device would be unknown without a file.
 fn is_needed(path: &Path) -> bool {
     path.ends_with("dev") || path.ends_with("partition") || path.ends_with("proc/self/mountinfo")
 }
 
-const NONSENSE: [&[u8]; 9] = [
+const INVALID: [&[u8]; 9] = [
     b"",
     b"\n\n",
     b"\xff\xfe\x00\x01\x1b[31m",
@@ -35,13 +36,13 @@ const NONSENSE: [&[u8]; 9] = [
 ];
 
 #[test]
-fn whatever_a_file_holds_the_answer_is_an_answer() {
-    for nonsense in NONSENSE {
+fn no_file_content_breaks_the_doctor() {
+    for invalid in INVALID {
         let tree = Tree::healthy();
         let mut all = Vec::new();
         files(Path::new(&tree.root()), &mut all);
         for path in all.iter().filter(|path| !is_needed(path)) {
-            std::fs::write(path, nonsense).unwrap();
+            std::fs::write(path, invalid).unwrap();
         }
         for words in ["/srv --all", "nvme0n1 --format md", "nvme0n1p1 --for iops --format json"] {
             let outcome = tree.ask(words).expect_code(0);
@@ -52,7 +53,7 @@ fn whatever_a_file_holds_the_answer_is_an_answer() {
 }
 
 #[test]
-fn each_file_may_be_missing_alone_and_all_may_be() {
+fn each_file_and_all_files_may_be_missing() {
     let tree = Tree::healthy();
     let mut all = Vec::new();
     files(Path::new(&tree.root()), &mut all);
@@ -66,13 +67,13 @@ fn each_file_may_be_missing_alone_and_all_may_be() {
         std::fs::remove_file(path).unwrap();
     }
     let outcome = tree.ask("/srv").expect_code(0);
-    let text = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("there is no /proc/sys/kernel/osrelease"), "unknown says why:\n{}", outcome.stdout);
+    let text = flat(&outcome.stdout);
+    assert!(text.contains("there is no /proc/sys/kernel/osrelease"), "unknown gives its reason:\n{}", outcome.stdout);
     assert!(text.contains("there is no /sys/class/block/nvme0n1/queue/scheduler"), "{}", outcome.stdout);
 }
 
 #[test]
-fn mounts_that_are_nonsense() {
+fn invalid_mounts() {
     let tree = Tree::healthy();
     for text in [
         &b""[..],
@@ -91,7 +92,7 @@ fn mounts_that_are_nonsense() {
 }
 
 #[test]
-fn links_that_lead_out_of_the_root_are_not_followed() {
+fn links_out_of_the_root_are_not_followed() {
     let (tree, outside) = (Tree::healthy(), Tree::healthy());
     outside.put("secret", "[stolen]");
     let root = PathBuf::from(tree.root());
@@ -100,20 +101,20 @@ fn links_that_lead_out_of_the_root_are_not_followed() {
     symlink(Path::new(&outside.root()).join("secret"), &file).unwrap();
     let outcome = tree.ask("nvme0n1").expect_code(0);
     assert!(outcome.stdout.contains("leads out of --root") && !outcome.stdout.contains("stolen"), "{}", outcome.stdout);
-    // Neither is what is told of a device beside its queue, or of mounts.
+    // Nor are links of device properties or of mounts.
     for file in ["sys/devices/pci0/nvme/nvme0/model", "proc/self/mountinfo"] {
         std::fs::remove_file(root.join(file)).unwrap();
         symlink(Path::new(&outside.root()).join(file), root.join(file)).unwrap();
     }
     let outcome = tree.ask("nvme0n1").expect_code(0);
     assert!(!outcome.stdout.contains("Fast SSD") && !outcome.stdout.contains("/srv"), "{}", outcome.stdout);
-    // Neither is a whole device.
+    // Nor is a link to a device directory.
     symlink(Path::new(&outside.root()).join("sys/class/block/nvme0n1"), root.join("sys/class/block/away")).unwrap();
     tree.ask("away").expect_code(2);
 }
 
 #[test]
-fn names_that_are_nonsense_are_refused_in_good_order() {
+fn invalid_names_are_refused_without_failure() {
     let tree = Tree::healthy();
     for name in ["..", "../../etc", "/dev/", "/dev/../etc", "nvme0n1\u{1b}[31m", "ü", &"x".repeat(5000)] {
         let root = tree.root();

@@ -1,4 +1,4 @@
-//! `fathom doctor`: every rule on a host made of files, real hosts, and hosts that are nonsense.
+//! `fathom doctor`: every rule on a host made of files, this host, and hosts with invalid files.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -19,7 +19,7 @@ fn a_healthy_host_raises_nothing() {
     for (place, unknown) in [("subjects/0", 1), ("host", 0)] {
         assert_eq!(iops.whole(&format!("{place}/tally/problem")), 0, "{iops:?}");
         assert_eq!(iops.whole(&format!("{place}/tally/could_be_better")), 0, "{iops:?}");
-        // A copy does not tell how full a filesystem is, and says so.
+        // The fullness of a filesystem is unknown in a copy.
         assert_eq!(iops.whole(&format!("{place}/tally/unknown")), unknown, "{iops:?}");
     }
     tree.put("queue/read_ahead_kb", "4096");
@@ -28,7 +28,7 @@ fn a_healthy_host_raises_nothing() {
 }
 
 #[test]
-fn the_page_begins_with_the_tally_and_has_the_commands_with_real_names() {
+fn the_page_starts_with_the_tally_and_names_devices_in_commands() {
     let tree = Tree::healthy();
     tree.put("queue/scheduler", "none mq-deadline [bfq]");
     tree.put("queue/rotational", "1");
@@ -51,9 +51,9 @@ fn the_page_begins_with_the_tally_and_has_the_commands_with_real_names() {
     );
 }
 
-/// `fathom doctor` without arguments was an error of usage.
+/// `fathom doctor` without arguments was a usage error.
 #[test]
-fn without_arguments_the_mounted_disks_are_looked_at() {
+fn without_arguments_the_mounted_disks_are_checked() {
     let tree = Tree::healthy();
     let asked = |words: &str| {
         let document = Json::read(&tree.ask(&format!("{words} --format json")).expect_code(0).stdout);
@@ -67,7 +67,7 @@ fn without_arguments_the_mounted_disks_are_looked_at() {
 }
 
 #[test]
-fn the_page_fits_its_width_but_for_commands() {
+fn the_page_fits_its_width_except_commands() {
     let tree = Tree::healthy();
     tree.put("queue/scheduler", "none mq-deadline [bfq]");
     for columns in ["80", "120"] {
@@ -86,7 +86,7 @@ fn the_page_fits_its_width_but_for_commands() {
 }
 
 #[test]
-fn all_explains_what_is_good() {
+fn all_explains_good_findings() {
     let tree = Tree::healthy();
     let (some, all) = (tree.ask("/srv").stdout, tree.ask("/srv -v").stdout);
     assert!(!some.contains("write cache, nvme0n1: good") && some.contains("write cache "), "{some}");
@@ -94,7 +94,7 @@ fn all_explains_what_is_good() {
 }
 
 #[test]
-fn documents_go_to_files_by_their_endings() {
+fn documents_are_written_by_file_extension() {
     let (tree, scratch) = (Tree::healthy(), Scratch::new());
     let (json, md, txt) = (scratch.text("a.json"), scratch.text("a.md"), scratch.text("a.txt"));
     tree.ask(&format!("/srv --format md -o {json} -o {md} -o {txt}")).expect_clean();
@@ -107,7 +107,7 @@ fn documents_go_to_files_by_their_endings() {
 }
 
 #[test]
-fn names_that_stand_for_nothing_come_all_at_once_with_the_nearest() {
+fn unknown_names_are_reported_together_with_suggestions() {
     let tree = Tree::healthy();
     let outcome = tree.ask("nvme1n1 /srv /dev/sdz").expect_code(2);
     for part in ["command line:1:15", "command line:1:28", "did you mean `nvme0n1`?", "2 errors; nothing was touched"] {
@@ -123,7 +123,7 @@ fn names_that_stand_for_nothing_come_all_at_once_with_the_nearest() {
 }
 
 #[test]
-fn a_host_that_cannot_be_read_is_said_to_be() {
+fn an_unreadable_host_is_an_error() {
     let scratch = Scratch::new();
     for (root, part) in [(scratch.text("missing"), "No such file"), (scratch.text(""), "neither sys nor proc")] {
         let outcome = run(&mut fathom(["doctor", "--root", &root, "sda"])).expect_code(3);
@@ -133,7 +133,7 @@ fn a_host_that_cannot_be_read_is_said_to_be() {
 }
 
 #[test]
-fn this_host_can_be_asked_in_all_formats() {
+fn this_host_is_checked_in_all_formats() {
     for format in ["text", "json", "md"] {
         let outcome = run(&mut fathom(words(&format!("doctor / /proc --all --format {format}")))).expect_clean();
         assert!(outcome.stdout.contains("kernel"), "{}", outcome.stdout);
@@ -144,7 +144,7 @@ fn this_host_can_be_asked_in_all_formats() {
 }
 
 #[test]
-fn a_loop_device_is_followed_to_the_disk_of_its_file_and_left_as_it_was() {
+fn a_loop_device_is_followed_to_the_disk_of_its_file_and_left_unchanged() {
     require!(Root);
     let scratch = Scratch::new();
     let backing = scratch.sparse("backing", 64 << 20);
@@ -159,9 +159,9 @@ fn a_loop_device_is_followed_to_the_disk_of_its_file_and_left_as_it_was() {
         let stack = document.text("subjects/0/stack");
         assert!(stack.contains("ext4 at ") && stack.contains(&backing), "{stack}");
         let findings = document.items("subjects/0/findings");
-        let direct = findings.iter().find(|finding| finding.text("check") == "loop-direct").expect("it is looked at");
+        let direct = findings.iter().find(|finding| finding.text("check") == "loop-direct").expect("it is checked");
         assert_eq!(direct.text("commands/0/now"), format!("sudo losetup --direct-io=on {}", device.path));
-        let full = findings.iter().find(|finding| finding.text("check") == "fullness").expect("it is looked at");
+        let full = findings.iter().find(|finding| finding.text("check") == "fullness").expect("it is checked");
         assert_eq!(full.text("state"), "good");
     }
     let after = tool("losetup", &["--list", "--noheadings", "--output", "DIO,OFFSET,RO", &device.path]);

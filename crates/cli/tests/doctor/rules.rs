@@ -1,11 +1,11 @@
-//! Each rule on the smallest change to a healthy host that raises it, and on a near miss that does not.
+//! Each rule with the smallest change to a healthy host that triggers it, and with a near miss that does not.
 
 use crate::tree::{MOUNTS, Tree};
 
-/// What to change: a file and its new content.
+/// Files and their new content.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// A check, the state that the first changes make, the changes, and a near miss.
+/// A check, the expected state, the changes that cause it, and a near miss.
 type Case = (&'static str, &'static str, Changes, Changes);
 
 fn state(purpose: &str, check: &str, changes: Changes) -> String {
@@ -18,7 +18,7 @@ fn state(purpose: &str, check: &str, changes: Changes) -> String {
 }
 
 #[track_caller]
-fn hold(purpose: &str, cases: &[Case]) {
+fn check_cases(purpose: &str, cases: &[Case]) {
     for (check, expected, changes, near_miss) in cases {
         assert_eq!(state(purpose, check, changes), *expected, "{check} for {purpose} with {changes:?}");
         let miss = state(purpose, check, near_miss);
@@ -30,8 +30,8 @@ const PROBLEM: &str = "problem";
 const BETTER: &str = "could_be_better";
 
 #[test]
-fn rules_of_the_queue() {
-    hold(
+fn queue_rules() {
+    check_cases(
         "iops",
         &[
             (
@@ -51,7 +51,7 @@ fn rules_of_the_queue() {
             ("discard-support", BETTER, &[("queue/discard_max_bytes", "0")], &[("queue/discard_max_bytes", "4096")]),
         ],
     );
-    hold(
+    check_cases(
         "throughput",
         &[
             ("scheduler", BETTER, &[("queue/scheduler", "none [bfq]")], &[("queue/scheduler", "none [mq-deadline]")]),
@@ -69,7 +69,7 @@ fn rules_of_the_queue() {
 }
 
 #[test]
-fn rules_of_the_spread_over_processors() {
+fn rules_of_queues_per_processor() {
     let tree = Tree::healthy();
     tree.put("sys/devices/system/cpu/online", "0-7");
     let state = |check: &str| tree.states("/srv --for iops", check);
@@ -96,7 +96,7 @@ fn rules_of_the_spread_over_processors() {
 }
 
 #[test]
-fn interrupts_that_go_to_one_processor() {
+fn interrupts_on_one_processor() {
     let tree = Tree::healthy();
     let to = |cpus: [&str; 4]| {
         for (index, cpu) in cpus.iter().enumerate() {
@@ -107,14 +107,14 @@ fn interrupts_that_go_to_one_processor() {
     assert_eq!(to(["2", "2", "2", "2"]), [PROBLEM]);
     assert_eq!(to(["2", "2", "1", "1"]), [BETTER]);
     assert_eq!(to(["2", "2", "1", "0"]), ["good"]);
-    // The interrupt of the administrative queue counts for no processor.
+    // The interrupt of the admin queue does not count.
     tree.put(
         "proc/interrupts",
         " 40: 1 PCI nvme0q0\n 41: 1 PCI nvme0q1\n 42: 1 PCI virtio0-config\n 43: 1 PCI nvme0q3\n",
     );
     assert_eq!(to(["1", "2", "1", "2"]), [PROBLEM]);
     assert_eq!(to(["1", "2", "2", "1"]), ["good"]);
-    // A SCSI controller's can be set, and the command does all of them.
+    // Interrupts of a SCSI controller can be moved, all by one command.
     tree.remove("sys/devices/pci0/driver");
     tree.link("sys/bus/pci/drivers/mpt3sas", "sys/devices/pci0/driver");
     tree.stacked("sdb", "8:16", &[]);
@@ -126,7 +126,7 @@ fn interrupts_that_go_to_one_processor() {
 }
 
 #[test]
-fn a_device_on_a_node_whose_processors_are_not_ours() {
+fn a_device_on_another_numa_node() {
     let tree = Tree::healthy();
     let on = |node: &str, cpus: &str| {
         tree.put("sys/devices/pci0/numa_node", node);
@@ -143,7 +143,7 @@ fn a_device_on_a_node_whose_processors_are_not_ours() {
 }
 
 #[test]
-fn rules_of_the_filesystem() {
+fn filesystem_rules() {
     let mounted = |options: &str, more: &str| {
         let tree = Tree::healthy();
         let line = MOUNTS.replace("rw,noatime", options).replace("rw,discard", more);
@@ -165,31 +165,31 @@ fn rules_of_the_filesystem() {
     assert_eq!(journal.states("/srv --for throughput", "synchronous"), [PROBLEM]);
     assert_eq!(journal.states("/srv --for iops", "synchronous"), [BETTER]);
     assert_eq!(mounted("rw,noatime", "rw,data=ordered").states("/srv", "synchronous"), ["good"]);
-    // Nothing is written where nothing may be.
+    // A read-only filesystem writes no access times.
     assert_eq!(mounted("ro", "ro").states("/srv", "access-times"), [""; 0]);
-    // A timer trims as well as the mount does.
+    // A timer trims as well as a mount option.
     let trimmed = mounted("rw,noatime", "rw");
     trimmed.link("lib/fstrim.timer", "etc/systemd/system/timers.target.wants/fstrim.timer");
     assert_eq!(trimmed.states("/srv", "discard"), ["good"]);
     trimmed.put("queue/discard_max_bytes", "0");
-    assert_eq!(trimmed.states("/srv", "discard"), [""; 0], "a device that takes none needs none");
+    assert_eq!(trimmed.states("/srv", "discard"), [""; 0], "a device without discard needs none");
 }
 
 #[test]
-fn lazy_initialisation_that_still_runs() {
+fn running_lazy_initialisation() {
     let tree = Tree::healthy();
     tree.put("proc/77/comm", "ext4lazyinit-not");
     assert_eq!(tree.states("/srv", "lazy-init"), ["good"]);
     tree.put("proc/77/comm", "ext4lazyinit\n");
     assert_eq!(tree.states("/srv", "lazy-init"), [BETTER]);
     tree.put("proc/fs/ext4/nvme0n1p1/options", "rw\nnoinit_itable\n");
-    assert_eq!(tree.states("/srv", "lazy-init"), ["good"], "it is not this one that is being filled");
+    assert_eq!(tree.states("/srv", "lazy-init"), ["good"], "another filesystem is being initialised");
     tree.put("proc/self/mountinfo", MOUNTS.replace("ext4", "xfs"));
     assert_eq!(tree.states("/srv", "lazy-init"), [""; 0]);
 }
 
 #[test]
-fn partitions_and_stripes_that_are_not_aligned() {
+fn misaligned_partitions_and_stripes() {
     let tree = Tree::healthy();
     let start = "sys/devices/pci0/nvme/nvme0/nvme0n1/nvme0n1p1/start";
     let partition = |tree: &Tree| {
@@ -201,7 +201,7 @@ fn partitions_and_stripes_that_are_not_aligned() {
     assert_eq!(found.text("commands/0/now"), "echo '2048,' | sudo sfdisk --move-data /dev/nvme0n1 -N 1");
     tree.put(start, "64");
     assert_eq!(partition(&tree).text("state"), "good");
-    // A stripe of 384 KiB, and what USB bridges say instead of one.
+    // A stripe of 384 KiB, and a bogus value of USB bridges.
     tree.put("queue/optimal_io_size", "393216");
     assert_eq!(partition(&tree).text("state"), BETTER);
     assert_eq!(tree.states("/srv --for throughput", "stripe"), [BETTER]);
@@ -215,11 +215,11 @@ fn partitions_and_stripes_that_are_not_aligned() {
 }
 
 #[test]
-fn rules_of_the_host() {
+fn host_rules() {
     const STATUS: &str = "Gid:\t7\nGroups:\t1000 \nCapEff:\t0000000000000000\nCpus_allowed_list:\t0-3\n";
     const ADMIN: &str = "Gid:\t7\nGroups:\t1000 \nCapEff:\t0000000000200000\nCpus_allowed_list:\t0-3\n";
     const STARVED: &str = "some avg10=90.00 avg60=60.00 avg300=1.00 total=1";
-    hold(
+    check_cases(
         "iops",
         &[
             (
@@ -279,7 +279,7 @@ fn rules_of_the_host() {
             ),
         ],
     );
-    hold(
+    check_cases(
         "throughput",
         &[(
             "dirty-pages",
@@ -291,7 +291,7 @@ fn rules_of_the_host() {
 }
 
 #[test]
-fn a_kernel_without_the_switch_lets_everybody_use_rings() {
+fn a_kernel_without_the_switch_allows_io_uring() {
     let tree = Tree::healthy();
     tree.remove("proc/sys/kernel/io_uring_disabled");
     assert_eq!(tree.findings("/srv", "io-uring")[0].text("case"), "unrestricted");
@@ -302,7 +302,7 @@ fn a_kernel_without_the_switch_lets_everybody_use_rings() {
 }
 
 #[test]
-fn the_providers_rule_for_processors_is_applied_to_its_disks_alone() {
+fn the_providers_processor_rule_applies_only_to_its_disks() {
     let tree = Tree::healthy();
     assert_eq!(tree.findings("/srv", "free-cpus")[0].text("found_text"), "3.9 free of 4");
     tree.put("sys/devices/pci0/nvme/nvme0/model", "nvme_card-pd");
@@ -313,7 +313,7 @@ fn the_providers_rule_for_processors_is_applied_to_its_disks_alone() {
 }
 
 #[test]
-fn limits_of_cgroups_on_the_whole_way_up() {
+fn limits_of_all_parent_cgroups() {
     let own = "sys/fs/cgroup/db.slice/db.service/io.max";
     let tree = Tree::healthy();
     tree.put(own, "8:0 rbps=max wbps=max riops=100 wiops=max\n259:0 rbps=max wbps=max riops=max wiops=max\n");
@@ -337,7 +337,7 @@ fn limits_of_cgroups_on_the_whole_way_up() {
 }
 
 #[test]
-fn limits_of_the_first_version_of_cgroups() {
+fn limits_of_cgroup_v1() {
     let tree = Tree::healthy();
     let line = "25 1 0:24 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n";
     tree.put("proc/self/mountinfo", format!("{line}{MOUNTS}"));
@@ -354,7 +354,7 @@ fn limits_of_the_first_version_of_cgroups() {
 }
 
 #[test]
-fn rules_of_disks_with_moving_parts() {
+fn rotational_disk_rules() {
     let tree = Tree::healthy();
     tree.mechanical();
     let state = |purpose: &str, check: &str| tree.states(&format!("sda --for {purpose}"), check);
@@ -374,14 +374,14 @@ fn rules_of_disks_with_moving_parts() {
     assert_eq!(tree.findings("sda", "write-cache")[0].text("commands/0/now"), "sudo hdparm -W 1 /dev/sda");
     tree.put("sys/devices/virtual/block/sda/device/queue_depth", "1");
     assert_eq!(state("iops", "device-depth"), [PROBLEM]);
-    // The same said by a provider's disk is a mistake of the flag alone.
+    // On a provider's disk only the flag is wrong.
     tree.put("sys/devices/virtual/block/sda/device/model", "PersistentDisk");
     assert_eq!(state("iops", "rotational"), [BETTER]);
     assert_eq!(state("iops", "write-cache"), ["good"]);
 }
 
 #[test]
-fn a_kernel_from_before_queues_were_many() {
+fn a_kernel_without_blk_mq() {
     let tree = Tree::healthy();
     tree.mechanical();
     tree.put("sys/devices/virtual/block/sda/queue/scheduler", "noop deadline [cfq]");
@@ -390,5 +390,9 @@ fn a_kernel_from_before_queues_were_many() {
     assert_eq!((found.text("state"), found.text("case")), (PROBLEM, "legacy"));
     assert!(found.text("commands/0/always").contains("scsi_mod.use_blk_mq=Y"), "{found:?}");
     tree.put("sys/devices/virtual/block/sda/queue/scheduler", "none [mq-deadline]");
-    assert_eq!(tree.states("sda --for iops", "hardware-queues"), ["unknown"], "new, and it does not tell");
+    assert_eq!(
+        tree.states("sda --for iops", "hardware-queues"),
+        ["unknown"],
+        "a newer kernel that does not show its queues"
+    );
 }

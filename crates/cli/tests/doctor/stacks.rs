@@ -1,5 +1,6 @@
-//! What is under a name: partitions, mappings, RAID, loop devices, filesystems without a device.
+//! Device stacks: partitions, mappings, RAID, loop devices, filesystems without a device.
 
+use crate::common::flat;
 use crate::common::json::Json;
 use crate::tree::{MOUNTS, Tree};
 
@@ -9,7 +10,7 @@ fn stack(tree: &Tree, name: &str) -> String {
 }
 
 #[test]
-fn files_are_known_by_the_nearest_mount() {
+fn a_file_belongs_to_the_nearest_mount() {
     let tree = Tree::healthy();
     let below = "nvme0n1p1 (1023 MiB) on nvme0n1 (Fast SSD 1000, nvme, 1 GiB)";
     assert_eq!(stack(&tree, "/srv/data/x"), format!("ext4 at /srv on {below}"));
@@ -19,7 +20,7 @@ fn files_are_known_by_the_nearest_mount() {
 }
 
 #[test]
-fn filesystems_without_a_device_say_what_they_are() {
+fn filesystems_without_a_device_are_described() {
     let tree = Tree::healthy();
     let kinds = [
         ("tmpfs", "tmpfs", "rw", "in memory"),
@@ -32,7 +33,7 @@ fn filesystems_without_a_device_say_what_they_are() {
     ];
     for (kind, source, options, expected) in kinds {
         tree.put("proc/self/mountinfo", format!("{MOUNTS}40 1 0:50 / /odd rw - {kind} {source} {options}\n"));
-        let page = tree.ask("/odd").expect_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let page = flat(&tree.ask("/odd").expect_code(0).stdout);
         assert!(page.contains(expected), "{kind}: {page}");
     }
 }
@@ -97,7 +98,7 @@ fn loop_devices_are_followed_to_the_disk_of_their_file() {
 
 /// The kernel keeps unused loop devices, and reports them as rotational.
 #[test]
-fn a_loop_device_without_a_file_is_no_drive() {
+fn a_loop_device_without_a_file_is_refused() {
     let tree = Tree::healthy();
     tree.stacked("loop6", "7:6", &[("queue/rotational", "1")]);
     let outcome = tree.ask("loop6").expect_code(2);
@@ -106,7 +107,7 @@ fn a_loop_device_without_a_file_is_no_drive() {
 }
 
 #[test]
-fn stacks_that_go_round_end() {
+fn cyclic_stacks_end() {
     let tree = Tree::healthy();
     tree.stacked("dm-1", "252:1", &[("dm/name", "a"), ("slaves/dm-2", "")]);
     tree.stacked("dm-2", "252:2", &[("dm/name", "b"), ("slaves/dm-1", "")]);
@@ -117,12 +118,16 @@ fn stacks_that_go_round_end() {
 }
 
 #[test]
-fn several_names_come_one_after_the_other() {
+fn several_names_are_reported_in_order() {
     let tree = Tree::healthy();
     tree.mechanical();
     let page = tree.ask("nvme0n1 sda /srv").expect_code(0).stdout;
     let heads: Vec<&str> = page.lines().filter(|line| !line.starts_with(' ')).take(4).collect();
     let starts = ["nvme0n1: ", "sda: ", "/srv: ", "this host: "];
     assert!(heads.iter().zip(starts).all(|(head, start)| head.starts_with(start)), "{page}");
-    assert_eq!(page.matches("\nread-ahead, nvme0n1").count(), 1, "what two names share is said once:\n{page}");
+    assert_eq!(
+        page.matches("\nread-ahead, nvme0n1").count(),
+        1,
+        "findings of a shared device are reported once:\n{page}"
+    );
 }

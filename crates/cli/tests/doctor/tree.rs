@@ -1,4 +1,4 @@
-//! A host made of files: as healthy as can be, and then changed.
+//! A healthy host made of files, for tests to change.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -42,13 +42,13 @@ impl Tree {
         tree
     }
 
-    /// Makes a directory known as a block device.
+    /// Registers a directory as a block device.
     pub(crate) fn device(&self, name: &str, number: &str, home: &str) {
         self.link(home, &format!("sys/class/block/{name}"));
         self.link(home, &format!("sys/dev/block/{number}"));
     }
 
-    /// A stacked device or a disk without a queue of its own, with these files.
+    /// Adds a stacked device or a disk without a queue.
     pub(crate) fn stacked(&self, name: &str, number: &str, files: &[(&str, &str)]) {
         let home = format!("sys/devices/virtual/block/{name}");
         self.put(&format!("{home}/dev"), number);
@@ -57,7 +57,7 @@ impl Tree {
         self.device(name, number, &home);
     }
 
-    /// The disk as one of SATA with moving parts: its name stays, its driver and its flag change.
+    /// Adds the rotational SATA disk `sda`.
     pub(crate) fn mechanical(&self) {
         self.stacked("sda", "8:0", &[("device/model", "WDC WD40")]);
         for (name, text) in QUEUE {
@@ -70,7 +70,7 @@ impl Tree {
     }
 
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
-        // Through the names under which a device is known, as the kernel's own files are reached.
+        // `queue/` stands for the queue of the disk.
         let path = path.strip_prefix("queue/").map_or(path.to_owned(), |name| format!("{DISK}/queue/{name}"));
         let place = self.0.path(&path);
         std::fs::create_dir_all(place.parent().expect("it is below the root")).expect("the scratch can be written to");
@@ -83,7 +83,7 @@ impl Tree {
         removed.unwrap_or_else(|error| panic!("{path}: {error}"));
     }
 
-    /// A link as `/sys` has them: relative.
+    /// Creates a relative link, as in `/sys`.
     pub(crate) fn link(&self, target: &str, path: &str) {
         let place = self.0.path(path);
         std::fs::create_dir_all(place.parent().expect("it is below the root")).expect("the scratch can be written to");
@@ -95,13 +95,13 @@ impl Tree {
         self.0.text("")
     }
 
-    /// Asks the doctor.
+    /// Runs the doctor on this host.
     pub(crate) fn ask(&self, words: &str) -> Outcome {
         let root = self.root();
         run(&mut fathom(["doctor", "--root", &root].into_iter().chain(words.split_whitespace())))
     }
 
-    /// The findings of a check, of names and host, with one purpose in mind.
+    /// Returns the findings of a check, of all subjects and the host.
     pub(crate) fn findings(&self, words: &str, check: &str) -> Vec<Json> {
         let document = Json::read(&self.ask(&format!("{words} --format json")).expect_code(0).stdout);
         let of_subjects = document.items("subjects").iter().flat_map(|subject| subject.items("findings").to_vec());
@@ -109,7 +109,7 @@ impl Tree {
         all.filter(|finding| finding.text("check") == check).collect()
     }
 
-    /// The states of a check.
+    /// Returns the states of a check.
     pub(crate) fn states(&self, words: &str, check: &str) -> Vec<String> {
         self.findings(words, check).iter().map(|finding| finding.text("state").to_owned()).collect()
     }
@@ -170,7 +170,7 @@ const HOST: &[(&str, &str)] = &[
     ("sys/devices/system/node/node1/cpulist", ""),
 ];
 
-/// What is mounted on the healthy host.
+/// Mounts of the healthy host.
 pub(crate) const MOUNTS: &str = "\
 21 1 0:20 / /proc rw - proc proc rw
 22 1 0:21 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw

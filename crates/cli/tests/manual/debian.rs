@@ -1,4 +1,4 @@
-//! The Debian package: built from the recipe, looked into and installed below a folder of its own.
+//! The Debian package: built, inspected, and installed below a scratch directory.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn package(scratch: &Scratch) -> String {
 }
 
 #[test]
-fn the_package_holds_the_program_its_manual_its_completions_and_its_docs() {
+fn the_package_has_program_manual_completions_and_docs() {
     require!(Debhelper);
     let scratch = Scratch::new();
     let package = package(&scratch);
@@ -48,7 +48,7 @@ fn the_package_is_installed_and_runs() {
     std::fs::create_dir_all(root.join("var/lib/dpkg/info")).expect("the scratch directory can be written to");
     std::fs::create_dir_all(root.join("var/lib/dpkg/updates")).expect("the scratch directory can be written to");
     std::fs::write(root.join("var/lib/dpkg/status"), "").expect("the scratch directory can be written to");
-    // What it depends on is not below that folder; whether it is named is looked at above.
+    // Dependencies are not installed below that directory; the test above checks that they are named.
     let mut install = Command::new("dpkg");
     install.arg(format!("--root={}", root.display())).args(["--force-depends", "--install", &package]);
     run(&mut install).expect_code(0);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{pages, text_of, top};
 
-/// Where a page points to, without what is elsewhere in the world.
+/// Returns the relative link targets of a page.
 fn targets(page: &str) -> Vec<String> {
     let mut fenced = false;
     let mut found = Vec::new();
@@ -19,7 +19,7 @@ fn targets(page: &str) -> Vec<String> {
     found
 }
 
-/// The names that GitHub gives to headings.
+/// Returns the anchors of a page's headings, as on GitHub.
 fn anchors(page: &str) -> Vec<String> {
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let letter = |letter: char| match letter {
@@ -31,7 +31,7 @@ fn anchors(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_link_leads_to_a_page_and_a_heading_that_are_there() {
+fn every_link_target_exists() {
     let mut broken = Vec::new();
     let mut seen = 0;
     for page in pages() {
@@ -53,7 +53,7 @@ fn every_link_leads_to_a_page_and_a_heading_that_are_there() {
 }
 
 #[test]
-fn every_page_of_the_manual_is_in_its_contents() {
+fn every_page_is_in_the_contents() {
     let contents = text_of("docs/README.md");
     for page in crate::files_below("docs").iter().filter(|name| name.ends_with(".md") && !name.ends_with("README.md")) {
         let link = page.trim_start_matches("docs/");

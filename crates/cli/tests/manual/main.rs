@@ -1,4 +1,4 @@
-//! What readers and packagers get: manual pages, completions, pages of docs, recipes. Each is held against the program.
+//! Manual pages, completions, docs and packaging recipes, checked against the program.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -12,20 +12,20 @@ mod workflow;
 
 use std::path::{Path, PathBuf};
 
-/// The top folder of the project.
+/// Returns the top directory of the project.
 fn top() -> PathBuf {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     top.canonicalize().expect("the project is there")
 }
 
-/// The text of a file of the project.
+/// Reads a file of the project.
 #[track_caller]
 fn text_of(name: impl AsRef<Path>) -> String {
     let path = top().join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The files of a folder of the project and of those in it, by their names below the top.
+/// Returns the files below a directory of the project, by their paths from the top.
 fn files_below(folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![top().join(folder)];
@@ -43,7 +43,7 @@ fn files_below(folder: &str) -> Vec<String> {
     found
 }
 
-/// Every page for readers.
+/// Returns all Markdown pages.
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> =
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(str::to_owned).into();

@@ -1,4 +1,4 @@
-//! Recipes for containers, for Kubernetes and for GitHub: what they name has to be there.
+//! Recipes for containers, Kubernetes and GitHub.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::common::{Scratch, fathom, require, run, run_with_input};
 use crate::spoken::Known;
 use crate::{files_below, text_of, top};
 
-/// The documents of a YAML file, as JSON: with keys in their order, and `on` as the word that it is.
+/// Returns the documents of a YAML file as JSON, with keys in order and `on` as a string.
 fn documents(name: &str) -> Vec<Json> {
     let script = "import json, sys, yaml\n\
                   class Words(yaml.SafeLoader): pass\n\
@@ -19,7 +19,7 @@ fn documents(name: &str) -> Vec<Json> {
     Json::read_all(&read.stdout)
 }
 
-/// The texts of an array, or none where there is no such array.
+/// Returns the texts of an array; empty if there is no such array.
 fn texts(value: &Json, path: &str) -> Vec<String> {
     let Some(Json::Array(items)) = value.find(path) else { return Vec::new() };
     items.iter().map(|item| if let Json::Text(text) = item { text.clone() } else { format!("{item:?}") }).collect()
@@ -30,7 +30,7 @@ fn items<'a>(value: &'a Json, path: &str) -> &'a [Json] {
 }
 
 #[test]
-fn files_of_the_project_that_recipes_name_are_there() {
+fn files_named_in_recipes_exist() {
     let tops: Vec<String> = std::fs::read_dir(top())
         .expect("the project is there")
         .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
@@ -56,7 +56,7 @@ fn files_of_the_project_that_recipes_name_are_there() {
 }
 
 #[test]
-fn manifests_mount_what_they_declare_and_speak_words_of_the_program() {
+fn manifests_mount_declared_volumes_and_use_valid_commands() {
     require!(PythonYaml);
     let mut known = Known::default();
     for manifest in files_below("packaging/kubernetes") {
@@ -68,7 +68,7 @@ fn manifests_mount_what_they_declare_and_speak_words_of_the_program() {
             .chain(of_kind("Pod").map(|pod| pod.at("spec")))
             .collect();
         assert_eq!(pods.len(), 1, "{manifest}");
-        // A pod without a job holds the volume of results that a job of another manifest declares.
+        // A pod without a job uses the claim that a job of another manifest declares.
         let claims = if of_kind("Job").count() == 0 { vec!["fathom-results"] } else { claims };
         for pod in pods {
             assert_eq!(pod.text("restartPolicy"), "Never", "{manifest}");
@@ -93,7 +93,8 @@ fn manifests_mount_what_they_declare_and_speak_words_of_the_program() {
     }
 }
 
-/// The words of a manifest's container, with its folders below one of ours, and its job file if it has one.
+/// Returns the arguments of a manifest's container, with its directories below `folder`, and its job file if it has
+/// one.
 fn job_of(manifest: &str, folder: &str) -> (Vec<String>, Option<String>) {
     let documents = documents(manifest);
     let of_kind = |kind: &'static str| documents.iter().find(move |document| document.text("kind") == kind);
@@ -104,7 +105,7 @@ fn job_of(manifest: &str, folder: &str) -> (Vec<String>, Option<String>) {
             .into_iter()
             .fold(text.to_owned(), |text, name| text.replace(&format!("/{name}"), &format!("{folder}/{name}")))
     };
-    // As the job says it, for a second in place of minutes, and through the cache: a folder of tests may be in memory.
+    // A second instead of minutes, and through the page cache, because scratch directories may be in memory.
     let shorter = |text: String| {
         let long =
             [("32g", "8m"), ("runtime=120", "runtime=1"), ("ramp_time=10", "ramp_time=0"), ("direct=1", "direct=0")];
@@ -115,7 +116,7 @@ fn job_of(manifest: &str, folder: &str) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn results_of_the_manifest_with_a_volume_can_be_read() {
+fn results_of_the_manifest_with_a_volume_are_readable() {
     require!(PythonYaml);
     let scratch = Scratch::new();
     for folder in ["results", "jobs", "measured"] {
@@ -130,12 +131,12 @@ fn results_of_the_manifest_with_a_volume_can_be_read() {
     let gated = run(&mut fathom(["gate", &record, "--assert", "job(reads).read.iops>=1", "--assert", "write.iops>=1"]));
     assert!(gated.expect_one_of(&[0, 4]).stdout.contains("all 2 expectations hold"));
     for name in ["results/run.md", "results/run.html"] {
-        let text = std::fs::read_to_string(scratch.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let text = scratch.read(name);
         assert!(text.contains("writes") && text.contains("reads"), "{name}");
     }
 }
 
-/// `kubectl logs` prints what both streams of the container carried, in the order in which it came.
+/// `kubectl logs` prints both output streams of the container, in the order of their arrival.
 #[test]
 fn the_log_of_the_manifest_without_a_volume_is_the_record() {
     require!(PythonYaml);
@@ -156,7 +157,7 @@ fn the_log_of_the_manifest_without_a_volume_is_the_record() {
     }
 }
 
-/// The suite of the manifest for block devices, on a file in place of the device.
+/// The suite of the manifest for block devices, on a file instead of a device.
 #[test]
 fn the_suite_of_the_manifest_can_be_run() {
     require!(PythonYaml);
@@ -177,18 +178,18 @@ fn the_suite_of_the_manifest_can_be_run() {
 }
 
 #[test]
-fn the_job_of_the_manifest_is_one_that_can_be_read() {
+fn the_job_of_the_manifest_is_valid() {
     require!(PythonYaml);
     let documents = documents("packaging/kubernetes/job.yaml");
     let map = documents.iter().find(|document| document.text("kind") == "ConfigMap").expect("there is one");
     let scratch = Scratch::new();
     let file = scratch.write("job.fio", map.text("data/job.fio"));
-    let told = run(&mut fathom(["run", "--show-jobs", &file])).expect_clean().stdout;
-    assert!(told.contains("random reads") && told.contains("/measured/fathom.tmp"), "{told}");
+    let printed = run(&mut fathom(["run", "--show-jobs", &file])).expect_clean().stdout;
+    assert!(printed.contains("random reads") && printed.contains("/measured/fathom.tmp"), "{printed}");
 }
 
 #[test]
-fn the_workflow_gives_the_action_inputs_that_it_has() {
+fn the_workflow_uses_only_inputs_of_the_action() {
     require!(PythonYaml);
     let action = &documents("packaging/github/action.yml")[0];
     let Json::Object(inputs) = action.at("inputs") else { panic!("inputs are no table") };
@@ -208,14 +209,14 @@ fn the_workflow_gives_the_action_inputs_that_it_has() {
         }
     }
     assert_eq!(uses, 2);
-    // Every input is used, by the name that it has.
+    // Every input is used.
     let text = text_of("packaging/github/action.yml");
     for name in names {
         assert!(text.contains(&format!("inputs.{name}")), "{name} is never used");
     }
 }
 
-/// What is built without `--target` is the last stage: it must be the one without a shell.
+/// A build without `--target` ends with the last stage, which must be the one without a shell.
 #[test]
 fn the_image_has_a_variant_without_a_shell_and_one_with_it() {
     let recipe = text_of("packaging/container/Containerfile");
@@ -230,10 +231,10 @@ fn the_image_has_a_variant_without_a_shell_and_one_with_it() {
         let stage = stage.split("\nFROM ").next().unwrap_or_default();
         assert!(stage.contains("COPY --from=build /image/ /") && stage.contains("USER 65532:65532"), "{name}: {stage}");
     }
-    // Jobs need no shell; the pod that hands out results needs one, and tar.
+    // Jobs need no shell; the pod that serves results needs a shell and tar.
     for manifest in files_below("packaging/kubernetes") {
-        let wanted =
+        let image =
             if manifest.ends_with("/results.yaml") { "localhost/fathom:debug" } else { "localhost/fathom:latest" };
-        assert!(text_of(&manifest).contains(&format!("image: {wanted}\n")), "{manifest}");
+        assert!(text_of(&manifest).contains(&format!("image: {image}\n")), "{manifest}");
     }
 }

@@ -1,10 +1,10 @@
-//! Completions, asked of the shells themselves.
+//! Completions, tested in the shells.
 
 use std::process::Command;
 
 use crate::common::{Scratch, fathom, require, run};
 
-/// The script of a shell, in a file of a name that the shell wants.
+/// Writes the completion script of a shell under the name that the shell requires.
 fn script(scratch: &Scratch, shell: &str) -> String {
     let text = run(&mut fathom(["completions", shell])).expect_clean().stdout;
     let kept = match shell {
@@ -17,11 +17,11 @@ fn script(scratch: &Scratch, shell: &str) -> String {
 }
 
 trait Shell {
-    /// What the end of a line could become.
+    /// Returns the completions of a line.
     fn offers(&self, line: &str) -> Vec<String>;
 }
 
-/// What every shell has to offer: a line, what is among the offers, and what is not.
+/// A line, completions that each shell must offer, and completions that it must not.
 const EXPECTED: [(&str, &[&str], &[&str]); 12] = [
     ("fathom s", &["sim", "sweep", "suite", "serve"], &["run", "plan"]),
     ("fathom run --iode", &["--iodepth"], &["--rw"]),
@@ -41,7 +41,7 @@ fn check(shell: &impl Shell, scratch: &Scratch) {
     for (line, among, not) in EXPECTED {
         let offers = shell.offers(line);
         for word in among {
-            // Shells offer the whole of `--rw=randread`, or what is behind the sign.
+            // Shells offer either `--rw=randread` or the value only.
             let is_it = |offer: &String| offer == word || offer.ends_with(&format!("={word}"));
             assert!(offers.iter().any(is_it), "{line}: {word} is not among {offers:?}");
         }
@@ -62,7 +62,7 @@ struct Bash<'a> {
 }
 
 impl Shell for Bash<'_> {
-    /// As readline does it: words end at blanks and at `=`, which is a word of its own; where nothing is offered, files are.
+    /// Completes as readline does: `=` is a separate word, and files are offered if there are no other completions.
     fn offers(&self, line: &str) -> Vec<String> {
         let spaced = line.replace('=', " = ");
         let mut words: Vec<&str> = spaced.split_whitespace().collect();
@@ -98,7 +98,7 @@ impl Shell for Fish<'_> {
         let program = format!("source {}; complete --do-complete '{line}'", self.script);
         let mut fish = Command::new("fish");
         fish.args(["--no-config", "--command", &program]).current_dir(self.scratch);
-        // Each with a tab and a description behind it.
+        // A tab and a description follow each.
         let offers = run(&mut fish).expect_clean().stdout;
         offers.lines().map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect()
     }
@@ -112,7 +112,7 @@ fn fish_offers_commands_options_values_and_files() {
     check(&Fish { scratch: &scratch, script }, &scratch);
 }
 
-/// Types a line and the tabulator into a zsh on a terminal of its own, and keeps every word that is offered.
+/// Types a line and a tab into zsh on a pseudo-terminal, and saves the offered words.
 const ZSH: &str = r#"
 zmodload zsh/zpty
 cat >inner <<'END'

@@ -1,11 +1,11 @@
-//! Commands that pages and recipes speak of: the program has to know their words.
+//! Commands in pages and recipes, checked against the program.
 
 use std::collections::BTreeMap;
 
 use crate::common::{fathom, run};
 use crate::{files_below, pages, text_of};
 
-/// Commands of Fathom in the text of a page: those in code, and lines of blocks of code.
+/// Returns the Fathom commands in a page: those in code spans and in lines of code blocks.
 fn commands(page: &str) -> Vec<String> {
     let joined = page.replace("\\\n", " ");
     let mut found: Vec<String> = Vec::new();
@@ -23,7 +23,7 @@ fn commands(page: &str) -> Vec<String> {
     found
 }
 
-/// The words of a command up to what the shell takes for itself, without what is quoted.
+/// Returns the words of a command up to the first shell operator, without quoted texts.
 fn words(command: &str) -> Vec<String> {
     let unquoted: String = command.split('\'').step_by(2).collect::<Vec<_>>().join("QUOTED");
     let unquoted: String = unquoted.split('"').step_by(2).collect::<Vec<_>>().join("QUOTED");
@@ -33,7 +33,7 @@ fn words(command: &str) -> Vec<String> {
     own.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What the program's own help says of its commands, each asked for once.
+/// The help of the program's commands, read once each.
 #[derive(Default)]
 pub(crate) struct Known(BTreeMap<String, String>);
 
@@ -42,7 +42,7 @@ impl Known {
         self.0.entry(command.join(" ")).or_insert_with(|| run(fathom(command.iter().copied()).arg("--help")).stdout)
     }
 
-    /// What of a command is not known, if anything is.
+    /// Returns what is unknown in a command, if anything.
     pub(crate) fn complaint(&mut self, words: &[String]) -> Option<String> {
         let mut words = words.iter().map(String::as_str).skip(1);
         let command = words.next()?;
@@ -60,17 +60,16 @@ impl Known {
         let path: Vec<&str> = std::iter::once(command).chain(nested).collect();
         rest.iter().filter_map(|word| word.strip_prefix("--")).find_map(|option| {
             let name = option.split('=').next().unwrap_or_default().trim_end_matches([',', '.', ':']);
-            let stands_for_another =
-                name.is_empty() || name.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'[');
+            let is_placeholder = name.is_empty() || name.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'[');
             let own = self.help(&path).contains(&format!("--{name}"));
             let of_jobs = matches!(command, "run" | "sim" | "sweep" | "fio") && !job::table::find_all(name).is_empty();
-            (!stands_for_another && !own && !of_jobs && name != "help").then(|| format!("{path:?} has no --{name}"))
+            (!is_placeholder && !own && !of_jobs && name != "help").then(|| format!("{path:?} has no --{name}"))
         })
     }
 }
 
 #[test]
-fn every_command_that_a_page_or_a_recipe_speaks_of_is_one() {
+fn every_command_in_pages_and_recipes_is_valid() {
     let mut known = Known::default();
     let mut wrong = Vec::new();
     let mut seen = 0;
@@ -87,7 +86,7 @@ fn every_command_that_a_page_or_a_recipe_speaks_of_is_one() {
 }
 
 #[test]
-fn wrong_words_are_noticed() {
+fn invalid_commands_are_reported() {
     let mut known = Known::default();
     for command in
         ["fathom rum x", "fathom sweep --depth-least 3", "fathom plan --rw=read", "fathom suite run x --iodepth 3"]

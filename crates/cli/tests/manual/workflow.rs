@@ -1,5 +1,5 @@
-//! The scripts of the GitHub action, carried out: with a repository of their own, a release on the disk, and a `gh` that
-//! writes down what it is asked for.
+//! Runs the scripts of the GitHub action with a scratch repository, a release on disk, and a `gh` that records its
+//! calls.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -8,14 +8,14 @@ use std::process::Command;
 use crate::common::{Outcome, Scratch, require, run};
 use crate::{files_below, text_of, top};
 
-/// A folder to work in, with programs of its own before those of the system.
-struct Place {
+/// A work directory whose own programs precede those of the system.
+struct Workspace {
     scratch: Scratch,
     /// Whether `fathom` is on the PATH.
     installed: bool,
 }
 
-impl Place {
+impl Workspace {
     fn new(installed: bool) -> Self {
         let scratch = Scratch::new();
         for folder in ["bin", "work", "temp"] {
@@ -54,10 +54,10 @@ impl Place {
     }
 
     fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.scratch.path(&format!("work/{name}"))).unwrap_or_else(|e| panic!("{name}: {e}"))
+        self.scratch.read(&format!("work/{name}"))
     }
 
-    /// A run on a volume that takes so many microseconds for each read: always the same volume by its name.
+    /// Measures a modelled volume with this latency; its name is always the same.
     fn measure(&self, latency_us: u32, repeat: &str) -> Outcome {
         assert!(self.installed);
         let law = format!("{{ law = \"constant\", us = {latency_us} }}");
@@ -80,7 +80,7 @@ impl Place {
         self.script("measure", &[], &variables).expect_code(0)
     }
 
-    fn judge(&self, expect: &str) -> Outcome {
+    fn gate(&self, expect: &str) -> Outcome {
         self.script("judge", &[], &[("RESULTS", "results"), ("EXPECT", expect), ("EXPECT_FILE", "")])
     }
 }
@@ -88,14 +88,14 @@ impl Place {
 const EXPECTED: &str = "read.iops >= 3k\nread.iops >= 95%";
 
 #[test]
-fn scripts_of_the_action_are_sound_shell() {
+fn scripts_of_the_action_are_valid_shell() {
     let scripts: Vec<String> =
         files_below("packaging/github").into_iter().filter(|name| !name.ends_with(".yml")).collect();
     assert_eq!(scripts.len(), 6, "{scripts:?}");
     for script in &scripts {
         let path = top().join(script);
         assert!(text_of(script).starts_with("#!/usr/bin/env bash\n"), "{script}");
-        assert!(path.metadata().expect("it is there").permissions().mode() & 0o111 == 0o111, "{script} cannot be run");
+        assert!(path.metadata().expect("it exists").permissions().mode() & 0o111 == 0o111, "{script} cannot be run");
         run(Command::new("/bin/bash").arg("-n").arg(&path)).expect_clean();
     }
     require!(Shellcheck);
@@ -103,126 +103,122 @@ fn scripts_of_the_action_are_sound_shell() {
 }
 
 #[test]
-fn a_baseline_is_kept_on_a_branch_and_judges_the_next_run() {
+fn a_baseline_on_a_branch_is_compared_with_the_next_run() {
     require!(Git);
-    let place = Place::new(true);
-    place.git("init --quiet --bare --initial-branch=main ../origin.git");
-    place.git("init --quiet --initial-branch=main .");
-    place.git("remote add origin ../origin.git");
+    let space = Workspace::new(true);
+    space.git("init --quiet --bare --initial-branch=main ../origin.git");
+    space.git("init --quiet --initial-branch=main .");
+    space.git("remote add origin ../origin.git");
     let baseline = |what: &str| {
         let names = [("BASELINE", "branch"), ("BRANCH", "fathom-baseline"), ("NAME", "disk"), ("RESULTS", "results")];
-        place.script("baseline", &[what], &names).expect_code(0).stdout
+        space.script("baseline", &[what], &names).expect_code(0).stdout
     };
-    // The first run has no baseline: what is relative to it is left out and said to be.
+    // The first run has no baseline: relative expectations are left out, and the summary says so.
     assert_eq!(baseline("fetch"), "There is no baseline: the branch fathom-baseline does not exist yet.\n");
-    place.measure(1_000, "3");
-    place.judge(EXPECTED).expect_code(0);
-    let summary = place.read("results/summary.md");
+    space.measure(1_000, "3");
+    space.gate(EXPECTED).expect_code(0);
+    let summary = space.read("results/summary.md");
     assert!(summary.contains("expectations relative to it were not judged"), "{summary}");
     assert!(summary.contains("read.iops >= 3k") && !summary.contains("95%"), "{summary}");
     assert!(baseline("save").starts_with("The run is the baseline of disk now"));
-    assert_eq!(place.git("-C ../origin.git ls-tree -r --name-only fathom-baseline"), "disk/run.json\n");
-    assert_eq!(place.git("status --porcelain --untracked-files=no"), "", "the work tree is as it was");
+    assert_eq!(space.git("-C ../origin.git ls-tree -r --name-only fathom-baseline"), "disk/run.json\n");
+    assert_eq!(space.git("status --porcelain --untracked-files=no"), "", "the work tree is unchanged");
 
-    // The next run is a quarter slower: it fails against the baseline, and the page says by how much.
+    // The next run has 25 % more latency: it fails against the baseline, and the summary shows the change.
     assert_eq!(baseline("fetch"), "");
-    place.measure(1_250, "3");
-    place.judge(EXPECTED).expect_code(1);
-    let summary = place.read("results/summary.md");
+    space.measure(1_250, "3");
+    space.gate(EXPECTED).expect_code(1);
+    let summary = space.read("results/summary.md");
     assert!(summary.contains("## Against the baseline") && summary.contains("## Expectations"), "{summary}");
     assert!(summary.contains("-20"), "{summary}");
-    assert!(place.read("results/gate.xml").contains("failures=\"1\""));
+    assert!(space.read("results/gate.xml").contains("failures=\"1\""));
 
-    // Another measurement has its own folder, and a second baseline follows the first.
+    // Another measurement has its own directory, and a second baseline replaces the first.
     let names = [("BASELINE", "branch"), ("BRANCH", "fathom-baseline"), ("NAME", "model"), ("RESULTS", "results")];
-    let none = place.script("baseline", &["fetch"], &names).expect_code(0).stdout;
+    let none = space.script("baseline", &["fetch"], &names).expect_code(0).stdout;
     assert_eq!(none, "There is no baseline: the branch fathom-baseline has no model/run.json yet.\n");
-    place.script("baseline", &["save"], &names).expect_code(0);
+    space.script("baseline", &["save"], &names).expect_code(0);
     baseline("save");
-    assert_eq!(place.git("-C ../origin.git ls-tree -r --name-only fathom-baseline"), "disk/run.json\nmodel/run.json\n");
-    let wrong = place.script("baseline", &["fetch"], &[("BASELINE", "twig"), ("NAME", "x"), ("RESULTS", "results")]);
+    assert_eq!(space.git("-C ../origin.git ls-tree -r --name-only fathom-baseline"), "disk/run.json\nmodel/run.json\n");
+    let wrong = space.script("baseline", &["fetch"], &[("BASELINE", "twig"), ("NAME", "x"), ("RESULTS", "results")]);
     assert!(wrong.expect_code(2).stderr.contains("none, branch or artifact"));
 }
 
 #[test]
-fn a_baseline_of_another_load_is_not_compared() {
-    let place = Place::new(true);
-    place.measure(1_000, "1");
-    let record = place.scratch.path("work/results/run.json");
+fn a_baseline_of_another_workload_is_not_compared() {
+    let space = Workspace::new(true);
+    space.measure(1_000, "1");
+    let record = space.scratch.path("work/results/run.json");
     let text = std::fs::read_to_string(&record).expect("it was written").replace("\"iodepth\": 4", "\"iodepth\": 64");
-    place.measure(1_000, "1");
-    place.scratch.write("work/results/baseline.json", text);
-    place.judge(EXPECTED).expect_code(0);
-    let summary = place.read("results/summary.md");
-    assert!(
-        summary.contains("was not compared:\n\n    error[not-comparable]: the runs are not comparable"),
-        "{summary}"
-    );
+    space.measure(1_000, "1");
+    space.scratch.write("work/results/baseline.json", text);
+    space.gate(EXPECTED).expect_code(0);
+    let summary = space.read("results/summary.md");
+    assert!(summary.contains("was not compared:\n\n    fathom: the runs are not comparable"), "{summary}");
     assert!(summary.contains("iodepth is 64 in the baseline") && summary.contains("were not judged"), "{summary}");
 }
 
 #[test]
-fn a_baseline_is_found_among_artifacts() {
-    let place = Place::new(true);
-    place.program(
+fn a_baseline_is_downloaded_from_artifacts() {
+    let space = Workspace::new(true);
+    space.program(
         "gh",
         "#!/bin/sh\necho \"gh $*\" >>\"$HOME/asked\"\ncase \"$1 $2\" in\n'run list') cat \"$HOME/runs\" ;;\n\
          'run download') mkdir -p \"$7\" && echo '{}' >\"$7/run.json\" ;;\nesac\n",
     );
     let names =
         [("BASELINE", "artifact"), ("NAME", "disk"), ("RESULTS", "results"), ("WORKFLOW", "storage"), ("MAIN", "main")];
-    place.scratch.write("temp/runs", "");
-    let none = place.script("baseline", &["fetch"], &names).expect_code(0).stdout;
+    space.scratch.write("temp/runs", "");
+    let none = space.script("baseline", &["fetch"], &names).expect_code(0).stdout;
     assert_eq!(none, "There is no baseline: no run of storage on main has succeeded yet.\n");
-    place.scratch.write("temp/runs", "4711\n");
-    place.script("baseline", &["fetch"], &names).expect_code(0);
-    assert_eq!(place.read("results/baseline.json"), "{}\n");
-    let asked = std::fs::read_to_string(place.scratch.path("temp/asked")).expect("it was asked");
-    assert!(asked.ends_with("gh run download 4711 --name disk --dir results/of-baseline\n"), "{asked}");
+    space.scratch.write("temp/runs", "4711\n");
+    space.script("baseline", &["fetch"], &names).expect_code(0);
+    assert_eq!(space.read("results/baseline.json"), "{}\n");
+    let calls = space.scratch.read("temp/asked");
+    assert!(calls.ends_with("gh run download 4711 --name disk --dir results/of-baseline\n"), "{calls}");
 }
 
 #[test]
-fn the_comment_of_the_run_before_is_replaced() {
-    let place = Place::new(false);
-    place.scratch.write("work/summary.md", "fine");
-    place.program("gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\ncase \"$*\" in *--edit-last*) exit 1 ;; esac\n");
-    place.script("comment", &[], &[("PULL_REQUEST", "12"), ("RESULTS", ".")]).expect_code(0);
-    let asked = std::fs::read_to_string(place.scratch.path("temp/asked")).expect("it was asked");
-    assert_eq!(asked, "pr comment 12 --edit-last --body-file ./summary.md\npr comment 12 --body-file ./summary.md\n");
-    place.program("gh", "#!/bin/sh\nexit 1\n");
-    let warned = place.script("comment", &[], &[("PULL_REQUEST", "12"), ("RESULTS", ".")]).expect_code(0).stdout;
+fn the_previous_comment_is_replaced() {
+    let space = Workspace::new(false);
+    space.scratch.write("work/summary.md", "fine");
+    space.program("gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\ncase \"$*\" in *--edit-last*) exit 1 ;; esac\n");
+    space.script("comment", &[], &[("PULL_REQUEST", "12"), ("RESULTS", ".")]).expect_code(0);
+    let calls = space.scratch.read("temp/asked");
+    assert_eq!(calls, "pr comment 12 --edit-last --body-file ./summary.md\npr comment 12 --body-file ./summary.md\n");
+    space.program("gh", "#!/bin/sh\nexit 1\n");
+    let warned = space.script("comment", &[], &[("PULL_REQUEST", "12"), ("RESULTS", ".")]).expect_code(0).stdout;
     assert!(warned.starts_with("::warning::"), "{warned}");
 }
 
 #[test]
-fn the_program_of_a_release_is_installed_if_its_checksum_is_right() {
-    let place = Place::new(false);
+fn a_release_is_installed_if_its_checksum_matches() {
+    let space = Workspace::new(false);
     let machine = run(Command::new("/usr/bin/uname").arg("-m")).stdout;
     let release = "work/owner/fathom/releases/download/v1.2.3";
-    std::fs::create_dir_all(place.scratch.path(release)).expect("the scratch directory is writable");
-    // A program that is small: what is packed is what is installed.
-    let program = place.scratch.write("temp/program", "#!/bin/sh\necho fathom 1.2.3\n");
+    std::fs::create_dir_all(space.scratch.path(release)).expect("the scratch directory is writable");
+    // A small program stands in for Fathom.
+    let program = space.scratch.write("temp/program", "#!/bin/sh\necho fathom 1.2.3\n");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
     let target = format!("{}-unknown-linux-musl", machine.trim());
-    let mut pack = place.command(top().join("packaging/github/pack"));
-    run(pack.current_dir(place.scratch.path(release)).args([&program, &target])).expect_code(0);
-    let server = format!("file://{}", place.scratch.text("work"));
+    let mut pack = space.command(top().join("packaging/github/pack"));
+    run(pack.current_dir(space.scratch.path(release)).args([&program, &target])).expect_code(0);
+    let server = format!("file://{}", space.scratch.text("work"));
     let variables = [("VERSION", "v1.2.3"), ("REPOSITORY", "owner/fathom"), ("SERVER", server.as_str())];
-    let told = place.script("install", &[], &variables).expect_code(0).stdout;
-    assert!(told.ends_with("fathom 1.2.3\n"), "{told}");
-    let on_path = std::fs::read_to_string(place.scratch.path("path")).expect("it was written");
-    assert_eq!(on_path, format!("{}\n", place.scratch.text("temp/fathom")));
-    // One byte more, and it is refused.
-    let archive = place.scratch.path(&format!("{release}/fathom-{target}.tar.gz"));
+    let printed = space.script("install", &[], &variables).expect_code(0).stdout;
+    assert!(printed.ends_with("fathom 1.2.3\n"), "{printed}");
+    assert_eq!(space.scratch.read("path"), format!("{}\n", space.scratch.text("temp/fathom")));
+    // An additional byte is refused.
+    let archive = space.scratch.path(&format!("{release}/fathom-{target}.tar.gz"));
     let mut bytes = std::fs::read(&archive).expect("it was packed");
     bytes.push(0);
     std::fs::write(&archive, bytes).expect("it is ours");
-    std::fs::remove_file(place.scratch.path("path")).expect("it is ours");
-    let refused = place.script("install", &[], &variables);
+    std::fs::remove_file(space.scratch.path("path")).expect("it is ours");
+    let refused = space.script("install", &[], &variables);
     assert_ne!(refused.code(), Some(0), "{refused:?}");
-    assert!(!place.scratch.path("path").exists());
-    // A program that is there is used as it is.
-    let there = Place::new(true);
-    there.script("install", &[], &[]).expect_code(0);
-    assert!(!there.scratch.path("path").exists());
+    assert!(!space.scratch.path("path").exists());
+    // An installed program is used unchanged.
+    let installed = Workspace::new(true);
+    installed.script("install", &[], &[]).expect_code(0);
+    assert!(!installed.scratch.path("path").exists());
 }

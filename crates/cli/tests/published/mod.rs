@@ -1,9 +1,9 @@
-//! Results that others published, with their sources: figures alone, as they were printed.
+//! Published results with their sources: the figures as printed.
 
-/// A volume, what was measured on it, and the limit that it was measured at.
+/// A volume, a measurement on it, and the limit that it reached.
 pub(crate) type AtLimit = (&'static str, &'static str, &'static str);
 
-/// What was measured on a volume, and what is to be said of it.
+/// A volume, a measurement on it, and the expected finding.
 pub(crate) type Control = (&'static str, &'static str, &'static str);
 
 const GP3_4K: &str = "aws/gp3@2023,size=201GiB,iops=4000,throughput=1000MiB/s,machine=r5b.large";
@@ -38,7 +38,8 @@ pub(crate) const EBS: [AtLimit; 21] = [
     (GP3_16K, "iops=4175,lat=61.16ms,qd=16,jobs=16,bs=256k,rw=randwrite", "volume throughput"),
 ];
 
-/// github.com/tkubica12/cloud-storage-tests @ad5a911c, 2022-11-02, disks/disks.md: fio, 30 s each, on a `Standard_D16as_v4`.
+/// github.com/tkubica12/cloud-storage-tests @ad5a911c, 2022-11-02, disks/disks.md: fio, 30 s each, on a
+/// `Standard_D16as_v4`.
 pub(crate) const AZURE: [AtLimit; 13] = [
     ("azure/p30", "iops=5210,qd=256,bs=4k,rw=randread", "volume IOPS"),
     ("azure/p30", "iops=5180,qd=256,bs=4k,rw=randwrite", "volume IOPS"),
@@ -57,20 +58,22 @@ pub(crate) const AZURE: [AtLimit; 13] = [
 
 /// Volumes of three providers.
 pub(crate) const OTHERS: [AtLimit; 7] = [
-    // github.com/circy9/storage-test @2a15eb89, 2021-05 and 2021-06: fio 2.17 for 15 s, disks of 100 GiB, host cache off.
+    // github.com/circy9/storage-test @2a15eb89, 2021-05 and 2021-06: fio 2.17 for 15 s, disks of 100 GiB, host cache
+    // off.
     ("azure/p10", "iops=3501,qd=64,bs=4k,rw=randread", "burst IOPS"),
     ("azure/p10", "iops=3500,qd=64,bs=4k,rw=randwrite", "burst IOPS"),
     ("azure/p10", "bw=162MiB/s,qd=64,bs=128k,rw=randwrite", "burst throughput"),
     ("gcp/pd-ssd@2019,size=100GB", "iops=2994,qd=64,bs=4k,rw=randwrite", "pd-ssd IOPS"),
     // github.com/dyu/vps-comparison @c59e0b0c, 2018-01-02: fio 3.1 for 300 s on a `t2.micro`.
     ("aws/gp2,size=8GiB", "iops=3065,lat=1303.18us,qd=4,bs=4k,rw=randwrite", "burst IOPS"),
-    // github.com/longhorn/longhorn @17f08975, 2024-05-10, examples/reference-setup-performance-scalability-and-sizing-guidelines:
-    // what three nodes read together, for each of their volumes.
+    // github.com/longhorn/longhorn @17f08975, 2024-05-10,
+    // examples/reference-setup-performance-scalability-and-sizing-guidelines: reads of three nodes together, per
+    // volume.
     (GP3_10K, "iops=10639,bs=4k,rw=randread", "volume IOPS"),
     (GP3_10K, "bw=392MiB/s,bs=128k,rw=randread", "volume throughput"),
 ];
 
-/// What is really too fast, and what stays below.
+/// Measurements above expectation, and others below.
 pub(crate) const CONTROLS: [Control; 8] = [
     // circy9/storage-test: the same disk with the host's cache, which answers reads.
     ("azure/p10", "iops=8152,qd=64,bs=4k,rw=randread", "above_expectation"),
@@ -90,7 +93,7 @@ pub(crate) const CONTROLS: [Control; 8] = [
 
 /// Consistent rows: rate, mean latency and depth of the same run.
 pub(crate) const CONSISTENT: [&str; 120] = [
-    // The seeds.
+    // Articles and tables that the project started from.
     "iops=24.1k,lat=1314.62us,qd=32,bs=4k,rw=randread",
     "iops=24097,lat=1.31ms,qd=32",
     "iops=2018k,lat=570.3us,qd=8,jobs=144,bs=4k,rw=randread",
@@ -216,9 +219,9 @@ pub(crate) const CONSISTENT: [&str; 120] = [
     "iops=1942,lat=16.47ms,qd=32,bs=32k,rw=read",
 ];
 
-/// Rows whose figures are not of one load, or whose depth was not kept.
+/// Rows whose figures belong to different workloads, or whose queue was not kept full.
 pub(crate) const INCONSISTENT: [&str; 42] = [
-    // The seeds: 16 and 64 in flight where the rows make about 32; 96 for 1,152; one at a time for four.
+    // From the same articles: depths of 16 and 64 although the figures imply about 32, 96 for 1,152, and 1 for 4.
     "iops=10000,lat=2.7ms-3.2ms,qd=4,jobs=4,bs=4k",
     "iops=6000,lat=4ms-5ms,qd=4,jobs=4,bs=64k",
     "iops=750,lat=40ms-50ms,qd=4,jobs=4,bs=512k",
@@ -231,11 +234,12 @@ pub(crate) const INCONSISTENT: [&str; 42] = [
     "iops=95,lat=320ms-420ms,qd=4,jobs=16,bs=4m",
     "iops=2018k,lat=570.3us,qd=96",
     "iops=2000,lat=2ms,qd=1,bs=4k,rw=randread",
-    // dyu/vps-comparison @c59e0b0c: 18.0k was printed where 74.0 MiB/s make 18.9k (fio 3.1); a container whose queue was not kept full.
+    // dyu/vps-comparison @c59e0b0c: 18.0k printed although 74.0 MiB/s are 18.9k (fio 3.1); a container whose queue was
+    // not kept full.
     "iops=70.1k,lat=46.60us,qd=4,bs=4k,rw=read",
     "iops=8716,lat=431.47us,qd=4,bs=4k,rw=randread",
     "iops=18.0k,lat=1675.96us,qd=32,bs=4k,rw=randread",
-    // The same: reads or writes of a mixed job, with the depth of both.
+    // As above: reads or writes of a mixed job, with the depth of both.
     "iops=344,lat=877.47us,qd=4,bs=4k",
     "iops=7366,lat=46.26us,qd=4,bs=4k",
     "iops=13.2k,lat=85.71us,qd=4,bs=4k",
@@ -260,7 +264,7 @@ pub(crate) const INCONSISTENT: [&str; 42] = [
     "iops=19.8k,lat=143.56us,qd=4,bs=4k",
     "iops=4920,lat=741.00us,qd=4,bs=4k",
     "iops=229,lat=16102.28us,qd=4,bs=4k",
-    // The same at @ce27c160, 2017-06-25: jobs that ended one after the other, and counted as one.
+    // As above at @ce27c160, 2017-06-25: jobs that ended at different times, counted as one.
     "iops=28422,lat=4331.87us,qd=16,jobs=8,bs=4k,rw=randread",
     "iops=17505,lat=6514.34us,qd=16,jobs=8,bs=4k,rw=randwrite",
     "iops=61359,lat=1992.61us,qd=16,jobs=8,bs=4k,rw=randread",

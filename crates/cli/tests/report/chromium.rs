@@ -1,4 +1,4 @@
-//! Chromium without a screen, led through pipes by the DevTools protocol.
+//! Headless Chromium, controlled over pipes by the DevTools protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,38 +8,38 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Longer than a page takes to load on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a browser may take to close.
-const CLOSE_MOST: Duration = Duration::from_secs(10);
+/// Time for the browser to close.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A browser with one tab; it is closed when this goes out of scope.
+/// A browser with one tab, closed on drop.
 pub(crate) struct Chromium {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     session: String,
     sent: u64,
-    /// What happened since the last page was opened.
+    /// Events since the last page was opened.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
 impl Chromium {
-    /// Starts it.
+    /// Starts the browser.
     pub(crate) fn start() -> Self {
         let profile = tempfile::tempdir().expect("there is room for a profile");
         let flags = "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                      --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
                      --force-color-profile=srgb --remote-debugging-pipe";
-        // The protocol is spoken on descriptors 3 and 4.
+        // The protocol uses descriptors 3 and 4.
         let line = format!(
             "exec chromium {flags} --user-data-dir='{}' 3<&0 4>&1 0</dev/null 1>/dev/null",
             profile.path().display()
         );
         let mut child = Command::new("sh")
             .args(["-c", &line])
-            // Chromium leaves what it puts there; it is removed with the profile.
+            // Chromium leaves temporary files, which are removed with the profile.
             .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -88,7 +88,7 @@ impl Chromium {
         message
     }
 
-    /// Opens a file on a screen of this size.
+    /// Opens a file on a screen of this width.
     pub(crate) fn open(&mut self, path: &Path, width: u32, theme: &str) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", &metrics);
@@ -98,35 +98,35 @@ impl Chromium {
         self.call("Page.navigate", &json!({ "url": format!("file://{}", path.display()) }));
         let started = Instant::now();
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
-            assert!(started.elapsed() < PATIENCE, "{} does not load", path.display());
+            assert!(started.elapsed() < LOAD_TIMEOUT, "{} does not load", path.display());
             self.next();
         }
     }
 
-    /// What was requested, without what is in the page itself.
+    /// Returns the requested URLs, without `data:`.
     pub(crate) fn requests(&self) -> Vec<String> {
         let of = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         let urls = of.map(|event| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned());
         urls.filter(|url| !url.starts_with("data:")).collect()
     }
 
-    /// What the console has to say.
+    /// Returns the messages of the console.
     pub(crate) fn complaints(&self) -> Vec<String> {
-        let told = ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];
-        let of = self.events.iter().filter(|event| told.iter().any(|name| event["method"] == *name));
+        let methods = ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];
+        let of = self.events.iter().filter(|event| methods.iter().any(|name| event["method"] == *name));
         of.map(|event| event["params"].to_string()).collect()
     }
 
-    /// The value of an expression in the page.
+    /// Evaluates an expression in the page.
     #[track_caller]
-    pub(crate) fn ask(&mut self, expression: &str) -> Value {
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let answer = self.call("Runtime.evaluate", &json!({ "expression": expression, "returnByValue": true }));
         assert!(answer.get("exceptionDetails").is_none(), "{answer}");
         answer["result"]["value"].clone()
     }
 
-    /// A picture of the whole page.
-    pub(crate) fn picture(&mut self, to: &Path) {
+    /// Saves a screenshot of the page.
+    pub(crate) fn screenshot(&mut self, to: &Path) {
         let options = json!({ "format": "png", "captureBeyondViewport": true });
         let answer = self.call("Page.captureScreenshot", &options);
         std::fs::write(to, decoded(answer["data"].as_str().expect("a picture")))
@@ -135,11 +135,11 @@ impl Chromium {
 }
 
 impl Drop for Chromium {
-    /// Asks it to close, so that its other processes write nothing more when the profile is removed.
+    /// Closes the browser, so that its processes no longer write to the profile when it is removed.
     fn drop(&mut self) {
         let _ = self.to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let asked = Instant::now();
-        while asked.elapsed() < CLOSE_MOST && matches!(self.child.try_wait(), Ok(None)) {
+        while asked.elapsed() < CLOSE_TIMEOUT && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(10));
         }
         let _ = self.child.kill();
@@ -147,7 +147,7 @@ impl Drop for Chromium {
     }
 }
 
-/// The bytes of base64.
+/// Decodes base64.
 fn decoded(text: &str) -> Vec<u8> {
     let value = |letter: u8| match letter {
         b'A'..=b'Z' => u32::from(letter - b'A'),

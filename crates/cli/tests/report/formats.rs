@@ -1,4 +1,4 @@
-//! Every format of a report, to the letter: simulations have no date and no host, so that they never change.
+//! Exact texts of every report format. Simulations have no date and no host, so they never change.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::common::{Outcome, Scratch, fathom, run, words};
 
 const SIMULATE: &str = "sim --seed 1 --progress off --on aws/gp3 --name=reads --rw=randread --bs=4k --runtime=20";
 
-/// A scratch directory with two records, a sweep and a suite.
+/// Returns a scratch directory with two records, a sweep and a suite.
 fn measured() -> Scratch {
     let scratch = Scratch::new();
     let commands = [
@@ -29,27 +29,27 @@ fn report(scratch: &Scratch, line: &str) -> Outcome {
     run(fathom(words(&format!("report {line}"))).current_dir(scratch))
 }
 
-/// What a report of these writes to a file of this name.
+/// Writes a report and returns its text.
 #[track_caller]
 fn written(scratch: &Scratch, of: &str, name: &str) -> String {
     let outcome = report(scratch, &format!("{of} -o {name}")).expect_clean();
-    assert_eq!(outcome.stdout, "", "a file was asked for, not standard output");
-    std::fs::read_to_string(scratch.path(name)).expect("it was written")
+    assert_eq!(outcome.stdout, "", "the report goes to a file only");
+    scratch.read(name)
 }
 
-/// Holds a text against the one that is kept; `FATHOM_WRITE_EXPECTED=1` keeps it instead.
+/// Compares a text with the expected file; `FATHOM_WRITE_EXPECTED=1` updates the file.
 #[track_caller]
-fn assert_kept(name: &str, text: &str) {
+fn assert_expected(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/expected").join(name);
     if std::env::var_os("FATHOM_WRITE_EXPECTED").is_some() {
         std::fs::write(&path, text).expect("the sources can be written to");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "{}: it is now\n{text}", path.display());
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == text, "{}: it is now\n{text}", path.display());
 }
 
-/// The words of a page that are seen, a line for each element.
-fn words_of(page: &str) -> String {
+/// Returns the visible text of a page, one line per element.
+fn visible_text(page: &str) -> String {
     let body = page.split_once("</head>").expect("a page has a head").1;
     let body: String = body
         .split("<svg")
@@ -67,9 +67,9 @@ fn words_of(page: &str) -> String {
 fn a_run_in_every_format() {
     let scratch = measured();
     for name in ["run.csv", "run.md", "run.prom", "run.txt", "run.fio.json"] {
-        assert_kept(name, &written(&scratch, "before.json", name));
+        assert_expected(name, &written(&scratch, "before.json", name));
     }
-    assert_kept("run.html.txt", &words_of(&written(&scratch, "before.json", "run.html")));
+    assert_expected("run.html.txt", &visible_text(&written(&scratch, "before.json", "run.html")));
     let text = report(&scratch, "before.json").expect_clean().stdout;
     assert!(text.contains("reads  randread 4 KiB"), "{text}");
 }
@@ -78,9 +78,9 @@ fn a_run_in_every_format() {
 fn several_runs_in_every_format() {
     let scratch = measured();
     for name in ["both.csv", "both.md", "both.prom"] {
-        assert_kept(name, &written(&scratch, "before.json after.json", name));
+        assert_expected(name, &written(&scratch, "before.json after.json", name));
     }
-    assert_kept("both.html.txt", &words_of(&written(&scratch, "before.json after.json", "both.html")));
+    assert_expected("both.html.txt", &visible_text(&written(&scratch, "before.json after.json", "both.html")));
 }
 
 #[test]
@@ -90,18 +90,18 @@ fn sweeps_and_suites_are_read_back() {
         let file = format!("{kind}.json");
         for ending in endings {
             let name = format!("{kind}.{ending}");
-            assert_kept(&name, &written(&scratch, &file, &name));
+            assert_expected(&name, &written(&scratch, &file, &name));
         }
         let name = format!("{kind}.html");
-        assert_kept(&format!("{name}.txt"), &words_of(&written(&scratch, &file, &name)));
-        assert_eq!(written(&scratch, &file, "again.json"), std::fs::read_to_string(scratch.path(&file)).unwrap());
+        assert_expected(&format!("{name}.txt"), &visible_text(&written(&scratch, &file, &name)));
+        assert_eq!(written(&scratch, &file, "again.json"), scratch.read(&file));
     }
     let all = written(&scratch, "before.json sweep.json suite.json", "all.html");
     assert!(all.contains("IOPS against depth") && all.contains("Against what was published"), "{all}");
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_before_anything_is() {
+fn unwritable_reports_are_refused_before_writing() {
     let scratch = measured();
     let refused = |line: &str, what: &[&str]| {
         let outcome = report(&scratch, line).expect_code(2);
@@ -118,22 +118,22 @@ fn what_cannot_be_written_is_refused_before_anything_is() {
 }
 
 #[test]
-fn ten_hours_are_drawn_in_well_under_a_second() {
+fn ten_hours_are_rendered_in_less_than_a_second() {
     let scratch = Scratch::new();
     let hours =
         "sim --seed 1 --progress off --on aws/gp3 --name=slow --rw=randread --rate_iops=5 --runtime=10h --time_based";
     run(fathom(words(hours)).current_dir(&scratch).args(["-o", "slow.json"])).expect_clean();
-    // Reading the record is most of it.
-    let most = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
-    timed("report::ten_hours_are_drawn_in_well_under_a_second", || {
-        within(report(&scratch, "slow.json -o slow.html").expect_clean().took, most)
+    // Reading the record takes most of the time.
+    let max = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
+    timed("report::ten_hours_are_rendered_in_less_than_a_second", || {
+        within(report(&scratch, "slow.json -o slow.html").expect_clean().took, max)
     });
     let size = std::fs::metadata(scratch.path("slow.html")).expect("it was written").len();
     assert!(size < 200_000, "{size} bytes");
 }
 
 #[test]
-fn the_course_of_credits_is_the_same_every_time_and_ends_where_they_do() {
+fn the_credit_balance_is_reproducible_and_ends_when_credits_do() {
     let scratch = Scratch::new();
     let levels = |name: &str, seconds: u32| {
         let command = format!(
@@ -141,19 +141,18 @@ fn the_course_of_credits_is_the_same_every_time_and_ends_where_they_do() {
              --runtime={seconds} -o {name}"
         );
         run(fathom(words(&command)).current_dir(&scratch)).expect_clean();
-        let text = std::fs::read_to_string(scratch.path(name)).expect("it was written");
-        let model = record::from_json(&text).expect("a record").model.expect("a simulation");
+        let model = record::from_json(&scratch.read(name)).expect("a record").model.expect("a simulation");
         let stage = model.stages.into_iter().find(|stage| stage.name == "volume IOPS").expect("it has such a limit");
         (stage.credits.expect("it has credits"), stage.levels)
     };
-    let (credits, course) = levels("one.json", 90);
-    assert_eq!(course, levels("two.json", 90).1);
-    assert_eq!(course[0], (0, credits.most));
-    assert!(course.len() > 60 && course.len() < 300, "{} instants", course.len());
-    // Once they are gone, what is earned is spent at once.
+    let (credits, balance) = levels("one.json", 90);
+    assert_eq!(balance, levels("two.json", 90).1);
+    assert_eq!(balance[0], (0, credits.most));
+    assert!(balance.len() > 60 && balance.len() < 300, "{} instants", balance.len());
+    // Once credits are exhausted, earned ones are spent at once.
     let falls = |pair: &[(u64, f64)]| pair[0].0 < pair[1].0 && pair[1].1 < pair[0].1 + 0.01 * credits.most;
-    assert!(course.windows(2).all(falls), "{course:?}");
-    let gone = course.iter().find(|(_, left)| *left < 0.01 * credits.most).expect("they run out").0;
-    let told = credits.empty_at_ns.expect("they ran out");
-    assert!((gone as f64 / told as f64 - 1.0).abs() < 0.05, "{gone} and {told}");
+    assert!(balance.windows(2).all(falls), "{balance:?}");
+    let exhausted_ns = balance.iter().find(|(_, left)| *left < 0.01 * credits.most).expect("they run out").0;
+    let reported_ns = credits.empty_at_ns.expect("they ran out");
+    assert!((exhausted_ns as f64 / reported_ns as f64 - 1.0).abs() < 0.05, "{exhausted_ns} and {reported_ns}");
 }

@@ -1,6 +1,6 @@
-//! `fathom report` as its readers meet it: pages in a browser, tables to the letter, wrong words.
+//! `fathom report`: pages in a browser, exact texts, and errors.
 //!
-//! Pictures of all pages are left in `target/tmp/report/`.
+//! Screenshots of all pages are saved in `target/tmp/report/`.
 
 mod chromium;
 #[path = "../common/mod.rs"]

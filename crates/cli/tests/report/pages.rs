@@ -1,27 +1,27 @@
-//! Pages in a browser: on a phone and on a wide screen, in light and in dark.
+//! Pages in a browser: narrow and wide, light and dark.
 
 use std::path::{Path, PathBuf};
 
 use crate::chromium::Chromium;
 use crate::common::{Scratch, fathom, require, run, words};
 
-/// Where pictures are left for inspection.
-fn gallery() -> PathBuf {
+/// Returns the directory for screenshots.
+fn screenshots() -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     std::fs::create_dir_all(&place).expect("the build directory is writable");
     place
 }
 
-/// Opens a page on every screen: nothing may be asked of the network, nothing complained of, everything be seen.
+/// Opens a page in each width and theme, and checks that it requests nothing, has no problems and shows all charts.
 #[track_caller]
-fn look_at(name: &str, page: &Path, titles: &[&str]) {
+fn check_page(name: &str, page: &Path, titles: &[&str]) {
     let mut browser = Chromium::start();
     let mut wrong = Vec::new();
     for width in [400, 1400] {
         for theme in ["light", "dark"] {
             browser.open(page, width, theme);
-            let seen = browser.ask(include_str!("look.js"));
-            browser.picture(&gallery().join(format!("{name}-{width}-{theme}.png")));
+            let seen = browser.evaluate(include_str!("look.js"));
+            browser.screenshot(&screenshots().join(format!("{name}-{width}-{theme}.png")));
             let place = format!("{name}, {width} px, {theme}");
             let found = seen["complaints"].as_array().expect("a list");
             wrong.extend(found.iter().map(|complaint| format!("{place}: {complaint}")));
@@ -37,7 +37,7 @@ fn look_at(name: &str, page: &Path, titles: &[&str]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Makes a page of what a command measures, and looks at it.
+/// Writes the page of a command's results and checks it.
 #[track_caller]
 fn page_of(name: &str, command: &str, titles: &[&str]) {
     require!(Chromium);
@@ -47,7 +47,7 @@ fn page_of(name: &str, command: &str, titles: &[&str]) {
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:?}");
     let size = std::fs::metadata(&page).expect("it was written").len();
     assert!(size < 300_000, "{name}: {size} bytes");
-    look_at(name, &page, titles);
+    check_page(name, &page, titles);
 }
 
 const OVER_TIME: [&str; 3] = ["Operations a second", "Throughput", "Latency over time"];
@@ -95,7 +95,7 @@ fn a_suite() {
 }
 
 #[test]
-fn runs_laid_over_each_other() {
+fn overlaid_runs() {
     require!(Chromium);
     let scratch = Scratch::new();
     let record = |name: &str, depth: u32| {
@@ -108,5 +108,5 @@ fn runs_laid_over_each_other() {
     record("after.json", 8);
     let page = scratch.path("both.html");
     run(fathom(["report", "before.json", "after.json", "-o"]).arg(&page).current_dir(&scratch)).expect_clean();
-    look_at("overlay", &page, &OVER_TIME);
+    check_page("overlay", &page, &OVER_TIME);
 }

@@ -9,88 +9,91 @@ use std::time::{Duration, Instant};
 use super::client::{Client, READ};
 use super::common::host::timed;
 use super::common::json::Json;
-use super::common::{Outcome, Running, fathom, fio, require, run};
+use super::common::{Outcome, Running, fathom, fio, require, run, wait_for};
 use super::place::{Place, python, stopped};
 
-/// A server with the control socket `c`.
+/// Starts a server with the control socket `c`.
 fn serve(place: &Place, line: &str) -> Running {
     place.serve(&format!("{line} --control {}", place.text("c")))
 }
 
-/// What `fathom serve control` makes of a command.
+/// Sends a command by `fathom serve control`.
 fn control(place: &Place, command: &str) -> Outcome {
     let socket = place.text("c");
     run(&mut fathom(["serve", "control", &socket].into_iter().chain(command.split_whitespace())))
 }
 
-/// The answer to a command that is carried out.
+/// Sends a command that must succeed and returns the answer.
 #[track_caller]
-fn done(place: &Place, command: &str) -> Json {
+fn controlled(place: &Place, command: &str) -> Json {
     Json::read(&control(place, &format!("--format json {command}")).expect_clean().stdout)
 }
 
-/// How many faults of a kind were injected.
+/// Returns the number of injected faults of a kind.
 #[track_caller]
 fn injected(place: &Place, kind: &str) -> u64 {
-    done(place, "show").whole(&format!("server/exports/0/injected/{kind}"))
+    controlled(place, "show").whole(&format!("server/exports/0/injected/{kind}"))
 }
 
 #[test]
-fn each_kind_of_fault_is_seen_by_a_client_and_counted() {
+fn each_kind_of_fault_reaches_the_client_and_is_counted() {
     require!(NbdPython);
     let place = Place::new();
     let server = serve(&place, "--size 1MiB --seed 3 --metrics 127.0.0.1:0");
     let uri = place.uri("");
     python(&uri, "h.pwrite(b'\\x55' * 65536, 0)");
-    let seen = |faults: &str, script: &str| {
-        done(&place, &format!("faults {faults}"));
+    let client_sees = |faults: &str, script: &str| {
+        controlled(&place, &format!("faults {faults}"));
         python(&uri, script)
     };
     let failing = |call: &str| format!("try: {call}; print('none')\nexcept nbd.Error as e: print(e.errno)");
-    assert_eq!(seen("eio=1", &failing("h.pread(512, 0)")), "EIO\n");
-    assert_eq!(seen("flush_eio=1", &failing("h.flush()")), "EIO\n");
-    assert_eq!(seen("enospc=1", &failing("h.pwrite(b'x' * 512, 0)")), "ENOSPC\n");
-    assert_eq!(seen("torn=1", &failing("h.pwrite(b'\\x55' * 65536, 0)")), "EIO\n");
+    assert_eq!(client_sees("eio=1", &failing("h.pread(512, 0)")), "EIO\n");
+    assert_eq!(client_sees("flush_eio=1", &failing("h.flush()")), "EIO\n");
+    assert_eq!(client_sees("enospc=1", &failing("h.pwrite(b'x' * 512, 0)")), "ENOSPC\n");
+    assert_eq!(client_sees("torn=1", &failing("h.pwrite(b'\\x55' * 65536, 0)")), "EIO\n");
     let lost = "h.pwrite(b'\\xaa' * 65536, 0); print(h.pread(65536, 0) == b'\\x55' * 65536)";
-    assert_eq!(seen("lost=1", lost), "True\n");
+    assert_eq!(client_sees("lost=1", lost), "True\n");
     let flipped = "print(sum(bin(byte ^ 0x55).count('1') for byte in h.pread(65536, 0)))";
-    assert_eq!(seen("corrupt=1", flipped), "1\n");
-    assert_eq!(seen("none", flipped), "0\n", "the store has changed");
+    assert_eq!(client_sees("corrupt=1", flipped), "1\n");
+    assert_eq!(client_sees("none", flipped), "0\n", "the store has changed");
     let timed = |call: &str| format!("import time\nbegan = time.time(); {call}; print(time.time() - began >= 0.2)");
-    assert_eq!(seen("stall=1:200ms", &timed("h.pread(512, 0)")), "True\n");
-    assert_eq!(seen("flush_stall=1:200ms", &timed("h.flush()")), "True\n");
+    assert_eq!(client_sees("stall=1:200ms", &timed("h.pread(512, 0)")), "True\n");
+    assert_eq!(client_sees("flush_stall=1:200ms", &timed("h.flush()")), "True\n");
     let broken = "try: h.pread(512, 0)\nexcept nbd.Error: print(h.aio_is_dead() or h.aio_is_closed())";
-    assert_eq!(seen("disconnect=1", broken), "True\n");
-    done(&place, "faults none");
-    // libnbd says goodbye, which is no request; other kinds stall and break on whatever else it asks.
+    assert_eq!(client_sees("disconnect=1", broken), "True\n");
+    controlled(&place, "faults none");
+    // Stalls are counted for each request of libnbd; its disconnection is not a request.
     for kind in ["eio", "flush_eio", "enospc", "torn", "lost", "corrupt", "flush_stall", "disconnect"] {
         assert_eq!(injected(&place, kind), 1, "{kind}");
     }
     assert!(injected(&place, "stall") >= 1);
-    let told = stopped(server).expect_code(0).stdout;
-    let line = told.lines().find(|line| line.starts_with("  injected faults: ")).expect("counts");
-    assert!(line.starts_with("  injected faults: 1 eio, 1 flush_eio, 1 enospc, 1 torn, 1 lost, 1 corrupt, "), "{told}");
+    let report = stopped(server).expect_code(0).stdout;
+    let line = report.lines().find(|line| line.starts_with("  injected faults: ")).expect("counts");
+    assert!(
+        line.starts_with("  injected faults: 1 eio, 1 flush_eio, 1 enospc, 1 torn, 1 lost, 1 corrupt, "),
+        "{report}"
+    );
 }
 
 #[test]
-fn what_was_injected_is_in_statistics_metrics_and_the_report_at_the_end() {
+fn injected_faults_are_in_statistics_metrics_and_report() {
     require!(NbdPython);
     let place = Place::new();
     let server = serve(&place, &format!("--size 1MiB --faults eio=1 -o {}", place.text("end.json")));
     python(&place.uri(""), "for at in range(7):\n\x20   try: h.pread(512, 0)\n\x20   except nbd.Error: pass");
     assert_eq!(injected(&place, "eio"), 7);
-    super::place::wait_for("the figures", || place.stats().whole("exports/0/injected/eio") == 7);
+    wait_for("the figures", || place.stats().whole("exports/0/injected/eio") == 7);
     let metrics = run(&mut fathom(["serve", "--format", "openmetrics", "--stats", &place.text("s")])).expect_clean();
     for line in ["{export=\"\",fault=\"eio\"} 7\n", "{export=\"\",fault=\"corrupt\"} 0\n"] {
         assert!(metrics.stdout.contains(&format!("fathom_serve_injected_faults_total{line}")), "{}", metrics.stdout);
     }
     let text = stopped(server).expect_code(0).stdout;
     assert!(text.contains("\n  injected faults: 7 eio\n"), "{text}");
-    let kept = Json::read(&std::fs::read_to_string(place.path("end.json")).unwrap());
-    assert_eq!(kept.whole("exports/0/injected/eio"), 7);
+    let saved = Json::read(&std::fs::read_to_string(place.path("end.json")).unwrap());
+    assert_eq!(saved.whole("exports/0/injected/eio"), 7);
 }
 
-/// Reads a second by a client with 8 in flight.
+/// Returns the IOPS of a client with its requests in flight.
 fn iops(client: &mut Client, secs: f64) -> f64 {
     let (began, mut count) = (Instant::now(), 0);
     while began.elapsed().as_secs_f64() < secs {
@@ -104,36 +107,36 @@ fn iops(client: &mut Client, secs: f64) -> f64 {
 }
 
 #[test]
-fn limits_that_change_hold_for_clients_that_are_reading() {
+fn changed_limits_apply_to_connected_clients() {
     let place = Place::new();
     let server = serve(&place, "custom,size=1MiB,iops=400,latency=1ms");
     let mut client = Client::connect(&place.path("s"), "");
     (0..8).for_each(|cookie| client.send(READ, 0, cookie, 0, 4096, &[]));
-    timed("serve::controlled::limits_that_change_hold_for_clients_that_are_reading", || {
+    timed("serve::controlled::changed_limits_apply_to_connected_clients", || {
         let mut measured = Vec::new();
-        for (command, wanted) in [
+        for (command, expected) in [
             ("limits iops=400", 400.0),
             ("limits iops=2000", 2000.0),
             ("limits iops=none,throughput=800KiB/s", 200.0),
             ("limits reset", 400.0),
         ] {
-            done(&place, command);
-            // Requests that were in flight go at the rate of before.
+            controlled(&place, command);
+            // Requests in flight keep the previous rate.
             iops(&mut client, 0.3);
             let iops = iops(&mut client, 1.0);
-            assert!(iops < wanted * 1.1, "{iops} IOPS after `{command}`");
-            measured.push((iops, wanted));
+            assert!(iops < expected * 1.1, "{iops} IOPS after `{command}`");
+            measured.push((iops, expected));
         }
-        let slow = measured.iter().find(|(iops, wanted)| *iops < wanted * 0.85);
-        slow.map_or(Ok(()), |(iops, wanted)| Err(format!("{iops} of {wanted} IOPS")))
+        let slow = measured.iter().find(|(iops, expected)| *iops < expected * 0.85);
+        slow.map_or(Ok(()), |(iops, expected)| Err(format!("{iops} of {expected} IOPS")))
     });
     drop(client);
-    let told = stopped(server).expect_code(0).stdout;
-    assert!(told.contains("\n  volume throughput"), "a limit that was there for a while is told of: {told}");
+    let report = stopped(server).expect_code(0).stdout;
+    assert!(report.contains("\n  volume throughput"), "a temporary limit is reported: {report}");
 }
 
 #[test]
-fn fio_sees_limits_and_faults_that_change_while_it_runs() {
+fn fio_observes_changed_limits_and_faults() {
     require!(Fio);
     let place = Place::new();
     let server = serve(&place, "custom,size=16MiB,iops=500,latency=500us");
@@ -144,22 +147,22 @@ fn fio_sees_limits_and_faults_that_change_while_it_runs() {
         place.uri("")
     );
     let job: Vec<String> = job.split_whitespace().map(str::to_owned).collect();
-    timed("serve::controlled::fio_sees_limits_and_faults_that_change_while_it_runs", || {
-        done(&place, "limits reset");
+    timed("serve::controlled::fio_observes_changed_limits_and_faults", || {
+        controlled(&place, "limits reset");
         let before = injected(&place, "eio");
         let outcome = std::thread::scope(|scope| {
             let fio = scope.spawn(|| run(&mut fio(&job)));
             std::thread::sleep(Duration::from_secs(2));
-            done(&place, "limits iops=2500");
-            done(&place, "faults eio=1%");
+            controlled(&place, "limits iops=2500");
+            controlled(&place, "faults eio=1%");
             let outcome = fio.join().expect("fio");
-            done(&place, "faults none");
+            controlled(&place, "faults none");
             outcome
         });
         let text = &outcome.stdout;
         let document = Json::read(&text[text.find('{').expect("a document")..]);
         let errors = injected(&place, "eio") - before;
-        assert_eq!(document.whole("jobs/0/total_err"), errors, "fio's errors are those that were injected");
+        assert_eq!(document.whole("jobs/0/total_err"), errors, "fio counts exactly the injected errors");
         let log = std::fs::read_to_string(format!("{log}_iops.1.log")).expect("fio's log");
         let field = |line: &str, at: usize| line.split(',').nth(at).and_then(|text| text.trim().parse::<f64>().ok());
         let at = |from: f64, to: f64| {
@@ -177,12 +180,12 @@ fn fio_sees_limits_and_faults_that_change_while_it_runs() {
 }
 
 #[test]
-fn commands_that_are_wrong_are_located_and_change_nothing() {
+fn invalid_commands_are_located_and_change_nothing() {
     let place = Place::new();
     let _server =
         serve(&place, "--export a=custom,size=1MiB,iops=100 --export b=hdd/7200rpm --export c= --size c=1MiB");
-    done(&place, "faults stall=1%:2s");
-    let before = done(&place, "show");
+    controlled(&place, "faults stall=1%:2s");
+    let before = controlled(&place, "show");
     let cases = [
         ("limits a iops=x,latency=2ms", "1:15", "iops=x"),
         ("limits a latency=5", "1:18", "`5` has no unit"),
@@ -198,13 +201,13 @@ fn commands_that_are_wrong_are_located_and_change_nothing() {
         ("reboot", "1:1", "there are show, faults, limits"),
     ];
     for (command, column, message) in cases {
-        let said = control(&place, command).expect_code(2);
-        assert_eq!(said.stdout, "", "{command}");
+        let refused = control(&place, command).expect_code(2);
+        assert_eq!(refused.stdout, "", "{command}");
         let place = format!("--> command:{column}\n");
-        assert!(said.stderr.contains(&place) && said.stderr.contains(message), "{command}:\n{}", said.stderr);
-        assert!(said.stderr.contains("nothing was touched"), "{command}:\n{}", said.stderr);
+        assert!(refused.stderr.contains(&place) && refused.stderr.contains(message), "{command}:\n{}", refused.stderr);
+        assert!(refused.stderr.contains("nothing was touched"), "{command}:\n{}", refused.stderr);
     }
-    assert_eq!(format!("{:?}", done(&place, "show")), format!("{before:?}"));
+    assert_eq!(format!("{:?}", controlled(&place, "show")), format!("{before:?}"));
     let none = run(&mut fathom(["serve", "control", &place.text("none")])).expect_code(3);
     assert!(none.stderr.contains("no server takes commands at"), "{}", none.stderr);
     let stats = run(&mut fathom(["serve", "control", &place.text("s.stats")])).expect_code(3);
@@ -212,7 +215,7 @@ fn commands_that_are_wrong_are_located_and_change_nothing() {
 }
 
 #[test]
-fn only_its_user_can_control_a_server_and_the_socket_goes_with_it() {
+fn the_control_socket_is_private_and_removed_at_the_end() {
     let place = Place::new();
     let server = serve(&place, "custom,size=1MiB");
     let mode = std::fs::metadata(place.path("c")).unwrap().permissions().mode();
@@ -226,7 +229,7 @@ fn only_its_user_can_control_a_server_and_the_socket_goes_with_it() {
     assert!(!place.path("c").exists());
 }
 
-/// A controller that speaks to the socket by itself.
+/// A controller that uses the socket directly.
 struct Controller(BufReader<UnixStream>);
 
 impl Controller {
@@ -237,7 +240,7 @@ impl Controller {
     }
 
     fn ask(&mut self, line: &str) -> Json {
-        writeln!(self.0.get_mut(), "{line}").expect("to be heard");
+        writeln!(self.0.get_mut(), "{line}").expect("a write");
         self.answer()
     }
 
@@ -257,8 +260,8 @@ fn controllers_do_not_undo_each_others_changes() {
         let mut controller = Controller::connect(&socket);
         for value in 1..=200 {
             let answer = controller.ask(&format!("limits {key}={value}{unit}"));
-            let wanted = format!("{key}={value}");
-            assert!(answer.text("server/exports/0/volume").contains(&wanted), "{wanted}: {answer:?}");
+            let expected = format!("{key}={value}");
+            assert!(answer.text("server/exports/0/volume").contains(&expected), "{expected}: {answer:?}");
         }
     };
     std::thread::scope(|scope| {
@@ -269,37 +272,37 @@ fn controllers_do_not_undo_each_others_changes() {
             assert_eq!(faulty.ask("faults eio=0.5").text("server/faults"), "eio=0.5");
         }
     });
-    let last = done(&place, "show");
+    let last = controlled(&place, "show");
     let volume = last.text("server/exports/0/volume");
     assert!(volume.contains("iops=200") && volume.contains("latency=200ms"), "{volume}");
     assert_eq!(last.text("server/faults"), "eio=0.5");
 }
 
 #[test]
-fn controllers_that_never_read_or_never_end_a_line_keep_no_client_waiting() {
+fn slow_controllers_do_not_delay_clients() {
     let place = Place::new();
     let server = serve(&place, "custom,size=1MiB,iops=100000");
-    let deaf = UnixStream::connect(place.path("c")).expect("a server");
-    deaf.set_nonblocking(true).expect("a socket");
-    // Until neither its commands nor the answers to them find room.
+    let unread = UnixStream::connect(place.path("c")).expect("a server");
+    unread.set_nonblocking(true).expect("a socket");
+    // Sends until the buffers for commands and answers are full.
     let mut sent = 0;
     let mut full = Instant::now();
     while full.elapsed() < Duration::from_millis(500) && sent < 64 << 20 {
-        match (&deaf).write(&b"show\n".repeat(1000)) {
+        match (&unread).write(&b"show\n".repeat(1000)) {
             Ok(bytes) => (sent, full) = (sent + bytes, Instant::now()),
             Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
-    assert!(sent < 64 << 20, "answers that are not read take memory without end");
+    assert!(sent < 64 << 20, "unread answers take unbounded memory");
     let mut silent = Controller::connect(&place.path("c"));
-    silent.0.get_mut().write_all(&[b'x'; 20_000]).expect("to be heard");
+    silent.0.get_mut().write_all(&[b'x'; 20_000]).expect("a write");
     assert!(silent.answer().text("errors/0/message").contains("more than 16384 bytes"));
     assert_eq!(silent.0.read(&mut [0]).expect("an end"), 0);
     let mut bytes = Controller::connect(&place.path("c"));
-    bytes.0.get_mut().write_all(b"faults \xff\n").expect("to be heard");
+    bytes.0.get_mut().write_all(b"faults \xff\n").expect("a write");
     assert_eq!(bytes.answer().whole("errors/0/column"), 8);
     let mut half = Controller::connect(&place.path("c"));
-    half.0.get_mut().write_all(b"fau").expect("to be heard");
+    half.0.get_mut().write_all(b"fau").expect("a write");
     let mut client = Client::connect(&place.path("s"), "");
     client.write(0, &[1; 512]);
     assert_eq!(client.read(0, 512), [1; 512]);
@@ -309,13 +312,13 @@ fn controllers_that_never_read_or_never_end_a_line_keep_no_client_waiting() {
 }
 
 #[test]
-fn too_many_controllers_are_sent_away_with_a_reason() {
+fn too_many_controllers_are_refused_with_a_reason() {
     let place = Place::new();
     let _server = serve(&place, "custom,size=1MiB");
     let mut known: Vec<Controller> = (0..32).map(|_| Controller::connect(&place.path("c"))).collect();
     assert!(known.iter_mut().all(|controller| controller.ask("show").text("server/faults") == "none"));
-    let said = control(&place, "show").expect_code(3).stderr;
-    assert!(said.contains("32 controllers are connected already"), "{said}");
+    let refused = control(&place, "show").expect_code(3).stderr;
+    assert!(refused.contains("32 controllers are connected already"), "{refused}");
     drop(known);
-    super::place::wait_for("room", || control(&place, "show").code() == Some(0));
+    wait_for("a free connection", || control(&place, "show").code() == Some(0));
 }

@@ -1,30 +1,30 @@
-//! Exports as block devices: what is done with them, and that nothing is left of them.
+//! Exports as block devices: use and removal.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::common::devices::tool;
-use super::common::{Outcome, Running, Scratch, require, run, words};
-use super::place::{Place, noise, stopped, wait_for};
+use super::common::{Outcome, Running, Scratch, require, run, wait_for, words};
+use super::place::{Place, noise, stopped};
 
 const FAST: &str = "custom,size=64MiB,iops=100000,latency=50us";
 const OTHER_USER: u32 = 65_534;
 
-/// Whether devices are made with the kernel's own driver of NBD, of which a killed server leaves nothing.
+/// Reports whether devices use the kernel's NBD driver, of which a killed server leaves nothing.
 fn by_driver() -> bool {
     Path::new("/sys/block/nbd0").exists()
 }
 
 impl Place {
-    /// The loop devices that servers here have.
+    /// Returns the loop devices of servers in this directory.
     fn loops(&self) -> Vec<String> {
         let table = tool("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"]);
         let ours = table.lines().filter(|line| line.contains(&self.text("fathom")));
         ours.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     }
 
-    /// Mounts and files of servers here, but no sockets.
+    /// Returns mounts and files of servers in this directory, without sockets.
     fn mounts_and_files(&self) -> Vec<String> {
         let mounts = std::fs::read_to_string("/proc/self/mounts").expect("there is /proc");
         let mut found: Vec<String> =
@@ -44,17 +44,17 @@ impl Place {
         run(&mut self.command("--cleanup"))
     }
 
-    /// A server with devices, of which there will be `count`.
+    /// Starts a server with devices, and waits until there are `count` of them.
     #[track_caller]
     fn serve_devices(&self, line: &str, count: usize) -> (Running, Vec<String>) {
-        let server = Running::start(self.command(line).arg("--device").stdin(Stdio::null()));
+        let server = Running::start(self.command(line).arg("--device"));
         wait_for("its devices", || self.loops().len() == count);
         (server, self.loops())
     }
 }
 
 #[test]
-fn a_filesystem_is_made_mounted_filled_and_sound() {
+fn a_filesystem_on_a_device_is_intact() {
     require!(Root, Fuse);
     let (place, scratch) = (Place::new(), Scratch::new());
     noise(&place.path("in"), 8 << 20);
@@ -68,14 +68,14 @@ fn a_filesystem_is_made_mounted_filled_and_sound() {
     let outcome = place.serve_while(&store, &script).expect_code(0);
     assert!(outcome.stdout.contains("Pass 5") && outcome.stdout.ends_with("content of 200\n"), "{}", outcome.stdout);
     place.expect_nothing_left();
-    // Another server finds it in the file.
+    // Another server finds the filesystem in the file.
     let script = format!("set -e; cd {}; mount -o ro,noload $device m; cmp in m/large; umount m", place.text(""));
     place.serve_while(&format!("{store} --read-only"), &script).expect_code(0);
     place.expect_nothing_left();
 }
 
 #[test]
-fn a_device_of_what_is_read_only_takes_no_writes() {
+fn a_read_only_device_takes_no_writes() {
     require!(Root, Fuse);
     let place = Place::new();
     let script = "blockdev --getro --getsize64 $device; dd if=$device bs=64k count=4 status=none | cksum
@@ -109,7 +109,7 @@ fn each_export_has_its_device() {
 }
 
 #[test]
-fn nothing_is_left_when_its_command_fails() {
+fn nothing_is_left_when_the_command_fails() {
     require!(Root, Fuse);
     let place = Place::new();
     place.serve_while("custom,size=64MiB --device", "test -b $device && exit 7").expect_code(7);
@@ -119,7 +119,7 @@ fn nothing_is_left_when_its_command_fails() {
 }
 
 #[test]
-fn a_device_that_is_still_mounted_is_told_of_and_found_again() {
+fn a_device_that_is_still_mounted_is_reported_and_cleaned_up_later() {
     require!(Root, Fuse);
     if by_driver() {
         return;
@@ -127,23 +127,23 @@ fn a_device_that_is_still_mounted_is_told_of_and_found_again() {
     let place = Place::new();
     let at = place.text("m");
     let script = format!("mkfs.ext4 -q $device && mkdir {at} && mount $device {at}");
-    // It was not done what the server was told to do, although the command did well.
+    // The server fails although its command succeeded.
     let outcome = place.serve_while("custom,size=64MiB --device", &script).expect_code(3);
-    let (device, said) = (place.loops(), outcome.stderr);
-    assert!(said.contains(&format!("cannot detach {}: it is in use\n |\n = help: unmount it", device[0])), "{said}");
+    let (device, error) = (place.loops(), outcome.stderr);
+    assert!(error.contains(&format!("cannot detach {}: it is in use; unmount it", device[0])), "{error}");
     let refused = place.cleanup().expect_code(3);
     assert!(
         refused.stdout.is_empty() && refused.stderr.contains("it is in use\n |\n = help: unmount it"),
         "{refused:?}"
     );
     tool("umount", &[&at]);
-    wait_for("the kernel to let go of it", || place.loops().is_empty());
+    wait_for("the kernel to release the device", || place.loops().is_empty());
     assert!(place.cleanup().expect_clean().stdout.starts_with("removed the fuse.fathom mount at "));
     place.expect_nothing_left();
 }
 
 #[test]
-fn what_a_killed_server_left_is_cleaned_up_once() {
+fn leftovers_of_a_killed_server_are_cleaned_up_once() {
     require!(Root, Fuse);
     if by_driver() {
         return;
@@ -152,30 +152,30 @@ fn what_a_killed_server_left_is_cleaned_up_once() {
     let (killed, devices) = place.serve_devices("--export a=custom,size=64MiB --export b=custom,size=32MiB", 2);
     killed.signal("KILL");
     killed.end();
-    let (living, others) = place.serve_devices("custom,size=16MiB", 3);
+    let (running, others) = place.serve_devices("custom,size=16MiB", 3);
     let cleaned = place.cleanup().expect_clean().stdout;
     for device in &devices {
         assert!(cleaned.contains(&format!("removed {device}, the fuse.fathom mount at ")), "{cleaned}");
     }
     assert_eq!(cleaned.lines().count(), 2, "{cleaned}");
-    // What the living one has stays.
+    // The device of the running server stays.
     let kept: Vec<String> = others.into_iter().filter(|device| !devices.contains(device)).collect();
     assert_eq!(place.loops(), kept);
     tool("dd", &["if=/dev/zero", &format!("of={}", kept[0]), "bs=1M", "count=1", "oflag=direct"]);
-    stopped(living).expect_code(0);
+    stopped(running).expect_code(0);
     assert_eq!(place.cleanup().expect_clean().stdout, "nothing is left of servers that have ended\n");
     place.expect_nothing_left();
 }
 
 #[test]
-fn a_user_who_may_make_none_is_told_what_is_missing() {
+fn without_privileges_the_missing_one_is_named() {
     require!(Root, Fuse);
     if by_driver() {
         return;
     }
     let place = Place::new();
     let program = place.path("program");
-    // Other users may not read the directory of the build.
+    // Other users cannot read the build directory.
     std::fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).expect("there is room for it");
     let home = place.path("home");
     std::fs::create_dir(&home).unwrap();
@@ -184,9 +184,8 @@ fn a_user_who_may_make_none_is_told_what_is_missing() {
     let mut command = Command::new("setpriv");
     command.args(words(&format!("--reuid={OTHER_USER} --regid={OTHER_USER} --clear-groups"))).arg(program);
     command.args(words("serve custom,size=16MiB --device --run true")).env("XDG_RUNTIME_DIR", &home);
-    let said = run(&mut command).expect_code(3).stderr;
-    assert!(said.contains("--device: cannot "), "{said}");
-    assert!(said.contains("run as root"), "{said}");
+    let error = run(&mut command).expect_code(3).stderr;
+    assert!(error.contains("--device: cannot ") && error.contains("run as root"), "{error}");
     place.expect_nothing_left();
     assert_eq!(std::fs::read_dir(home.join("fathom")).unwrap().count(), 0, "files are left");
 }

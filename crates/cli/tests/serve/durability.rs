@@ -1,4 +1,4 @@
-//! What was acknowledged and flushed survives the death of servers and clients: 28 servers and 28 clients under load.
+//! Acknowledged and flushed writes survive the death of 28 servers and 28 clients under load.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,11 +11,11 @@ use super::common::Scratch;
 use super::ledger::{BLOCK, Ledger, Promise, load};
 use super::place::Place;
 
-/// Of each way of serving.
+/// Killed servers or clients per server configuration.
 const KILLS: u32 = 7;
 const SIZE: u64 = 1 << 30;
 
-/// A server over a file, what its clients were promised, and when which process is killed.
+/// A server over a file, a ledger of its clients' writes, and random times of kills.
 struct Trial {
     place: Place,
     scratch: Scratch,
@@ -52,25 +52,25 @@ impl Trial {
         bytes
     }
 
-    /// A trial without load shows nothing.
+    /// Checks that there was enough load for the trial to be meaningful.
     fn expect_load(&self) {
-        let (writes, kept) = (self.ledger.writes(), self.ledger.blocks_kept());
+        let (writes, kept) = (self.ledger.writes(), self.ledger.blocks_flushed());
         println!("{writes} writes, {kept} blocks flushed");
         assert!(writes > 200 && kept > 100, "{writes} writes, {kept} blocks flushed");
     }
 }
 
-/// Servers are killed under load; the file holds what was flushed, and the next one goes on with it.
+/// Kills servers under load, and checks that the file holds all flushed writes. The next server continues with it.
 fn servers_are_killed(words: &'static str) {
     let mut trial = Trial::new(words);
     for _ in 0..KILLS {
         let (server, mut client, moment) = (trial.serve(), trial.client(), trial.moment());
         let Trial { ledger, random, .. } = &mut trial;
         std::thread::scope(|scope| {
-            let gone = scope.spawn(|| load(&mut client, ledger, random, || false));
+            let client = scope.spawn(|| load(&mut client, ledger, random, || false));
             std::thread::sleep(moment);
             server.signal("KILL");
-            gone.join().expect("no reply is an error").expect_err("the server is gone");
+            client.join().expect("no reply is an error").expect_err("the server is gone");
         });
         server.end();
         trial.ledger.check(&trial.content(), Promise::Flushed).unwrap();
@@ -78,8 +78,8 @@ fn servers_are_killed(words: &'static str) {
     trial.expect_load();
 }
 
-/// Clients are gone under load, in the middle of a request; the server goes on with another, and a new one finds all that
-/// was answered.
+/// Disconnects clients under load in the middle of a request, and checks that the server continues with another client
+/// and that a new client finds all acknowledged writes.
 fn clients_are_killed(words: &'static str) {
     let mut trial = Trial::new(words);
     let _server = trial.serve();
@@ -89,12 +89,12 @@ fn clients_are_killed(words: &'static str) {
         let enough = || began.elapsed() >= moment;
         load(&mut client, &mut trial.ledger, &mut trial.random, enough).expect("the server lives");
         let half = request(WRITE, 0, 99, SIZE / 4, BLOCK as u32, &[0xff; BLOCK / 2]);
-        client.stream.write_all(&half).expect("to be heard");
+        client.stream.write_all(&half).expect("a write");
         drop(client);
         let mark = [round as u8; BLOCK];
         other.write(SIZE / 2, &mark);
         assert_eq!(other.read(SIZE / 2, BLOCK as u32), mark);
-        trial.ledger.check(&trial.client().read(0, Ledger::BYTES as u32), Promise::Answered).unwrap();
+        trial.ledger.check(&trial.client().read(0, Ledger::BYTES as u32), Promise::Acknowledged).unwrap();
         assert_eq!(other.read(SIZE / 4, BLOCK as u32), [0; BLOCK], "half a request was carried out");
     }
     trial.expect_load();
@@ -121,21 +121,21 @@ fn nothing_flushed_is_lost_with_a_server_of_a_model_past_the_page_cache() {
 }
 
 #[test]
-fn nothing_answered_is_lost_with_a_client() {
+fn nothing_acknowledged_is_lost_with_a_client() {
     clients_are_killed("");
 }
 
 #[test]
-fn nothing_answered_is_lost_with_a_client_past_the_page_cache() {
+fn nothing_acknowledged_is_lost_with_a_client_past_the_page_cache() {
     clients_are_killed("--direct");
 }
 
 #[test]
-fn nothing_answered_is_lost_with_a_client_of_a_model() {
+fn nothing_acknowledged_is_lost_with_a_client_of_a_model() {
     clients_are_killed("aws/gp3,size=1GiB");
 }
 
 #[test]
-fn nothing_answered_is_lost_with_a_client_of_a_model_past_the_page_cache() {
+fn nothing_acknowledged_is_lost_with_a_client_of_a_model_past_the_page_cache() {
     clients_are_killed("aws/gp3,size=1GiB --direct");
 }

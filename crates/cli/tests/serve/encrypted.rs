@@ -1,17 +1,17 @@
-//! Connections that certificates keep from others.
+//! TLS connections and certificates.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::common::devices::tool;
 use super::common::json::Json;
-use super::common::{Outcome, Running, Scratch, require, run};
-use super::place::{Place, noise, stopped, wait_for};
+use super::common::{Outcome, Running, Scratch, require, run, wait_for};
+use super::place::{Place, noise, stopped};
 
-/// Certificates of an authority and what it has signed, as files named as libnbd wants them in one directory.
+/// An authority and its certificates, with file names as libnbd expects them.
 struct Certificates(Scratch);
 
 impl Certificates {
@@ -59,25 +59,26 @@ impl Certificates {
         ));
     }
 
-    /// The options of a server that shows what was signed for it.
-    fn shown(&self) -> String {
+    /// Returns the options of a server with a certificate.
+    fn server_options(&self) -> String {
         format!("--tls-certificate {} --tls-key {}", self.text("server-cert.pem"), self.text("server-key.pem"))
     }
 
-    fn demanded(&self) -> String {
-        format!("{} --tls-clients {}", self.shown(), self.text("ca-cert.pem"))
+    /// Returns the options of a server that requires client certificates.
+    fn client_options(&self) -> String {
+        format!("{} --tls-clients {}", self.server_options(), self.text("ca-cert.pem"))
     }
 }
 
-/// A server at TCP and at the socket `s`.
-struct Encrypted {
+/// A server on TCP and at the socket `s`.
+struct TlsServer {
     place: Place,
     certificates: Certificates,
     server: Running,
     port: u64,
 }
 
-impl Encrypted {
+impl TlsServer {
     #[track_caller]
     fn serve(volume: &str, certificates: Certificates, options: &str) -> Self {
         let place = Place::new();
@@ -90,7 +91,7 @@ impl Encrypted {
         Self { place, certificates, server, port: port.expect("an address with a port") }
     }
 
-    /// An address on TCP with the certificates of a directory.
+    /// Returns the TCP address, with the certificates of a directory.
     fn tcp(&self, host: &str, directory: &str) -> String {
         format!("nbds://{host}:{}/?tls-certificates={}", self.port, self.certificates.text(directory))
     }
@@ -111,8 +112,8 @@ const FAST: &str = "custom,size=64MiB,iops=100000,latency=50us";
 fn bytes_are_encrypted_on_tcp_and_at_the_socket() {
     require!(NbdTools, Openssl);
     let certificates = Certificates::new();
-    let options = certificates.shown();
-    let server = Encrypted::serve(FAST, certificates, &options);
+    let options = certificates.server_options();
+    let server = TlsServer::serve(FAST, certificates, &options);
     let data = noise(&server.place.path("in"), 16 << 20);
     let info = Json::read(&tool("nbdinfo", &["--json", &server.tcp("localhost", "without")]));
     assert_eq!(info.at("TLS"), &Json::Bool(true), "{info:?}");
@@ -124,66 +125,66 @@ fn bytes_are_encrypted_on_tcp_and_at_the_socket() {
         tool("nbdcopy", &[&parallel[..], &[uri, &out]].concat());
         assert!(std::fs::read(&out).unwrap()[..data.len()] == data, "{uri} has other bytes");
     }
-    // No other user can listen at the socket.
+    // The socket needs no TLS, because only its user can reach it.
     assert_eq!(Client::connect(&server.place.path("s"), "").read(0, 4096), data[..4096]);
     stopped(server.server).expect_code(0);
 }
 
 #[test]
-fn commands_that_are_shown_name_certificates_where_they_are_needed() {
+fn printed_commands_name_certificates() {
     require!(Openssl);
     let (place, certificates) = (Place::new(), Certificates::new());
-    let line = format!("{FAST} --listen 127.0.0.1:0 {}", certificates.shown());
-    let server = Running::start(place.command(&line).stdin(Stdio::null()));
-    let told = || std::fs::read_dir(place.path("fathom")).is_ok_and(|mut files| files.next().is_some());
-    wait_for("a server", told);
-    let said = stopped(server).expect_code(0).stderr;
-    let command = said.lines().find(|line| line.starts_with("  nbdinfo ")).expect("a command");
+    let line = format!("{FAST} --listen 127.0.0.1:0 {}", certificates.server_options());
+    let server = Running::start(&mut place.command(&line));
+    let listens = || std::fs::read_dir(place.path("fathom")).is_ok_and(|mut files| files.next().is_some());
+    wait_for("a server", listens);
+    let printed = stopped(server).expect_code(0).stderr;
+    let command = printed.lines().find(|line| line.starts_with("  nbdinfo ")).expect("a command");
     assert!(
         command.contains("nbdinfo 'nbds://127.0.0.1:") && command.ends_with("/?tls-certificates=DIRECTORY'"),
-        "{said}"
+        "{printed}"
     );
-    // They have no word for certificates in an address.
-    assert!(!said.contains("qemu-img") && !said.contains("nbd-client"), "{said}");
+    // Other clients cannot name certificates in an address.
+    assert!(!printed.contains("qemu-img") && !printed.contains("nbd-client"), "{printed}");
 }
 
 #[test]
-fn nobody_is_served_in_clear_on_tcp() {
+fn clients_without_tls_are_refused_on_tcp() {
     require!(NbdTools, Openssl);
     let certificates = Certificates::new();
-    let options = certificates.shown();
-    let server = Encrypted::serve(FAST, certificates, &options);
+    let options = certificates.server_options();
+    let server = TlsServer::serve(FAST, certificates, &options);
     let plain = format!("nbd://localhost:{}", server.port);
     assert_ne!(nbdinfo(&plain).code(), Some(0));
-    assert_ne!(run(Command::new("nbdinfo").args(["--list", &plain])).code(), Some(0), "names are told in clear");
+    assert_ne!(run(Command::new("nbdinfo").args(["--list", &plain])).code(), Some(0), "names are sent in clear");
     let said = run(Command::new("qemu-img").args(["info", "-f", "raw", &plain])).expect_code(1).stderr;
     assert!(said.contains("this server requires TLS"), "{said}");
-    // A name that the certificate has not, and an authority that has not signed it.
+    // A name that is not in the certificate, and another authority.
     assert_ne!(nbdinfo(&server.tcp("127.0.0.1", "without")).code(), Some(0));
-    let strangers = Certificates::new();
-    let uri = format!("nbds://localhost:{}/?tls-certificates={}", server.port, strangers.text("without"));
+    let others = Certificates::new();
+    let uri = format!("nbds://localhost:{}/?tls-certificates={}", server.port, others.text("without"));
     assert_ne!(nbdinfo(&uri).code(), Some(0));
     nbdinfo(&server.tcp("localhost", "without")).expect_code(0);
 }
 
 #[test]
-fn clients_have_to_show_certificates_that_were_asked_for() {
+fn required_client_certificates_are_checked() {
     require!(NbdTools, Openssl);
     let certificates = Certificates::new();
-    let options = certificates.demanded();
-    let server = Encrypted::serve(FAST, certificates, &options);
+    let options = certificates.client_options();
+    let server = TlsServer::serve(FAST, certificates, &options);
     assert_eq!(nbdinfo(&server.tcp("localhost", "with")).expect_code(0).stdout, "67108864\n");
     assert_ne!(nbdinfo(&server.tcp("localhost", "without")).code(), Some(0));
-    // A certificate of another authority, by a client that trusts this server.
-    let strangers = Certificates::new();
-    std::fs::copy(server.certificates.0.path("ca-cert.pem"), strangers.0.path("with").join("ca-cert.pem")).unwrap();
-    let uri = format!("nbds://localhost:{}/?tls-certificates={}", server.port, strangers.text("with"));
+    // A client certificate of another authority; the client trusts this server.
+    let others = Certificates::new();
+    std::fs::copy(server.certificates.0.path("ca-cert.pem"), others.0.path("with").join("ca-cert.pem")).unwrap();
+    let uri = format!("nbds://localhost:{}/?tls-certificates={}", server.port, others.text("with"));
     assert_ne!(nbdinfo(&uri).code(), Some(0));
     nbdinfo(&server.tcp("localhost", "with")).expect_code(0);
 }
 
 #[test]
-fn certificates_that_cannot_be_used_are_told_with_place_and_remedy() {
+fn unusable_certificates_are_reported_with_place_and_remedy() {
     require!(Openssl);
     let certificates = Certificates::new();
     certificates.openssl("pkey -in server-key.pem -aes128 -passout pass:x -out encrypted-key.pem");
@@ -220,9 +221,9 @@ fn certificates_that_cannot_be_used_are_told_with_place_and_remedy() {
         let clients = clients.map(|name| format!("--tls-clients {}", file(name))).unwrap_or_default();
         let line = format!("--size 1MiB --tls-certificate {} --tls-key {} {clients}", file(certificate), file(key));
         let place = Place::new();
-        let said = run(&mut place.command(&line)).expect_code(2).stderr;
+        let error = run(&mut place.command(&line)).expect_code(2).stderr;
         for part in parts {
-            assert!(said.contains(part), "`{part}` is missing from:\n{said}");
+            assert!(error.contains(part), "`{part}` is missing from:\n{error}");
         }
         assert!(!place.path("fathom").exists(), "`{line}` touched something");
     }
@@ -230,32 +231,32 @@ fn certificates_that_cannot_be_used_are_told_with_place_and_remedy() {
     assert!(half.stderr.contains("--tls-key <FILE>"), "{}", half.stderr);
 }
 
-/// f52613e listened: any host that trusts the certificate, or ignores it, could read and write.
+/// f52613e listened, so any host that trusts or ignores the certificate could read and write.
 #[test]
-fn an_address_that_other_hosts_can_reach_needs_client_certificates_or_a_word() {
+fn reachable_addresses_need_client_certificates_or_consent() {
     require!(Openssl);
     let certificates = Certificates::new();
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let line = format!("--size 1MiB --listen {address} {}", certificates.shown());
+        let line = format!("--size 1MiB --listen {address} {}", certificates.server_options());
         let said = run(&mut Place::new().command(&line)).expect_code(2).stderr;
         for part in ["other hosts can reach", "no client certificate is required", "--tls-clients FILE", "--insecure"] {
             assert!(said.contains(part), "`{part}` is missing from:\n{said}");
         }
     }
-    let metrics = format!("--size 1MiB --metrics 0.0.0.0:0 {}", certificates.demanded());
+    let metrics = format!("--size 1MiB --metrics 0.0.0.0:0 {}", certificates.client_options());
     assert!(run(&mut Place::new().command(&metrics)).expect_code(2).stderr.contains("nothing is encrypted"));
     let permitted = [
-        format!("--listen 0.0.0.0:0 {}", certificates.demanded()),
-        format!("--listen 0.0.0.0:0 --insecure {}", certificates.shown()),
-        format!("--listen 127.0.0.1:0 {}", certificates.shown()),
-        format!("--listen [::ffff:127.0.0.1]:0 {}", certificates.shown()),
+        format!("--listen 0.0.0.0:0 {}", certificates.client_options()),
+        format!("--listen 0.0.0.0:0 --insecure {}", certificates.server_options()),
+        format!("--listen 127.0.0.1:0 {}", certificates.server_options()),
+        format!("--listen [::ffff:127.0.0.1]:0 {}", certificates.server_options()),
     ];
     for line in permitted {
         Place::new().serve_while(&format!("--size 1MiB {line}"), "true").expect_code(0);
     }
 }
 
-/// Says what a client says until its first encrypted word, of which it says `bytes`.
+/// Sends the messages of a client up to TLS, and then `bytes`.
 fn hang(port: u64, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).unwrap())).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -270,18 +271,18 @@ fn hang(port: u64, bytes: &[u8]) -> TcpStream {
 }
 
 #[test]
-fn a_client_that_hangs_in_the_handshake_harms_nobody() {
+fn clients_that_hang_in_the_handshake_do_not_affect_others() {
     require!(NbdTools, Openssl);
     let certificates = Certificates::new();
-    let options = certificates.shown();
-    let server = Encrypted::serve(FAST, certificates, &options);
-    // The head of a ClientHello of 512 bytes, of which a few come.
+    let options = certificates.server_options();
+    let server = TlsServer::serve(FAST, certificates, &options);
+    // The start of a ClientHello of 512 bytes.
     let hanging: Vec<TcpStream> = (0..20)
-        .map(|said| hang(server.port, &[&[22, 3, 1, 2, 0, 1, 0, 1, 252][..], &vec![3; said]].concat()))
+        .map(|sent| hang(server.port, &[&[22, 3, 1, 2, 0, 1, 0, 1, 252][..], &vec![3; sent]].concat()))
         .collect();
-    let mut raving = hang(server.port, &[0xa5; 4096]);
+    let mut invalid = hang(server.port, &[0xa5; 4096]);
     let mut rest = Vec::new();
-    let _ = raving.read_to_end(&mut rest);
+    let _ = invalid.read_to_end(&mut rest);
     assert!(rest.len() < 64, "more than an alert: {rest:?}");
     let began = Instant::now();
     nbdinfo(&server.tcp("localhost", "without")).expect_code(0);

@@ -1,19 +1,20 @@
-//! What clients of one volume leave each other, and what reading nothing costs, in real time.
+//! Fairness between clients of one volume, and the cost of holes, in real time.
 
 use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::client::{Client, READ};
+use super::common::devices::tool;
 use super::common::host::{timed, within};
 use super::common::{Scratch, require};
-use super::place::{Place, stopped, tool};
+use super::place::{Place, stopped};
 
-/// 4.096 MB a second: a request of 1 MiB is a quarter of a second.
+/// 4.096 MB/s: a request of 1 MiB takes 0.25 s.
 const SLOW: &str = "custom,size=64MiB,throughput=4096kB/s,latency=100us";
 const SLOW_BYTES_PER_SEC: f64 = 4.096e6;
 
-/// How many reads of one length a client with so many outstanding finishes in a span.
+/// Returns the reads that a client with `depth` in flight completes within a span.
 fn reads(socket: &Path, depth: u64, length: u32, span: Range<Instant>) -> u64 {
     let mut client = Client::connect(socket, "");
     (0..depth).for_each(|cookie| client.send(READ, 0, cookie, 0, length, &[]));
@@ -32,15 +33,15 @@ fn reads(socket: &Path, depth: u64, length: u32, span: Range<Instant>) -> u64 {
 }
 
 #[test]
-fn large_requests_of_one_client_and_small_ones_of_another_share_a_volume() {
-    timed("serve::fair::large_requests_of_one_client_and_small_ones_of_another_share_a_volume", large_and_small);
+fn large_and_small_requests_share_a_volume_fairly() {
+    timed("serve::fair::large_and_small_requests_share_a_volume_fairly", large_and_small);
 }
 
 fn large_and_small() -> Result<(), String> {
     let place = Place::new();
     let _server = place.serve(SLOW);
     let (socket, secs) = (place.path("s"), 8);
-    // What was under way when the other came stays where it was: afterwards they share.
+    // Requests in flight when the second client connects keep their schedule; fairness starts after them.
     let start = Instant::now() + Duration::from_secs(3);
     let span = start..start + Duration::from_secs(secs);
     let (large, small) = std::thread::scope(|scope| {
@@ -49,15 +50,16 @@ fn large_and_small() -> Result<(), String> {
         (large.join().unwrap(), small.join().unwrap())
     });
     let (large, small) = (large as f64 / secs as f64, small as f64 / secs as f64);
-    // The model alone gives 2 and 500 a second; one after the other as they come, the small ones would have one.
-    let share = (large * f64::from(1 << 20) + small * 4096.0) / SLOW_BYTES_PER_SEC;
-    if small > 150.0 && large > 1.2 && (0.75..1.08).contains(&share) {
+    // The model gives 2 large and 500 small reads per second; in order of arrival there would be one small read per
+    // second.
+    let fraction = (large * f64::from(1 << 20) + small * 4096.0) / SLOW_BYTES_PER_SEC;
+    if small > 150.0 && large > 1.2 && (0.75..1.08).contains(&fraction) {
         return Ok(());
     }
-    Err(format!("{large} large and {small} small reads a second are {share} of the volume"))
+    Err(format!("{large} large and {small} small reads a second are {fraction} of the volume"))
 }
 
-/// How long it takes, in seconds.
+/// Returns how long `work` takes, in seconds.
 fn seconds_of(work: impl FnOnce()) -> f64 {
     let began = Instant::now();
     work();
@@ -65,7 +67,7 @@ fn seconds_of(work: impl FnOnce()) -> f64 {
 }
 
 #[test]
-fn holes_cost_what_is_read_of_them_and_nothing_when_they_are_skipped() {
+fn holes_cost_time_only_if_they_are_read() {
     require!(NbdTools);
     let (place, scratch) = (Place::new(), Scratch::new());
     scratch.sparse("disk", 64 << 20);
@@ -75,7 +77,7 @@ fn holes_cost_what_is_read_of_them_and_nothing_when_they_are_skipped() {
         let all_read = 8.0 * f64::from(1 << 20) / SLOW_BYTES_PER_SEC;
         timed(&format!("serve::fair::holes_cost_what_is_read_of_them, {store}"), || {
             let server = serve();
-            // A volume that did nothing lets the first one through at once; the second waits for what it has cost.
+            // An idle volume admits the first read at once; the second waits for the cost of the first.
             let read =
                 seconds_of(|| drop(tool("qemu-io", &["-f", "raw", "-c", "read 0 8M", "-c", "read 8M 8M", &uri])));
             stopped(server).expect_code(0);
@@ -83,7 +85,7 @@ fn holes_cost_what_is_read_of_them_and_nothing_when_they_are_skipped() {
             within(Duration::from_secs_f64(read), Duration::from_secs_f64(all_read * 2.0))
         });
         let server = serve();
-        // A client that asks where the holes are first reads none of the 16 s that all of it is worth.
+        // A client that queries the holes first reads nothing; a full read would take 16 s.
         let out = scratch.text("out");
         let skipped = seconds_of(|| drop(tool("qemu-img", &["convert", "-f", "raw", "-O", "raw", &uri, &out])));
         assert!(skipped < 5.0, "{store}: {skipped} s");

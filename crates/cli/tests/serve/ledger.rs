@@ -1,4 +1,4 @@
-//! A client that keeps writing, and remembers what it was promised.
+//! A writing client that records acknowledged and flushed writes.
 
 use std::io::{self, Read, Write};
 
@@ -8,35 +8,35 @@ use super::client::{Client, FLUSH, WRITE, request};
 
 pub(crate) const BLOCK: usize = 4096;
 const SECTOR: usize = 512;
-/// Requests in flight, each in a part of its own: two writes to one block have no order before the first is answered.
+/// Requests in flight, each in its own region: two concurrent writes to one block have no order.
 const SLOTS: u64 = 16;
 const BLOCKS_PER_SLOT: u64 = 64;
 const FUA: u16 = 1;
 
-/// What was written where, under which number, and what came of it. Every word of a block holds the number of its write.
+/// Writes with their numbers, places and states. Every word of a block holds the number of its write.
 pub(crate) struct Ledger {
-    /// By number.
-    writes: Vec<Sent>,
+    /// Writes by number.
+    writes: Vec<SentWrite>,
     /// Numbers in the order of their replies.
-    answered: Vec<usize>,
-    /// By block, the last number that a reply was seen for.
+    acknowledged: Vec<usize>,
+    /// The last acknowledged number of each block.
     done: Vec<usize>,
-    /// By block, the last number that a flush was answered for.
-    kept: Vec<usize>,
+    /// The last flushed number of each block.
+    flushed: Vec<usize>,
 }
 
-struct Sent {
+struct SentWrite {
     first: usize,
     blocks: usize,
-    answered: bool,
+    acknowledged: bool,
 }
 
-/// What a block has to hold at least.
+/// The minimum that a block must hold.
 #[derive(Clone, Copy)]
 pub(crate) enum Promise {
-    /// What was answered: the server lives.
-    Answered,
-    /// What was flushed as well: it was killed.
+    /// Acknowledged writes, if the server still runs.
+    Acknowledged,
+    /// Flushed writes, if the server was killed.
     Flushed,
 }
 
@@ -46,52 +46,52 @@ impl Ledger {
     pub(crate) fn new() -> Self {
         let zeroes = vec![0; Self::BYTES / BLOCK];
         // Number 0 stands for unwritten blocks.
-        let nothing = Sent { first: 0, blocks: 0, answered: true };
-        Self { writes: vec![nothing], answered: Vec::new(), done: zeroes.clone(), kept: zeroes }
+        let nothing = SentWrite { first: 0, blocks: 0, acknowledged: true };
+        Self { writes: vec![nothing], acknowledged: Vec::new(), done: zeroes.clone(), flushed: zeroes }
     }
 
-    /// How many writes were sent.
+    /// Returns the number of writes sent.
     pub(crate) fn writes(&self) -> usize {
         self.writes.len() - 1
     }
 
-    /// How many blocks hold what was flushed.
-    pub(crate) fn blocks_kept(&self) -> usize {
-        self.kept.iter().filter(|number| **number > 0).count()
+    /// Returns the number of blocks with flushed writes.
+    pub(crate) fn blocks_flushed(&self) -> usize {
+        self.flushed.iter().filter(|number| **number > 0).count()
     }
 
     fn send(&mut self, first: usize, blocks: usize) -> usize {
-        self.writes.push(Sent { first, blocks, answered: false });
+        self.writes.push(SentWrite { first, blocks, acknowledged: false });
         self.writes.len() - 1
     }
 
-    fn answer(&mut self, number: usize, kept: bool) {
+    fn acknowledge(&mut self, number: usize, flushed: bool) {
         let write = &mut self.writes[number];
-        write.answered = true;
+        write.acknowledged = true;
         let range = write.first..write.first + write.blocks;
         self.done[range.clone()].fill(number);
-        if kept {
-            self.kept[range].fill(number);
+        if flushed {
+            self.flushed[range].fill(number);
         }
-        self.answered.push(number);
+        self.acknowledged.push(number);
     }
 
-    /// All that was answered before a flush was sent is kept.
-    fn flush(&mut self, answered: usize) {
-        for number in &self.answered[..answered] {
-            let Sent { first, blocks, .. } = self.writes[*number];
-            self.kept[first..first + blocks].iter_mut().for_each(|kept| *kept = (*kept).max(*number));
+    /// Marks the writes as flushed that were acknowledged before the flush was sent.
+    fn flush(&mut self, acknowledged: usize) {
+        for number in &self.acknowledged[..acknowledged] {
+            let SentWrite { first, blocks, .. } = self.writes[*number];
+            self.flushed[first..first + blocks].iter_mut().for_each(|flushed| *flushed = (*flushed).max(*number));
         }
     }
 
-    /// Compares what there is with what was promised.
+    /// Compares content with a promise.
     ///
     /// # Errors
-    /// The first sector that holds something else.
+    /// The first sector that breaks the promise.
     pub(crate) fn check(&self, bytes: &[u8], promise: Promise) -> Result<(), String> {
         let floors = match promise {
-            Promise::Answered => &self.done,
-            Promise::Flushed => &self.kept,
+            Promise::Acknowledged => &self.done,
+            Promise::Flushed => &self.flushed,
         };
         for (at, sector) in bytes.chunks(SECTOR).enumerate() {
             let block = at * SECTOR / BLOCK;
@@ -110,8 +110,8 @@ impl Ledger {
         if let Some(lost) = numbers.iter().find(|number| **number < floor) {
             return Err(format!("holds {lost} and was promised {floor}"));
         }
-        if numbers.len() > 1 && numbers.iter().all(|number| self.writes[*number].answered) {
-            return Err(format!("is torn between writes that were all answered: {numbers:?}"));
+        if numbers.len() > 1 && numbers.iter().all(|number| self.writes[*number].acknowledged) {
+            return Err(format!("is torn between acknowledged writes: {numbers:?}"));
         }
         Ok(())
     }
@@ -125,13 +125,13 @@ impl Ledger {
 #[derive(Clone, Copy)]
 enum Pending {
     Write { number: usize, fua: bool },
-    Flush { answered: usize },
+    Flush { acknowledged: usize },
 }
 
-/// Keeps requests in flight until `enough`, and leaves them there.
+/// Keeps requests in flight until `enough`, and leaves the last ones unanswered.
 ///
 /// # Errors
-/// When the server is gone.
+/// If the server disconnects.
 pub(crate) fn load(
     client: &mut Client,
     ledger: &mut Ledger,
@@ -148,19 +148,19 @@ pub(crate) fn load(
         assert_eq!(reply[4..8], [0; 4], "an error was replied");
         let slot = u64::from_be_bytes(reply[8..].try_into().unwrap());
         match pending[slot as usize] {
-            Pending::Write { number, fua } => ledger.answer(number, fua),
-            Pending::Flush { answered } => ledger.flush(answered),
+            Pending::Write { number, fua } => ledger.acknowledge(number, fua),
+            Pending::Flush { acknowledged } => ledger.flush(acknowledged),
         }
         pending[slot as usize] = send(client, ledger, random, slot)?;
     }
     Ok(())
 }
 
-/// A flush now and then, else a write of some blocks of the slot's part.
+/// Sends a flush sometimes, otherwise a write to blocks of the slot's region.
 fn send(client: &mut Client, ledger: &mut Ledger, random: &mut Random, slot: u64) -> io::Result<Pending> {
     if random.below(12) == 0 {
         client.stream.write_all(&request(FLUSH, 0, slot, 0, 0, &[]))?;
-        return Ok(Pending::Flush { answered: ledger.answered.len() });
+        return Ok(Pending::Flush { acknowledged: ledger.acknowledged.len() });
     }
     let blocks = 1 + random.below(6);
     let first = slot * BLOCKS_PER_SLOT + random.below(BLOCKS_PER_SLOT - blocks);
@@ -173,12 +173,12 @@ fn send(client: &mut Client, ledger: &mut Ledger, random: &mut Random, slot: u64
 }
 
 #[test]
-fn a_ledger_notices_what_is_lost_stray_or_torn() {
+fn a_ledger_finds_lost_stray_and_torn_writes() {
     let mut ledger = Ledger::new();
     let numbers: Vec<usize> = (0..3).map(|_| ledger.send(1, 1)).collect();
-    ledger.answer(numbers[0], false);
+    ledger.acknowledge(numbers[0], false);
     ledger.flush(1);
-    ledger.answer(numbers[1], false);
+    ledger.acknowledge(numbers[1], false);
     let disk = |block: usize, words: [u64; 2]| {
         let mut bytes = vec![0; 4 * BLOCK];
         for (half, word) in bytes[block * BLOCK..][..BLOCK].chunks_mut(BLOCK / 2).zip(words) {
@@ -189,11 +189,11 @@ fn a_ledger_notices_what_is_lost_stray_or_torn() {
     };
     let check = |block, words, promise| ledger.check(&disk(block, words), promise).err().unwrap_or_default();
     assert_eq!(check(1, [1, 1], Promise::Flushed), "");
-    assert_eq!(check(1, [2, 2], Promise::Answered), "");
-    assert_eq!(check(1, [2, 3], Promise::Answered), "", "the third is in flight");
+    assert_eq!(check(1, [2, 2], Promise::Acknowledged), "");
+    assert_eq!(check(1, [2, 3], Promise::Acknowledged), "", "the third is in flight");
     assert_eq!(check(1, [0, 1], Promise::Flushed), "sector 8 holds 0 and was promised 1");
-    assert_eq!(check(1, [1, 2], Promise::Flushed), "sector 8 is torn between writes that were all answered: [2, 1]");
-    assert_eq!(check(1, [2, 1], Promise::Answered), "sector 8 holds 1 and was promised 2");
+    assert_eq!(check(1, [1, 2], Promise::Flushed), "sector 8 is torn between acknowledged writes: [2, 1]");
+    assert_eq!(check(1, [2, 1], Promise::Acknowledged), "sector 8 holds 1 and was promised 2");
     assert_eq!(check(2, [3, 3], Promise::Flushed), "sector 8 holds 0 and was promised 1");
     assert_eq!(check(0, [3, 3], Promise::Flushed), "sector 0 holds 3, which was never sent there");
 }

@@ -1,40 +1,39 @@
-//! From the start to the end of a server.
+//! Start and end of servers.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::process::Stdio;
 use std::time::Duration;
 
 use super::common::json::Json;
-use super::common::{Running, require, run};
-use super::place::{Place, python, stopped, wait_for};
+use super::common::{Running, require, run, wait_for};
+use super::place::{Place, python, stopped};
 
 #[test]
-fn it_ends_with_the_code_of_its_command() {
+fn a_server_exits_with_the_code_of_its_command() {
     let place = Place::new();
     place.serve_while("custom,size=1MiB", "exit 7").expect_code(7);
     let outcome = place.serve_while("custom,size=1MiB --format json", "test -S \"$unixsocket\"").expect_code(0);
     assert_eq!(Json::read(&outcome.stdout).whole("exports/0/size_bytes"), 1 << 20);
     let outcome = place.serve_while("--export a=custom,size=1MiB --listen 127.0.0.1:0", "echo $exportname $uri $port");
-    let said: Vec<&str> = outcome.stdout.split_whitespace().collect();
-    assert_eq!((said[0], said[1]), ("a", format!("nbd://127.0.0.1:{}/a", said[2]).as_str()));
+    let printed: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    assert_eq!((printed[0], printed[1]), ("a", format!("nbd://127.0.0.1:{}/a", printed[2]).as_str()));
     assert!(outcome.stderr.contains("served for"), "{}", outcome.stderr);
     assert_eq!(std::fs::read_dir(place.path("fathom")).unwrap().count(), 0, "sockets are left");
 }
 
 #[test]
-fn its_command_is_stopped_with_it() {
+fn the_command_is_stopped_with_the_server() {
     let place = Place::new();
     let shell = format!("trap 'echo asked; exit 3' TERM; touch {}; while :; do sleep 0.05; done", place.text("began"));
-    let server = Running::start(place.command("custom,size=1MiB").arg("--run").arg(shell).stdin(Stdio::null()));
+    let server = Running::start(place.command("custom,size=1MiB").arg("--run").arg(shell));
     wait_for("the command", || place.path("began").exists());
     let end = stopped(server).expect_code(3);
     assert_eq!(end.stdout, "asked\n");
 }
 
 #[test]
-fn only_its_user_can_reach_it_and_nothing_is_left_of_it() {
+fn sockets_are_private_and_removed_at_the_end() {
     let place = Place::new();
     let server = place.serve("custom,size=1MiB");
     for name in ["s", "s.stats"] {
@@ -49,7 +48,7 @@ fn only_its_user_can_reach_it_and_nothing_is_left_of_it() {
 }
 
 #[test]
-fn what_a_killed_server_left_does_no_harm_and_a_living_one_is_not_replaced() {
+fn sockets_of_killed_servers_are_replaced_and_of_running_ones_not() {
     let place = Place::new();
     let killed = place.serve("custom,size=1MiB");
     killed.signal("KILL");
@@ -61,7 +60,7 @@ fn what_a_killed_server_left_does_no_harm_and_a_living_one_is_not_replaced() {
 }
 
 #[test]
-fn requests_in_flight_are_answered_before_it_ends() {
+fn requests_in_flight_are_completed_before_the_end() {
     require!(NbdPython);
     let place = Place::new();
     let server = place.serve("custom,size=1MiB,iops=1000000,latency=2s");
@@ -73,18 +72,17 @@ fn requests_in_flight_are_answered_before_it_ends() {
     });
     let end = stopped(server).expect_code(0);
     assert_eq!(client.join().unwrap(), "4096\n");
-    let read = end.stdout.lines().find(|line| line.starts_with("  read ")).expect("reads are told of");
+    let read = end.stdout.lines().find(|line| line.starts_with("  read ")).expect("a row of reads");
     assert_eq!(read.split_whitespace().nth(1), Some("1"), "{}", end.stdout);
 }
 
 #[test]
-fn a_low_limit_of_descriptors_is_raised_for_clients() {
+fn a_low_descriptor_limit_is_raised() {
     require!(NbdPython);
     let place = Place::new();
     let serve =
         format!("ulimit -Sn 64; exec {} serve --size 1MiB --socket {}", env!("CARGO_BIN_EXE_fathom"), place.text("s"));
-    let server = Running::start(std::process::Command::new("sh").args(["-c", &serve]).stdin(Stdio::null()));
-    wait_for("a server", || UnixStream::connect(place.path("s")).is_ok());
+    let server = Running::serve(std::process::Command::new("sh").args(["-c", &serve]), place.path("s"));
     let script = format!(
         "all = [nbd.NBD() for _ in range(200)]\nfor c in all: c.connect_uri('{}')\nprint(sum(len(c.pread(1, 0)) for c in all))",
         place.uri("")
@@ -94,32 +92,31 @@ fn a_low_limit_of_descriptors_is_raised_for_clients() {
 }
 
 #[test]
-fn clients_for_whom_there_is_no_descriptor_wait_and_keep_no_processor_busy() {
+fn clients_without_a_descriptor_wait_without_busy_polling() {
     let place = Place::new();
-    // Descriptors that are not clients', more of them than are reserved for that.
+    // Listeners take more descriptors than are reserved for other purposes than clients.
     let serve = format!(
         "ulimit -n 100; exec {} serve --size 1MiB --socket {} {}",
         env!("CARGO_BIN_EXE_fathom"),
         place.text("s"),
         "--listen 127.0.0.1:0 ".repeat(70)
     );
-    let server = Running::start(std::process::Command::new("sh").args(["-c", &serve]).stdin(Stdio::null()));
-    wait_for("a server", || UnixStream::connect(place.path("s")).is_ok());
+    let server = Running::serve(std::process::Command::new("sh").args(["-c", &serve]), place.path("s"));
     let mut clients: Vec<UnixStream> = (0..30).map(|_| UnixStream::connect(place.path("s")).unwrap()).collect();
     let mut last = clients.pop().unwrap();
     last.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
     clients[0].read_exact(&mut [0; 18]).unwrap();
     let busy_before = busy_ticks(&server);
-    let kept_waiting = last.read(&mut [0; 18]).unwrap_err();
-    assert_eq!(kept_waiting.kind(), std::io::ErrorKind::WouldBlock);
+    let waiting = last.read(&mut [0; 18]).unwrap_err();
+    assert_eq!(waiting.kind(), std::io::ErrorKind::WouldBlock);
     let busy = busy_ticks(&server) - busy_before;
     assert!(busy < 50, "{busy} of 200 ticks");
     drop(clients);
-    last.read_exact(&mut [0; 18]).expect("there is room for it now");
+    last.read_exact(&mut [0; 18]).expect("a greeting once descriptors are free");
     stopped(server).expect_code(0);
 }
 
-/// How long processors were busy with a process, in hundredths of a second: proc(5), fields 14 and 15 of `stat`.
+/// Returns the processor time of a process in hundredths of a second: proc(5), fields 14 and 15 of `stat`.
 fn busy_ticks(process: &Running) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).unwrap();
     let fields = text.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
@@ -127,7 +124,7 @@ fn busy_ticks(process: &Running) -> u64 {
 }
 
 #[test]
-fn a_client_that_says_half_of_a_request_keeps_nobody_from_ending() {
+fn a_client_in_the_handshake_does_not_delay_the_end() {
     let place = Place::new();
     let server = place.serve("custom,size=1MiB");
     let mut client = UnixStream::connect(place.path("s")).unwrap();

@@ -1,4 +1,4 @@
-//! `fathom serve` as its users meet it: real clients, its whole life, wrong words.
+//! `fathom serve`: clients, devices, limits, start and end, errors.
 
 #[expect(dead_code, reason = "the tests of the server itself use the rest of it")]
 #[path = "../../../nbd/tests/server/client.rs"]
@@ -15,6 +15,6 @@ mod life;
 mod memory;
 mod peers;
 mod place;
+mod refusals;
+mod reports;
 mod stores;
-mod told;
-mod wrong;

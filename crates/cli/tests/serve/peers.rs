@@ -1,13 +1,14 @@
-//! Programs that others have written.
+//! Other NBD clients: libnbd, QEMU and fio.
 
+use super::common::devices::tool;
 use super::common::json::Json;
 use super::common::{fio, require, run};
-use super::place::{Place, noise, python, stopped, tool};
+use super::place::{Place, noise, python, stopped};
 
 const FAST: &str = "custom,size=64MiB,iops=100000,latency=50us";
 
 #[test]
-fn nbdinfo_sees_the_volume_as_it_is() {
+fn nbdinfo_shows_the_properties_of_exports() {
     require!(NbdTools);
     let place = Place::new();
     let _server =
@@ -79,7 +80,7 @@ fn images_are_copied_in_and_out_unchanged() {
     tool("qemu-img", &["convert", "-n", "-f", "raw", "-O", "raw", &text("in"), &uri]);
     tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", &text("in"), &uri]);
     tool("nbdcopy", &["--connections=4", "--requests=64", &uri, &text("out")]);
-    assert!(std::fs::read(place.path("out")).unwrap() == data, "nbdcopy brought other bytes");
+    assert!(std::fs::read(place.path("out")).unwrap() == data, "nbdcopy copied other bytes");
     tool("nbdcopy", &["--no-extents", "--request-size=4096", "--requests=64", "--connections=2", &uri, "null:"]);
     let info = tool("qemu-img", &["info", "-f", "raw", &uri]);
     assert!(info.contains("64 MiB (67108864 bytes)"), "{info}");
@@ -99,11 +100,11 @@ fn fio_verifies_what_it_wrote() {
 }
 
 #[test]
-fn libnbd_agrees_on_everything_that_is_offered() {
+fn libnbd_negotiates_all_features() {
     require!(NbdPython);
     let place = Place::new();
     let _server = place.serve(FAST);
-    let said = python(
+    let printed = python(
         &place.uri(""),
         "print(h.get_protocol(), h.get_structured_replies_negotiated(), h.can_meta_context('base:allocation'))\n\
          h.pwrite(b'x' * 4096, 8192, nbd.CMD_FLAG_FUA)\n\
@@ -117,15 +118,15 @@ fn libnbd_agrees_on_everything_that_is_offered() {
          assert h.pread(512, 0) == bytes(512)\n\
          h.shutdown()",
     );
-    assert_eq!(said, "newstyle-fixed True True\nEINVAL\nENOSPC\n");
+    assert_eq!(printed, "newstyle-fixed True True\nEINVAL\nENOSPC\n");
 }
 
 #[test]
-fn read_only_exports_are_read_by_many_clients_and_written_by_none() {
+fn read_only_exports_serve_many_readers_and_refuse_writes() {
     require!(NbdPython);
     let place = Place::new();
     let server = place.serve("gcp/hyperdisk-ml,size=64GiB --read-only --backing random --seed 4");
-    let said = python(
+    let printed = python(
         &place.uri(""),
         &format!(
             "all = [nbd.NBD() for _ in range(40)]\n\
@@ -137,7 +138,7 @@ fn read_only_exports_are_read_by_many_clients_and_written_by_none() {
             place.uri("")
         ),
     );
-    assert_eq!(said, "1 True\nEPERM\n");
+    assert_eq!(printed, "1 True\nEPERM\n");
     let end = stopped(server).expect_code(0).stdout;
     assert!(end.contains("read-only, 41 connections") && end.contains("random"), "{end}");
 }

@@ -1,14 +1,13 @@
-//! A server at work, and what is asked of it.
+//! Starts servers and queries them.
 
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
+use super::common::devices::tool;
 use super::common::json::Json;
 use super::common::{Outcome, Running, fathom, run, words};
 
-/// A directory for sockets, whose paths must be short; it goes away with the test.
+/// A directory for sockets, whose paths must be short; removed on drop.
 pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
@@ -24,14 +23,14 @@ impl Place {
         self.path(name).display().to_string()
     }
 
-    /// `fathom serve` with a private directory of its own here.
+    /// Returns a command for `fathom serve` with its runtime directory in this one.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = fathom(words(&format!("serve {line}")));
         command.env("XDG_RUNTIME_DIR", self.0.path());
         command
     }
 
-    /// Serves while a command of the shell runs, and ends with it.
+    /// Serves while a shell command runs.
     #[track_caller]
     pub(crate) fn serve_while(&self, line: &str, shell: &str) -> Outcome {
         run(self.command(line).arg("--run").arg(shell))
@@ -41,17 +40,15 @@ impl Place {
     #[track_caller]
     pub(crate) fn serve(&self, line: &str) -> Running {
         let socket = self.path("s");
-        let server = Running::start(self.command(line).arg("--socket").arg(&socket).stdin(Stdio::null()));
-        wait_for("a server", || UnixStream::connect(&socket).is_ok());
-        server
+        Running::serve(self.command(line).arg("--socket").arg(&socket), &socket)
     }
 
-    /// The address of an export of [`Place::serve`].
+    /// Returns the address of an export of [`Place::serve`].
     pub(crate) fn uri(&self, export: &str) -> String {
         format!("nbd+unix:///{export}?socket={}", self.text("s"))
     }
 
-    /// What the server of [`Place::serve`] tells of itself.
+    /// Returns the statistics of the server of [`Place::serve`].
     #[track_caller]
     pub(crate) fn stats(&self) -> Json {
         let words = ["serve", "--format", "json", "--stats", &self.text("s")];
@@ -59,27 +56,11 @@ impl Place {
     }
 }
 
-/// Waits for something that comes soon.
-#[track_caller]
-pub(crate) fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !there() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Stops a server and returns what it said at the end.
+/// Stops a server and returns its output.
 #[track_caller]
 pub(crate) fn stopped(server: Running) -> Outcome {
     server.signal("TERM");
     server.end()
-}
-
-/// Runs a program that has to succeed; what it printed.
-#[track_caller]
-pub(crate) fn tool(program: &str, words: &[&str]) -> String {
-    run(Command::new(program).args(words)).expect_code(0).stdout
 }
 
 /// Runs a script of libnbd's Python, with `h` connected to an address.
@@ -91,7 +72,7 @@ pub(crate) fn python(uri: &str, script: &str) -> String {
     tool("/usr/bin/python3", &["-c", &script])
 }
 
-/// Bytes that no two blocks of share.
+/// Writes pseudo-random bytes to a file and returns them.
 pub(crate) fn noise(path: &Path, bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let data: Vec<u8> = std::iter::repeat_with(|| {

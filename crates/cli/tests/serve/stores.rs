@@ -1,10 +1,10 @@
-//! Where bytes are.
+//! Stores of exports: files, copies, patterns, memory, faults.
 
 use super::common::{Scratch, require};
 use super::place::{Place, noise, python};
 
 #[test]
-fn files_keep_what_was_written_and_images_do_not() {
+fn files_keep_writes_and_copied_images_do_not() {
     require!(NbdTools);
     let (place, scratch) = (Place::new(), Scratch::new());
     let file = scratch.text("disk");
@@ -21,7 +21,7 @@ fn files_keep_what_was_written_and_images_do_not() {
 }
 
 #[test]
-fn a_file_with_a_model_is_read_as_it_is() {
+fn a_file_with_a_model_is_read_unchanged() {
     require!(NbdTools);
     let (place, scratch) = (Place::new(), Scratch::new());
     let data = noise(&scratch.path("disk"), 1 << 20);
@@ -31,7 +31,7 @@ fn a_file_with_a_model_is_read_as_it_is() {
 }
 
 #[test]
-fn each_export_has_the_store_that_is_named_for_it() {
+fn each_export_has_its_own_store() {
     require!(NbdPython);
     let place = Place::new();
     let _server = place.serve("--export a= --export b= --size 1MiB --size b=2MiB --backing b=pattern");
@@ -43,7 +43,7 @@ fn each_export_has_the_store_that_is_named_for_it() {
 }
 
 #[test]
-fn faults_come_as_often_as_they_were_asked_for_and_repeat_by_seed() {
+fn faults_have_the_requested_rate_and_repeat_by_seed() {
     require!(NbdPython);
     let script = "errors = 0\n\
                   for at in range(2000):\n\
@@ -61,7 +61,7 @@ fn faults_come_as_often_as_they_were_asked_for_and_repeat_by_seed() {
 }
 
 #[test]
-fn replies_stall_and_connections_break_on_purpose() {
+fn injected_stalls_and_disconnections_reach_the_client() {
     require!(NbdPython);
     let timed = "import time\nbegan = time.time(); h.pread(512, 0); print(time.time() - began >= 0.3)";
     let broken = "try: h.pread(512, 0)\nexcept nbd.Error: print(h.aio_is_dead() or h.aio_is_closed())";
@@ -73,7 +73,7 @@ fn replies_stall_and_connections_break_on_purpose() {
 }
 
 #[test]
-fn memory_has_a_limit_that_clients_see_as_no_space() {
+fn exhausted_memory_is_enospc_for_clients() {
     require!(NbdPython);
     let place = Place::new();
     let _server = place.serve("custom,size=1GiB --memory-limit 16MiB");

@@ -2,24 +2,24 @@
 
 use std::collections::VecDeque;
 
-/// p50, p99 and p99.9 in nanoseconds; not a number where nothing was done.
+/// p50, p99 and p99.9 in nanoseconds; NaN without operations.
 pub(super) type Tail = [f32; 3];
 
-/// Counters of one short interval.
+/// Rates and latencies of one short interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HistoryPoint {
-    /// When it ended, in seconds since the screen began.
+    /// End of the interval, in seconds since the screen was turned on.
     pub(super) end_s: f64,
     pub(super) span_s: f64,
-    /// Operations a second: reads, writes, trims.
+    /// IOPS of reads, writes and trims.
     pub(super) iops: [f32; 3],
-    /// Bytes a second.
+    /// Bytes per second.
     pub(super) bytes: [f32; 3],
     pub(super) latency: [Tail; 3],
 }
 
 impl HistoryPoint {
-    /// Joins an interval with the one after it. What was the slowest in one of them is in both.
+    /// Joins an interval with the next one: rates are averaged, latencies are the larger ones.
     fn join(&self, next: &Self) -> Self {
         let span_s = self.span_s + next.span_s;
         let mean = |a: f32, b: f32| ((f64::from(a) * self.span_s + f64::from(b) * next.span_s) / span_s) as f32;
@@ -41,21 +41,21 @@ pub(super) enum Join {
     Greatest,
 }
 
-/// Intervals in their order. Where there are too many, neighbours are joined.
+/// Intervals in order of time. When there are too many, neighbours are joined.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     points: VecDeque<HistoryPoint>,
-    most: usize,
-    /// How many intervals as they came make one that is kept.
+    points_max: usize,
+    /// Number of pushed intervals per stored point.
     each: usize,
-    /// How many of them the last one holds.
+    /// Number of pushed intervals in the last point.
     filled: usize,
 }
 
 impl History {
-    /// A history that keeps `most` intervals, at least two.
-    pub(super) fn new(most: usize) -> Self {
-        Self { points: VecDeque::new(), most: most.max(2), each: 1, filled: 1 }
+    /// Creates a history of at most `points_max` points, at least two.
+    pub(super) fn new(points_max: usize) -> Self {
+        Self { points: VecDeque::new(), points_max: points_max.max(2), each: 1, filled: 1 }
     }
 
     pub(super) fn push(&mut self, point: HistoryPoint) {
@@ -69,7 +69,7 @@ impl History {
                 self.filled = 1;
             }
         }
-        if self.points.len() > self.most {
+        if self.points.len() > self.points_max {
             self.halve();
         }
     }
@@ -82,13 +82,13 @@ impl History {
         self.each *= 2;
     }
 
-    /// When the last interval ended.
+    /// Returns the end of the last interval.
     pub(super) fn end_s(&self) -> f64 {
         self.points.back().map_or(0.0, |point| point.end_s)
     }
 
-    /// The last `window_s` seconds in `dots` pieces of equal length, the newest last. Pieces begin at whole multiples of
-    /// their length, so that what is drawn moves and does not flicker. Where nothing is known, they are not a number.
+    /// Resamples the last `window_s` seconds to `dots` pieces of equal length, the newest last. Pieces begin at
+    /// multiples of their length, so that graphs scroll without flicker. Pieces without data are NaN.
     pub(super) fn dots(&self, window_s: f64, dots: usize, join: Join, pick: impl Fn(&HistoryPoint) -> f32) -> Vec<f32> {
         let width_s = window_s / dots.max(1) as f64;
         let last = (self.end_s() / width_s).ceil();
@@ -124,14 +124,14 @@ mod tests {
         HistoryPoint { end_s: second, span_s: 1.0, iops: [iops, 0.0, 0.0], bytes: [0.0; 3], latency }
     }
 
-    fn history(most: usize, values: &[f32]) -> History {
-        let mut history = History::new(most);
+    fn history(points_max: usize, values: &[f32]) -> History {
+        let mut history = History::new(points_max);
         values.iter().zip(1..).for_each(|(&iops, second)| history.push(point(f64::from(second), iops)));
         history
     }
 
     #[test]
-    fn the_newest_is_last_and_what_is_not_known_is_no_number() {
+    fn the_newest_dot_is_last_and_missing_data_is_nan() {
         let dots = history(100, &[1.0, 2.0, 3.0]).dots(4.0, 4, Join::Mean, |point| point.iops[0]);
         assert!(dots[0].is_nan());
         assert_eq!(dots[1..], [1.0, 2.0, 3.0]);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_does_not_change_as_time_goes_on() {
+    fn drawn_dots_do_not_change_as_time_passes() {
         let values: Vec<f32> = (0..40).map(|n| (n * 7 % 11) as f32).collect();
         let at = |n: usize| history(100, &values[..n]).dots(15.0, 10, Join::Mean, |point| point.iops[0]);
         // Three seconds are two dots.
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn long_histories_take_bounded_memory_and_keep_means_and_extremes() {
+    fn long_histories_are_bounded_and_keep_means_and_maxima() {
         let values: Vec<f32> = (0..1000).map(|n| (n % 10) as f32).collect();
         let long = history(64, &values);
         assert!(long.points.len() <= 64, "{}", long.points.len());
@@ -157,6 +157,6 @@ mod tests {
         assert!((mean[0] - 4.5).abs() < 0.01, "{mean:?}");
         assert_eq!(long.dots(1000.0, 1, Join::Greatest, |point| point.latency[0][0]), [9.0]);
         let spans: f64 = long.points.iter().map(|point| point.span_s).sum();
-        assert!((spans - 1000.0).abs() < 1e-6, "nothing is lost");
+        assert!((spans - 1000.0).abs() < 1e-6, "no interval is lost");
     }
 }

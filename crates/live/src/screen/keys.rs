@@ -1,6 +1,6 @@
-//! Key presses, from the bytes of a terminal.
+//! Parses key presses from the bytes of a terminal.
 
-/// Commands of keys.
+/// Commands bound to keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScreenKey {
     Quit,
@@ -11,11 +11,11 @@ pub(super) enum ScreenKey {
     Previous,
     All,
     Help,
-    /// Anything else.
+    /// Any other key.
     Other,
 }
 
-/// Reads what has come in at once. Escape sequences come whole, or so rarely in two that a key press is lost.
+/// Parses the bytes of one read. An escape sequence that arrives in two reads is lost, which is rare.
 pub(super) fn read(mut bytes: &[u8]) -> Vec<ScreenKey> {
     let mut keys = Vec::new();
     while let Some((key, length)) = first(bytes) {
@@ -27,7 +27,7 @@ pub(super) fn read(mut bytes: &[u8]) -> Vec<ScreenKey> {
 
 fn first(bytes: &[u8]) -> Option<(ScreenKey, usize)> {
     if let [0x1b, b'[' | b'O', rest @ ..] = bytes {
-        // Parameters, then one byte that says which key it is.
+        // Parameters, then the byte of the key.
         let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)).unwrap_or(rest.len());
         let key = match rest.get(end) {
             Some(b'A' | b'D' | b'Z') => ScreenKey::Previous,
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_told_from_the_sequences_of_arrows() {
+    fn keys_and_arrow_sequences_are_distinguished() {
         use ScreenKey::{All, Help, Longer, Next, Other, Pause, Previous, Quit, Shorter};
         assert_eq!(read(b"q p+-?x"), [Quit, Pause, Pause, Shorter, Longer, Help, Other]);
         assert_eq!(read(b"\x1b[A\x1bOB\x1b[1;5Cq\x1b[Z\t"), [Previous, Next, Next, Quit, Previous, Next]);

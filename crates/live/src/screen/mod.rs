@@ -1,7 +1,7 @@
-//! `--live`: a full screen while a run goes on.
+//! `--live`: a full screen during a run.
 //!
-//! A thread of its own reads the [`RunView`] twice a second, draws, and reads keys. It never blocks workers: what
-//! it cannot read in time it reads the next time. `draw` is pure; only `tty` knows that there is a terminal.
+//! A separate thread reads the [`RunView`] twice a second, draws it, and reads keys. It never blocks workers: counters
+//! that it cannot read in time are read the next time. `draw` is pure; only `tty` accesses the terminal.
 
 mod draw;
 mod history;
@@ -15,32 +15,24 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ratatui_core::buffer::Buffer;
+use runner::RunProgress;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
 use crate::view::{RunView, ViewState};
-use draw::{Palette, ScreenView};
+use draw::ScreenView;
 use keys::ScreenKey;
 use sampler::{ScreenSampler, TICK};
 use tty::Tty;
+pub use tty::{hold, restore_terminal};
 
-/// Holds back a message while the full screen is on; it is printed when the terminal is restored. Returns whether it did.
-pub fn hold(text: &str) -> bool {
-    tty::hold(text)
-}
-
-/// Restores the terminal, and prints the messages that were held back. Does nothing where no screen is on.
-pub fn restore_terminal() {
-    tty::give_back();
-}
-
-/// A full screen that is on.
+/// An active full screen.
 pub struct LiveScreen {
     thread: JoinHandle<()>,
     over: Arc<AtomicBool>,
 }
 
-/// A terminal on which a full screen can be shown.
+/// A terminal that can show a full screen.
 #[derive(Debug)]
 pub struct ScreenTerminal {
     tty: Tty,
@@ -48,25 +40,25 @@ pub struct ScreenTerminal {
     features: TerminalFeatures,
 }
 
-/// Features of a terminal, by its environment.
+/// Features of a terminal, taken from the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalFeatures {
-    /// Whether it can show a full screen at all.
+    /// Whether the terminal can show a full screen.
     pub full_screen: bool,
-    /// How many colours are wanted and possible.
+    /// The colours to use.
     pub colours: Colours,
-    /// Whether it shows characters beyond ASCII.
+    /// Whether the terminal shows characters beyond ASCII.
     pub unicode: bool,
 }
 
 /// Number of colours of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// None.
+    /// No colours, only bold and dim.
     None,
-    /// The 16 of every terminal.
+    /// The 16 colours of every terminal.
     Sixteen,
-    /// 256 and more.
+    /// 256 colours or more; those of medium brightness are used.
     Many,
 }
 
@@ -75,15 +67,15 @@ pub enum Colours {
 pub struct ScreenHooks {
     /// Prints a message for the user.
     pub print: fn(&str),
-    /// Is called at named places, for tests of panics.
+    /// Called at named places, for tests of panics.
     pub checkpoint: fn(&str),
 }
 
 impl ScreenTerminal {
-    /// Opens the terminal, before anything is touched.
+    /// Opens the terminal without changing it.
     ///
     /// # Errors
-    /// Why there is none, with the remedy.
+    /// Why the terminal cannot be used, with the remedy.
     pub fn open(title: &str, features: TerminalFeatures) -> Result<Self, String> {
         Ok(Self { tty: Tty::open(features)?, title: title.to_owned(), features })
     }
@@ -91,15 +83,15 @@ impl ScreenTerminal {
     /// Turns the screen on.
     ///
     /// # Errors
-    /// The system's refusal.
+    /// The system's error.
     pub fn begin(self, view: RunView, metrics: Option<String>, hooks: ScreenHooks) -> std::io::Result<LiveScreen> {
         let signals = SignalFlags::listen()?;
         restore_on_panic();
-        let over = Arc::new(AtomicBool::new(false));
-        let (seen_over, Self { tty, title, features }) = (Arc::clone(&over), self);
+        let over = Arc::<AtomicBool>::default();
+        let (run_over, Self { tty, title, features }) = (Arc::clone(&over), self);
         let (controls, sampler) = (Controls::default(), ScreenSampler::new());
         let screen = ScreenThread { tty, title, features, hooks, view, metrics, signals, controls, sampler };
-        let thread = std::thread::Builder::new().name("live".into()).spawn(move || screen.run(&seen_over))?;
+        let thread = std::thread::Builder::new().name("live".into()).spawn(move || screen.run(&run_over))?;
         Ok(LiveScreen { thread, over })
     }
 }
@@ -108,57 +100,54 @@ impl LiveScreen {
     /// Turns the screen off and restores the terminal.
     pub fn end(self) {
         self.over.store(true, Ordering::Release);
-        // Its thread restores the terminal also where it panics.
+        // The thread restores the terminal even if it panics.
         let _ = self.thread.join();
-        tty::give_back();
+        restore_terminal();
     }
 }
 
 /// Restores the terminal before the message of a panic is printed.
 fn restore_on_panic() {
-    let before = std::panic::take_hook();
+    let previous = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        BROKEN.store(true, Ordering::Release);
-        tty::give_back();
-        before(info);
+        PANICKED.store(true, Ordering::Release);
+        restore_terminal();
+        previous(info);
     }));
 }
 
-/// A thread panicked: the screen stays off, so that the message can be read.
-static BROKEN: AtomicBool = AtomicBool::new(false);
+/// Whether a thread panicked: the screen stays off, so that the message can be read.
+static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Requests by signals.
+#[derive(Default)]
 struct SignalFlags {
-    /// An end of the run.
+    /// End of the run.
     end: Arc<AtomicBool>,
-    /// To stand still, as on Ctrl-Z.
+    /// Suspension of the process, as on Ctrl-Z.
     stop: Arc<AtomicBool>,
-    /// To go on after that.
+    /// Resumption after that.
     resume: Arc<AtomicBool>,
 }
 
 impl SignalFlags {
     fn listen() -> std::io::Result<Self> {
-        let flags = Self { end: Arc::default(), stop: Arc::default(), resume: Arc::default() };
-        for (signal, requested) in [
-            (SIGINT, &flags.end),
-            (SIGTERM, &flags.end),
-            (SIGHUP, &flags.end),
-            (SIGTSTP, &flags.stop),
-            (SIGCONT, &flags.resume),
-        ] {
-            flag::register(signal, Arc::clone(requested))?;
+        let flags = Self::default();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            flag::register(signal, Arc::clone(&flags.end))?;
         }
+        flag::register(SIGTSTP, Arc::clone(&flags.stop))?;
+        flag::register(SIGCONT, Arc::clone(&flags.resume))?;
         Ok(flags)
     }
 }
 
-/// Settings by keys.
+/// Settings changed by keys.
 #[derive(Clone, Debug, Default)]
 struct Controls {
-    /// Which of [`WINDOWS`]; what fits the run where it is none.
+    /// Index into [`WINDOWS`]; `None` for the one that fits the run.
     window: Option<usize>,
-    /// Which job; all where it is none.
+    /// Index of the chosen job; `None` for all jobs.
     chosen: Option<usize>,
     paused: bool,
     help: bool,
@@ -166,20 +155,21 @@ struct Controls {
 
 /// Time spans of graphs, in seconds.
 const WINDOWS: [u64; 9] = [5, 15, 30, 60, 120, 300, 900, 3600, 14_400];
-/// The longest default span: longer ones show too little of what happens now.
-const FITTED_MOST: usize = 6;
-/// The least span of a run whose end is not known.
-const UNKNOWN_LEAST: Duration = Duration::from_secs(15);
+/// Index of the longest default span; longer ones show too little of the present.
+const FITTED_MAX: usize = 6;
+/// Minimum span of a run whose end is unknown.
+const UNKNOWN_MIN: Duration = Duration::from_secs(15);
 
-/// The shortest span that holds a run from start to end, but for the moment it takes to start.
+/// Returns the index of the shortest span that holds a run from start to end. A span may be 5 % shorter than the run,
+/// for the time that starting takes.
 fn fitted(elapsed: Duration, eta: Option<Duration>) -> usize {
-    let whole = eta.map_or(elapsed.max(UNKNOWN_LEAST), |eta| elapsed + eta);
-    let holds = |window: &u64| Duration::from_secs(*window).mul_f64(1.05) >= whole;
-    WINDOWS.iter().position(holds).unwrap_or(FITTED_MOST).min(FITTED_MOST)
+    let total = eta.map_or(elapsed.max(UNKNOWN_MIN), |eta| elapsed + eta);
+    let holds = |window: &u64| Duration::from_secs(*window).mul_f64(1.05) >= total;
+    WINDOWS.iter().position(holds).unwrap_or(FITTED_MAX).min(FITTED_MAX)
 }
 
 impl Controls {
-    /// Does what a key asks for, where there are so many jobs and one of [`WINDOWS`] fits the run.
+    /// Handles a key. There are `jobs` jobs, and `fitted` of [`WINDOWS`] fits the run.
     fn press(&mut self, key: ScreenKey, jobs: usize, fitted: usize) {
         let window = self.window.unwrap_or(fitted);
         if std::mem::take(&mut self.help) {
@@ -202,11 +192,12 @@ impl Controls {
     }
 }
 
-fn fitted_to(seen: &ViewState) -> usize {
-    seen.progress.as_ref().map_or(0, |moment| fitted(moment.elapsed.into(), moment.eta.map(Duration::from)))
+fn fitted_to(state: &ViewState) -> usize {
+    let fit = |progress: &RunProgress| fitted(progress.elapsed.into(), progress.eta.map(Duration::from));
+    state.progress.as_ref().map_or(0, fit)
 }
 
-/// Reads keys and draws the view, on a thread of its own.
+/// Draws the view and handles keys, on a separate thread.
 struct ScreenThread {
     tty: Tty,
     title: String,
@@ -221,61 +212,58 @@ struct ScreenThread {
 
 /// Maximum delay until SIGCONT is noticed.
 const RESUME_WAIT: Duration = Duration::from_millis(100);
-/// Delay after which the screen says why the run has not ended.
-const END_SOON: Duration = Duration::from_secs(1);
+/// Delay after which a message explains why the run has not ended.
+const END_MESSAGE_AFTER: Duration = Duration::from_secs(1);
 
 impl ScreenThread {
     fn run(mut self, over: &AtomicBool) {
-        let palette = palette(self.features.colours);
-        let (mut looked, mut frozen) = (None::<Instant>, None::<(ScreenSampler, ViewState)>);
-        let mut seen = self.view.look();
+        let (mut sampled, mut frozen) = (None::<Instant>, None::<(ScreenSampler, ViewState)>);
+        let mut state = self.view.look();
         while !over.load(Ordering::Acquire) && !self.signals.end.load(Ordering::Relaxed) {
-            self.see_to_signals();
-            let pressed = self.keys(fitted_to(&seen));
-            let due = looked.is_none_or(|looked| looked.elapsed() >= TICK);
+            self.handle_signals();
+            let pressed = self.handle_keys(fitted_to(&state));
+            let due = sampled.is_none_or(|sampled| sampled.elapsed() >= TICK);
             if due {
-                looked = Some(Instant::now());
-                seen = self.view.look();
-                self.sampler.look(seen.subject.as_ref());
+                sampled = Some(Instant::now());
+                state = self.view.look();
+                self.sampler.sample(state.subject.as_ref());
             }
-            match (self.controls.paused, &frozen) {
-                (true, None) => frozen = Some((self.sampler.clone(), seen.clone())),
-                (false, Some(_)) => frozen = None,
-                _ => {}
-            }
+            let copy = || (self.sampler.clone(), state.clone());
+            frozen = self.controls.paused.then(|| frozen.take().unwrap_or_else(copy));
             let area = self.tty.area();
             if self.tty.is_taken() && (due || pressed || self.tty.is_new(area)) {
-                let (sampler, seen) = frozen.as_ref().map_or((&self.sampler, &seen), |(sampler, seen)| (sampler, seen));
+                let (sampler, state) =
+                    frozen.as_ref().map_or((&self.sampler, &state), |(sampler, state)| (sampler, state));
                 let mut screen = Buffer::empty(area);
-                draw::draw(&self.shown(sampler, seen), &mut screen, palette);
-                // A terminal that has gone is no reason to end a run.
+                draw::draw(&self.screen_view(sampler, state), &mut screen, self.features.colours);
+                // A lost terminal does not end the run.
                 let _ = self.tty.show(screen);
                 (self.hooks.checkpoint)("live");
             }
         }
-        tty::give_back();
+        restore_terminal();
         self.wait_for_the_end(over);
     }
 
-    /// Takes the terminal whenever it is ours, and gives it back before the process stands still.
-    fn see_to_signals(&mut self) {
+    /// Takes the terminal whenever the process is in the foreground, and restores it before the process is suspended.
+    fn handle_signals(&mut self) {
         if self.signals.stop.swap(false, Ordering::Relaxed) {
-            tty::give_back();
+            restore_terminal();
             let _ = low_level::emulate_default_handler(SIGTSTP);
-            // This thread may go on before the signal that continues the process is handled: it is one wish, not two.
+            // This thread may resume before SIGCONT is handled; waiting for it here makes one resumption of the two.
             let stopped = Instant::now();
             while !self.signals.resume.swap(false, Ordering::Relaxed) && stopped.elapsed() < RESUME_WAIT {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
         let resumed = self.signals.resume.swap(false, Ordering::Relaxed);
-        if (resumed || !self.tty.is_taken()) && !BROKEN.load(Ordering::Acquire) && self.tty.in_foreground() {
+        if (resumed || !self.tty.is_taken()) && !PANICKED.load(Ordering::Acquire) && self.tty.in_foreground() {
             let _ = self.tty.take();
         }
     }
 
-    /// Does what was typed. Returns whether anything was.
-    fn keys(&mut self, fitted: usize) -> bool {
+    /// Handles the pressed keys. Returns whether there were any.
+    fn handle_keys(&mut self, fitted: usize) -> bool {
         if !self.tty.is_taken() {
             std::thread::sleep(tty::KEY_WAIT);
             return false;
@@ -284,7 +272,7 @@ impl ScreenThread {
         let typed = keys::read(&self.tty.typed());
         for &key in &typed {
             if key == ScreenKey::Quit {
-                // As on Ctrl-C, so that there is one way to end.
+                // The same path as on Ctrl-C.
                 let _ = low_level::raise(SIGINT);
                 break;
             }
@@ -293,34 +281,34 @@ impl ScreenThread {
         !typed.is_empty()
     }
 
-    fn shown<'a>(&'a self, sampler: &'a ScreenSampler, seen: &'a ViewState) -> ScreenView<'a> {
+    fn screen_view<'a>(&'a self, sampler: &'a ScreenSampler, state: &'a ViewState) -> ScreenView<'a> {
         let jobs = sampler.subject.iter().flat_map(|subject| &subject.jobs).zip(&sampler.jobs).collect();
-        let moment = seen.progress.as_ref();
+        let progress = state.progress.as_ref();
         ScreenView {
             title: &self.title,
-            lead: &seen.lead,
-            making: seen.making.as_ref(),
-            elapsed: moment.map(|moment| moment.elapsed.into()).unwrap_or_default(),
-            eta: moment.and_then(|moment| moment.eta.map(Duration::from)),
-            fraction: moment.and_then(|moment| moment.fraction),
+            lead: &state.lead,
+            making: state.making.as_ref(),
+            elapsed: progress.map(|progress| progress.elapsed.into()).unwrap_or_default(),
+            eta: progress.and_then(|progress| progress.eta.map(Duration::from)),
+            fraction: progress.and_then(|progress| progress.fraction),
             jobs,
             all: &sampler.all,
             chosen: self.controls.chosen,
-            window: Duration::from_secs(WINDOWS[self.controls.window.unwrap_or(fitted_to(seen))]),
+            window: Duration::from_secs(WINDOWS[self.controls.window.unwrap_or(fitted_to(state))]),
             limits: &sampler.limits,
-            notes: &seen.notes,
+            notes: &state.notes,
             metrics: self.metrics.as_deref(),
             paused: self.controls.paused,
             help: self.controls.help,
         }
     }
 
-    /// Says why it takes long, where it does.
+    /// Waits for the end of the run, and prints the reason if it takes long.
     fn wait_for_the_end(&self, over: &AtomicBool) {
         let began = Instant::now();
         while !over.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(20));
-            if began.elapsed() > END_SOON {
+            if began.elapsed() > END_MESSAGE_AFTER {
                 (self.hooks.print)(
                     "fathom: waiting for operations in flight; press Ctrl-C again to end without them\n",
                 );
@@ -330,20 +318,12 @@ impl ScreenThread {
     }
 }
 
-fn palette(colours: Colours) -> Palette {
-    match colours {
-        Colours::None => Palette::Plain,
-        Colours::Sixteen => Palette::Sixteen,
-        Colours::Many => Palette::Many,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn keys_go_through_jobs_and_spans_and_stay_within() {
+    fn keys_step_through_jobs_and_spans_within_bounds() {
         let mut controls = Controls::default();
         let mut press = |keys: &[ScreenKey], jobs| {
             keys.iter().for_each(|key| controls.press(*key, jobs, 3));
@@ -363,13 +343,13 @@ mod tests {
     }
 
     #[test]
-    fn graphs_span_the_whole_run_unless_it_is_long_or_endless() {
+    fn graphs_span_the_run_unless_it_is_long_or_endless() {
         let spanned = |elapsed_s, eta_s: Option<u64>| {
             WINDOWS[fitted(Duration::from_secs(elapsed_s), eta_s.map(Duration::from_secs))]
         };
         assert_eq!((spanned(0, Some(3)), spanned(9, Some(1)), spanned(9, Some(111))), (5, 15, 120));
         assert_eq!((spanned(0, Some(86_400)), spanned(86_400, Some(0))), (900, 900));
         assert_eq!((spanned(0, None), spanned(100, None), spanned(100_000, None)), (15, 120, 900));
-        assert_eq!(spanned(1, Some(60)), 60, "a minute and the moment it took to start");
+        assert_eq!(spanned(1, Some(60)), 60, "a minute and the time to start");
     }
 }

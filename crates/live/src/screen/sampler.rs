@@ -1,4 +1,4 @@
-//! Rates of the last seconds, from copies of the workers' counters.
+//! Computes recent rates from copies of the workers' counters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,42 +8,44 @@ use meter::{Glance, Histogram};
 use units::Nanos;
 use volume::ServiceStage;
 
-use super::history::{History, HistoryPoint, Tail};
+use super::history::{History, HistoryPoint};
 use crate::view::{JobFacts, WatchedRun};
 
 /// Interval at which counters are read.
 pub(super) const TICK: Duration = Duration::from_millis(500);
-/// Figures are of so many ticks together: they can be read, and are of now.
+/// Ticks that figures average over: few enough to be current, enough to be readable.
 pub(super) const RECENT: usize = 4;
-/// The most intervals that are kept of all jobs together.
-const POINTS_MOST: usize = 1 << 17;
-/// The percentages of a [`Tail`].
-const TAIL: [f64; 3] = [50.0, 99.0, 99.9];
+/// Maximum number of history points of all jobs together.
+const POINTS_MAX: usize = 1 << 17;
+/// Returns p50, p99 and p99.9.
+fn tail(latency: &Histogram) -> [Option<Nanos>; 3] {
+    [50.0, 99.0, 99.9].map(|percent| latency.percentile(percent))
+}
 
-/// Rates over the last [`RECENT`] ticks.
+/// Rates over the last [`RECENT`] ticks, and totals.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Now {
+pub(super) struct RecentFigures {
     pub(super) iops: [f64; 3],
     pub(super) bytes: [f64; 3],
-    /// How many operations took how long.
+    /// Latencies by kind of operation.
     pub(super) latency: [Histogram; 3],
-    /// How many were in flight on average, by Little's law; `None` where service times are not counted.
+    /// Mean number of operations in flight, by Little's law; `None` without service times.
     pub(super) in_flight: Option<f64>,
-    /// How much later than planned the generator was, from the beginning on: half of all, and 99 % of all.
+    /// p50 and p99 of the generator's lateness since the start.
     pub(super) lateness: Option<(Nanos, Nanos)>,
-    /// Operations that failed, from the beginning on.
+    /// Failed operations since the start.
     pub(super) errors: u64,
-    /// Operations and bytes, from the beginning on.
+    /// Operations since the start.
     pub(super) ios: u64,
 }
 
-impl Now {
+impl RecentFigures {
     pub(super) fn tail(&self, kind: usize) -> [Option<Nanos>; 3] {
-        TAIL.map(|percent| self.latency[kind].percentile(percent))
+        tail(&self.latency[kind])
     }
 }
 
-/// Counters between two reads.
+/// Rates and latencies between two reads of the counters.
 #[derive(Clone, Debug, Default)]
 struct SampleStep {
     iops: [f64; 3],
@@ -64,22 +66,22 @@ impl SampleStep {
     }
 
     fn point(&self, end_s: f64) -> HistoryPoint {
-        let tail = |kind: usize| -> Tail {
-            TAIL.map(|percent| self.latency[kind].percentile(percent).map_or(f32::NAN, |ns| ns.get() as f32))
-        };
         HistoryPoint {
             end_s,
             span_s: self.span_s,
             iops: self.iops.map(|rate| rate as f32),
             bytes: self.bytes.map(|rate| rate as f32),
-            latency: std::array::from_fn(tail),
+            latency: self
+                .latency
+                .each_ref()
+                .map(|latency| tail(latency).map(|ns| ns.map_or(f32::NAN, |ns| ns.get() as f32))),
         }
     }
 }
 
-/// One worker, or the sum of some, when it was last seen.
+/// A worker's counters at one instant.
 #[derive(Clone, Copy, Debug, Default)]
-struct Before {
+struct WorkerCounts {
     at: Nanos,
     begun: Nanos,
     ios: [u64; 3],
@@ -87,26 +89,26 @@ struct Before {
     service_ns: f64,
 }
 
-impl Before {
+impl WorkerCounts {
     fn of(glance: &Glance) -> Self {
         let sum = |kind: &meter::Latency| kind.moments.mean_ns() * kind.moments.count() as f64;
         let service_ns = glance.service.iter().map(sum).sum();
         Self { at: glance.at, begun: glance.begun, ios: glance.ios, bytes: glance.bytes, service_ns }
     }
 
-    /// What one worker has done since. Each has its own clock of looks, so that its rate is exact whenever it is seen.
+    /// Returns the rates since these counts. Each copy has its own instant, so rates are exact whenever it is read.
     fn step_to(&self, now: &Self) -> SampleStep {
-        // What began anew has done since then what it has counted.
-        let before = if now.begun > self.begun { &Self { at: now.begun, ..Self::default() } } else { self };
-        let seconds = now.at.since(before.at).secs_f64();
+        // A worker that restarted counts from its new start.
+        let then = if now.begun > self.begun { &Self { at: now.begun, ..Self::default() } } else { self };
+        let seconds = now.at.since(then.at).secs_f64();
         if seconds <= 0.0 {
             return SampleStep::default();
         }
-        let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+        let rate = |now: u64, then: u64| now.saturating_sub(then) as f64 / seconds;
         SampleStep {
-            iops: std::array::from_fn(|kind| rate(now.ios[kind], before.ios[kind])),
-            bytes: std::array::from_fn(|kind| rate(now.bytes[kind], before.bytes[kind])),
-            in_flight: ((now.service_ns - before.service_ns) / 1e9 / seconds).max(0.0),
+            iops: std::array::from_fn(|kind| rate(now.ios[kind], then.ios[kind])),
+            bytes: std::array::from_fn(|kind| rate(now.bytes[kind], then.bytes[kind])),
+            in_flight: ((now.service_ns - then.service_ns) / 1e9 / seconds).max(0.0),
             ..SampleStep::default()
         }
     }
@@ -115,53 +117,50 @@ impl Before {
 /// One worker over time.
 #[derive(Clone, Debug)]
 struct SampledWorker {
-    before: Before,
-    /// What it did between the last two times that it showed anything.
+    previous: WorkerCounts,
+    /// Rates between its last two updates.
     last: SampleStep,
-    shown: Instant,
+    updated: Instant,
 }
 
-/// A worker that shows nothing for so long waits for a device, or for a processor. It looks up five times a second, where
-/// there are a thousand once.
-const SILENT_AFTER: Duration = Duration::from_secs(3);
+/// A worker without updates for this long waits for a device or for a processor. Workers publish five times a second,
+/// or once a second if there are a thousand of them.
+const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(3);
 
 impl SampledWorker {
-    /// Looks at it. Returns whether it has begun to count anew.
-    fn look(&mut self, glance: &Glance, running: bool) -> bool {
-        let now = Before::of(glance);
-        if now.at > self.before.at {
-            let anew = now.begun > self.before.begun;
-            (self.last, self.shown) = (self.before.step_to(&now), Instant::now());
-            self.before = now;
-            return anew;
+    /// Reads the worker's counters. Returns whether it has restarted.
+    fn sample(&mut self, glance: &Glance, running: bool) -> bool {
+        let now = WorkerCounts::of(glance);
+        if now.at > self.previous.at {
+            (self.last, self.updated) = (self.previous.step_to(&now), Instant::now());
+            return now.begun > std::mem::replace(&mut self.previous, now).begun;
         }
-        if !running || self.is_silent() {
+        if !running || self.is_unresponsive() {
             self.last = SampleStep::default();
         }
         false
     }
 
-    fn is_silent(&self) -> bool {
-        self.shown.elapsed() > SILENT_AFTER
+    fn is_unresponsive(&self) -> bool {
+        self.updated.elapsed() > UNRESPONSIVE_AFTER
     }
 }
 
-/// Whether a job waits for its turn, runs, or is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// State of a job. All jobs together have the greatest state of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ScreenState {
-    #[default]
+    Done,
     Waiting,
+    /// Running, without any update for seconds.
+    Unresponsive,
     Ramp,
     Running,
-    /// It runs, and has published nothing for seconds.
-    Silent,
-    Over,
 }
 
-/// One job over time, or all of them together.
+/// A job over time, or all jobs together.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
-    pub(super) now: Now,
+    pub(super) now: RecentFigures,
     pub(super) history: History,
     pub(super) state: ScreenState,
     pub(super) running: usize,
@@ -172,10 +171,10 @@ pub(super) struct Track {
 }
 
 impl Track {
-    pub(super) fn new(points_most: usize) -> Self {
+    pub(super) fn new(points_max: usize) -> Self {
         Self {
-            now: Now::default(),
-            history: History::new(points_most),
+            now: RecentFigures::default(),
+            history: History::new(points_max),
             state: ScreenState::Waiting,
             running: 0,
             recent: VecDeque::new(),
@@ -185,46 +184,50 @@ impl Track {
         }
     }
 
-    /// Looks at a job, and says what it has done since the last time.
-    fn look(&mut self, subject: &WatchedRun, job: &JobFacts) -> SampleStep {
-        let fresh = || SampledWorker { before: Before::default(), last: SampleStep::default(), shown: Instant::now() };
+    /// Reads the counters of a job's workers. Returns the rates since the last read.
+    fn sample(&mut self, subject: &WatchedRun, job: &JobFacts) -> SampleStep {
+        let fresh = || SampledWorker {
+            previous: WorkerCounts::default(),
+            last: SampleStep::default(),
+            updated: Instant::now(),
+        };
         self.workers.resize_with(job.workers.len(), fresh);
         self.running = subject.running(job);
-        let (mut step, mut sum, mut anew) = (SampleStep::default(), Glance::default(), false);
+        let (mut step, mut sum, mut restarted) = (SampleStep::default(), Glance::default(), false);
         for (&number, worker) in job.workers.iter().zip(&mut self.workers) {
             let glance = subject.glance(number);
-            anew |= worker.look(&glance, subject.is_running(number));
+            restarted |= worker.sample(&glance, subject.is_running(number));
             step.add(&worker.last);
             sum.merge(&glance);
         }
         for kind in 0..3 {
             let counted = &sum.latency(kind).histogram;
-            let before = if anew { &Histogram::default() } else { &self.counted[kind] };
-            step.latency[kind] = counted.since(before);
+            let previous = if restarted { &Histogram::default() } else { &self.counted[kind] };
+            step.latency[kind] = counted.since(previous);
             self.counted[kind] = counted.clone();
         }
-        self.see(&sum, job);
+        self.update(&sum, job);
         step
     }
 
-    fn see(&mut self, sum: &Glance, job: &JobFacts) {
+    fn update(&mut self, sum: &Glance, job: &JobFacts) {
         let begun = sum.at > Nanos::ZERO || self.running > 0;
         let since = begun.then(|| *self.first_seen.get_or_insert_with(Instant::now));
         self.state = match (since, self.running) {
             (None, _) => ScreenState::Waiting,
-            (Some(_), 0) => ScreenState::Over,
-            _ if self.workers.iter().all(SampledWorker::is_silent) => ScreenState::Silent,
+            (Some(_), 0) => ScreenState::Done,
+            _ if self.workers.iter().all(SampledWorker::is_unresponsive) => ScreenState::Unresponsive,
             (Some(since), _) if since.elapsed() < Duration::from_nanos(job.ramp.get()) => ScreenState::Ramp,
             _ => ScreenState::Running,
         };
-        let late = |percent| sum.lateness.histogram.percentile(percent);
-        self.now.lateness = late(50.0).zip(late(99.0));
+        let lateness = |percent| sum.lateness.histogram.percentile(percent);
+        self.now.lateness = lateness(50.0).zip(lateness(99.0));
         self.now.errors = sum.errors;
         self.now.ios = sum.ios.iter().sum();
         self.now.in_flight = sum.service.iter().any(|kind| kind.moments.count() > 0).then_some(0.0);
     }
 
-    /// Takes note of what was done since the last time.
+    /// Adds the rates since the last tick.
     fn push(&mut self, mut step: SampleStep, end_s: f64, span_s: f64) {
         step.span_s = span_s;
         self.history.push(step.point(end_s));
@@ -241,20 +244,19 @@ impl Track {
     }
 }
 
-/// A limit or a station of a modelled volume since the last look.
-#[derive(Clone, Debug, PartialEq)]
+/// A limit or a station of a modelled volume since the last tick.
+#[derive(Clone, Debug)]
 pub(super) struct LimitNow {
     pub(super) name: String,
-    pub(super) owner: String,
-    /// How much of it is used, from 0 to 1; above while credits are spent.
+    /// Utilization, from 0 to 1; above 1 while credits are spent.
     pub(super) used: f64,
-    /// Of which share of the requests it set the admission.
+    /// Fraction of the requests whose admission the limit set.
     pub(super) decided: f64,
-    /// What is left of its burst credits, from 0 to 1, and for how long that lasts at this pace.
+    /// Remaining fraction of the burst credits, from 0 to 1, and how long they last at the current rate.
     pub(super) credits: Option<(f64, Option<Duration>)>,
 }
 
-/// Everything that is drawn of jobs and limits.
+/// The figures of jobs and limits that are drawn.
 #[derive(Clone, Debug)]
 pub(super) struct ScreenSampler {
     pub(super) subject: Option<Arc<WatchedRun>>,
@@ -270,7 +272,7 @@ impl ScreenSampler {
     pub(super) fn new() -> Self {
         Self {
             subject: None,
-            all: Track::new(POINTS_MOST / 16),
+            all: Track::new(POINTS_MAX / 16),
             jobs: Vec::new(),
             limits: Vec::new(),
             began: Instant::now(),
@@ -279,58 +281,52 @@ impl ScreenSampler {
         }
     }
 
-    /// Looks at what there is to see by now.
-    pub(super) fn look(&mut self, subject: Option<&Arc<WatchedRun>>) {
+    /// Reads all counters.
+    pub(super) fn sample(&mut self, subject: Option<&Arc<WatchedRun>>) {
         let Some(subject) = subject else { return };
         if self.subject.as_ref().is_none_or(|known| !Arc::ptr_eq(known, subject)) {
-            self.turn_to(subject);
+            self.switch_to(subject);
         }
         let now_s = self.began.elapsed().as_secs_f64();
         let span_s = now_s - std::mem::replace(&mut self.last_s, now_s);
         let mut all = SampleStep::default();
         for (track, job) in self.jobs.iter_mut().zip(&subject.jobs) {
-            let step = track.look(subject, job);
+            let step = track.sample(subject, job);
             all.add(&step);
             track.push(step, now_s, span_s);
         }
         self.all.sum_up(&self.jobs);
         self.all.push(all, now_s, span_s);
-        self.see_limits(subject);
+        self.update_limits(subject);
     }
 
-    fn turn_to(&mut self, subject: &Arc<WatchedRun>) {
-        let points = (POINTS_MOST / subject.jobs.len().max(1)).min(POINTS_MOST / 16);
+    /// Starts to follow another run.
+    fn switch_to(&mut self, subject: &Arc<WatchedRun>) {
+        let points = (POINTS_MAX / subject.jobs.len().max(1)).min(POINTS_MAX / 16);
         self.jobs = subject.jobs.iter().map(|_| Track::new(points)).collect();
         self.stages = Default::default();
         self.limits.clear();
         self.subject = Some(Arc::clone(subject));
     }
 
-    fn see_limits(&mut self, subject: &WatchedRun) {
+    fn update_limits(&mut self, subject: &WatchedRun) {
         let now = subject.stages();
         if now.0 <= self.stages.0 {
             return;
         }
-        let before = std::mem::replace(&mut self.stages, now);
-        let pairs = self.stages.1.iter().enumerate().map(|(index, stage)| (stage, before.1.get(index)));
-        self.limits = pairs.map(|(stage, known)| limit((self.stages.0, stage), (before.0, known))).collect();
+        let then = std::mem::replace(&mut self.stages, now);
+        let pairs = self.stages.1.iter().enumerate().map(|(index, stage)| (stage, then.1.get(index)));
+        self.limits = pairs.map(|(stage, before)| limit((self.stages.0, stage), (then.0, before))).collect();
         self.limits
             .sort_by(|a, b| (b.decided, b.used).partial_cmp(&(a.decided, a.used)).unwrap_or(std::cmp::Ordering::Equal));
     }
 }
 
 impl Track {
-    /// What all jobs together are.
+    /// Combines the state and the totals of all jobs.
     fn sum_up(&mut self, jobs: &[Self]) {
         self.running = jobs.iter().map(|job| job.running).sum();
-        let any = |state| jobs.iter().any(|job| job.state == state);
-        self.state = match () {
-            () if any(ScreenState::Running) => ScreenState::Running,
-            () if any(ScreenState::Ramp) => ScreenState::Ramp,
-            () if any(ScreenState::Silent) => ScreenState::Silent,
-            () if any(ScreenState::Waiting) => ScreenState::Waiting,
-            () => ScreenState::Over,
-        };
+        self.state = jobs.iter().map(|job| job.state).max().unwrap_or(ScreenState::Done);
         self.now.errors = jobs.iter().map(|job| job.now.errors).sum();
         self.now.ios = jobs.iter().map(|job| job.now.ios).sum();
         self.now.lateness = jobs.iter().filter_map(|job| job.now.lateness).max_by_key(|(_, p99)| *p99);
@@ -338,7 +334,7 @@ impl Track {
     }
 }
 
-/// The effect of a limit between two instants; its utilization counts from the start.
+/// Computes the effect of a limit between two instants from its utilization since the start.
 fn limit((now, stage): (Nanos, &ServiceStage), (then, before): (Nanos, Option<&ServiceStage>)) -> LimitNow {
     let busy_s = |stage: &ServiceStage, at: Nanos| stage.utilisation * at.secs_f64();
     let passed = stage.requests - before.map_or(0, |before| before.requests).min(stage.requests);
@@ -351,18 +347,12 @@ fn limit((now, stage): (Nanos, &ServiceStage), (then, before): (Nanos, Option<&S
         let lasts = lasts.filter(|lasts| *lasts < 1e7).map(Duration::from_secs_f64);
         ((credits.left / credits.most.max(1.0)).clamp(0.0, 1.0), lasts)
     });
-    LimitNow {
-        name: stage.name.clone(),
-        owner: stage.owner.clone(),
-        used: used.max(0.0),
-        decided: decided as f64 / passed.max(1) as f64,
-        credits,
-    }
+    LimitNow { name: stage.name.clone(), used: used.max(0.0), decided: decided as f64 / passed.max(1) as f64, credits }
 }
 
 #[cfg(test)]
 pub(super) mod example {
-    //! Runs that never were, for screens.
+    //! Synthetic runs for tests of screens.
 
     use super::*;
 
@@ -378,7 +368,7 @@ pub(super) mod example {
         }
     }
 
-    /// A minute of operations of some kinds, with a wave in it.
+    /// Returns 42 s of operations with a periodic variation. Each kind has its IOPS and its median latency in ns.
     fn track(kinds: &[(usize, f64, u64)]) -> Track {
         let mut track = Track::new(1000);
         for tick in 1..=84_u64 {
@@ -387,7 +377,7 @@ pub(super) mod example {
             for &(kind, iops, ns) in kinds {
                 (step.iops[kind], step.bytes[kind]) = (iops * wave, iops * wave * 4096.0);
                 for share in 1..=1000_u64 {
-                    // A body around the median, and a tail of one in a hundred.
+                    // A body around the median, and a tail of 1 %.
                     let slow = if share > 990 { 5 + tick % 7 } else { 1 };
                     step.latency[kind].add(ns * slow + ns * share * share / 3_000_000, iops as u64 / 2000);
                 }
@@ -413,19 +403,13 @@ pub(super) mod example {
         (vec![facts("first-try", 4)], sampler(vec![track(&kinds)], &kinds))
     }
 
-    /// Two jobs on a volume that they use up.
+    /// Two jobs that saturate a modelled volume.
     pub(in crate::screen) fn mixed_on_a_model() -> (Vec<JobFacts>, ScreenSampler) {
         let kinds = [(0, 7000.0, 900_000), (1, 3000.0, 2_400_000)];
         let mut sampler = sampler(vec![track(&kinds), track(&kinds[1..])], &kinds);
         sampler.jobs[0].now.lateness = Some((Nanos::from_micros(3), Nanos::from_micros(90)));
         sampler.jobs[1].now.errors = 2;
-        let limit = |name: &str, used, decided, credits| LimitNow {
-            name: name.to_owned(),
-            owner: "pd-ssd".to_owned(),
-            used,
-            decided,
-            credits,
-        };
+        let limit = |name: &str, used, decided, credits| LimitNow { name: name.to_owned(), used, decided, credits };
         sampler.limits = vec![
             limit("volume IOPS", 1.0, 0.93, Some((0.42, Some(Duration::from_secs(75))))),
             limit("machine throughput", 0.31, 0.0, None),

@@ -1,4 +1,4 @@
-//! The terminal of the full screen, restored in every case.
+//! The terminal of the full screen, restored in all cases.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -15,34 +15,35 @@ use rustix::termios::{
 
 use super::TerminalFeatures;
 
-/// How long a look at the keyboard takes where no key is pressed: shorter than anybody presses Ctrl-C twice, of which the
-/// second ends the program at once.
+/// Wait for a key press: shorter than the time between two presses of Ctrl-C, the second of which ends the program at
+/// once.
 pub(super) const KEY_WAIT: Duration = Duration::from_millis(20);
 
-/// The other screen, no cursor, no wrapping, nothing on it.
+/// Switches to a cleared alternate screen without cursor and wrapping.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[0m\x1b[2J";
-/// All of that undone.
+/// Undoes [`ENTER`].
 const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// Terminals that know it show what is between at once; the others do not mind.
+/// Brackets of a synchronized update; terminals without support ignore them.
 const FRAME: (&str, &str) = ("\x1b[?2026h", "\x1b[?2026l");
 
-/// Terminal settings before the full screen; `None` without one.
-static TAKEN: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
+/// The keyboard and the settings of the terminal before the full screen; `None` without one.
+static SAVED: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 
 /// Messages held during the full screen.
 static HELD: Mutex<String> = Mutex::new(String::new());
 
-/// Gives the terminal back, and tells what was told meanwhile. It may be called at any time, by anybody, and again.
-pub(super) fn give_back() {
-    // Others hold it for moments; but who breaks down while he does must not wait for himself.
-    let taken = (0..50).find_map(|_| match TAKEN.try_lock() {
-        Ok(mut taken) => Some(taken.take()),
+/// Restores the terminal and prints held messages. Does nothing without a full screen, and may be called at any time
+/// from any thread.
+pub fn restore_terminal() {
+    // The lock is held for moments only, but a thread that panics while it holds the lock must not wait for itself.
+    let saved = (0..50).find_map(|_| match SAVED.try_lock() {
+        Ok(mut saved) => Some(saved.take()),
         Err(_) => {
             std::thread::sleep(Duration::from_millis(1));
             None
         }
     });
-    if let Some((keys, before)) = taken.flatten() {
+    if let Some((keys, before)) = saved.flatten() {
         let _ = write(LEAVE);
         let _ = tcsetattr(&keys, OptionalActions::Flush, &before);
         let held = HELD.lock().map(|mut held| std::mem::take(&mut *held)).unwrap_or_default();
@@ -50,27 +51,27 @@ pub(super) fn give_back() {
     }
 }
 
-/// Keeps a text until the terminal is given back, if it is taken: it could not be read now.
-pub(super) fn hold(text: &str) -> bool {
-    let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if taken.is_some() {
+/// Holds a message until the terminal is restored, if a full screen is on. Returns whether it did.
+pub fn hold(text: &str) -> bool {
+    let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if saved.is_some() {
         HELD.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
     }
-    taken.is_some()
+    saved.is_some()
 }
 
-/// The terminal of standard error, and the keyboard that belongs to it.
+/// The terminal of standard error and its keyboard.
 #[derive(Debug)]
 pub(super) struct Tty {
     keys: File,
-    /// What is on the screen; `None` where that is not known.
+    /// The current content of the screen; `None` if unknown.
     shown: Option<Buffer>,
-    /// Whether it shows what is beyond ASCII.
+    /// Whether the terminal shows characters beyond ASCII.
     unicode: bool,
 }
 
 impl Tty {
-    /// The terminal, if there is one that can show a full screen.
+    /// Opens the terminal, if it can show a full screen.
     ///
     /// # Errors
     /// Why it cannot, with the remedy.
@@ -94,23 +95,23 @@ impl Tty {
         Ok(Self { keys, shown: None, unicode: features.unicode })
     }
 
-    /// Whether the terminal is ours to use: a job in the background that touches it is stopped.
+    /// Reports whether this process is in the foreground: the kernel stops background jobs that use the terminal.
     pub(super) fn in_foreground(&self) -> bool {
         tcgetpgrp(&self.keys).is_ok_and(|group| group == rustix::process::getpgrp())
     }
 
     pub(super) fn is_taken(&self) -> bool {
-        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        SAVED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Takes the terminal. Signals of the keyboard stay what they are.
+    /// Switches the terminal to raw mode and the full screen. Keys that send signals still do.
     ///
     /// # Errors
-    /// The system's refusal.
+    /// The system's error.
     pub(super) fn take(&mut self) -> io::Result<()> {
         self.shown = None;
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match taken.take() {
+        let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match saved.take() {
             Some((_, before)) => before,
             None => tcgetattr(&self.keys)?,
         };
@@ -119,18 +120,18 @@ impl Tty {
         raw.input_modes.remove(InputModes::IXON | InputModes::ICRNL);
         raw.special_codes[SpecialCodeIndex::VMIN] = 0;
         raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // Ctrl-\ would end the program without giving anything back.
+        // Ctrl-\ would end the program without restoring the terminal.
         raw.special_codes[SpecialCodeIndex::VQUIT] = 0;
-        *taken = Some((self.keys.as_fd().try_clone_to_owned()?, before));
+        *saved = Some((self.keys.as_fd().try_clone_to_owned()?, before));
         tcsetattr(&self.keys, OptionalActions::Now, &raw)?;
         write(ENTER)
     }
 
-    /// What was typed; waits for [`KEY_WAIT`] where nothing was.
+    /// Returns the bytes of pressed keys; waits for [`KEY_WAIT`] if there are none.
     pub(super) fn typed(&mut self) -> Vec<u8> {
-        let mut room = [0; 64];
-        match self.keys.read(&mut room) {
-            Ok(read) if read > 0 => room[..read].to_vec(),
+        let mut buffer = [0; 64];
+        match self.keys.read(&mut buffer) {
+            Ok(read) if read > 0 => buffer[..read].to_vec(),
             _ => {
                 std::thread::sleep(KEY_WAIT);
                 Vec::new()
@@ -138,37 +139,37 @@ impl Tty {
         }
     }
 
-    /// What there is room for.
+    /// Returns the size of the screen, 80 by 24 if it is unknown.
     pub(super) fn area(&self) -> Rect {
         let size = tcgetwinsize(io::stderr()).ok().map(|size| (size.ws_col, size.ws_row));
         let (width, height) = size.filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((80, 24));
         Rect::new(0, 0, width.min(1000), height.min(500))
     }
 
-    /// Whether something else is on the screen than was drawn for an area of this size.
+    /// Reports whether the screen has to be redrawn for an area of this size.
     pub(super) fn is_new(&self, area: Rect) -> bool {
         self.shown.as_ref().is_none_or(|shown| shown.area != area)
     }
 
-    /// Shows a screen: of the one before only what is different.
+    /// Shows a screen by writing the cells that differ from the current one.
     ///
     /// # Errors
-    /// The system's refusal.
+    /// The system's error.
     pub(super) fn show(&mut self, mut screen: Buffer) -> io::Result<()> {
         if !self.unicode {
             screen.content.iter_mut().for_each(in_ascii);
         }
         let mut out = FRAME.0.to_owned();
         let empty = Buffer::empty(screen.area);
-        let known = self.shown.as_ref().filter(|shown| shown.area == screen.area);
-        if known.is_none() {
+        let current = self.shown.as_ref().filter(|shown| shown.area == screen.area);
+        if current.is_none() {
             out.push_str("\x1b[0m\x1b[2J");
         }
-        let changed = known.unwrap_or(&empty).diff(&screen);
-        if known.is_some() && changed.is_empty() {
+        let changed = current.unwrap_or(&empty).diff(&screen);
+        if current.is_some() && changed.is_empty() {
             return Ok(());
         }
-        cells(&mut out, &changed);
+        write_cells(&mut out, &changed);
         out.push_str(FRAME.1);
         self.shown = Some(screen);
         write(&out)
@@ -181,8 +182,8 @@ fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// The bytes that change cells.
-fn cells(out: &mut String, changed: &[(u16, u16, &Cell)]) {
+/// Appends the bytes that change cells.
+fn write_cells(out: &mut String, changed: &[(u16, u16, &Cell)]) {
     let mut at = None;
     let mut style = None;
     for &(x, y, cell) in changed {
@@ -195,15 +196,15 @@ fn cells(out: &mut String, changed: &[(u16, u16, &Cell)]) {
             style = Some(wanted);
         }
         out.push_str(cell.symbol());
-        // Beyond a wide symbol the column is better set anew.
-        at = cell.symbol().is_ascii().then_some((x + 1, y)).or_else(|| is_narrow(cell.symbol()).then_some((x + 1, y)));
+        // After a symbol that may be wide, the column is set explicitly.
+        at = is_narrow(cell.symbol()).then_some((x + 1, y));
     }
     out.push_str("\x1b[0m");
 }
 
-/// Returns whether a symbol is one cell wide: ASCII, braille, blocks and lines.
+/// Reports whether a symbol is certainly one cell wide: ASCII, braille, blocks and lines.
 fn is_narrow(symbol: &str) -> bool {
-    symbol.chars().all(|symbol| ('\u{2500}'..='\u{28ff}').contains(&symbol))
+    symbol.is_ascii() || symbol.chars().all(|symbol| ('\u{2500}'..='\u{28ff}').contains(&symbol))
 }
 
 fn sgr(colour: Color, modifier: Modifier) -> String {
@@ -226,7 +227,7 @@ fn sgr(colour: Color, modifier: Modifier) -> String {
     codes
 }
 
-/// A cell in ASCII.
+/// Replaces the symbol of a cell by ASCII.
 fn in_ascii(cell: &mut Cell) {
     let Some(symbol) = cell.symbol().chars().next().filter(|symbol| !symbol.is_ascii()) else { return };
     cell.set_char(match symbol {
@@ -237,7 +238,7 @@ fn in_ascii(cell: &mut Cell) {
         '▍' | '▎' | '▏' | '·' => '.',
         '≤' => '<',
         '×' => 'x',
-        // By how many dots are set.
+        // By the number of dots.
         '\u{2800}'..='\u{28ff}' => {
             [' ', '.', '.', ':', ':', '+', '+', '#', '#'][(symbol as u32 & 0xff).count_ones() as usize]
         }
@@ -251,18 +252,18 @@ mod tests {
     use ratatui_core::style::Style;
 
     #[test]
-    fn only_what_is_different_is_written() {
+    fn only_changed_cells_are_written() {
         let area = Rect::new(0, 0, 8, 2);
         let (before, mut after) = (Buffer::empty(area), Buffer::empty(area));
         after.set_string(2, 1, "ab", Style::new().fg(Color::Indexed(33)).add_modifier(Modifier::BOLD));
         after.set_string(6, 1, "⣿", Style::new());
         let mut out = String::new();
-        cells(&mut out, &before.diff(&after));
+        write_cells(&mut out, &before.diff(&after));
         assert_eq!(out, "\x1b[2;3H\x1b[0;1;38;5;33mab\x1b[2;7H\x1b[0m⣿\x1b[0m");
     }
 
     #[test]
-    fn everything_has_a_place_in_ascii() {
+    fn every_symbol_has_an_ascii_replacement() {
         let shown = |symbol: char| {
             let mut cell = Cell::EMPTY;
             cell.set_char(symbol);

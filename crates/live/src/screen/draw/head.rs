@@ -1,42 +1,37 @@
-//! Header, key bar and help; and a short form for small terminals.
+//! Header, key bar, help, and a short form for small terminals.
 
 use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 use units::count;
 
-use super::canvas::{Canvas, Palette, fitting, rows};
+use super::canvas::{BOLD, Canvas, DIM, fitting, rows};
 use super::{KINDS, ScreenView, clock, latency, rate, state};
-use crate::view::JobFacts;
 
-/// Draws the title, and the progress below.
+/// Draws the title, and the progress below it.
 pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
-    let column =
-        canvas.line(area, 0, &[(" ", Palette::faint()), (view.title, Palette::strong()), ("  ", Palette::faint())]);
-    let column = canvas.text(area, column, 0, view.lead, Palette::strong());
+    let column = canvas.line(area, 0, &[(" ", DIM), (view.title, BOLD), ("  ", DIM)]);
+    let column = canvas.text(area, column, 0, view.lead, BOLD);
     let (word, style) =
-        if view.paused { ("display paused", canvas.palette.odd()) } else { state(canvas, view.track().state) };
-    let room = area.width.saturating_sub(column + word.len() as u16 + 3);
-    canvas.text(area, column, 0, &what(view, usize::from(room)), ratatui_core::style::Style::new());
+        if view.paused { ("display paused", canvas.colours.notice()) } else { state(canvas, view.track().state) };
+    let width = area.width.saturating_sub(column + word.len() as u16 + 3);
+    canvas.text(area, column, 0, &workload(view, usize::from(width)), Style::new());
     canvas.right(area, 0, 0, &format!("{word} "), style);
     progress(canvas, rows(area, 1, 1), view);
 }
 
-/// Describes the chosen job, or all jobs together, in at most `room` characters.
-fn what(view: &ScreenView<'_>, room: usize) -> String {
-    let shown: Vec<&JobFacts> = match view.chosen.and_then(|index| view.jobs.get(index)) {
-        Some((facts, _)) => vec![*facts],
-        None => view.jobs.iter().map(|(facts, _)| *facts).collect(),
-    };
-    let Some(first) = shown.first() else { return "about to begin".to_owned() };
+/// Describes the chosen job, or all jobs together, in at most `width` characters.
+fn workload(view: &ScreenView<'_>, width: usize) -> String {
+    let shown = view.shown();
+    let Some((first, _)) = shown.first() else { return "about to begin".to_owned() };
     let name = if shown.len() == 1 { first.name.clone() } else { format!("{} jobs", shown.len()) };
-    let loads = distinct(shown.iter().map(|facts| facts.load.as_str()));
-    let engines = distinct(shown.iter().map(|facts| facts.engine));
-    let depth: u32 = shown.iter().map(|facts| facts.depth).sum();
-    let workers: usize = shown.iter().map(|facts| facts.workers.len()).sum();
+    let loads = distinct(shown.iter().map(|(facts, _)| facts.load.as_str()));
+    let engines = distinct(shown.iter().map(|(facts, _)| facts.engine));
+    let depth: u32 = shown.iter().map(|(facts, _)| facts.depth).sum();
+    let workers: usize = shown.iter().map(|(facts, _)| facts.workers.len()).sum();
     let by = if workers > 1 { format!(" by {workers}") } else { String::new() };
-    let targets = distinct(shown.iter().map(|facts| facts.target.as_str()));
-    let file = |facts: &&JobFacts| facts.target.rsplit('/').next().unwrap_or_default().to_owned();
-    let files = distinct(shown.iter().map(file).collect::<Vec<_>>().iter().map(String::as_str));
-    // What is known anyway goes first: the folder, the target, the engine.
+    let targets = distinct(shown.iter().map(|(facts, _)| facts.target.as_str()));
+    let files = distinct(shown.iter().map(|(facts, _)| facts.target.rsplit('/').next().unwrap_or_default()));
+    // Shorter forms drop what the user most likely knows: the folder, the target, the engine.
     let depth = format!("depth {depth}{by}");
     let forms = [
         vec![&name, &loads, &engines, &depth, &targets],
@@ -45,17 +40,17 @@ fn what(view: &ScreenView<'_>, room: usize) -> String {
         vec![&name, &loads, &depth],
         vec![&name, &loads],
     ];
-    fitting(room, &forms.map(|form| form.into_iter().map(String::as_str).collect::<Vec<_>>().join(" · ")))
+    fitting(width, &forms.map(|form| form.into_iter().map(String::as_str).collect::<Vec<_>>().join(" · ")))
 }
 
-/// The different ones of several words, two of which are named.
+/// Joins distinct words; more than two are cut.
 fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut named: Vec<&str> = Vec::new();
-    words.for_each(|word| {
+    for word in words {
         if !named.contains(&word) {
             named.push(word);
         }
-    });
+    }
     let more = if named.len() > 2 { ", …" } else { "" };
     named.truncate(2);
     named.join(", ") + more
@@ -64,11 +59,11 @@ fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> String {
 fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     if let Some(making) = view.making {
         let text = format!(" {:5.1}%  writing {} before the run", 100.0 * making.fraction, making.path);
-        canvas.text(area, 0, 0, &text, canvas.palette.odd());
+        canvas.text(area, 0, 0, &text, canvas.colours.notice());
         return;
     }
     let elapsed = format!(" {}  ", clock(view.elapsed));
-    let column = canvas.text(area, 0, 0, &elapsed, Palette::strong());
+    let column = canvas.text(area, 0, 0, &elapsed, BOLD);
     let end = match (view.fraction, view.eta) {
         (Some(fraction), Some(eta)) => format!("  {:.0} %  {} left ", 100.0 * fraction.min(1.0), clock(eta)),
         (Some(fraction), None) => format!("  {:.0} % ", 100.0 * fraction.min(1.0)),
@@ -77,13 +72,13 @@ fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let width = area.width.saturating_sub(column + end.chars().count() as u16);
     if let Some(fraction) = view.fraction {
         let done = (fraction.clamp(0.0, 1.0) * f64::from(width)).round() as u16;
-        canvas.text(area, column, 0, &"━".repeat(usize::from(done)), canvas.palette.good());
-        canvas.text(area, column + done, 0, &"─".repeat(usize::from(width - done)), Palette::faint());
+        canvas.text(area, column, 0, &"━".repeat(usize::from(done)), canvas.colours.good());
+        canvas.text(area, column + done, 0, &"─".repeat(usize::from(width - done)), DIM);
     }
-    canvas.right(area, column, 0, &end, ratatui_core::style::Style::new());
+    canvas.right(area, column, 0, &end, Style::new());
 }
 
-/// Draws the keys, as far as space permits.
+/// Draws the keys that fit.
 pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let pause = if view.paused { "go on" } else { "pause display" };
     let mut keys = vec![("q", "stop"), ("space", pause), ("+ -", "time")];
@@ -96,11 +91,11 @@ pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
         if usize::from(area.width.saturating_sub(column)) < key.len() + meaning.len() + 1 {
             break;
         }
-        column = canvas.text(area, column, 0, key, Palette::strong());
-        column = canvas.text(area, column + 1, 0, meaning, Palette::faint()) + 3;
+        column = canvas.text(area, column, 0, key, BOLD);
+        column = canvas.text(area, column + 1, 0, meaning, DIM) + 3;
     }
     if let Some(address) = view.metrics {
-        canvas.right(area, column, 0, &format!("{address} "), Palette::faint());
+        canvas.right(area, column, 0, &format!("{address} "), DIM);
     }
 }
 
@@ -124,30 +119,30 @@ pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
     let inside = canvas.frame(frame, "keys");
     for (row, (key, meaning)) in (0..).zip(HELP) {
         let column = if key.is_empty() { 1 } else { 15 };
-        canvas.text(inside, 1, row + 1, key, Palette::strong());
-        canvas.text(inside, column, row + 1, meaning, ratatui_core::style::Style::new());
+        canvas.text(inside, 1, row + 1, key, BOLD);
+        canvas.text(inside, column, row + 1, meaning, Style::new());
     }
     canvas.foot(frame, "any key goes back", "docs/live.md");
 }
 
-/// Figures without graphs.
+/// Draws figures without graphs.
 pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
-    let far = match (view.making, view.fraction, view.eta) {
+    let progress = match (view.making, view.fraction, view.eta) {
         (Some(making), ..) => format!("writing {:.0} %", 100.0 * making.fraction),
         (_, Some(fraction), Some(eta)) => format!("{:.0} % {} left", 100.0 * fraction.min(1.0), clock(eta)),
         _ => clock(view.elapsed),
     };
     let (word, style) = state(canvas, view.track().state);
     let word = if view.paused { "paused" } else { word };
-    let column = canvas.text(area, 0, 0, &format!("{far} "), Palette::strong());
+    let column = canvas.text(area, 0, 0, &format!("{progress} "), BOLD);
     canvas.text(area, column, 0, word, style);
     let mut row = 1;
     for kind in view.kinds() {
         let (now, tail) = (view.now(), view.now().tail(kind));
-        let style = canvas.palette.kind(kind);
+        let style = canvas.colours.kind(kind);
         let latency = format!("p99 {}", latency(tail[1]));
         let both = format!("{latency} {}", rate(now.bytes[kind]));
-        // Half a figure is a wrong one.
+        // A cut figure would be misread.
         let below = if both.len() <= usize::from(area.width) { both } else { latency };
         let lines = [format!("{} {} IOPS", KINDS[kind], count(now.iops[kind].round())), below];
         for line in lines {
@@ -155,5 +150,5 @@ pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) 
             row += 1;
         }
     }
-    canvas.text(area, 0, (area.height.saturating_sub(1)).max(row), "q stop  ? help", Palette::faint());
+    canvas.text(area, 0, (area.height.saturating_sub(1)).max(row), "q stop  ? help", DIM);
 }

@@ -4,40 +4,26 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use units::count;
 
-use super::canvas::{Canvas, Palette, columns, rows};
+use super::canvas::{BOLD, Canvas, DIM, REVERSED, columns, rows};
 use super::{KINDS, ScreenView, latency, rate, state};
 use crate::screen::sampler::{ScreenState, Track};
 
-/// A column: its heading, its width, and how much it matters; where there is no room, those that matter least are left out.
+/// A column of the table.
 struct JobColumn {
     heading: &'static str,
     width: u16,
-    matters: u8,
-    left: bool,
+    /// Columns of the lowest priority are left out if not all fit.
+    priority: u8,
+    left_aligned: bool,
 }
 
-const fn right(heading: &'static str, width: u16, matters: u8) -> JobColumn {
-    JobColumn { heading, width, matters, left: false }
-}
-
-/// Names of jobs have at least so much room, and at most.
-const NAME: (u16, u16) = (12, 40);
-
-/// Returns the width of names, the longest of which has so many characters, and the columns that fit beside them.
-fn fitting(width: u16, longest: usize) -> (u16, Vec<&'static JobColumn>) {
-    let name = (longest.min(100) as u16).clamp(NAME.0, NAME.1);
-    let taken = |shown: &[&JobColumn]| shown.iter().map(|column| column.width + 1).sum::<u16>();
-    let mut shown: Vec<&JobColumn> = COLUMNS.iter().collect();
-    while shown.len() > 2 && taken(&shown) + name.min(20) + 2 > width {
-        let least = shown.iter().map(|column| column.matters).min().unwrap_or(0);
-        shown.retain(|column| column.matters > least);
-    }
-    (width.saturating_sub(taken(&shown) + 2).min(name), shown)
+const fn right(heading: &'static str, width: u16, priority: u8) -> JobColumn {
+    JobColumn { heading, width, priority, left_aligned: false }
 }
 
 const COLUMNS: [JobColumn; 10] = [
-    JobColumn { heading: "state", width: 9, matters: 4, left: true },
-    JobColumn { heading: "kind", width: 5, matters: 9, left: true },
+    JobColumn { heading: "state", width: 9, priority: 4, left_aligned: true },
+    JobColumn { heading: "kind", width: 5, priority: 9, left_aligned: true },
     right("IOPS", 7, 9),
     right("bandwidth", 10, 7),
     right("p50", 7, 5),
@@ -48,77 +34,84 @@ const COLUMNS: [JobColumn; 10] = [
     right("errors", 6, 2),
 ];
 
+/// Minimum and maximum width of job names.
+const NAME: (u16, u16) = (12, 40);
+
+/// Returns the width of names, the longest of which has `longest` characters, and the columns that fit beside them.
+fn fitting(width: u16, longest: usize) -> (u16, Vec<usize>) {
+    let name = (longest.min(100) as u16).clamp(NAME.0, NAME.1);
+    let taken = |shown: &[usize]| shown.iter().map(|&index| COLUMNS[index].width + 1).sum::<u16>();
+    let mut shown: Vec<usize> = (0..COLUMNS.len()).collect();
+    while shown.len() > 2 && taken(&shown) + name.min(20) + 2 > width {
+        let lowest = shown.iter().map(|&index| COLUMNS[index].priority).min().unwrap_or(0);
+        shown.retain(|&index| COLUMNS[index].priority > lowest);
+    }
+    (width.saturating_sub(taken(&shown) + 2).min(name), shown)
+}
+
 /// One line of the table.
 struct JobRow {
-    /// The job, and whether it is its first line.
+    /// The job; `None` for all jobs together.
     job: Option<usize>,
+    /// Whether this is the first line of the job.
     first: bool,
     name: String,
     cells: [(String, Style); 10],
 }
 
-/// Returns the lines of the table.
+/// Returns the number of lines of the table.
 pub(super) fn lines(view: &ScreenView<'_>) -> usize {
     let of_jobs: usize = view.jobs.iter().map(|(_, track)| kinds(track).len()).sum();
     of_jobs + usize::from(view.jobs.len() > 1) * kinds(view.all).len()
 }
 
-/// The kinds that a job is busy with; one line at least.
+/// Returns the kinds of operation that a job currently does, at least one.
 fn kinds(track: &Track) -> Vec<usize> {
     let kinds: Vec<usize> = (0..3).filter(|&kind| track.now.iops[kind] > 0.0).collect();
     if kinds.is_empty() { vec![0] } else { kinds }
 }
 
-/// The jobs, as many as there is room for around the chosen one.
+/// Draws the jobs that fit, around the chosen one.
 pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let inside = canvas.frame(area, "jobs");
     let lines = all_lines(canvas, view);
     let (name, shown) = fitting(inside.width, lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0));
-    head(canvas, inside, name, &shown);
-    let room = usize::from(inside.height.saturating_sub(1));
+    canvas.text(columns(inside, 0, name + 1), 1, 0, "job", DIM);
+    cells_of(canvas, rows(inside, 0, 1), (name, &shown), |index| (COLUMNS[index].heading, DIM));
+    let height = usize::from(inside.height.saturating_sub(1));
     let at = lines.iter().position(|line| line.job == view.chosen).unwrap_or(0);
-    let first = (at + 1).saturating_sub(room.div_ceil(2)).min(lines.len().saturating_sub(room));
-    for (row, line) in (1..).zip(lines.iter().skip(first).take(room)) {
+    let first = (at + 1).saturating_sub(height.div_ceil(2)).min(lines.len().saturating_sub(height));
+    for (row, line) in (1..).zip(lines.iter().skip(first).take(height)) {
         let chosen = view.jobs.len() > 1 && line.job == view.chosen && line.first;
-        let style = if chosen { Palette::chosen() } else { Style::new() };
+        let style = if chosen { REVERSED } else { Style::new() };
         let text = format!("{:width$}", if line.first { line.name.as_str() } else { "" }, width = usize::from(name));
         canvas.text(columns(inside, 0, name + 1), 1, row, &text, style);
-        for (place, column) in places(name, &shown) {
-            let index = COLUMNS.iter().position(|known| known.heading == column.heading).unwrap_or(0);
-            let (text, style) = &line.cells[index];
-            put(canvas, rows(columns(inside, place, column.width), row, 1), column, text, *style);
-        }
+        cells_of(canvas, rows(inside, row, 1), (name, &shown), |index| (&line.cells[index].0, line.cells[index].1));
     }
-    if lines.len() > room {
-        let last = (first + room).min(lines.len());
+    if lines.len() > height {
+        let last = (first + height).min(lines.len());
         canvas.foot(area, &format!("{} to {last} of {}", first + 1, lines.len()), "tab, arrows");
     }
 }
 
-fn head(canvas: &mut Canvas<'_>, inside: Rect, name: u16, shown: &[&JobColumn]) {
-    canvas.text(columns(inside, 0, name + 1), 1, 0, "job", Palette::faint());
-    for (place, column) in places(name, shown) {
-        let cell = rows(columns(inside, place, column.width), 0, 1);
-        put(canvas, cell, column, column.heading, Palette::faint());
-    }
-}
-
-/// Returns the first column of each table column.
-fn places<'a>(name: u16, shown: &[&'a JobColumn]) -> Vec<(u16, &'a JobColumn)> {
+/// Draws the shown cells of one line behind the name.
+fn cells_of<'a>(
+    canvas: &mut Canvas<'_>,
+    line: Rect,
+    (name, shown): (u16, &[usize]),
+    cell: impl Fn(usize) -> (&'a str, Style),
+) {
     let mut next = name + 2;
-    let place = |column: &&'a JobColumn| {
-        let here = next;
-        next += column.width + 1;
-        (here, *column)
-    };
-    shown.iter().map(place).collect()
-}
-
-fn put(canvas: &mut Canvas<'_>, cell: Rect, column: &JobColumn, text: &str, style: Style) {
-    if column.left {
-        canvas.text(cell, 0, 0, text, style);
-    } else {
-        canvas.right(cell, 0, 0, text, style);
+    for &index in shown {
+        let JobColumn { width, left_aligned, .. } = COLUMNS[index];
+        let area = columns(line, next, width);
+        let (text, style) = cell(index);
+        if left_aligned {
+            canvas.text(area, 0, 0, text, style);
+        } else {
+            canvas.right(area, 0, 0, text, style);
+        }
+        next += width + 1;
     }
 }
 
@@ -135,30 +128,28 @@ fn all_lines(canvas: &Canvas<'_>, view: &ScreenView<'_>) -> Vec<JobRow> {
 }
 
 fn lines_of(canvas: &Canvas<'_>, job: Option<usize>, name: &str, track: &Track) -> Vec<JobRow> {
-    let line = |(first, kind): (bool, usize)| JobRow {
+    let line = |(index, kind)| JobRow {
         job,
-        first,
+        first: index == 0,
         name: name.to_owned(),
-        cells: cells(canvas, track, kind, first),
+        cells: cells(canvas, track, kind, index == 0),
     };
-    let kinds = kinds(track);
-    kinds.iter().enumerate().map(|(index, kind)| line((index == 0, *kind))).collect()
+    kinds(track).into_iter().enumerate().map(line).collect()
 }
 
 fn cells(canvas: &Canvas<'_>, track: &Track, kind: usize, first: bool) -> [(String, Style); 10] {
     let now = &track.now;
-    let tail = now.tail(kind).map(|value| (latency(value), Style::new()));
-    let [p50, p99, p999] = tail;
+    let [p50, p99, p999] = now.tail(kind).map(|value| (latency(value), Style::new()));
     let plain = |text: String| (text, Style::new());
     let of_job = |text: String| if first { plain(text) } else { plain(String::new()) };
     let (word, style) = state(canvas, track.state);
     let busy = track.state != ScreenState::Waiting;
     let dash = |text: String| if busy { text } else { "-".to_owned() };
-    let errors = if now.errors > 0 { canvas.palette.bad() } else { Palette::faint() };
+    let errors = if now.errors > 0 { canvas.colours.bad() } else { DIM };
     [
         if first { (word.to_owned(), style) } else { plain(String::new()) },
-        if busy { (KINDS[kind].to_owned(), canvas.palette.kind(kind)) } else { plain("-".to_owned()) },
-        (dash(count(now.iops[kind].round())), Palette::strong()),
+        if busy { (KINDS[kind].to_owned(), canvas.colours.kind(kind)) } else { plain("-".to_owned()) },
+        (dash(count(now.iops[kind].round())), BOLD),
         plain(dash(rate(now.bytes[kind]))),
         p50,
         p99,

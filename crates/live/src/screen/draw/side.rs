@@ -4,11 +4,11 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use units::{count, percent, significant};
 
-use super::canvas::{Canvas, Palette, fitting, rows};
+use super::canvas::{BOLD, Canvas, DIM, fitting, rows};
 use super::{ScreenView, clock};
 use crate::screen::sampler::LimitNow;
 
-/// Returns the width beside the jobs.
+/// Returns the width of the panel beside the jobs.
 pub(super) fn width(area: Rect) -> u16 {
     match area.width {
         0..70 => 0,
@@ -17,30 +17,30 @@ pub(super) fn width(area: Rect) -> u16 {
     }
 }
 
-/// Returns the number of lines.
+/// Returns the number of lines that the panel needs.
 pub(super) fn lines(view: &ScreenView<'_>) -> usize {
     let credits = view.limits.iter().filter(|limit| limit.credits.is_some()).count();
     3 + view.limits.len().min(6) + credits + 2 * view.notes.len().min(4)
 }
 
-/// Everything that is to be said, the most important first.
+/// Draws notes, limits and the state of the generator, the most important first.
 pub(super) fn side(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     if area.width == 0 {
         return;
     }
     let inside = canvas.frame(area, if view.limits.is_empty() { "generator" } else { "limits" });
     let mut row = 0;
-    let room = usize::from(inside.width.saturating_sub(2));
+    let width = usize::from(inside.width.saturating_sub(2));
     for note in view.notes.iter().rev().take(4) {
-        for line in wrapped(note, room) {
-            canvas.text(inside, 1, row, &line, canvas.palette.bad());
+        for line in wrapped(note, width) {
+            canvas.text(inside, 1, row, &line, canvas.colours.bad());
             row += 1;
         }
     }
     if !view.limits.is_empty() {
         row = verdict(canvas, inside, row, view);
         let longest = view.limits.iter().map(|limit| limit.name.chars().count()).max().unwrap_or(0);
-        // Beside the name there is a bar, and how much is used.
+        // The rest of the line is for the bar and the percentage.
         let name = (longest as u16 + 1).min(inside.width.saturating_sub(11)).min(28);
         for limit in view.limits {
             if row + 2 < inside.height {
@@ -51,42 +51,42 @@ pub(super) fn side(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     generator(canvas, inside, row, view);
 }
 
-/// A text in two lines at most.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let cut = |text: &str| fitting(room, &[text.to_owned()]);
-    if text.chars().count() <= room {
+/// Wraps a text into at most two lines.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let cut = |text: &str| fitting(width, &[text.to_owned()]);
+    if text.chars().count() <= width {
         return vec![text.to_owned()];
     }
-    let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at + 1);
+    let end = text.char_indices().nth(width).map_or(text.len(), |(at, _)| at + 1);
     match text.get(..end).and_then(|head| head.rfind(' ')) {
         Some(space) => vec![text[..space].to_owned(), cut(&text[space + 1..])],
         None => vec![cut(text)],
     }
 }
 
-/// Which limit holds most operations back, if one does.
+/// Names the limit that throttles most operations, if any. Returns the next row.
 fn verdict(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<'_>) -> u16 {
-    let Some(most) = view.limits.iter().find(|limit| limit.decided >= 0.25) else {
-        canvas.text(inside, 1, row, "no limit is reached", canvas.palette.good());
+    let Some(binding) = view.limits.iter().find(|limit| limit.decided >= 0.25) else {
+        canvas.text(inside, 1, row, "no limit is reached", canvas.colours.good());
         return row + 1;
     };
-    let column = canvas.text(inside, 1, row, &format!("{} ", most.name), canvas.palette.odd().patch(Palette::strong()));
-    canvas.text(inside, column, row, &format!("decides {}", percent(most.decided)), canvas.palette.odd());
+    let column = canvas.text(inside, 1, row, &format!("{} ", binding.name), canvas.colours.notice().patch(BOLD));
+    canvas.text(inside, column, row, &format!("decides {}", percent(binding.decided)), canvas.colours.notice());
     row + 1
 }
 
-/// Its name and how much of it is used; in a second line what is left of its credits. Returns how many lines it took.
+/// Draws the name and the utilization of a limit, and its burst credits in a second line. Returns the number of lines.
 fn limit(canvas: &mut Canvas<'_>, area: Rect, name: u16, limit: &LimitNow) -> u16 {
-    let room = usize::from(name.saturating_sub(1));
-    canvas.text(area, 1, 0, &fitting(room, std::slice::from_ref(&limit.name)), Style::new());
-    let style = if limit.used > 0.95 { canvas.palette.odd() } else { canvas.palette.good() };
+    let name_width = usize::from(name.saturating_sub(1));
+    canvas.text(area, 1, 0, &fitting(name_width, std::slice::from_ref(&limit.name)), Style::new());
+    let style = if limit.used > 0.95 { canvas.colours.notice() } else { canvas.colours.good() };
     let used = format!("{:>5.0} % ", 100.0 * limit.used);
     let width = area.width.saturating_sub(name + 1 + used.len() as u16);
     canvas.bar(area, name + 1, 0, (width, limit.used), style);
     canvas.right(area, name, 0, &used, Style::new());
-    let Some((share, lasts)) = limit.credits else { return 1 };
-    let style = if share < 0.1 { canvas.palette.odd() } else { Palette::faint() };
-    let left = format!("credits {}", percent(share));
+    let Some((fraction, lasts)) = limit.credits else { return 1 };
+    let style = if fraction < 0.1 { canvas.colours.notice() } else { DIM };
+    let left = format!("credits {}", percent(fraction));
     let forms = match lasts.map(clock) {
         Some(lasts) => vec![format!("{left}, empty in {lasts}"), format!("credits empty in {lasts}")],
         None => vec![left],
@@ -102,11 +102,10 @@ fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<
         None => view.jobs.iter().filter(|(_, track)| track.running > 0).map(|(facts, _)| facts.depth).sum(),
     };
     let in_flight = now.in_flight.map_or_else(|| "-".to_owned(), |mean| significant(mean, 3));
-    let pieces =
-        [("in flight ", Palette::faint()), (&in_flight, Palette::strong()), (&format!(" of {depth}"), Style::new())];
+    let pieces = [("in flight ", DIM), (&in_flight, BOLD), (&format!(" of {depth}"), Style::new())];
     canvas.line(Rect { x: inside.x + 1, width: inside.width.saturating_sub(1), ..inside }, row, &pieces);
     if now.errors > 0 {
-        canvas.right(inside, 0, row, &format!("{} errors ", count(now.errors as f64)), canvas.palette.bad());
+        canvas.right(inside, 0, row, &format!("{} errors ", count(now.errors as f64)), canvas.colours.bad());
     }
     if let Some((p50, p99)) = now.lateness {
         let forms = [format!("late by p50 {p50}, p99 {p99}"), format!("late by p99 {p99}")];
@@ -115,5 +114,5 @@ fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<
     }
     let workers: usize = view.jobs.iter().map(|(facts, _)| facts.workers.len()).sum();
     let row = row + 1 + u16::from(now.lateness.is_some());
-    canvas.text(inside, 1, row, &format!("{} of {workers} workers run", view.all.running), Palette::faint());
+    canvas.text(inside, 1, row, &format!("{} of {workers} workers run", view.all.running), DIM);
 }

@@ -1,12 +1,12 @@
-//! Screens as they are drawn from made-up figures, cell by cell, in files beside this one. After a change that is wanted:
-//! `FATHOM_ACCEPT=1 cargo test -p live`, and look at the difference.
+//! Compares screens of synthetic figures, cell by cell, with the files in `screens`. To accept a change, run
+//! `FATHOM_ACCEPT=1 cargo test -p live` and review the difference.
 
 use std::path::Path;
 
 use super::*;
 use crate::screen::sampler::{ScreenSampler, example};
 
-/// The text of a screen.
+/// Returns the text of a screen.
 fn text(buffer: &Buffer) -> String {
     let row = |y| {
         let row: String = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
@@ -17,7 +17,7 @@ fn text(buffer: &Buffer) -> String {
 
 fn drawn(view: &ScreenView<'_>, width: u16, height: u16) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-    draw(view, &mut buffer, Palette::Many);
+    draw(view, &mut buffer, Colours::Many);
     buffer
 }
 
@@ -26,13 +26,13 @@ fn assert_screen(name: &str, view: &ScreenView<'_>, width: u16, height: u16) {
     let found = text(&drawn(view, width, height));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/screen/draw/screens").join(format!("{name}.txt"));
     if std::env::var_os("FATHOM_ACCEPT").is_some() {
-        std::fs::write(&path, &found).expect("the screens can be written");
+        std::fs::write(&path, &found).expect("the expected screen is written");
     }
-    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == wanted, "{name} is drawn differently; it is now\n{found}");
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{name} is drawn differently; it is now\n{found}");
 }
 
-/// What is drawn of a made-up run.
+/// Returns the view of a synthetic run.
 fn view<'a>(facts: &'a [JobFacts], sampler: &'a ScreenSampler) -> ScreenView<'a> {
     ScreenView {
         title: "fathom run",
@@ -54,7 +54,7 @@ fn view<'a>(facts: &'a [JobFacts], sampler: &'a ScreenSampler) -> ScreenView<'a>
 }
 
 #[test]
-fn one_job_of_reads_fills_screens_of_every_size() {
+fn a_read_job_fills_screens_of_every_size() {
     let (facts, sampler) = example::reads();
     let view = view(&facts, &sampler);
     assert_screen("reads-80x24", &view, 80, 24);
@@ -63,7 +63,7 @@ fn one_job_of_reads_fills_screens_of_every_size() {
 }
 
 #[test]
-fn reads_and_writes_have_graphs_of_their_own_and_limits_are_named() {
+fn reads_and_writes_have_separate_graphs_and_limits_are_named() {
     let (facts, sampler) = example::mixed_on_a_model();
     let notes = ["logs: /mnt/x cannot be opened: Permission denied; run as its owner".to_owned()];
     let metrics = Some("http://127.0.0.1:9184/metrics");
@@ -74,7 +74,7 @@ fn reads_and_writes_have_graphs_of_their_own_and_limits_are_named() {
 }
 
 #[test]
-fn many_jobs_scroll_around_the_chosen_one() {
+fn a_long_job_list_scrolls_to_the_chosen_job() {
     let (facts, sampler) = example::many(40);
     let view = ScreenView { chosen: Some(20), ..view(&facts, &sampler) };
     let screen = text(&drawn(&view, 100, 30));
@@ -83,7 +83,7 @@ fn many_jobs_scroll_around_the_chosen_one() {
 }
 
 #[test]
-fn before_anything_is_known_and_in_the_help_there_is_something_to_read() {
+fn layout_progress_and_help_are_drawn_before_the_run() {
     let sampler = ScreenSampler::new();
     let making = FileProgress { path: "/data/test.bin".to_owned(), fraction: 0.5 };
     let view = ScreenView { making: Some(&making), fraction: None, eta: None, ..view(&[], &sampler) };
@@ -93,26 +93,26 @@ fn before_anything_is_known_and_in_the_help_there_is_something_to_read() {
 }
 
 #[test]
-fn no_size_of_a_terminal_and_no_name_of_a_job_break_the_screen() {
+fn no_terminal_size_or_job_name_breaks_the_screen() {
     let (mut facts, sampler) = example::mixed_on_a_model();
     facts[0].name = "\u{1b}[31mnäme\t漢字".repeat(20);
-    let whole = view(&facts, &sampler);
+    let original = view(&facts, &sampler);
     for (width, height) in
         [(0, 0), (1, 1), (2, 40), (20, 5), (44, 14), (45, 15), (70, 14), (300, 4), (300, 100), (8, 200)]
     {
         for help in [false, true] {
             for chosen in [None, Some(0), Some(7)] {
-                let buffer = drawn(&ScreenView { help, chosen, ..whole.clone() }, width, height);
-                assert!(!text(&buffer).contains('\u{1b}'), "a name must not speak to the terminal");
+                let buffer = drawn(&ScreenView { help, chosen, ..original.clone() }, width, height);
+                assert!(!text(&buffer).contains('\u{1b}'), "escape sequences in names must not reach the terminal");
             }
         }
     }
 }
 
 #[test]
-fn without_colours_nothing_is_coloured() {
+fn no_cell_is_coloured_without_colours() {
     let (facts, sampler) = example::mixed_on_a_model();
     let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 40));
-    draw(&view(&facts, &sampler), &mut buffer, Palette::Plain);
+    draw(&view(&facts, &sampler), &mut buffer, Colours::None);
     assert!(buffer.content.iter().all(|cell| cell.fg == ratatui_core::style::Color::Reset));
 }

@@ -1,16 +1,18 @@
-//! What a server tells of itself, while it serves and at its end.
+//! Statistics, metrics and closing reports of servers.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 
+use super::common::devices::tool;
 use super::common::json::Json;
-use super::common::{Scratch, fathom, fio, require, run};
-use super::place::{Place, stopped, tool, wait_for};
+use super::common::openmetrics::free_port;
+use super::common::{Scratch, fathom, fio, require, run, wait_for};
+use super::place::{Place, stopped};
 
 const FAST: &str = "custom,size=64MiB,iops=100000,latency=50us";
 
 #[test]
-fn an_idle_server_tells_of_the_last_that_was_done() {
+fn statistics_of_an_idle_server_include_its_last_request() {
     require!(NbdTools);
     let place = Place::new();
     let _server = place.serve("custom,size=64MiB,iops=100000,latency=5ms");
@@ -35,39 +37,34 @@ fn an_idle_server_tells_of_the_last_that_was_done() {
     assert!(metrics.contains("fathom_serve_bytes_total{export=\"\",kind=\"write\"} 65536\n"), "{metrics}");
 }
 
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn asked(port: u16, question: &str) -> String {
+fn request(port: u16, request: &str) -> String {
     let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    client.write_all(question.as_bytes()).unwrap();
-    let mut answer = String::new();
-    client.read_to_string(&mut answer).unwrap();
-    answer
+    client.write_all(request.as_bytes()).unwrap();
+    let mut response = String::new();
+    client.read_to_string(&mut response).unwrap();
+    response
 }
 
 #[test]
-fn metrics_are_scraped_while_it_serves() {
+fn metrics_are_served() {
     let (place, port) = (Place::new(), free_port());
     let server = place.serve(&format!("{FAST} --metrics 127.0.0.1:{port}"));
-    wait_for("the first figures", || asked(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").contains("size_bytes{"));
-    let answer = asked(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    wait_for("metrics", || request(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").contains("size_bytes{"));
+    let response = request(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     assert!(
         head.starts_with("HTTP/1.1 200 OK") && head.contains("application/openmetrics-text; version=1.0.0"),
         "{head}"
     );
     assert!(body.contains("fathom_serve_size_bytes{export=\"\"} 67108864\n") && body.ends_with("# EOF\n"), "{body}");
     assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
-    assert!(asked(port, "GET / HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404 "));
-    assert!(asked(port, "POST /metrics HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    assert!(request(port, "GET / HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404 "));
+    assert!(request(port, "POST /metrics HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 405 "));
     assert!(stopped(server).expect_code(0).stderr.contains(&format!("curl http://127.0.0.1:{port}/metrics")));
 }
 
 #[test]
-fn exports_on_one_machine_share_its_cap() {
+fn exports_on_one_machine_share_its_limit() {
     require!(Fio);
     let place = Place::new();
     let volume = "gcp/pd-ssd@2019,size=2048GB,vcpus=8";
@@ -104,18 +101,17 @@ fn the_closing_report_is_written_to_files() {
     let (place, scratch) = (Place::new(), Scratch::new());
     let files = ["a.json", "a.txt", "a.prom"].map(|name| format!(" -o {}", scratch.text(name))).concat();
     place.serve_while(&format!("{FAST} --seed 5{files}"), "true").expect_code(0);
-    let read = |name| std::fs::read_to_string(scratch.path(name)).unwrap();
-    assert_eq!(Json::read(&read("a.json")).whole("seed"), 5);
-    assert!(read("a.txt").contains("seed 5") && read("a.prom").ends_with("# EOF\n"));
+    assert_eq!(Json::read(&scratch.read("a.json")).whole("seed"), 5);
+    assert!(scratch.read("a.txt").contains("seed 5") && scratch.read("a.prom").ends_with("# EOF\n"));
 }
 
 #[test]
-fn a_machine_limit_that_is_not_known_is_told_at_the_start_and_at_the_end() {
+fn unknown_machine_limits_are_noted_at_start_and_end() {
     let place = Place::new();
     let end = stopped(place.serve("azure/p10,machine=D8s_v3 --seed 5")).expect_code(0);
-    let said = "machine limit unknown: the catalogue has no machine maximum throughput of D8s_v3";
-    assert!(end.stderr.contains(&format!("note        {said}")), "{}", end.stderr);
-    assert!(end.stdout.contains(&format!("note: {said}")), "{}", end.stdout);
+    let note = "machine limit unknown: the catalogue has no machine maximum throughput of D8s_v3";
+    assert!(end.stderr.contains(&format!("note        {note}")), "{}", end.stderr);
+    assert!(end.stdout.contains(&format!("note: {note}")), "{}", end.stdout);
     let known = stopped(place.serve("azure/p10 --seed 5")).expect_code(0);
     assert!(!known.stderr.contains("limit unknown") && !known.stdout.contains("note:"), "{}", known.stdout);
 }

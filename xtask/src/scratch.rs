@@ -1,0 +1,34 @@
+//! Scratch directories and builds of Fathom.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// A scratch directory below the temporary directory, removed on drop.
+pub(crate) struct ScratchDir(pub(crate) PathBuf);
+
+impl ScratchDir {
+    /// Creates `fathom-PURPOSE-PID`.
+    pub(crate) fn new(purpose: &str) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("fathom-{purpose}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        // Best effort: a directory that is left has the process ID in its name.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Builds Fathom and returns the program, which cargo writes to `profile` below the target directory.
+pub(crate) fn build(root: &Path, options: &[&str], profile: &str) -> Result<PathBuf> {
+    let status =
+        Command::new("cargo").arg("build").args(options).args(["--bin", "fathom"]).current_dir(root).status()?;
+    ensure!(status.success(), "fathom cannot be built");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join(profile).join("fathom"))
+}
