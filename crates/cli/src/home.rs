@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use store::RunStore;
 
 /// Remedy where runs cannot be saved at the usual place.
-pub(crate) const ELSEWHERE: &str = "keep runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
+pub(crate) const ELSEWHERE: &str = "save runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
 
 /// The folder of the store.
 ///

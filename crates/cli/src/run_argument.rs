@@ -38,7 +38,7 @@ pub(crate) fn resolve(which: &str) -> Result<ResolvedRun, String> {
 /// The run that was begun last.
 const LAST: &str = "last";
 
-/// Whether a word means the bytes of a file or of standard input, and not a run that was kept.
+/// Whether a word means the bytes of a file or of standard input, and not a saved run.
 pub(crate) fn is_file(which: &str) -> bool {
     let (path, _) = input_file::numbered(Path::new(which));
     input_file::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))

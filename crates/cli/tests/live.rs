@@ -134,7 +134,7 @@ fn the_screen_starts_resizes_and_stops_at_a_key() {
     let begun = terminal.wait_for(0, ENTER);
     let drawn = terminal.wait_for(begun, "service latency");
     terminal.press("?");
-    let help = terminal.wait_for(drawn, "any key goes back");
+    let help = terminal.wait_for(drawn, "any key closes this help");
     terminal.press("x");
     let back = terminal.wait_for(help, "service latency");
     terminal.press("-p");
@@ -224,7 +224,7 @@ fn without_a_terminal_live_is_refused() {
     let scratch = Scratch::new();
     let line = format!("--name=a --filename={} --rw=write --size=1m", scratch.text("data"));
     for (words_of, message) in [
-        (format!("run --live {line}"), "--live: standard error is no terminal"),
+        (format!("run --live {line}"), "--live: standard error is not a terminal"),
         (format!("run --live --progress plain {line}"), "cannot be used with"),
         ("sim --live --on hdd/7200rpm --name=a --rw=randread".to_owned(), "use `fathom run --on VOLUME --live`"),
     ] {

@@ -32,27 +32,27 @@ impl<'a> JobMetrics<'a> {
 }
 
 const BUILD: Metric = Metric::new("fathom_build", Info, "The version of Fathom.");
-const ELAPSED: Metric = Metric::new("fathom_elapsed_seconds", Gauge, "Since the first job began.");
+const ELAPSED: Metric = Metric::new("fathom_elapsed_seconds", Gauge, "Time since the first job started.");
 const PROGRESS: Metric = Metric::new("fathom_progress_ratio", Gauge, "How much is done, from 0 to 1.");
 const LATENCY: Metric = Metric::new(
     "fathom_latency_seconds",
     Buckets,
     "Time from the intended instant to completion; where there is no schedule, from submission.",
 );
-const WORKERS: Metric = Metric::new("fathom_running_workers", Gauge, "Workers that are at work.");
+const WORKERS: Metric = Metric::new("fathom_running_workers", Gauge, "Running workers.");
 const LATENESS: Metric =
     Metric::new("fathom_lateness_seconds", Summary, "How much later than planned the generator was ready to issue.");
 const LIMIT_REQUESTS: Metric = Metric::new("fathom_limit_requests", Counter, "Requests that passed the limit.");
 const LIMIT_DECIDED: Metric = Metric::new("fathom_limit_decided", Counter, "Requests whose admission the limit set.");
 const LIMIT_DELAY: Metric =
-    Metric::new("fathom_limit_delay_seconds", Counter, "For how long the limit held requests back.");
+    Metric::new("fathom_limit_delay_seconds", Counter, "Total time for which the limit delayed requests.");
 const LIMIT_USED: Metric = Metric::new(
     "fathom_limit_used_ratio",
     Gauge,
     "How much of the limit was used since the start; above 1 while credits are spent.",
 );
 const LIMIT_CREDITS: Metric =
-    Metric::new("fathom_limit_credits_ratio", Gauge, "What is left of the burst credits, from 0 to 1.");
+    Metric::new("fathom_limit_credits_ratio", Gauge, "Remaining fraction of the burst credits, from 0 to 1.");
 
 /// Renders the metrics of a run.
 pub fn exposition(state: &ViewState) -> String {

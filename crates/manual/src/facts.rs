@@ -35,7 +35,7 @@ const USING: &[&str] = &["run", "sim", "sweep", "suite", "runs", "report", "comp
 /// Environment variables.
 pub const ENVIRONMENT: &[Fact] = &[
     fact("NO_COLOR", &[], "Set to anything: no colours."),
-    fact("CLICOLOR_FORCE", &[], "Set to anything: colours even where no terminal is."),
+    fact("CLICOLOR_FORCE", &[], "Set to anything: colours even without a terminal."),
     fact("TERM", &[], "With the value `dumb` there are no colours."),
     fact("COLORTERM", &["run"], "Set to anything: the full screen has 256 colours, as where TERM says so."),
     fact("LC_ALL", &["run"], "The full screen is drawn in ASCII unless this, `LC_CTYPE` or `LANG` says UTF-8."),
@@ -58,11 +58,7 @@ pub const ENVIRONMENT: &[Fact] = &[
         PRUNING,
         "How much all runs may take, such as `10GiB`; 4 GiB where it is not set, or `unlimited`.",
     ),
-    fact(
-        "XDG_STATE_HOME",
-        &["suite"],
-        "What is done of suites is kept below it; `~/.local/state` where it is not set.",
-    ),
+    fact("XDG_STATE_HOME", &["suite"], "Progress of suites is saved below it; `~/.local/state` where it is not set."),
     fact("XDG_RUNTIME_DIR", &["serve"], "Sockets without a path of their own are below it, else below `TMPDIR`."),
     fact("TMPDIR", &["serve"], "Where sockets are, where there is no `XDG_RUNTIME_DIR`; `/tmp` where it is not set."),
 ];

@@ -26,7 +26,7 @@ pub(crate) fn of_job_options() -> String {
             }
         }
     }
-    page.section("OPTIONS THAT DO NOT WORK");
+    page.section("UNSUPPORTED OPTIONS");
     page.paragraph(
         "These options of fio are known and do nothing here. One that asks for what does not happen anyway is an error at \
          its place; `fathom options NAME` says what is so of it.",

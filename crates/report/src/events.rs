@@ -16,7 +16,7 @@ pub enum Event {
     },
     /// How far the run is; about once a second.
     Progress {
-        /// Since the first job began.
+        /// Time since the first job started.
         elapsed_s: f64,
         /// How much is done, from 0 to 1; `null` where the end is not known.
         fraction: Option<f64>,

@@ -28,7 +28,7 @@ pub enum Reason {
     #[error("damaged: {0}")]
     Damaged(String),
     /// It is not a run of this program.
-    #[error("not a run that was kept: {0}")]
+    #[error("not a saved run: {0}")]
     Foreign(String),
     /// A later version of the program wrote it.
     #[error("of version {found}, but this program knows versions up to {known}")]
@@ -78,10 +78,10 @@ impl Error {
                 "make room, remove runs, or keep them elsewhere"
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "make it accessible to you, or keep runs elsewhere"
+                "make it accessible to you, or save runs elsewhere"
             }
             io::ErrorKind::NotFound => "check the path",
-            _ => "check the file system, or keep runs elsewhere",
+            _ => "check the file system, or save runs elsewhere",
         };
         Self::new(path, Reason::Io { doing, error }, remedy)
     }

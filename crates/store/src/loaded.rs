@@ -87,7 +87,7 @@ impl RunStore {
     }
 
     fn unknown(&self, which: &str) -> Error {
-        let remedy = "list the runs that are kept, and name one by its id or \"last\"";
+        let remedy = "list saved runs, and name one by its id or \"last\"";
         Error::new(&self.root, Reason::Unknown(which.to_owned()), remedy)
     }
 

@@ -63,7 +63,7 @@ fn a_read_only_store_can_be_read() {
     let refused = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
     let error = add(&store, RunKind::Run, "b", &sample(1)).unwrap_err();
     assert!(kind_of(&error).is_some_and(|kind| refused.contains(&kind)), "{error}");
-    assert!(error.remedy.contains("keep runs elsewhere"), "{error}");
+    assert!(error.remedy.contains("save runs elsewhere"), "{error}");
     if mount.is_some() {
         assert!(store.remove(&[&id]).is_err());
         let error = RunStore::open(home.path().join("new")).unwrap_err();

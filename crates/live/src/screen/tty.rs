@@ -79,7 +79,7 @@ impl Tty {
         let remedy = "leave out --live: progress is printed as lines there";
         if !io::stderr().is_terminal() {
             return Err(format!(
-                "--live: standard error is no terminal, and the full screen would be drawn there; {remedy}"
+                "--live: standard error is not a terminal, and the full screen would be drawn there\nhelp: {remedy}"
             ));
         }
         if !features.full_screen {

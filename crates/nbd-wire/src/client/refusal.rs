@@ -7,7 +7,7 @@ pub enum ServerRefusal {
     #[error("does not know it")]
     Unsupported,
     /// `NBD_REP_ERR_POLICY`.
-    #[error("has been told not to allow it")]
+    #[error("forbids it by policy")]
     Policy,
     /// `NBD_REP_ERR_INVALID`.
     #[error("takes it for wrong")]
@@ -59,7 +59,7 @@ pub enum ClientError {
     #[error("the other side is no NBD server: it began with {0:#018x} instead of NBDMAGIC")]
     NotAServer(u64),
     /// The server is older than newstyle negotiation or configured so.
-    #[error("the server speaks the oldstyle negotiation, which was given up in 2015: have it speak newstyle")]
+    #[error("the server speaks the oldstyle negotiation, which is obsolete since 2015: enable newstyle")]
     Oldstyle,
     /// The server supports only `NBD_OPT_EXPORT_NAME`, which is not enough.
     #[error("the server does not speak fixed newstyle and can neither list its exports nor encrypt")]

@@ -2,7 +2,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
     /// The scheme is unknown.
-    #[error("`{0}` is no NBD address: it begins with nbd://, nbds://, nbd+unix:// or nbds+unix://")]
+    #[error("`{0}` is not an NBD address: it begins with nbd://, nbds://, nbd+unix:// or nbds+unix://")]
     Scheme(String),
     /// A character must be percent-encoded.
     #[error("{letter:?} at byte {place} must be written as {}", percent(*letter))]
@@ -16,7 +16,9 @@ pub enum UriError {
     #[error("`%` at byte {0} is not followed by two hexadecimal digits (a percent sign itself is %25)")]
     Percent(usize),
     /// A TCP address has no host.
-    #[error("there is no host: write it after //, as in nbd://localhost/export, or use nbd+unix:///export?socket=PATH")]
+    #[error(
+        "there is no host\nhelp: write it after //, as in nbd://localhost/export, or use nbd+unix:///export?socket=PATH"
+    )]
     NoHost,
     /// A Unix socket address has a host.
     #[error(
@@ -24,28 +26,28 @@ pub enum UriError {
     )]
     Host(String),
     /// The host is invalid.
-    #[error("`{0}` is no host; addresses of IPv6 stand in brackets, as in [::1]")]
+    #[error("`{0}` is not a host; IPv6 addresses are written in brackets, as in [::1]")]
     BadHost(String),
     /// A user name is given.
-    #[error("the user `{0}` is of no use here: leave it and the @ away")]
+    #[error("the user `{0}` has no meaning here\nhelp: leave it and the @ out")]
     User(String),
     /// The port is invalid.
-    #[error("`{0}` is no port: it is a number from 1 to 65535")]
+    #[error("`{0}` is not a port, which is a number from 1 to 65535")]
     Port(String),
     /// A Unix socket address has no socket.
-    #[error("there is no socket: add ?socket=PATH")]
+    #[error("there is no socket\nhelp: add ?socket=PATH")]
     NoSocket,
     /// The socket's path is empty.
-    #[error("the socket has an empty name: write ?socket=PATH")]
+    #[error("the path of the socket is empty\nhelp: write ?socket=PATH")]
     EmptySocket,
     /// A TCP address has a socket.
-    #[error("a socket has no place in a TCP address: use nbd+unix:// or leave it away")]
+    #[error("a TCP address takes no socket\nhelp: use nbd+unix://, or leave ?socket= out")]
     Socket,
     /// A parameter is unknown.
     #[error("the parameter `{0}` is not known here: the only one is socket")]
     Parameter(String),
     /// A parameter occurs twice.
-    #[error("the parameter `{0}` stands twice")]
+    #[error("the parameter `{0}` is given twice")]
     Twice(String),
     /// There is a fragment.
     #[error("`#` at byte {0} begins a fragment, which NBD addresses do not have (the sign itself is %23)")]

@@ -52,7 +52,7 @@ impl ControlCommand {
         let (name, rest) = (words.start..end, trimmed(line, end..words.end));
         match &line[name.clone()] {
             "show" if rest.is_empty() => Ok(Self::Show),
-            "show" => Err(vec![CommandError::new(rest, "`show` takes nothing", "write show")]),
+            "show" => Err(vec![CommandError::new(rest, "`show` takes no arguments", "write show")]),
             "faults" => faults(line, rest),
             "limits" => limits(line, rest),
             "" => Err(vec![CommandError::new(0..line.len(), "no command", format!("write {}", NAMES.join(", ")))]),

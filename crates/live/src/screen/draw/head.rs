@@ -101,8 +101,8 @@ pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
 
 const HELP: [(&str, &str); 9] = [
     ("q  Ctrl-C", "stop: what was measured so far is printed"),
-    ("space  p", "stand still, and go on; the run does not notice"),
-    ("+  -", "graphs of a shorter or of a longer time"),
+    ("space  p", "pause and resume the display; the run continues"),
+    ("+  -", "shorter or longer time span"),
     ("tab  arrows", "the next job, the one before"),
     ("a  home", "all jobs together"),
     ("Ctrl-Z", "stop the process; fg brings it back"),
@@ -122,7 +122,7 @@ pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
         canvas.text(inside, 1, row + 1, key, BOLD);
         canvas.text(inside, column, row + 1, meaning, Style::new());
     }
-    canvas.foot(frame, "any key goes back", "docs/live.md");
+    canvas.foot(frame, "any key closes this help", "docs/live.md");
 }
 
 /// Draws figures without graphs.

@@ -189,7 +189,7 @@ impl RateError {
 fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, RateError> {
     let example = format!("{key}=0.0001:2s");
     let Some((often, time)) = value.split_once(':') else {
-        let message = format!("`{value}` does not say how long it stalls");
+        let message = format!("`{value}` has no duration");
         return Err(RateError::new(skip, message, format!("write chance and time, as in {example}")));
     };
     let at = skip + often.len() + 1;
