@@ -14,7 +14,7 @@ const WITH_ARGUMENT: [&str; 4] = ["rw", "file_service_type", "mem", "steadystate
 /// Reads `value` as `spec` says and changes the draft. What is wrong goes to `findings`.
 pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
     let Some(text) = value.or_else(|| spec.takes_no_value().then_some("")) else {
-        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
+        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
         return;
     };
     let counts =
@@ -57,14 +57,16 @@ fn switch(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Fi
     let Some(value) = read.filter(|value| *value <= most) else {
         let finding = findings.fault(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"));
         match text.trim().to_ascii_lowercase().as_str() {
-            "yes" | "true" | "on" => finding.write(format!("write `{}=1`", spec.name)),
-            "no" | "false" | "off" => finding.write(format!("write `{}=0`", spec.name)),
-            _ => finding.write("write 0 or 1"),
+            "yes" | "true" | "on" => finding.remedy(format!("write `{}=1`", spec.name)),
+            "no" | "false" | "off" => finding.remedy(format!("write `{}=0`", spec.name)),
+            _ => finding.remedy("write 0 or 1"),
         };
         return;
     };
     if !(0..=1).contains(&value) {
-        findings.quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1")).fio("fio takes it for 1");
+        findings
+            .quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"))
+            .note("fio takes it for 1");
     }
     set_switch(draft, spec, value != 0);
 }
@@ -80,7 +82,7 @@ fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64,
         if value != wide && wide > 0 {
             findings
                 .quirk(0..text.len(), "out-of-range", format!("{wide} does not fit into 32 bits"))
-                .fio(format!("fio reads {}", wide as u32));
+                .note(format!("fio reads {}", wide as u32));
         }
         refuse_negative(text, wide, least, findings);
         Some(u64::from(wide as u32))
@@ -108,12 +110,12 @@ fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) 
     if text.contains('%') {
         findings
             .quirk(0..text.len(), "percent", "this option is no percentage")
-            .fio("fio reads a share as an enormous number here")
-            .write("write the number itself");
+            .note("fio reads a share as an enormous number here")
+            .remedy("write the number itself");
     } else {
         findings
             .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
-            .fio("fio reads an enormous positive number");
+            .note("fio reads an enormous positive number");
     }
 }
 
@@ -125,7 +127,7 @@ fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
     findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
     if let Some(last) = findings.items.last_mut() {
-        last.write(format!("write a number {bounds}"));
+        last.remedy(format!("write a number {bounds}"));
     }
 }
 
@@ -172,7 +174,7 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
     if any {
         for item in &mut refused {
             item.weight = ProblemWeight::Quirk;
-            item.fio("fio passes over it because another element of the list can be read");
+            item.note("fio passes over it because another element of the list can be read");
         }
     }
     findings.items.extend(refused);
@@ -185,12 +187,12 @@ fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
         return;
     }
     let message = if slots == 1 { "this option takes one value" } else { "this option takes three values at most" };
-    findings.quirk(0..text.len(), "list-length", message).fio(format!("fio heeds the {kept} of them"));
+    findings.quirk(0..text.len(), "list-length", message).note(format!("fio heeds the {kept} of them"));
 }
 
 fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if text.ends_with('z') {
-        findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").write("write bytes");
+        findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").remedy("write bytes");
         return;
     }
     let unit = NumberUnit::Count { kb_base: draft.kb_base() };
@@ -216,19 +218,19 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
 /// Whether fio takes the value.
 fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) -> Option<()> {
     if value < -101 && spec.name == "io_size" {
-        findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").write("use `loops` or bytes");
+        findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").remedy("use `loops` or bytes");
         return None;
     }
     if !text.contains('%') && text.starts_with('-') {
         findings
             .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
-            .fio("fio takes the sign for a separator and reads the number behind it")
-            .write(format!("write `{}`", &text[1..]));
+            .note("fio takes the sign for a separator and reads the number behind it")
+            .remedy(format!("write `{}`", &text[1..]));
     } else if value < -101 {
         findings
             .quirk(0..text.len(), "percent", format!("`{text}` is more than the whole"))
-            .fio("fio cuts it off at the end of a device, but grows a file until the disk is full")
-            .write(format!("write `{}=100%`", spec.name));
+            .note("fio cuts it off at the end of a device, but grows a file until the disk is full")
+            .remedy(format!("write `{}=100%`", spec.name));
     }
     Some(())
 }
@@ -275,7 +277,7 @@ fn one_word(
         match spec.name {
             "random_distribution" => findings.extension(0..text.len(), "unknown-value", message),
             _ => {
-                findings.fault(0..text.len(), "unknown-value", message).write(format!("write `{word}:…` without `,`"));
+                findings.fault(0..text.len(), "unknown-value", message).remedy(format!("write `{word}:…` without `,`"));
                 return;
             }
         }
@@ -284,8 +286,8 @@ fn one_word(
         let start = text.len() - argument.len();
         findings
             .quirk(start - 1..text.len(), "unused-argument", format!("nothing may stand behind `{word}`"))
-            .fio(format!("fio drops `{}`", &text[start - 1..]))
-            .write(format!("write `{}={word}`", spec.name));
+            .note(format!("fio drops `{}`", &text[start - 1..]))
+            .remedy(format!("write `{}={word}`", spec.name));
     }
     match spec.setter {
         Setter::Word(set) => set(draft, word, argument, findings),
@@ -300,14 +302,14 @@ fn is_special(spec: &OptionSpec) -> bool {
 
 fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if text.is_empty() && !spec.takes_no_value() && !EMPTY_ALLOWED.contains(&spec.name) {
-        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
+        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
         return;
     }
     if text.starts_with(char::is_whitespace) {
         findings
             .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a blank stands before the value")
-            .fio("fio keeps the blank as part of the value")
-            .write(format!("write `{}` directly behind `=`", text.trim()));
+            .note("fio keeps the blank as part of the value")
+            .remedy(format!("write `{}` directly behind `=`", text.trim()));
     }
     match spec.setter {
         Setter::Text(set) => set(draft, text),

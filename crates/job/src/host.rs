@@ -223,7 +223,7 @@ fn output_format(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             _ => {
                 findings
                     .fault(0..text.len(), "unknown-value", format!("`{word}` is no output format"))
-                    .write("one or more of normal, json, json+, terse, separated by `,`");
+                    .remedy("one or more of normal, json, json+, terse, separated by `,`");
             }
         }
     }
@@ -235,7 +235,7 @@ fn terse_version(host: &mut HostOptions, text: &str, findings: &mut Findings) {
         _ => {
             findings
                 .fault(0..text.len(), "unknown-value", format!("there is no terse version `{text}`"))
-                .write("from 2 to 5");
+                .remedy("from 2 to 5");
         }
     }
 }
@@ -249,7 +249,7 @@ fn status_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) 
     if host.status_interval.is_some_and(|interval| interval < Nanos::from_millis(1)) {
         findings
             .fault(0..text.len(), "out-of-range", "the interval is shorter than 1 ms")
-            .write("write for example `5s`");
+            .remedy("write for example `5s`");
     }
 }
 
@@ -258,7 +258,7 @@ fn eta_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
     if interval < Nanos::from_millis(250) {
         findings
             .fault(0..text.len(), "out-of-range", "the interval is shorter than 250 ms")
-            .write("write for example `1s`");
+            .remedy("write for example `1s`");
     }
     host.eta_interval = interval;
 }
@@ -267,7 +267,7 @@ fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
     if !["system", "percpu", "calibrate"].contains(&text) {
         findings
             .fault(0..text.len(), "unknown-value", format!("`{text}` is not a value of this option"))
-            .write("one of system, percpu, calibrate");
+            .remedy("one of system, percpu, calibrate");
     }
     host.idle_prof = Some(text.to_owned());
 }

@@ -78,8 +78,8 @@ fn report_element(
     if let Some(at) = odd.filter(|_| !told) {
         findings
             .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
-            .fio(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
-            .write("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
+            .note(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
+            .remedy("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
     }
 }
 
@@ -91,7 +91,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
         findings
             .quirk(range.clone(), "unread-element", format!("`{}` is not a number", &text[range.clone()]))
-            .fio("fio passes over it because another element of the list can be read");
+            .note("fio passes over it because another element of the list can be read");
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
     if digits < text.len() {
         findings
             .quirk(digits..text.len(), "trailing-text", format!("`{}` is not part of a number", &text[digits..]))
-            .fio("fio drops it");
+            .note("fio drops it");
     }
     text[..digits].parse().unwrap_or(0)
 }
@@ -138,15 +138,15 @@ pub(crate) fn ranges(
             None => {
                 findings
                     .quirk(start..start + part.len(), "unread-element", format!("`{part}` is not a range"))
-                    .fio("fio passes over it if another range of the list can be read")
-                    .write("a range is `low-high`, for example `4k-64k`");
+                    .note("fio passes over it if another range of the list can be read")
+                    .remedy("a range is `low-high`, for example `4k-64k`");
             }
         }
     }
     if !any {
         findings
             .fault(0..text.len(), "not-a-range", format!("`{text}` is not a range"))
-            .write("a range is `low-high`, for example `4k-64k`");
+            .remedy("a range is `low-high`, for example `4k-64k`");
     }
     any
 }
@@ -178,8 +178,8 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
     if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
         findings
             .quirk(0..text.len(), "split-sum", format!("the shares add up to {given} %"))
-            .fio("fio orders the entries by their share, cuts them off at 100 % and gives the last one what is left")
-            .write("make the shares add up to 100");
+            .note("fio orders the entries by their share, cuts them off at 100 % and gives the last one what is left")
+            .remedy("make the shares add up to 100");
     }
     let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
     let mut shares: Vec<(i64, u32)> = entries.into_iter().map(|(size, share)| (size, share.unwrap_or(each))).collect();
@@ -197,7 +197,7 @@ fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64
             let start = size_text.len() + 1;
             findings
                 .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole share from 1 to 100"))
-                .fio("fio gives the entry an equal part of what the others leave, or reads the digits before the odd part");
+                .note("fio gives the entry an equal part of what the others leave, or reads the digits before the odd part");
         }
         read.or_else(|| leading_share(text))
     });
@@ -229,7 +229,7 @@ pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut 
     if values.len() > most {
         findings
             .quirk(0..text.len(), "list-length", format!("{} values, but {most} are the most", values.len()))
-            .fio(format!("fio uses the first {most}"));
+            .note(format!("fio uses the first {most}"));
         values.truncate(most);
     }
     Some(values)
@@ -252,8 +252,8 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
                 "trailing-text",
                 format!("`{}` behind the number means nothing", &part[length..]),
             )
-            .fio("fio drops everything from there on")
-            .write("separate the values by `:`");
+            .note("fio drops everything from there on")
+            .remedy("separate the values by `:`");
     }
     Some(value)
 }
@@ -279,8 +279,8 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     let (Some(low), Some(high)) = (read(low), read(high)) else {
         findings
             .quirk(0..part.len(), "cpu-list", format!("`{part}` is not a processor or a range of them"))
-            .fio("fio reads it as processor 0")
-            .write("write for example `0-3,5`");
+            .note("fio reads it as processor 0")
+            .remedy("write for example `0-3,5`");
         cpus.push(0);
         return Some(());
     };
@@ -291,8 +291,8 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     if low > high {
         findings
             .quirk(0..part.len(), "cpu-list", format!("the range `{part}` is empty"))
-            .fio("fio adds no processor and fails when the job starts")
-            .write(format!("write `{high}-{low}`"));
+            .note("fio adds no processor and fails when the job starts")
+            .remedy(format!("write `{high}-{low}`"));
     }
     cpus.extend(low..=high);
     Some(())

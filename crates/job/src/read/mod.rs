@@ -112,13 +112,13 @@ impl Findings {
 
 impl ReadProblem {
     /// What fio does with the text.
-    pub(crate) fn fio(&mut self, note: impl Into<String>) -> &mut Self {
+    pub(crate) fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = note.into();
         self
     }
 
     /// What to write instead.
-    pub(crate) fn write(&mut self, remedy: impl Into<String>) -> &mut Self {
+    pub(crate) fn remedy(&mut self, remedy: impl Into<String>) -> &mut Self {
         self.remedy = remedy.into();
         self
     }

@@ -57,7 +57,7 @@ pub(super) fn refuse(text: &str, findings: &mut Findings) {
     let message = if missing { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
     let finding = findings.fault(0..text.len(), "not-a-number", message);
     if text.contains('(') {
-        finding.write("write the result of the calculation");
+        finding.remedy("write the result of the calculation");
     }
 }
 
@@ -115,8 +115,8 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
     let read = value.wrapping_mul(1000_i64.wrapping_pow(power as u32));
     findings
         .quirk(0..at + 3, "iec-unit", format!("fio takes `{}` for decimal units", &whole[at..at + 3]))
-        .fio(format!("fio reads {read}: its `KiB` counts in thousands unless `kb_base=1000` is set, its `k` in 1024"))
-        .write(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
+        .note(format!("fio reads {read}: its `KiB` counts in thousands unless `kb_base=1000` is set, its `k` in 1024"))
+        .remedy(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
 /// Applies a time suffix. fio looks for it behind all digits and dashes; a suffix that is no letter is none at all,
@@ -148,7 +148,7 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
     let read = if factor == 1_000 { "milliseconds" } else { "microseconds" };
     let finding = findings
         .quirk(at..element.len(), "time-unit", format!("`{}` is not a unit of time", &element[at..]))
-        .fio(format!("fio reads {value} {read}"));
+        .note(format!("fio reads {value} {read}"));
     let meant = match suffix.trim_end_matches(['s', '.']) {
         "sec" | "second" => Some(format!("{value}s")),
         "min" | "minute" => Some(format!("{value}m")),
@@ -157,8 +157,8 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
         _ => None,
     };
     match meant {
-        Some(text) => finding.write(format!("write `{text}`")),
-        None => finding.write("use one of `us`, `ms`, `s`, `m`, `h`, `d`"),
+        Some(text) => finding.remedy(format!("write `{text}`")),
+        None => finding.remedy("use one of `us`, `ms`, `s`, `m`, `h`, `d`"),
     };
 }
 
@@ -172,20 +172,20 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
     } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
         findings
             .quirk(0..end, "hexadecimal", format!("`{}` has no `0x` of its own", &text[..end]))
-            .fio("fio reads it as hexadecimal, because `0x` stands further on")
-            .write("write one number");
+            .note("fio reads it as hexadecimal, because `0x` stands further on")
+            .remedy("write one number");
     } else if rest.starts_with('.') {
         findings
             .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
-            .fio(format!("fio reads `{}` and drops the rest, its unit too", &text[..number_end]))
-            .write("write a whole number of a smaller unit");
+            .note(format!("fio reads `{}` and drops the rest, its unit too", &text[..number_end]))
+            .remedy("write a whole number of a smaller unit");
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
     }
     if text.starts_with('-') && !matches!(unit, NumberUnit::Count { .. }) {
         findings
             .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
-            .fio("fio keeps it as an enormous positive number");
+            .note("fio keeps it as an enormous positive number");
     }
 }
 
@@ -193,18 +193,18 @@ fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) 
     let (number, rest) = (&text[..number_end], &text[number_end..end]);
     findings
         .quirk(number_end..end, "trailing-text", format!("`{rest}` behind the number means nothing"))
-        .fio(format!("fio reads `{number}` and drops the rest"))
-        .write(format!("write `{number}`"));
+        .note(format!("fio reads `{number}` and drops the rest"))
+        .remedy(format!("write `{number}`"));
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
     let finding = findings.quirk(0..blanks, "leading-blank", "a blank stands before the value");
     if rest.is_empty() {
-        finding.fio("fio keeps the blank as part of the value");
+        finding.note("fio keeps the blank as part of the value");
     } else {
-        finding.fio(format!("fio reads {}, without the unit `{rest}`: the blank hides it", &text[blanks..number_end]));
+        finding.note(format!("fio reads {}, without the unit `{rest}`: the blank hides it", &text[blanks..number_end]));
     }
-    finding.write(format!("write `{}` directly behind `=`", text.trim()));
+    finding.remedy(format!("write `{}` directly behind `=`", text.trim()));
 }
 
 fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {

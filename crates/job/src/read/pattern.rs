@@ -30,10 +30,10 @@ fn refuse(text: &str, at: usize, findings: &mut Findings) {
     let finding = findings.fault(at..text.len(), "pattern", format!("`{}` is not a pattern", &text[at..]));
     if text[at..].starts_with('\'') {
         finding
-            .fio("fio reads the bytes of that file; Fathom does not yet")
-            .write("write the bytes as `0x…` or \"text\"");
+            .note("fio reads the bytes of that file; Fathom does not yet")
+            .remedy("write the bytes as `0x…` or \"text\"");
     } else {
-        finding.write("write `0xdeadbeef`, a number, or text in double quotes");
+        finding.remedy("write `0xdeadbeef`, a number, or text in double quotes");
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         return None;
     }
     if argument.is_none() && matches!(word, "zoned" | "zoned_abs") {
-        findings.fault(0..word.len(), "distribution", format!("`{word}` needs zones")).write(ZONES);
+        findings.fault(0..word.len(), "distribution", format!("`{word}` needs zones")).remedy(ZONES);
         return None;
     }
     let argument = argument.unwrap_or("");
@@ -36,7 +36,7 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         _ => {
             findings
                 .fault(0..word.len(), "unknown-value", format!("`{word}` is no distribution"))
-                .write(format!("one of {}", WORDS.join(", ")));
+                .remedy(format!("one of {}", WORDS.join(", ")));
             None
         }
     }
@@ -49,7 +49,7 @@ pub(crate) fn exponent(text: &str, findings: &mut Findings) -> Option<f64> {
     if theta <= 0.0 {
         findings
             .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} skews nothing"))
-            .write("write one above 0");
+            .remedy("write one above 0");
     }
     Some(theta)
 }
@@ -100,7 +100,7 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     if end < body.len() {
         findings
             .quirk(0..0, "trailing-text", format!("`{}` behind the number means nothing", &body[end..]))
-            .fio("fio drops everything from there on");
+            .note("fio drops everything from there on");
     }
     Some(value)
 }
@@ -123,7 +123,7 @@ fn zones<T>(
     let mut zones: Vec<Zone<T>> = Vec::new();
     for (_, part) in split(argument, ':') {
         let Some(zone) = zone(part, findings, &mut width) else {
-            findings.fault(0..0, "distribution", format!("`{part}` is not a zone")).write(ZONES);
+            findings.fault(0..0, "distribution", format!("`{part}` is not a zone")).remedy(ZONES);
             return None;
         };
         zones.push(zone);
@@ -166,7 +166,7 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
     if sum != 100 {
         findings
             .quirk(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %"))
-            .write("make them add up to 100, with `0/…` for a part that is left alone");
+            .remedy("make them add up to 100, with `0/…` for a part that is left alone");
     }
     Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))
 }
@@ -174,7 +174,7 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
 fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> Option<Distribution> {
     let zones: Option<Vec<_>> = zones.into_iter().map(|(share, width)| Some((share, width?))).collect();
     if zones.is_none() {
-        findings.fault(0..0, "distribution", "every zone needs a size").write("write `share/size:share/size`");
+        findings.fault(0..0, "distribution", "every zone needs a size").remedy("write `share/size:share/size`");
     }
     zones.map(Distribution::ZonedAbs)
 }

@@ -24,8 +24,8 @@ pub(crate) fn read<'a>(
         .copied()
         .or_else(|| closest(bare, words.iter().copied()))
     {
-        Some(word) => finding.write(format!("write `{word}`")),
-        None => finding.write(format!("one of {}", words.join(", "))),
+        Some(word) => finding.remedy(format!("write `{word}`")),
+        None => finding.remedy(format!("one of {}", words.join(", "))),
     };
     None
 }

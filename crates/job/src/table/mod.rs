@@ -27,18 +27,21 @@ use units::closest;
 /// Every option, by category and within it in the order of the documentation.
 pub static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
     let tables = [
-        process::OPTIONS,
-        files::OPTIONS,
-        extent::OPTIONS,
-        io::OPTIONS,
-        engine::OPTIONS,
-        pace::OPTIONS,
-        verify::OPTIONS,
-        stats::OPTIONS,
-        errors::OPTIONS,
-        private::OPTIONS,
+        (Category::Jobs, process::OPTIONS),
+        (Category::Files, files::OPTIONS),
+        (Category::Extent, extent::OPTIONS),
+        (Category::Pattern, io::OPTIONS),
+        (Category::Engine, engine::OPTIONS),
+        (Category::Pace, pace::OPTIONS),
+        (Category::Verify, verify::OPTIONS),
+        (Category::Statistics, stats::OPTIONS),
+        (Category::Other, errors::OPTIONS),
+        (Category::Private, private::OPTIONS),
     ];
-    tables.concat()
+    let specs = |(category, options): (Category, &[OptionSpec])| {
+        options.iter().map(move |o| OptionSpec { category, ..*o }).collect::<Vec<_>>()
+    };
+    tables.into_iter().flat_map(specs).collect()
 });
 
 static BY_NAME: LazyLock<BTreeMap<&'static str, Vec<&'static OptionSpec>>> = LazyLock::new(|| {

@@ -180,10 +180,6 @@ impl OptionSpec {
     pub(super) const fn engines(self, engines: &'static [&'static str]) -> Self {
         Self { engines, ..self }
     }
-
-    pub(super) const fn category(self, category: Category) -> Self {
-        Self { category, ..self }
-    }
 }
 
 /// An option that Fathom does not have yet.
@@ -206,16 +202,6 @@ const LOG_PREFIXES: [&str; 4] = ["write_bw_log", "write_lat_log", "write_iops_lo
 
 /// The greatest 32-bit bound, which stands for none.
 pub(super) const ANY: i64 = i64::MAX;
-
-/// The same chapter for a whole table.
-pub(super) const fn in_category<const N: usize>(category: Category, mut options: [OptionSpec; N]) -> [OptionSpec; N] {
-    let mut i = 0;
-    while i < N {
-        options[i] = options[i].category(category);
-        i += 1;
-    }
-    options
-}
 
 pub(super) const fn flag(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, bool)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Flag, Setter::Switch(set), doc)
@@ -246,6 +232,16 @@ pub(super) const fn share(name: &'static str, doc: &'static str, set: fn(&mut Jo
 
 pub(super) const fn text(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, &str)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Text, Setter::Text(set), doc)
+}
+
+/// An option whose text has a grammar of its own.
+pub(super) const fn special(
+    name: &'static str,
+    kind: OptionKind,
+    set: fn(&mut JobDraft, &str, &mut Findings),
+    doc: &'static str,
+) -> OptionSpec {
+    OptionSpec::new(name, kind, Setter::Special(set), doc)
 }
 
 pub(super) const fn word(
