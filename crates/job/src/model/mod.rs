@@ -106,13 +106,14 @@ pub struct Grouping {
 }
 
 /// Which engine carries out operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Linux `io_uring`.
     IoUring,
     /// Linux native asynchronous I/O.
     Libaio,
     /// `pread` and `pwrite`.
+    #[default]
     Psync,
     /// `lseek` and `read` or `write`.
     Sync,
@@ -162,7 +163,7 @@ impl Engine {
 }
 
 /// Options of the engine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Which engine.
     pub engine: Engine,
@@ -241,7 +242,7 @@ pub struct JobExtent {
 }
 
 /// Queue depth and rates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobPace {
     /// Operations in flight, as asked for; engines that are not asynchronous use 1.
     pub iodepth: u32,
@@ -368,7 +369,7 @@ pub struct JobPayload {
 }
 
 /// Options of verification.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// The method; `None` for no verification.
     pub method: Option<VerifyMethod>,
@@ -428,7 +429,7 @@ pub enum VerifyMethod {
 }
 
 /// Options of statistics and logs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatOptions {
     /// Fewer clock readings: no latencies.
     pub gtod_reduce: bool,
