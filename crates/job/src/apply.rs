@@ -1,4 +1,4 @@
-//! Applies one option to a draft, by what the table says of it.
+//! Applies one option to a draft, as its table entry describes.
 
 use units::Bytes;
 
@@ -8,10 +8,10 @@ use crate::read::number::{self, NumberUnit};
 use crate::read::{Findings, ProblemWeight, lists, word};
 use crate::table::{OptionKind, OptionSpec, Setter};
 
-/// The options whose words may have an argument behind a colon.
+/// Options whose words may have an argument after a colon.
 const WITH_ARGUMENT: [&str; 4] = ["rw", "file_service_type", "mem", "steadystate"];
 
-/// Reads `value` as `spec` says and changes the draft. What is wrong goes to `findings`.
+/// Parses `value` as `spec` describes and sets the option in the draft. Problems go to `findings`.
 pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
     let Some(text) = value.or_else(|| spec.takes_no_value().then_some("")) else {
         findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
@@ -23,18 +23,19 @@ pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>
         findings.fault(0..text.len(), "zones", format!("`{}` cannot be counted in zones", spec.name));
         return;
     }
-    match spec.kind {
-        OptionKind::Flag if value.is_none() => set_switch(draft, spec, true),
-        OptionKind::Bool | OptionKind::Flag => switch(draft, spec, text, findings),
-        OptionKind::Int(least, most) => int(draft, spec, text, (least, most), findings),
-        OptionKind::Long(least) => long(draft, spec, text, least, findings),
-        OptionKind::Size => size(draft, spec, text, findings),
-        OptionKind::Seconds => time(draft, spec, text, NumberUnit::Seconds, findings),
-        OptionKind::Micros => time(draft, spec, text, NumberUnit::Micros, findings),
-        OptionKind::Floats(least, most) => floats(draft, spec, text, (least, most), findings),
-        OptionKind::Word(words) => one_word(draft, spec, text, words, findings),
-        OptionKind::Ranges => special(draft, spec, text, findings),
-        OptionKind::Text => any_text(draft, spec, text, findings),
+    match (spec.kind, spec.setter) {
+        (OptionKind::Text, _) => any_text(draft, spec, text, findings),
+        (OptionKind::Word(words), _) => one_word(draft, spec, text, words, findings),
+        (_, Setter::Special(set)) => set(draft, text, findings),
+        (OptionKind::Flag, _) if value.is_none() => set_switch(draft, spec, true),
+        (OptionKind::Bool | OptionKind::Flag, _) => switch(draft, spec, text, findings),
+        (OptionKind::Int(least, most), _) => int(draft, spec, text, (least, most), findings),
+        (OptionKind::Long(least), _) => long(draft, spec, text, least, findings),
+        (OptionKind::Size, _) => size(draft, spec, text, findings),
+        (OptionKind::Seconds, _) => time(draft, spec, text, NumberUnit::Seconds, findings),
+        (OptionKind::Micros, _) => time(draft, spec, text, NumberUnit::Micros, findings),
+        (OptionKind::Floats(least, most), _) => floats(draft, spec, text, (least, most), findings),
+        (OptionKind::Ranges, _) => {}
     }
 }
 
@@ -71,7 +72,7 @@ fn switch(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Fi
     set_switch(draft, spec, value != 0);
 }
 
-/// A 32-bit number: fio cuts off higher bits, then compares with the bounds; a lower bound of 0 is not looked at.
+/// Sets a 32-bit number. fio drops the higher bits before it checks the bounds, and does not check a lower bound of 0.
 fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64, i64), findings: &mut Findings) {
     numbers(draft, spec, text, findings, |wide, findings| {
         let value = i64::from(wide as i32);
@@ -90,9 +91,6 @@ fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64,
 }
 
 fn long(draft: &mut JobDraft, spec: &OptionSpec, text: &str, least: i64, findings: &mut Findings) {
-    if matches!(spec.setter, Setter::Special(_)) {
-        return special(draft, spec, text, findings);
-    }
     numbers(draft, spec, text, findings, |value, findings| {
         if (value as u64) < least as u64 {
             out_of_range(text, (least, i64::MAX), spec.bounded_by, findings);
@@ -131,7 +129,7 @@ fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut
     }
 }
 
-/// Reads a list of numbers and sets what the option has slots for.
+/// Parses a list of numbers and sets as many as the option has slots for.
 fn numbers(
     draft: &mut JobDraft,
     spec: &OptionSpec,
@@ -159,7 +157,7 @@ fn numbers(
     });
 }
 
-/// Has every element of a list set; a fault in one is a quirk as long as another can be set.
+/// Sets every element of a list. fio ignores faulty elements if another one is valid, so their faults become quirks.
 fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mut Findings) -> Option<()>) {
     let (mut any, mut refused) = (false, Vec::new());
     for element in elements {
@@ -181,7 +179,7 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
 }
 
 fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
-    // A sign alone makes a list in fio's eyes; that a value is negative is told already.
+    // fio reads a leading sign as a list separator; the negative value has been reported already.
     let signed = text.starts_with('-') && !text[1..].contains([',', ':', '-']);
     if signed || findings.items.iter().any(|item| item.code == "list-separator") {
         return;
@@ -202,7 +200,7 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
         too_many(text, 1, "last", findings);
     }
     each(values, findings, |value, findings| {
-        // Shares are kept as -1 - share, so that 0 to 100 per cent are the numbers from -1 down to -101.
+        // fio encodes a percentage as -1 - percent, so 0 to 100 per cent are the numbers from -1 down to -101.
         let size = match value {
             -101..=-1 => Size::Percent((-1 - value) as u32),
             bytes => Size::Bytes(Bytes::new(bytes as u64)),
@@ -215,7 +213,7 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
     });
 }
 
-/// Whether fio takes the value.
+/// Returns `None` if fio refuses the value.
 fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) -> Option<()> {
     if value < -101 && spec.name == "io_size" {
         findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").remedy("use `loops` or bytes");
@@ -236,9 +234,6 @@ fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings
 }
 
 fn time(draft: &mut JobDraft, spec: &OptionSpec, text: &str, unit: NumberUnit, findings: &mut Findings) {
-    if matches!(spec.setter, Setter::Special(_)) {
-        return special(draft, spec, text, findings);
-    }
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |_, _, value| values.push(value));
     if values.len() > 1 {
@@ -272,7 +267,7 @@ fn one_word(
     }
     let Some((word, argument)) = word::read(text, words, findings) else { return };
     if text[word.len()..].starts_with(':') && text.contains(',') {
-        // fio looks for its words up to the first comma, and knows none with a colon.
+        // fio compares the text up to the first comma with its words, none of which contains a colon.
         let message = "fio refuses a `,` behind a `:`";
         match spec.name {
             "random_distribution" => findings.extension(0..text.len(), "unknown-value", message),
@@ -313,15 +308,10 @@ fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut 
     }
     match spec.setter {
         Setter::Text(set) => set(draft, text),
-        _ => special(draft, spec, text, findings),
+        Setter::Special(set) => set(draft, text, findings),
+        _ => {}
     }
 }
 
-/// Texts that fio reads even when they are empty.
+/// Text options that fio accepts with an empty value.
 const EMPTY_ALLOWED: [&str; 2] = ["bssplit", "cpus_allowed"];
-
-fn special(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
-    if let Setter::Special(set) = spec.setter {
-        set(draft, text, findings);
-    }
-}

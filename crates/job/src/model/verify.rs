@@ -2,31 +2,31 @@
 
 use super::{BlockSizes, Job, VerifyMethod};
 
-/// Bytes of the header of a verified block that has a nonce.
+/// Size of the header of a verified block with a nonce.
 pub const VERIFY_HEADER_BYTES: u32 = 112;
-/// Bytes of the header of a verified block without a nonce (`verify_nonce=0`), and of blocks that earlier releases wrote.
+/// Size of the header of a verified block without a nonce (`verify_nonce=0`) or written by an earlier release.
 pub const VERIFY_PLAIN_HEADER_BYTES: u32 = 104;
 
-/// A block size in which a verification header does not fit.
+/// A block size too small for its verification header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallBlock {
-    /// The option to blame: `verify_interval`, `bs`, `bsrange` or `bssplit`.
+    /// The option that sets it: `verify_interval`, `bs`, `bsrange` or `bssplit`.
     pub option: &'static str,
-    /// The bytes of the block.
+    /// Size of the block in bytes.
     pub bytes: u32,
-    /// The bytes of the header.
+    /// Size of the header in bytes.
     pub header: u32,
 }
 
 impl SmallBlock {
-    /// What is wrong.
+    /// Describes the problem.
     #[must_use]
     pub fn message(&self) -> String {
         let Self { option, bytes, header } = self;
         format!("{option}: a block of {bytes} bytes has no room for its verification header of {header} bytes")
     }
 
-    /// What to write instead.
+    /// Returns what to write instead.
     #[must_use]
     pub fn remedy(&self) -> String {
         format!("write `{}={}` or more, or leave `verify` out", self.option, self.header)
@@ -34,8 +34,8 @@ impl SmallBlock {
 }
 
 impl Job {
-    /// The least block that the job verifies and that is smaller than its header; `None` where all are large enough.
-    /// `draws_nonce`: the run marks its blocks with a nonce where the job gives none.
+    /// Returns the smallest block size that the job verifies if it is smaller than its header. `draws_nonce` says whether the
+    /// run marks its blocks with a nonce if the job gives none.
     #[must_use]
     pub fn small_block(&self, draws_nonce: bool) -> Option<SmallBlock> {
         let (verify, pattern) = (&self.verify, &self.pattern);

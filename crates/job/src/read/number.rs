@@ -1,23 +1,23 @@
-//! Whole numbers, sizes and times with fio's rules for units.
+//! Parses integers, sizes and times by fio's rules for units.
 
 use units::Nanos;
 
 use super::Findings;
 
-/// Units of a number, with and without suffix.
+/// Unit of a number without suffix, and the suffixes it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberUnit {
-    /// Bytes or a plain count, with size suffixes; `kb_base` is 1024 or 1000.
+    /// Bytes or a count, with size suffixes; `kb_base` is 1024 or 1000.
     Count { kb_base: u32 },
-    /// Time; the bare number counts seconds.
+    /// Seconds, with time suffixes.
     Seconds,
-    /// Time; the bare number counts microseconds.
+    /// Microseconds, with time suffixes.
     Micros,
 }
 
-/// A number as fio reads it: counts as they are, times in microseconds, in 64-bit two's complement.
+/// Parses a number as fio does: counts unscaled, times in microseconds, in 64-bit two's complement.
 ///
-/// A share of so many per cent comes out as fio keeps it: `-1 - share`.
+/// A percentage is returned in fio's encoding, `-1 - percent`.
 pub(crate) fn read(text: &str, unit: NumberUnit, findings: &mut Findings) -> Option<i64> {
     let body = text.trim_start();
     let blanks = text.len() - body.len();
@@ -29,11 +29,11 @@ pub(crate) fn read(text: &str, unit: NumberUnit, findings: &mut Findings) -> Opt
         NumberUnit::Count { kb_base } => count(text, value, kb_base, findings),
         NumberUnit::Seconds | NumberUnit::Micros => time(text, value, unit, findings),
     };
-    complain_about_rest(text, blanks, digits, unit, findings);
+    report_ignored_rest(text, blanks, digits, unit, findings);
     Some(scaled)
 }
 
-/// A whole number without units, as fio reads switches.
+/// Parses an integer without unit, as fio reads switches.
 pub(crate) fn bare(text: &str, findings: &mut Findings) -> Option<i64> {
     let body = text.trim_start();
     let (value, digits) = leading_integer(body)?;
@@ -46,12 +46,12 @@ pub(crate) fn bare(text: &str, findings: &mut Findings) -> Option<i64> {
     Some(value)
 }
 
-/// Microseconds as [`Nanos`]; what fio takes for an endless time becomes one.
+/// Converts microseconds; negative numbers, which are endless to fio, become the longest time.
 pub(crate) fn micros(us: i64) -> Nanos {
     Nanos::from_micros(us as u64)
 }
 
-/// Refuses what is no number.
+/// Reports that `text` is not a number.
 pub(super) fn refuse(text: &str, findings: &mut Findings) {
     let missing = text.trim().is_empty();
     let message = if missing { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
@@ -61,8 +61,8 @@ pub(super) fn refuse(text: &str, findings: &mut Findings) {
     }
 }
 
-/// The number at the start of `text` and how many bytes it takes: decimal, or hexadecimal where `0x` stands anywhere in
-/// it up to the next comma.
+/// Parses the integer at the start of `text` and returns it with its length in bytes: hexadecimal if `0x` occurs anywhere
+/// before the next comma, else decimal.
 fn leading_integer(text: &str) -> Option<(i64, usize)> {
     let sign = usize::from(text.starts_with(['-', '+']));
     let negative = text.starts_with('-');
@@ -84,8 +84,8 @@ fn is_hexadecimal(text: &str) -> bool {
     element.contains("0x") || element.contains("0X")
 }
 
-/// Applies a size suffix. fio looks for it behind a sign and decimal digits counted from the very first character,
-/// so that a leading blank or `0x` hides it.
+/// Applies a size suffix. fio expects it after an optional sign and decimal digits from the very first character, so a
+/// leading blank or `0x` hides it.
 fn count(whole: &str, value: i64, kb_base: u32, findings: &mut Findings) -> i64 {
     let element = &whole[..whole.find(',').unwrap_or(whole.len())];
     let start = usize::from(whole.starts_with('-'));
@@ -119,8 +119,8 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
         .remedy(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
-/// Applies a time suffix. fio looks for it behind all digits and dashes; a suffix that is no letter is none at all,
-/// and one that it does not know counts microseconds.
+/// Applies a time suffix. fio expects it after all digits and dashes, ignores one that does not begin with a letter, and
+/// takes an unknown one for microseconds.
 fn time(text: &str, value: i64, unit: NumberUnit, findings: &mut Findings) -> i64 {
     let element = &text[..text.find(',').unwrap_or(text.len())];
     let at = element.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(element.len());
@@ -162,8 +162,8 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
     };
 }
 
-/// Complains about whatever fio silently leaves unread behind the number.
-fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUnit, findings: &mut Findings) {
+/// Reports what fio silently ignores after the number.
+fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUnit, findings: &mut Findings) {
     let end = text.find(',').unwrap_or(text.len());
     let number_end = (blanks + digits).min(end);
     let rest = &text[number_end..end];
@@ -217,12 +217,12 @@ fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {
         NumberUnit::Count { .. } => {
             lower.strip_prefix(['k', 'm', 'g', 't', 'p']).is_some_and(|tail| IEC_TAILS.contains(&tail))
         }
-        // Letters are judged as units of time already.
+        // `time` has already reported unknown units.
         NumberUnit::Seconds | NumberUnit::Micros => rest.starts_with(|c: char| c.is_ascii_alphabetic()),
     }
 }
 
-/// Endings after the letter of a size.
+/// Size suffixes after their first letter.
 const IEC_TAILS: [&str; 4] = ["", "b", "i", "ib"];
 
 #[cfg(test)]
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn kb_base_1000_turns_the_units_round() {
+    fn kb_base_1000_swaps_the_bases() {
         for (text, want) in [("4KiB", 4096), ("4kb", 4000), ("4Ki", 4000), ("4k", 4000)] {
             assert_eq!(value(text, NumberUnit::Count { kb_base: 1000 }), (Some(want), vec![]), "{text}");
         }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn text_that_is_no_number_is_refused() {
         for text in ["", "k", "foo", "(4*1024)", "--4k", "9223372036854775808", "é"] {
             let (got, found) = value(text, NumberUnit::Count { kb_base: 1024 });
             assert_eq!((got, found), (None, vec!["not-a-number"]), "{text}");

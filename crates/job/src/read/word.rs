@@ -1,11 +1,11 @@
-//! Values that are one of a few words.
+//! Parses values that are one of a few words.
 
 use super::Findings;
 use units::closest;
 
-/// The word among `words` that `text` equals up to its first `,` or `:`, and the argument behind that.
+/// Returns the word that `text` equals up to its first `,` or `:`, and the text after that.
 ///
-/// Case matters, and so does a blank before the word: fio refuses both.
+/// As in fio, the case must match and there must be no blank before the word.
 pub(crate) fn read<'a>(
     text: &'a str,
     words: &[&'static str],

@@ -77,14 +77,14 @@ fn memory(word: &str) -> BufferMemory {
     }
 }
 
-/// The engines of fio that Fathom does not have.
+/// fio's engines that Fathom does not support, separated by blanks.
 const FOREIGN: &str = "\
     cpuio net netsplice ftruncate filecreate filestat filedelete dircreate dirstat dirdelete exec page_fault \
     falloc e4defrag splice mtd sg io_uring_cmd rdma rbd rados gfapi gfapi_async libhdfs http libiscsi nfs dfs \
     ime_psync ime_psyncv ime_aio libpmem pmemblk dev-dax libzbc xnvme libblkio libcufile libhipfile windowsaio \
     solarisaio guasi external";
 
-/// All engines that Fathom has.
+/// All engines that Fathom supports.
 pub(crate) const ENGINES: [Engine; 12] = [
     Engine::IoUring,
     Engine::Libaio,
@@ -100,7 +100,7 @@ pub(crate) const ENGINES: [Engine; 12] = [
     Engine::Model,
 ];
 
-/// The canonical name of the engine that a job calls `name`.
+/// Resolves an alias of an engine.
 pub(crate) fn engine_name(name: &str) -> &str {
     if name == "linuxaio" { Engine::Libaio.name() } else { name }
 }

@@ -62,7 +62,7 @@ const fn time(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nano
     OptionSpec::new(name, Seconds, Setter::Time(set), doc)
 }
 
-/// fio takes a size of nothing for none given.
+/// Treats a size of zero as absent, as fio does.
 fn nonzero(size: Size) -> Option<Size> {
     match size {
         Size::Bytes(bytes) if bytes.get() == 0 => None,

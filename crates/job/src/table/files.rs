@@ -9,7 +9,7 @@ use crate::limits::FILENAMES_MAX;
 use crate::model::{Fallocate, FileOrder, FileService, OpenSync};
 use crate::names;
 use crate::read::number::NumberUnit;
-use crate::read::{Findings, lists, skew};
+use crate::read::{Findings, distribution, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     special("filename", Text, filename, "Files or devices, separated by `:` (a colon in a name is `\\:`)."),
@@ -98,7 +98,7 @@ fn fallocate(word: &str) -> Fallocate {
     }
 }
 
-/// fio adds names to those that were given before, also to those given for all jobs.
+/// Adds file names. fio keeps those given before, including those in global sections.
 fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let files = &mut draft.job.files;
     if !files.filenames.is_empty() {
@@ -119,14 +119,14 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     files.nrfiles = files.filenames.len() as u32;
 }
 
-/// The argument is the shape of a distribution, else how many operations a file gets at a time.
+/// Sets the order of files. The argument is a parameter of the distribution, else the number of operations per file.
 fn file_service(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
     let text = argument.unwrap_or("");
     let mut switch_every = 1;
     let order = match word {
-        "zipf" => skew::exponent(text, findings).map(FileOrder::Zipf),
-        "pareto" => skew::power(text, findings).map(FileOrder::Pareto),
-        "normal" | "gauss" => skew::deviation(text, findings).map(FileOrder::Normal),
+        "zipf" => distribution::exponent(text, findings).map(FileOrder::Zipf),
+        "pareto" => distribution::power(text, findings).map(FileOrder::Pareto),
+        "normal" | "gauss" => distribution::deviation(text, findings).map(FileOrder::Normal),
         other => {
             switch_every = lists::leading_count(text, findings).max(1);
             Some(match other {

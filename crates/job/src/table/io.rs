@@ -5,7 +5,7 @@ use super::spec::{ANY, OptionSpec, Setter, flag, later, share, special, switch, 
 use crate::draft::JobDraft;
 use crate::model::{Direction, Generator};
 use crate::read::number::NumberUnit;
-use crate::read::{Findings, lists, number, pattern, skew};
+use crate::read::{Findings, distribution, lists, number, pattern};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     word("rw", DIRECTIONS, "Reads, writes or trims, in sequence or at random.", rw)
@@ -64,7 +64,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("tausworthe"),
     special(
         "random_distribution",
-        Word(skew::WORDS),
+        Word(distribution::WORDS),
         random_distribution,
         "Where random offsets fall, for reads, writes and trims separated by commas.",
     )
@@ -141,12 +141,12 @@ fn rw(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings
     }
 }
 
-/// Reads the bytes that a sequence skips after each operation.
+/// Parses the number of bytes that a sequence skips after each operation.
 fn skip(text: &str, findings: &mut Findings) -> i64 {
     number::read(text, NumberUnit::Count { kb_base: 1024 }, findings).unwrap_or(0)
 }
 
-/// Reads the number of sequential operations from each random offset: digits without units, in 32 bits.
+/// Parses the number of sequential operations from each random offset: digits without unit, in 32 bits.
 fn run(text: &str, findings: &mut Findings) -> i64 {
     let sign = usize::from(text.starts_with('-'));
     let digits = sign + text[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - sign);
@@ -196,7 +196,7 @@ fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings
     }
     for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
         let (word, argument) = part.split_once(':').map_or((part, None), |(word, rest)| (word, Some(rest)));
-        let Some(distribution) = findings.within(start, |f| skew::read(word, argument, f)) else { continue };
+        let Some(distribution) = findings.within(start, |f| distribution::read(word, argument, f)) else { continue };
         let last = if slot + 1 == parts.len() { 3 } else { slot + 1 };
         (slot..last).for_each(|at| *draft.job.pattern.distribution.slot(at) = distribution.clone());
     }

@@ -67,7 +67,7 @@ const fn idle(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nano
     OptionSpec::new(name, Micros, Setter::Time(set), doc).default("0")
 }
 
-/// A rate of zero is none.
+/// Sets a rate; zero removes it.
 fn fill_rate(rates: &mut PerKind<Option<Rate>>, slot: usize, last: bool, n: u64) {
     let mut slots = [rates.read, rates.write, rates.trim];
     JobDraft::fill(&mut slots, slot, last, &(n > 0).then_some(Rate::per_sec(n)));

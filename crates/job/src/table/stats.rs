@@ -89,7 +89,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     }),
 ];
 
-/// A zero ends the list; what is left is put in order.
+/// Cuts the list off at a zero and sorts it.
 fn rising(mut list: Vec<f64>) -> Vec<f64> {
     let end = list.iter().position(|p| *p == 0.0).unwrap_or(list.len());
     list.truncate(end);

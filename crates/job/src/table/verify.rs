@@ -103,7 +103,7 @@ fn verify(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     draft.job.verify.method = method;
 }
 
-/// A pattern without a method means that the pattern is the method.
+/// Sets the pattern, and the method `pattern` if the job gives none.
 fn verify_pattern(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(found) = pattern::read(text, true, findings) {
         draft.job.verify.pattern = found;
