@@ -10,8 +10,7 @@ pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
-use units::PerKind;
-use units::{Bytes, Nanos, Rate};
+use units::{Bytes, Nanos, PerKind, Rate};
 
 use crate::diagnostic::Place;
 

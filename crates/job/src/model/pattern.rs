@@ -1,8 +1,6 @@
 //! Directions, offsets and block sizes.
 
-use units::Bytes;
-
-use units::PerKind;
+use units::{Bytes, PerKind};
 
 /// Directions, offsets and block sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +46,13 @@ impl Pattern {
     /// Sets the fraction of reads in a mix, from 0 to 1, to the nearest millionth.
     pub fn set_read_fraction(&mut self, fraction: f64) {
         self.read_ppm = (fraction.clamp(0.0, 1.0) * f64::from(Self::PPM)).round() as u32;
+    }
+
+    /// Returns the block sizes of each kind of operation that the job issues.
+    pub fn used_sizes(&self) -> impl Iterator<Item = &BlockSizes> {
+        let (direction, sizes) = (self.direction, &self.block_sizes);
+        let used = [direction.reads(), direction.writes(), direction.trims()];
+        used.into_iter().zip([&sizes.read, &sizes.write, &sizes.trim]).filter_map(|(used, sizes)| used.then_some(sizes))
     }
 
     /// Returns the fraction of reads in a mix.

@@ -50,11 +50,7 @@ impl Job {
             false => VERIFY_PLAIN_HEADER_BYTES,
         };
         let small = |option, bytes| (bytes < header).then_some(SmallBlock { option, bytes, header });
-        let sizes = &pattern.block_sizes;
-        let used =
-            [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
-        let least =
-            used.into_iter().filter_map(|(used, sizes)| used.then_some(sizes)).min_by_key(|sizes| sizes.min())?;
+        let least = pattern.used_sizes().min_by_key(|sizes| sizes.min())?;
         let option = match least {
             BlockSizes::Fixed(_) => "bs",
             BlockSizes::Range(..) => "bsrange",
