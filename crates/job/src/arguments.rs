@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
+use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec, OutputFormat};
 use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
 use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
-use units::closest;
+use units::{Nanos, closest};
 
 /// The parts of a command line.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,8 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         (arg.as_str(), place)
     });
     let words: Vec<_> = words.collect();
+    let (output_formats, eta_interval) = (vec![OutputFormat::Normal], Nanos::from_secs(1));
+    let host = HostOptions { output_formats, terse_version: 3, eta_interval, ..HostOptions::default() };
     let mut reader = ArgumentReader {
         words: &words,
         at: 0,
@@ -49,7 +51,7 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         engine: "psync".to_owned(),
         global_engine: "psync".to_owned(),
         options: 0,
-        out: Arguments::default(),
+        out: Arguments { host, ..Arguments::default() },
     };
     reader.all();
     reader.out
@@ -130,38 +132,28 @@ impl ArgumentReader<'_> {
             return;
         }
         let value = match (named.arity(), inline) {
-            (Arity::Required, None) => {
-                let Some(next) = self.next_word(&key_place) else { return };
-                Some(next)
-            }
+            (Arity::Required, None) => match self.words.get(self.at) {
+                Some((word, place)) => {
+                    self.at += 1;
+                    Some(((*word).to_owned(), place.clone()))
+                }
+                None => {
+                    let diagnostic = Diagnostic::error("missing-value", "a value is missing");
+                    return self.out.diagnostics.push(diagnostic.at(key_place));
+                }
+            },
             (_, inline) => inline,
         };
-        if value.as_ref().is_some_and(|(text, _)| text.is_empty()) && !self.may_be_empty(named, key, &key_place) {
-            return;
+        // Host options and flags check their own values.
+        let may_be_empty = matches!(named, NamedArgument::Host(_)) || named.arity() == Arity::Optional;
+        if !may_be_empty && value.as_ref().is_some_and(|(text, _)| text.is_empty()) {
+            let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
+            return self.out.diagnostics.push(diagnostic.at(key_place).remedy(format!("write `--{key}=…`")));
         }
         match named {
             NamedArgument::Host(spec) => self.host(spec, value, &key_place),
             NamedArgument::Job(spec) => self.job(spec, key, value, key_place),
         }
-    }
-
-    /// Reports whether the option may have an empty value: a host option or a flag, each of which checks its own value.
-    fn may_be_empty(&mut self, named: NamedArgument, key: &str, place: &Place) -> bool {
-        let may = matches!(named, NamedArgument::Host(_)) || named.arity() == Arity::Optional;
-        if !may {
-            let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
-            self.out.diagnostics.push(diagnostic.at(place.clone()).remedy(format!("write `--{key}=…`")));
-        }
-        may
-    }
-
-    fn next_word(&mut self, key_place: &Place) -> Option<(String, Place)> {
-        let Some((word, place)) = self.words.get(self.at) else {
-            self.out.diagnostics.push(Diagnostic::error("missing-value", "a value is missing").at(key_place.clone()));
-            return None;
-        };
-        self.at += 1;
-        Some(((*word).to_owned(), place.clone()))
     }
 
     /// Finds the option called `key`, or the only one whose name begins with `key`.

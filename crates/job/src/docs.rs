@@ -3,20 +3,7 @@
 use std::fmt::Write;
 
 use crate::host::HOST_OPTIONS;
-use crate::table::{Category, OPTIONS, OptionKind, OptionSpec, Status, find_all};
-
-const CATEGORIES: [(Category, &str); 10] = [
-    (Category::Jobs, "Jobs"),
-    (Category::Files, "Files"),
-    (Category::Extent, "How much and how long"),
-    (Category::Pattern, "Pattern and data"),
-    (Category::Engine, "Engine"),
-    (Category::Pace, "Pace and syncing"),
-    (Category::Verify, "Verification"),
-    (Category::Statistics, "Statistics and logs"),
-    (Category::Other, "Errors, traces, zones and others"),
-    (Category::Private, "Options of one engine"),
-];
+use crate::table::{OPTIONS, OptionKind, OptionSpec, Status, TABLES, find_all};
 
 /// Returns the text of `docs/options.md`: every option, by category.
 #[must_use]
@@ -38,7 +25,7 @@ pub fn options_markdown() -> String {
 
 /// Returns the title and the options of each category.
 pub fn chapters() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static OptionSpec>)> {
-    CATEGORIES.iter().map(|(category, title)| (*title, OPTIONS.iter().filter(|spec| spec.category == *category)))
+    TABLES.iter().map(|(category, title, _)| (*title, OPTIONS.iter().filter(|spec| spec.category == *category)))
 }
 
 fn row(text: &mut String, spec: &OptionSpec) {

@@ -31,7 +31,7 @@ pub enum Eta {
 }
 
 /// fio's options of the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// `--output`: a file for the results, `None` for standard output.
     pub output: Option<String>,
@@ -71,32 +71,6 @@ pub struct HostOptions {
     pub version: bool,
     /// `--help`.
     pub help: bool,
-}
-
-impl Default for HostOptions {
-    fn default() -> Self {
-        Self {
-            output: None,
-            output_formats: vec![OutputFormat::Normal],
-            terse_version: 3,
-            bandwidth_log: false,
-            status_interval: None,
-            eta: Eta::Auto,
-            eta_newline: None,
-            eta_interval: Nanos::from_secs(1),
-            parse_only: false,
-            showcmd: false,
-            readonly: false,
-            sections: Vec::new(),
-            aux_path: None,
-            cmdhelp: None,
-            enghelp: None,
-            warnings_fatal: false,
-            idle_prof: None,
-            version: false,
-            help: false,
-        }
-    }
 }
 
 /// Whether a host option takes a value.

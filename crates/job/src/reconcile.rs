@@ -1,7 +1,6 @@
 //! Reconciles interdependent settings of a job.
 
-use units::Nanos;
-use units::PerKind;
+use units::{Nanos, PerKind};
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;

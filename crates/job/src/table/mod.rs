@@ -24,24 +24,27 @@ pub use spec::{Category, OptionKind, OptionSpec, Status};
 
 use units::closest;
 
+/// The options of each category, with its title in the reference.
+pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 10] = [
+    (Category::Jobs, "Jobs", process::OPTIONS),
+    (Category::Files, "Files", files::OPTIONS),
+    (Category::Extent, "How much and how long", extent::OPTIONS),
+    (Category::Pattern, "Pattern and data", io::OPTIONS),
+    (Category::Engine, "Engine", engine::OPTIONS),
+    (Category::Pace, "Pace and syncing", pace::OPTIONS),
+    (Category::Verify, "Verification", verify::OPTIONS),
+    (Category::Statistics, "Statistics and logs", stats::OPTIONS),
+    (Category::Other, "Errors, traces, zones and others", errors::OPTIONS),
+    (Category::Private, "Options of one engine", private::OPTIONS),
+];
+
 /// All options by category, within each in the order of the documentation.
 pub static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
-    let tables = [
-        (Category::Jobs, process::OPTIONS),
-        (Category::Files, files::OPTIONS),
-        (Category::Extent, extent::OPTIONS),
-        (Category::Pattern, io::OPTIONS),
-        (Category::Engine, engine::OPTIONS),
-        (Category::Pace, pace::OPTIONS),
-        (Category::Verify, verify::OPTIONS),
-        (Category::Statistics, stats::OPTIONS),
-        (Category::Other, errors::OPTIONS),
-        (Category::Private, private::OPTIONS),
-    ];
-    let specs = |(category, options): (Category, &[OptionSpec])| {
-        options.iter().map(move |o| OptionSpec { category, ..*o }).collect::<Vec<_>>()
+    let specs = |(category, _, options): &(Category, &str, &[OptionSpec])| {
+        let category = *category;
+        options.iter().map(move |spec| OptionSpec { category, ..*spec }).collect::<Vec<_>>()
     };
-    tables.into_iter().flat_map(specs).collect()
+    TABLES.iter().flat_map(specs).collect()
 });
 
 static BY_NAME: LazyLock<BTreeMap<&'static str, Vec<&'static OptionSpec>>> = LazyLock::new(|| {

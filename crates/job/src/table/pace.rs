@@ -1,12 +1,11 @@
 //! Options of rates, idle time and syncing.
 
-use units::{Nanos, Rate};
+use units::{Nanos, PerKind, Rate};
 
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Micros, Word};
 use super::spec::{ANY, OptionSpec, Setter, int, later, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Arrivals, ThinktimeBlocks};
-use units::PerKind;
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
