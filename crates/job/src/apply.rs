@@ -123,10 +123,8 @@ fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut
         _ => format!("from {least} to {most}"),
     };
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
-    findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
-    if let Some(last) = findings.items.last_mut() {
-        last.remedy(format!("write a number {bounds}"));
-    }
+    let finding = findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
+    finding.remedy(format!("write a number {bounds}"));
 }
 
 /// Parses a list of numbers and sets as many as the option has slots for.
@@ -277,7 +275,8 @@ fn one_word(
             }
         }
     }
-    if let Some(argument) = argument.filter(|_| !WITH_ARGUMENT.contains(&spec.name) && !is_special(spec)) {
+    let takes_argument = WITH_ARGUMENT.contains(&spec.name) || matches!(spec.setter, Setter::Special(_));
+    if let Some(argument) = argument.filter(|_| !takes_argument) {
         let start = text.len() - argument.len();
         findings
             .quirk(start - 1..text.len(), "unused-argument", format!("nothing may stand behind `{word}`"))
@@ -289,10 +288,6 @@ fn one_word(
         Setter::Special(set) => set(draft, text, findings),
         _ => {}
     }
-}
-
-fn is_special(spec: &OptionSpec) -> bool {
-    matches!(spec.setter, Setter::Special(_))
 }
 
 fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {

@@ -96,8 +96,8 @@ fn describe(spec: &OptionSpec) -> String {
     text
 }
 
-/// Returns help for the private options of the engine `name`, for one of them if `name` is `engine,option`, or a list of
-/// engines if it is empty. `None` for an unknown name.
+/// Returns help for the private options of the engine `name`, for one of them if `name` is `engine,option`, or a list
+/// of engines if it is empty. `None` for an unknown name.
 #[must_use]
 pub fn engine_help(name: &str) -> Option<String> {
     let (engine, option) = name.split_once(',').map_or((name, None), |(engine, option)| (engine, Some(option)));

@@ -45,8 +45,8 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, name, after))
 }
 
-/// Replaces the host's keywords in a value. If any was replaced and the result looks like a calculation, evaluates it in
-/// integers as `bc` does.
+/// Replaces the host's keywords in a value. If any was replaced and the result looks like a calculation, evaluates it
+/// in integers as `bc` does.
 ///
 /// # Errors
 ///

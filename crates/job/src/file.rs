@@ -47,15 +47,11 @@ impl FileReader<'_> {
         if self.spent.bytes > limits::TEXT_BYTES_MAX {
             let place = Place { source, line: 1, column: 1, length: 0, text: Arc::from("") };
             let message = format!("more than {} of job text", Bytes::new(limits::TEXT_BYTES_MAX as u64));
-            return self.exceed(
-                "too-much-text",
-                message,
-                place,
-                "give a job file; divide a long one into several runs",
-            );
+            let remedy = "give a job file; divide a long one into several runs";
+            return self.exceed("too-much-text", message, place, remedy);
         }
         for (index, bytes) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            if self.spent.exceeded || self.has_many_errors() {
+            if self.spent.exceeded || self.diagnostics.len() >= limits::PROBLEMS_MAX {
                 return;
             }
             let short = bytes.len() < limits::LINE_BYTES_MAX;
@@ -67,11 +63,6 @@ impl FileReader<'_> {
                 self.line(&line, file, depth);
             }
         }
-    }
-
-    /// Reports whether there are enough diagnostics to stop.
-    fn has_many_errors(&self) -> bool {
-        self.diagnostics.len() >= limits::PROBLEMS_MAX
     }
 
     /// Reports an exceeded limit and stops reading all files.
@@ -139,7 +130,8 @@ impl FileReader<'_> {
         }
     }
 
-    /// Begins a section. As in fio, its title is the text after `[` without its last character, even if that is not `]`.
+    /// Begins a section. As in fio, its title is the text after `[` without its last character, even if that is not
+    /// `]`.
     fn section(&mut self, line: &JobLine, rest: &str, file: &mut RawFile, depth: usize) {
         let mut title = rest.to_owned();
         title.pop();
@@ -181,13 +173,13 @@ impl FileReader<'_> {
             );
         }
         self.spent.includes += 1;
+        let remedy = "see whether a file includes itself";
         if depth >= limits::INCLUDE_DEPTH_MAX {
-            let remedy = "see whether a file includes itself";
             return self.exceed("include", "includes are nested too deep".to_owned(), place, remedy);
         }
         if self.spent.includes > limits::INCLUDES_MAX {
             let message = format!("more than {} files are included", limits::INCLUDES_MAX);
-            return self.exceed("include", message, place, "see whether a file includes itself");
+            return self.exceed("include", message, place, remedy);
         }
         match self.open_include(path, &line.place.source) {
             Ok((name, bytes)) => self.lines(&name, &bytes, file, depth + 1),

@@ -1,11 +1,11 @@
 //! The job language: parses fio's job files and command lines into jobs or diagnostics.
 //!
-//! One parser serves both [dialects](Dialect). It reads every value as fio does and records where that reading cannot be
-//! what the user meant. The fio dialect ignores these findings; the strict dialect reports them as errors.
+//! One parser serves both [dialects](Dialect). It reads every value as fio does and records where that reading cannot
+//! be what the user meant. The fio dialect ignores these findings; the strict dialect reports them as errors.
 //!
-//! Parsing has two stages. [`RawFile`] holds keys, values and places; [`Plan`] holds [`Job`]s with all units resolved and
-//! all defaults filled in. [`table::OPTIONS`] describes every option once: the parser, the reference, the help and the
-//! suggestions for misspelled names ([`docs`]) are made from it.
+//! Parsing has two stages. [`RawFile`] holds keys, values and places; [`Plan`] holds [`Job`]s with all units resolved
+//! and all defaults filled in. [`table::OPTIONS`] describes every option once: the parser, the reference, the help and
+//! the suggestions for misspelled names ([`docs`]) are made from it.
 //!
 //! Problems are returned as [`Diagnostic`]s, those of all files together, each with its place, fio's behaviour and the
 //! remedy.

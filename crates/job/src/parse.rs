@@ -54,8 +54,8 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
 /// Parses job options and job files as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
 ///
 /// Options before any `--name` override those of every job in the files, and a note lists what they replace.
-/// [`parse_command_line`] takes them for defaults, as fio does. `args` contains no options of the program. If `sections`
-/// is not empty, only the jobs it names are kept.
+/// [`parse_command_line`] takes them for defaults, as fio does. `args` contains no options of the program. If
+/// `sections` is not empty, only the jobs it names are kept.
 pub fn parse_job_arguments(
     args: &[String],
     sections: &[String],

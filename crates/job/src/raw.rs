@@ -79,8 +79,8 @@ pub struct RawJob {
 }
 
 impl RawJob {
-    /// Returns the options in the order in which they take effect: in a file some come first, some last, and engine options
-    /// after all others.
+    /// Returns the options in the order in which they take effect: in a file some come first, some last, and engine
+    /// options after all others.
     pub(crate) fn in_order(&self) -> Vec<&RawOption> {
         let mut order: Vec<&RawOption> = self.options.iter().collect();
         if !self.ordered {

@@ -74,8 +74,8 @@ impl<'a> Resolver<'a> {
         Self { imposed, ..self }
     }
 
-    /// Adds the jobs of a file. Each file but the first starts from fio's defaults, and its first job waits for all earlier
-    /// jobs.
+    /// Adds the jobs of a file. Each file but the first starts from fio's defaults, and its first job waits for all
+    /// earlier jobs.
     pub(crate) fn add(&mut self, file: &RawFile, first: bool) {
         if !first {
             self.defaults = self.first.clone();
@@ -218,10 +218,8 @@ impl<'a> Resolver<'a> {
         echo.push((spec.name.to_owned(), text));
         if self.dialect == Dialect::Strict {
             let found = strict::check_writing(spec, option);
-            let stop = !found.is_empty();
-            self.report_all(found);
-            if stop {
-                return;
+            if !found.is_empty() {
+                return self.report_all(found);
             }
         }
         if !self.status(spec, option) {
@@ -324,10 +322,7 @@ fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Dia
     if !finding.note.is_empty() {
         diagnostic = diagnostic.note(&*finding.note);
     }
-    match remedy(option, finding) {
-        Some(remedy) => diagnostic.remedy(remedy),
-        None => diagnostic,
-    }
+    Diagnostic { remedy: remedy(option, finding), ..diagnostic }
 }
 
 /// Returns the remedy, which is the option without its leading blank if it has one.

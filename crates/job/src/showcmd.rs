@@ -8,8 +8,8 @@ use crate::table;
 /// Returns the command line that is equivalent to `file`, as fio's `--showcmd` prints it.
 ///
 /// `before` holds the options given on the command line before the file. Each global section repeats all global options
-/// so far, those of `before` first. If `sections` is not empty, only its jobs are shown. A description is quoted; nothing
-/// else is escaped for the shell. Returns an empty string for a file without sections.
+/// so far, those of `before` first. If `sections` is not empty, only its jobs are shown. A description is quoted;
+/// nothing else is escaped for the shell. Returns an empty string for a file without sections.
 #[must_use]
 pub fn showcmd(before: &RawFile, file: &RawFile, sections: &[String]) -> String {
     if file.jobs.is_empty() {

@@ -1,4 +1,5 @@
-//! Checks of the strict dialect on options that parse: combinations that fio would ignore, and spelling that loses text.
+//! Checks of the strict dialect on options that parse: combinations that fio would ignore, and spelling that loses
+//! text.
 
 use units::Nanos;
 

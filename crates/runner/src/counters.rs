@@ -62,14 +62,14 @@ impl RunCounters {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Returns the interval between glances of one worker. A glance costs some microseconds, so those of a thousand workers
-    /// take less than 1 % of a CPU.
+    /// Returns the interval between glances of one worker. A glance costs some microseconds, so those of a thousand
+    /// workers take less than 1 % of a CPU.
     fn glance_every(&self) -> Nanos {
         Nanos::from_millis((self.workers.len() as u64).max(190))
     }
 
-    /// Returns the interval between summaries that a worker publishes unasked, in case its thread hangs before a request. A
-    /// summary costs up to 0.1 ms, so all of them take at most 1 % of a CPU.
+    /// Returns the interval between summaries that a worker publishes unasked, in case its thread hangs before a
+    /// request. A summary costs up to 0.1 ms, so all of them take at most 1 % of a CPU.
     #[must_use]
     pub fn summary_every(&self) -> Nanos {
         Nanos::from_millis((10 * self.workers.len() as u64).max(1000))
@@ -112,7 +112,8 @@ impl RunCounters {
         totals
     }
 
-    /// Requests a summary from all workers. [`RunCounters::has_summaries`] is true once all running ones have published one.
+    /// Requests a summary from all workers. [`RunCounters::has_summaries`] is true once all running ones have published
+    /// one.
     pub fn request_summaries(&self) {
         self.requested.fetch_add(1, Ordering::Relaxed);
     }
@@ -209,11 +210,8 @@ impl WorkerCounters {
 
     /// Publishes totals.
     fn count(&self, meter: &Meter) {
-        for (seen, ios) in self.ios.iter().zip(meter.ios()) {
-            seen.store(ios, Ordering::Relaxed);
-        }
-        for (seen, bytes) in self.bytes.iter().zip(meter.bytes()) {
-            seen.store(bytes, Ordering::Relaxed);
+        for (counter, value) in self.ios.iter().zip(meter.ios()).chain(self.bytes.iter().zip(meter.bytes())) {
+            counter.store(value, Ordering::Relaxed);
         }
     }
 

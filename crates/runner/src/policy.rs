@@ -114,8 +114,8 @@ pub fn verified_job(job: &Job, storage: Storage) -> Job {
     job
 }
 
-/// Returns whether fio 3.33 writes until the runtime ends and then reads nothing back: if one operation is in flight at a
-/// time, whatever the depth.
+/// Returns whether fio 3.33 writes until the runtime ends and then reads nothing back: if one operation is in flight at
+/// a time, whatever the depth.
 fn never_verified_by_fio(job: &Job) -> bool {
     let queues = job.engine.engine.is_async() && (job.engine.engine != Engine::Null || job.pace.iodepth > 1);
     job.extent.time_based && job.pattern.direction.writes() && !queues

@@ -7,10 +7,7 @@ use volume::catalogue::Problem;
 #[must_use]
 pub fn of_volume(problem: &Problem, place: Place) -> Diagnostic {
     let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
-    match &problem.remedy {
-        Some(remedy) => diagnostic.remedy(remedy.clone()),
-        None => diagnostic,
-    }
+    Diagnostic { remedy: problem.remedy.clone(), ..diagnostic }
 }
 
 /// Returns the place of a part of an option's value on the command line; `at` counts bytes of the value.

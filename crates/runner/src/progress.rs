@@ -127,10 +127,7 @@ impl StageEstimate {
             let per_byte = elapsed.secs_f64() / done as f64;
             Nanos::from_secs_f64((bytes.saturating_sub(done) as f64 * per_byte).min(1e9))
         });
-        match (by_time, by_bytes) {
-            (Some(time), Some(bytes)) => Some(time.min(bytes)),
-            (time, bytes) => time.or(bytes),
-        }
+        by_time.into_iter().chain(by_bytes).min()
     }
 }
 

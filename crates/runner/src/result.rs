@@ -84,8 +84,8 @@ impl WorkerResult {
         }
     }
 
-    /// Returns the kind of failure; `None` if there was none or errors were to be ignored (`continue_on_error`). A bad block
-    /// is a failed verification even if the run continued.
+    /// Returns the kind of failure; `None` if there was none or errors were to be ignored (`continue_on_error`). A bad
+    /// block is a failed verification even if the run continued.
     #[must_use]
     pub fn failure(&self, job: &Job) -> Option<WorkerFailure> {
         if self.error.is_some() || !self.pending.is_empty() {

@@ -20,7 +20,8 @@ pub trait Runner: Sync {
     /// Returns all problems of its jobs.
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>>;
 
-    /// Checks a plan that reads what other plans write before it runs, without the checks that depend on existing files.
+    /// Checks a plan that reads what other plans write before it runs, without the checks that depend on existing
+    /// files.
     ///
     /// # Errors
     ///

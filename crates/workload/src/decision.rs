@@ -5,7 +5,8 @@ use units::{Nanos, OpKind};
 /// An operation to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Intended start: under a rate the scheduled instant, however late the operation is issued; else the caller's `now`.
+    /// Intended start: under a rate the scheduled instant, however late the operation is issued; else the caller's
+    /// `now`.
     pub intended: Nanos,
     /// Offset in bytes from the start of the file.
     pub offset: u64,

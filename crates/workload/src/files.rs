@@ -36,13 +36,6 @@ pub struct JobLayout {
     pub writers: Option<Arc<Writers>>,
 }
 
-impl JobLayout {
-    /// Returns the identity of a file in headers of verified blocks.
-    pub(crate) fn identity(&self, file: usize) -> u32 {
-        self.identities.get(file).copied().unwrap_or(file as u32)
-    }
-}
-
 /// A file that a worker uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {

@@ -1,8 +1,9 @@
 //! Decides the operations of a worker: a pure function of a resolved job and a seed.
 //!
-//! [`plan_files`] decides which files a worker uses and which region of each. [`Issuer`] decides the operations one at a
-//! time: kind, file, offset, length and intended start. The same job and seed yield the same decisions on a device and on
-//! a model, so they are independent of both. Payloads and their verification follow from the decisions and are here too.
+//! [`plan_files`] decides which files a worker uses and which region of each. [`Issuer`] decides the operations one at
+//! a time: kind, file, offset, length and intended start. The same job and seed yield the same decisions on a device
+//! and on a model, so they are independent of both. Payloads and their verification follow from the decisions and are
+//! here too.
 //!
 //! This crate has no clock (the caller passes the time), target, tags, buffers or statistics. It does not end a job at
 //! `runtime` (the drive loop calls [`Issuer::finish`]) and parses no job text.

@@ -15,7 +15,7 @@ pub(crate) struct Limits {
     /// Loops left, including the current one; `None` for no end (`time_based`).
     loops: Option<u32>,
     /// Whether a loop has as many passes over the files as its bytes need.
-    wraps: bool,
+    pub(crate) wraps: bool,
     /// Bytes to write and read back in all loops, whatever their number.
     goal: u64,
     /// Bytes written and read back in previous loops.
@@ -23,9 +23,9 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// `usable` is the total of usable bytes in all regions. If they have passes (`has_passes`), a loop is at most a pass in
-    /// jobs that read back each pass (`reads_back`) and, as in fio, in jobs with several loops. `io_size` is then the
-    /// minimum of all loops together.
+    /// `usable` is the total of usable bytes in all regions. If they have passes (`has_passes`), a loop is at most a
+    /// pass in jobs that read back each pass (`reads_back`) and, as in fio, in jobs with several loops. `io_size` is
+    /// then the minimum of all loops together.
     pub(crate) fn new(job: &Job, layout: &JobLayout, usable: u64, has_passes: bool, reads_back: bool) -> Self {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
@@ -44,11 +44,6 @@ impl Limits {
             goal: layout.io_size.filter(|_| by_pass && !counted).unwrap_or(0),
             moved: 0,
         }
-    }
-
-    /// Reports whether a loop may have several passes.
-    pub(crate) const fn wraps(&self) -> bool {
-        self.wraps
     }
 
     /// Counts an operation. Returns true if it was the last of its loop.

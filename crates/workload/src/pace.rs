@@ -1,8 +1,8 @@
 //! Intended start times: immediate, or by an open-loop schedule.
 //!
-//! Under a rate each kind of operation has a schedule that is fixed before the first operation is issued. A late operation
-//! keeps the instant at which it was due, and overdue operations are issued back to back: delays caused by a slow device
-//! are part of the response time (no coordinated omission).
+//! Under a rate each kind of operation has a schedule that is fixed before the first operation is issued. A late
+//! operation keeps the instant at which it was due, and overdue operations are issued back to back: delays caused by a
+//! slow device are part of the response time (no coordinated omission).
 
 use job::{Arrivals, Job, Paced};
 use units::random::{Random, mix};
@@ -131,8 +131,9 @@ impl ArrivalStream {
 
 /// A Poisson process: arrivals with independent exponential gaps.
 ///
-/// The rate of `n` arrivals deviates randomly, in two of three runs by up to `1/√n`. Gaps drawn so that they add up exactly
-/// would not be independent, and queues near their limit would be shorter: by a fifth for 9,500 arrivals at 95 % of it.
+/// The rate of `n` arrivals deviates randomly, in two of three runs by up to `1/√n`. Gaps drawn so that they add up
+/// exactly would not be independent, and queues near their limit would be shorter: by a fifth for 9,500 arrivals at 95
+/// % of it.
 #[derive(Clone, Debug)]
 struct Poisson {
     unit_ns: f64,

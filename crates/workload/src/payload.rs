@@ -80,8 +80,8 @@ const LANES: usize = 8;
 
 /// Fills the buffer with random bytes that depend on the key alone.
 ///
-/// The compiler vectorizes eight xorshift generators side by side. Payload only has to be incompressible and differ between
-/// blocks, and must keep up with fast devices.
+/// The compiler vectorizes eight xorshift generators side by side. Payload only has to be incompressible and differ
+/// between blocks, and must keep up with fast devices.
 pub(crate) fn fill_random(key: u64, buffer: &mut [u8]) {
     let mut lanes = [0u64; LANES];
     for (n, lane) in lanes.iter_mut().enumerate() {

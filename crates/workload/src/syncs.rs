@@ -1,8 +1,8 @@
 //! `fsync` after every N writes.
 //!
-//! As in fio, a sync is due before every operation that follows a multiple of N writes: reads between such a write and the
-//! next get one each. fio also omits some while it first fills a deep queue and issues more with `io_uring`, depending on
-//! what has completed; here the number depends on the job alone.
+//! As in fio, a sync is due before every operation that follows a multiple of N writes: reads between such a write and
+//! the next get one each. fio also omits some while it first fills a deep queue and issues more with `io_uring`,
+//! depending on what has completed; here the number depends on the job alone.
 
 use job::{Direction, Job, SyncOptions};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::decision::FileExtent;
 
-/// The regions of files that concurrent workers write, for distinguishing a block that another worker overwrote from one
-/// in the wrong place.
+/// The regions of files that concurrent workers write, for distinguishing a block that another worker overwrote from
+/// one in the wrong place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Writers {
     /// Regions by identity of the file and index of the worker.

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use job::*;
-use units::{Bytes, Nanos, OpKind, PerKind, Rate};
 use units::random::Random;
+use units::{Bytes, Nanos, OpKind, PerKind, Rate};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, Operations, WorkerIndex};
 
 fn pick<T: Clone>(random: &mut Random, values: &[T]) -> T {

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use job::{BlockSizes, Distribution, FileOrder, FileService, Generator};
-use units::{Nanos, OpKind, PerKind};
 use units::random::Random;
+use units::{Nanos, OpKind, PerKind};
 use workload::{Issuer, WorkerIndex};
 
 #[test]

@@ -42,8 +42,8 @@ fn linear_rates_are_exact() {
     }
 }
 
-/// The number of arrivals varies randomly, by the right amount. With arrivals in slices of equal probability the counts of
-/// whole runs were equal for all seeds.
+/// The number of arrivals varies randomly, by the right amount. With arrivals in slices of equal probability the counts
+/// of whole runs were equal for all seeds.
 #[test]
 fn poisson_counts_vary_between_runs() {
     const SEEDS: u64 = 400;

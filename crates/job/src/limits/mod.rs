@@ -1,8 +1,8 @@
 //! All limits on job text and jobs.
 //!
 //! Constants bound what only a mistake or an attack exceeds, such as the size of job text. Other limits follow from the
-//! host: [`check`] adds up what all workers of a plan need and compares the sums with a [`Capacity`], before anything is
-//! opened or started.
+//! host: [`check`] adds up what all workers of a plan need and compares the sums with a [`Capacity`], before anything
+//! is opened or started.
 
 mod needs;
 

@@ -172,7 +172,8 @@ struct NeedRule {
     /// The option to change: the one with the largest factor of the need.
     option: fn(&Job, &Capacity) -> &'static str,
     remedy: &'static str,
-    /// Whether the sum is over the whole plan, which is laid out before anything runs, rather than over its largest stage.
+    /// Whether the sum is over the whole plan, which is laid out before anything runs, rather than over its largest
+    /// stage.
     whole_plan: bool,
 }
 

@@ -283,8 +283,8 @@ pub enum Paced {
 impl Paced {
     /// Returns the limit that `rate` and `rate_iops` set for these block sizes; a rate of zero is none.
     ///
-    /// If sizes vary, fio's `rate_iops` limits bytes per second to that many times the smallest block: its HOWTO calls that
-    /// size the metric. A Poisson process counts arrivals of any size.
+    /// If sizes vary, fio's `rate_iops` limits bytes per second to that many times the smallest block: its HOWTO calls
+    /// that size the metric. A Poisson process counts arrivals of any size.
     fn new(bytes: Option<Rate>, operations: Option<Rate>, sizes: &BlockSizes, process: Arrivals) -> Option<Self> {
         let positive = |rate: &Rate| rate.get() > 0;
         let Some(rate) = operations.filter(positive) else { return bytes.filter(positive).map(Self::Bytes) };
@@ -384,8 +384,8 @@ pub struct VerifyOptions {
     pub pattern: VerifyPattern,
     /// Bytes between headers; `None` for the block size.
     pub interval: Option<u32>,
-    /// Nonce in headers, which distinguishes the blocks of otherwise identical runs. If `None`, a run that writes draws one
-    /// and a run that only reads takes it from the blocks.
+    /// Nonce in headers, which distinguishes the blocks of otherwise identical runs. If `None`, a run that writes draws
+    /// one and a run that only reads takes it from the blocks.
     pub nonce: Option<u32>,
 }
 

@@ -34,8 +34,8 @@ impl SmallBlock {
 }
 
 impl Job {
-    /// Returns the smallest block size that the job verifies if it is smaller than its header. `draws_nonce` says whether the
-    /// run marks its blocks with a nonce if the job gives none.
+    /// Returns the smallest verified block size if it is smaller than its header. `draws_nonce` says whether the run
+    /// marks its blocks with a nonce if the job gives none.
     #[must_use]
     pub fn small_block(&self, draws_nonce: bool) -> Option<SmallBlock> {
         let (verify, pattern) = (&self.verify, &self.pattern);

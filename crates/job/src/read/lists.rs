@@ -19,9 +19,9 @@ pub(crate) fn split(text: &str, separator: char) -> Vec<Part<'_>> {
 
 /// Parses a list of numbers as fio does and passes to `set` the slot of each, whether it is the last, and its value.
 ///
-/// fio splits at the first comma ahead, else at the first colon, else at the first dash, which may also be a sign: `-4k`
-/// is read as -4k, then as 4k. The last element also fills later slots. fio ignores an invalid element if another one is
-/// valid.
+/// fio splits at the first comma ahead, else at the first colon, else at the first dash, which may also be a sign:
+/// `-4k` is read as -4k, then as 4k. The last element also fills later slots. fio ignores an invalid element if another
+/// one is valid.
 pub(crate) fn numbers(text: &str, unit: NumberUnit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
     let (mut start, mut slot, mut any) = (0, 0, false);
     let mut unread = Vec::new();

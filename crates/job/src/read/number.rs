@@ -61,8 +61,8 @@ pub(super) fn refuse(text: &str, findings: &mut Findings) {
     }
 }
 
-/// Parses the integer at the start of `text` and returns it with its length in bytes: hexadecimal if `0x` occurs anywhere
-/// before the next comma, else decimal.
+/// Parses the integer at the start of `text` and returns it with its length in bytes: hexadecimal if `0x` occurs
+/// anywhere before the next comma, else decimal.
 fn leading_integer(text: &str) -> Option<(i64, usize)> {
     let sign = usize::from(text.starts_with(['-', '+']));
     let negative = text.starts_with('-');
@@ -119,8 +119,8 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
         .remedy(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
-/// Applies a time suffix. fio expects it after all digits and dashes, ignores one that does not begin with a letter, and
-/// takes an unknown one for microseconds.
+/// Applies a time suffix. fio expects it after all digits and dashes, ignores one that does not begin with a letter,
+/// and takes an unknown one for microseconds.
 fn time(text: &str, value: i64, unit: NumberUnit, findings: &mut Findings) -> i64 {
     let element = &text[..text.find(',').unwrap_or(text.len())];
     let at = element.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(element.len());
@@ -156,10 +156,8 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
         "day" => Some(format!("{value}d")),
         _ => None,
     };
-    match meant {
-        Some(text) => finding.remedy(format!("write `{text}`")),
-        None => finding.remedy("use one of `us`, `ms`, `s`, `m`, `h`, `d`"),
-    };
+    let units = "use one of `us`, `ms`, `s`, `m`, `h`, `d`";
+    finding.remedy(meant.map_or_else(|| units.to_owned(), |text| format!("write `{text}`")));
 }
 
 /// Reports what fio silently ignores after the number.

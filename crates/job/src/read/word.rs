@@ -18,12 +18,8 @@ pub(crate) fn read<'a>(
     }
     let finding = findings.fault(0..text.len(), "unknown-value", unknown(head));
     let bare = head.trim();
-    match words
-        .iter()
-        .find(|word| word.eq_ignore_ascii_case(bare))
-        .copied()
-        .or_else(|| closest(bare, words.iter().copied()))
-    {
+    let same = words.iter().copied().find(|word| word.eq_ignore_ascii_case(bare));
+    match same.or_else(|| closest(bare, words.iter().copied())) {
         Some(word) => finding.remedy(format!("write `{word}`")),
         None => finding.remedy(format!("one of {}", words.join(", "))),
     };

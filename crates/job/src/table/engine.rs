@@ -9,9 +9,7 @@ use crate::read::Findings;
 pub(super) static OPTIONS: &[OptionSpec] = &[
     special("ioengine", Text, ioengine, "Which engine carries out operations.").default("psync"),
     switch("direct", "0", "Bypass the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
-    switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| {
-        d.job.engine.direct = !on;
-    }),
+    switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| d.job.engine.direct = !on),
     later("atomic", Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
     int("iodepth", (1, ANY), "How many operations are kept in flight.", |d, n| d.job.pace.iodepth = n as u32)
         .default("1"),
@@ -19,9 +17,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "iodepth_batch",
         (0, ANY),
         "Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.",
-        |d, n| {
-            d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 });
-        },
+        |d, n| d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 }),
     )
     .alias(&["iodepth_batch_submit"]),
     int("iodepth_batch_complete_min", (0, ANY), "Collect at least this many at a time; 0 to poll.", |d, n| {
@@ -85,20 +81,10 @@ const FOREIGN: &str = "\
     solarisaio guasi external";
 
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 12] = [
-    Engine::IoUring,
-    Engine::Libaio,
-    Engine::Psync,
-    Engine::Sync,
-    Engine::Vsync,
-    Engine::Pvsync,
-    Engine::Pvsync2,
-    Engine::Posixaio,
-    Engine::Mmap,
-    Engine::Nbd,
-    Engine::Null,
-    Engine::Model,
-];
+pub(crate) const ENGINES: [Engine; 12] = {
+    use Engine::{IoUring, Libaio, Mmap, Model, Nbd, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
+    [IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Nbd, Null, Model]
+};
 
 /// Resolves an alias of an engine.
 pub(crate) fn engine_name(name: &str) -> &str {

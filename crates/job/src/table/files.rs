@@ -43,9 +43,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("overwrite", "0", "Write a file in full before the run, so that writes never extend it.", |d, on| {
         d.job.files.overwrite = on;
     }),
-    switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| {
-        d.job.files.invalidate = on;
-    }),
+    switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| d.job.files.invalidate = on),
     word("sync", &["none", "0", "sync", "1", "dsync"], "Open files with O_SYNC or O_DSYNC.", |d, w, _, _| {
         d.job.files.open_sync = match w {
             "sync" | "1" => OpenSync::Sync,

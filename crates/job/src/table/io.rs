@@ -28,10 +28,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     special("bsrange", Ranges, bsrange, "Sizes anywhere between two, in multiples of the lower.")
         .alias(&["blocksize_range"]),
     special("bssplit", Text, bssplit, "Sizes with a share each: `4k/60:64k/40`."),
-    flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| {
-        d.job.pattern.bs_unaligned = on;
-    })
-    .alias(&["blocksize_unaligned"]),
+    flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| d.job.pattern.bs_unaligned = on)
+        .alias(&["blocksize_unaligned"]),
     OptionSpec::new(
         "ba",
         Long(1),

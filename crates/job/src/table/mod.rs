@@ -1,7 +1,7 @@
 //! The option table: every job option that fio knows, as data.
 //!
-//! Parser, help, `docs/options.md` and completions are made from it. A supported option carries the function that sets it
-//! in a job, any other a status.
+//! Parser, help, `docs/options.md` and completions are made from it. A supported option carries the function that sets
+//! it in a job, any other a status.
 
 mod engine;
 mod errors;

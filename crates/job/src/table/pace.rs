@@ -32,13 +32,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("rate_ignore_thinktime", Bool, "Idle time does not count against the rate."),
     idle("thinktime", "Idle so long after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
     idle("thinktime_spin", "Spend so much of the idle time spinning.", |d, t| d.job.pace.thinktime_spin = t),
-    idle("thinktime_iotime", "Idle after each span of this much time instead.", |d, t| {
-        d.job.pace.thinktime_iotime = t;
-    }),
-    int("thinktime_blocks", (0, ANY), "Operations between idle times.", |d, n| {
-        d.job.pace.thinktime_blocks = n.max(1);
-    })
-    .default("1"),
+    idle("thinktime_iotime", "Idle after each span of this much time instead.", |d, t| d.job.pace.thinktime_iotime = t),
+    int("thinktime_blocks", (0, ANY), "Operations between idle times.", |d, n| d.job.pace.thinktime_blocks = n.max(1))
+        .default("1"),
     word("thinktime_blocks_type", &["complete", "issue"], "Count them when complete or when issued.", |d, w, _, _| {
         d.job.pace.thinktime_blocks_type =
             if w == "issue" { ThinktimeBlocks::Issue } else { ThinktimeBlocks::Complete };
@@ -51,10 +47,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("latency_percentile", Floats(0.0, 100.0), "Share of operations that must meet the target.").default("100"),
     later("latency_run", Bool, "Go on adjusting the depth after it was found.").default("0"),
     int("fsync", (0, ANY), "Call fsync after every so many writes.", |d, n| d.job.sync.fsync = n as u32).default("0"),
-    int("fdatasync", (0, ANY), "Call fdatasync after every so many writes.", |d, n| {
-        d.job.sync.fdatasync = n as u32;
-    })
-    .default("0"),
+    int("fdatasync", (0, ANY), "Call fdatasync after every so many writes.", |d, n| d.job.sync.fdatasync = n as u32)
+        .default("0"),
     switch("end_fsync", "0", "Call fsync once at the end of the job.", |d, on| d.job.sync.end_fsync = on),
     switch("fsync_on_close", "0", "Call fsync when a file is closed.", |d, on| d.job.sync.fsync_on_close = on),
     later("end_syncfs", Bool, "Flush the whole filesystem at the end of the job.").default("0"),

@@ -10,10 +10,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .engines(&["io_uring", "io_uring_cmd", "pvsync2", "sg", "xnvme", "libblkio"]),
     flag("fixedbufs", "Register buffers with the kernel before the run.", |d, on| d.job.engine.fixedbufs = on)
         .engines(RINGS),
-    flag("registerfiles", "Register files with the kernel before the run.", |d, on| {
-        d.job.engine.registerfiles = on;
-    })
-    .engines(RINGS),
+    flag("registerfiles", "Register files with the kernel before the run.", |d, on| d.job.engine.registerfiles = on)
+        .engines(RINGS),
     flag("sqthread_poll", "A kernel thread submits operations.", |d, on| d.job.engine.sqthread_poll = on).engines(&[
         "io_uring",
         "io_uring_cmd",
@@ -151,9 +149,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     text(
         "uri",
         "The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.",
-        |d, text| {
-            d.job.engine.uri = (!text.is_empty()).then(|| text.to_owned());
-        },
+        |d, text| d.job.engine.uri = (!text.is_empty()).then(|| text.to_owned()),
     )
     .engines(&["nbd"]),
     later("nfs_url", Text, "Address of the share.").engines(&["nfs"]),

@@ -6,9 +6,7 @@ use crate::draft::JobDraft;
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    text("name", "Name of the job; on the command line it begins a new job.", |d, name| {
-        d.name = Some(name.to_owned());
-    }),
+    text("name", "Name of the job; on the command line it begins a new job.", |d, name| d.name = Some(name.to_owned())),
     text("description", "A remark that is repeated in the results.", |d, words| {
         d.job.description = Some(words.to_owned());
     }),
@@ -20,10 +18,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     flag("thread", "Workers are threads instead of processes; in Fathom they always are.", |d, on| {
         d.job.grouping.thread = on;
     }),
-    flag("stonewall", "Wait until all jobs written before this one have ended.", |d, on| {
-        d.job.grouping.stonewall = on;
-    })
-    .alias(&["wait_for_previous"]),
+    flag("stonewall", "Wait until all jobs written before this one have ended.", |d, on| d.job.grouping.stonewall = on)
+        .alias(&["wait_for_previous"]),
     flag("new_group", "Begin a new group of results without waiting.", |d, on| d.job.grouping.new_group = on),
     flag("group_reporting", "Merge the results of neighbouring jobs of one group.", |d, on| {
         d.job.grouping.group_reporting = on;
@@ -37,9 +33,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "cpus_allowed_policy",
         &["shared", "split"],
         "All processors for all workers, or one for each.",
-        |d, w, _, _| {
-            d.job.grouping.cpus_split = w == "split";
-        },
+        |d, w, _, _| d.job.grouping.cpus_split = w == "split",
     ),
     later("cpumask", Int(0, ANY), "Processors that the workers may run on, as a bit mask."),
     later("numa_cpu_nodes", Text, "Memory nodes on whose processors the workers run."),

@@ -19,9 +19,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("clat_percentiles", "1", "Report percentiles of completion latency.", |d, on| {
         d.job.stats.clat_percentiles = on;
     }),
-    switch("lat_percentiles", "0", "Report percentiles of total latency.", |d, on| {
-        d.job.stats.lat_percentiles = on;
-    }),
+    switch("lat_percentiles", "0", "Report percentiles of total latency.", |d, on| d.job.stats.lat_percentiles = on),
     switch("slat_percentiles", "0", "Report percentiles of submission latency.", |d, on| {
         d.job.stats.slat_percentiles = on;
     }),

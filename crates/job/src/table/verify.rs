@@ -11,9 +11,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("do_verify", "1", "Read back what was written.", |d, on| d.job.verify.do_verify = on),
     switch("verify_fatal", "0", "Stop at the first mismatch.", |d, on| d.job.verify.fatal = on),
     switch("verify_dump", "0", "Write the good and the bad block to files.", |d, on| d.job.verify.dump = on),
-    flag("verify_only", "Check what an earlier run of the job wrote, without writing.", |d, on| {
-        d.job.verify.only = on;
-    }),
+    flag("verify_only", "Check what an earlier run of the job wrote, without writing.", |d, on| d.job.verify.only = on),
     special("verify_pattern", Text, verify_pattern, "Bytes to write and expect; `%o` is the offset."),
     OptionSpec::new(
         "verify_interval",

@@ -33,10 +33,10 @@ impl Issuer {
         let rules = OffsetRules::new(job, used, own);
         let files = cursors(job, &rules, layout, used)?;
         let pace = Pace::new(job, mix, own);
-        let verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
+        let mut verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
         let order = numbers_writes(job, &rules, verifier.as_ref());
-        let verifier = verifier.map(|verifier| if order { verifier.numbered() } else { verifier });
-        let usable = files.iter().map(Cursor::length).fold(0, u64::saturating_add);
+        verifier.iter_mut().for_each(|verifier| verifier.numbered = order);
+        let usable = files.iter().map(|file| file.length).fold(0, u64::saturating_add);
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
         let think = Think::new(job);
         let syncs = SyncSchedule::new(job);
@@ -123,7 +123,8 @@ fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) 
     let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
     let cursor = |(index, extent): (usize, &FileExtent)| {
         let (name, number, length) = (&job.name, index + 1, extent.length);
-        // A region too small for any kind does nothing. One that is large enough for some kinds only would loop forever.
+        // A region too small for any kind does nothing. One that is large enough for some kinds only would loop
+        // forever.
         if (least..u64::from(greatest)).contains(&length) {
             let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
             return Err(WorkloadError::new("size", message));

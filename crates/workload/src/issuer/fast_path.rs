@@ -19,8 +19,8 @@ pub(super) struct FastPath {
     left: u64,
     /// Operations at the start of the run.
     granted: u64,
-    /// Common fields of all decisions of the run. Copied whole: a decision that is assembled field by field and then moved
-    /// costs more than everything else here, since the move has to wait for the small stores.
+    /// Common fields of all decisions of the run. Copied whole: a decision that is assembled field by field and then
+    /// moved costs more than everything else here, since the move has to wait for the small stores.
     template: Decision,
     /// Whether the job has such runs.
     eligible: bool,

@@ -113,8 +113,8 @@ struct IssuerInputs {
 impl Issuer {
     /// Creates the issuer of one worker. `seed` is the run's; a `randseed` of the job overrides it.
     ///
-    /// It issues only the kinds of data operation in [`Operations::of`] the job. With `verify_only` it reads what it would
-    /// have written if there is a verification method, and omits writes and trims if there is none.
+    /// It issues only the kinds of data operation in [`Operations::of`] the job. With `verify_only` it reads what it
+    /// would have written if there is a verification method, and omits writes and trims if there is none.
     ///
     /// # Errors
     ///
@@ -197,14 +197,14 @@ impl Issuer {
         }
     }
 
-    /// Begins another pass if the job has several in a loop. A `fresh` pass without room for any operation is the last: the
-    /// next one would have none either.
+    /// Begins another pass if the job has several in a loop. A `fresh` pass without room for any operation is the last:
+    /// the next one would have none either.
     #[cold]
     fn begin_pass(&mut self, fresh: bool) -> bool {
         if fresh {
             self.limits.stop();
         }
-        let goes_on = self.limits.wraps() || std::mem::take(&mut self.within_pass);
+        let goes_on = self.limits.wraps || std::mem::take(&mut self.within_pass);
         if fresh || !goes_on {
             return false;
         }
@@ -423,8 +423,8 @@ impl Issuer {
         }
     }
 
-    /// Stops issuing data, for a job whose `runtime` has elapsed. What remains are the last writes of pairs and `end_fsync`,
-    /// then [`Next::Done`].
+    /// Stops issuing data, for a job whose `runtime` has elapsed. What remains are the last writes of pairs and
+    /// `end_fsync`, then [`Next::Done`].
     pub fn finish(&mut self) {
         self.close_fast_path();
         self.limits.stop();
@@ -457,7 +457,8 @@ impl Issuer {
         self.verifier.as_mut().map_or(Ok(Checked::Good), |verifier| verifier.check(op, data))
     }
 
-    /// Reports whether other workers write to the region of a file that this issuer reads back, so that reads may be torn.
+    /// Reports whether other workers write to the region of a file that this issuer reads back, so that reads may be
+    /// torn.
     #[must_use]
     pub fn is_shared(&self, file: u32) -> bool {
         self.verifier.as_ref().is_some_and(|verifier| verifier.is_shared(file))
@@ -475,8 +476,8 @@ impl Issuer {
         if self.replay.is_some() { 0 } else { self.writes + self.fast_path.writes() }
     }
 
-    /// Returns the nonce in the headers of verified blocks: that of the run, or the one that a job that only reads has found.
-    /// `None` if blocks have no headers.
+    /// Returns the nonce in the headers of verified blocks: that of the run, or the one that a job that only reads has
+    /// found. `None` if blocks have no headers.
     #[must_use]
     pub fn nonce(&self) -> Option<u32> {
         self.verifier.as_ref().and_then(Verifier::nonce)

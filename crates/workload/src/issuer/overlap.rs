@@ -62,7 +62,8 @@ impl Issuer {
         Some(self.hold_overlapping(waiting))
     }
 
-    /// Ends the wait for this operation. In a pair only the write ends it, since it goes to the same place after the trim.
+    /// Ends the wait for this operation. In a pair only the write ends it, since it goes to the same place after the
+    /// trim.
     pub(super) fn release_overlapping(&mut self, op: &Decision) {
         let is_last = op.kind == OpKind::Write || (op.kind == OpKind::Trim && self.pairs.is_none());
         if let Some(order) = self.order.as_mut().filter(|_| is_last) {

@@ -8,7 +8,8 @@ use crate::decision::{Decision, Next};
 use crate::offsets::Cursor;
 use crate::verify::{LatestWrites, PassRange};
 
-/// Reports whether reads may come from a cache that the job invalidates. Mappings use the page cache even with `direct`.
+/// Reports whether reads may come from a cache that the job invalidates. Mappings use the page cache even with
+/// `direct`.
 pub(super) fn caches(job: &Job) -> bool {
     job.files.invalidate && (!job.engine.direct || job.engine.engine == Engine::Mmap)
 }
@@ -24,8 +25,8 @@ pub(super) struct Replay {
 }
 
 impl Issuer {
-    /// Returns an issuer that reads back and checks what this one has written since the last read-back; `None` if there is
-    /// nothing to check.
+    /// Returns an issuer that reads back and checks what this one has written since the last read-back; `None` if there
+    /// is nothing to check.
     ///
     /// No list of writes is kept: the new issuer repeats the decisions and turns writes into reads.
     #[must_use]
@@ -58,8 +59,8 @@ impl Issuer {
         Some(issuer)
     }
 
-    /// Repeats the writes to be read back. Returns the last write to each block, and the number of reads that read each block
-    /// once.
+    /// Repeats the writes to be read back. Returns the last write to each block, and the number of reads that read each
+    /// block once.
     fn scan_writes(&self) -> (LatestWrites, u64) {
         let (mut issuer, mut latest, mut reads) = (self.clone(), LatestWrites::default(), 0);
         let Some(verifier) = &self.verifier else { return (latest, reads) };
@@ -74,13 +75,12 @@ impl Issuer {
 
     /// Returns the passes in which blocks written since `start` may have been written last.
     fn possible_passes(&self, start: &Self) -> PassRange {
-        let passes = |issuer: &Self| -> Vec<u32> { issuer.files.iter().map(|file| file.pass).collect() };
-        let first = passes(start).into_iter().min().unwrap_or(0);
-        PassRange { first, last: passes(self).into_iter().max().unwrap_or(first) }
+        let first = start.files.iter().map(|file| file.pass).min().unwrap_or(0);
+        PassRange { first, last: self.files.iter().map(|file| file.pass).max().unwrap_or(first) }
     }
 
-    /// Reports whether writes are read back here: at the end of a pass and of the job. Where no pass ends, endless loops are
-    /// read back one by one.
+    /// Reports whether writes are read back here: at the end of a pass and of the job. Where no pass ends, endless
+    /// loops are read back one by one.
     pub(super) fn read_back_is_due(&self) -> bool {
         let has_passes = self.rules.has_passes();
         let through = has_passes && self.files.iter().all(Cursor::is_done);

@@ -1,8 +1,8 @@
 //! Used blocks of a region, for mixed block sizes.
 //!
-//! A bitmap in leaves of 4096 blocks, which exist only between the first and the last use of their blocks. Summaries above
-//! them mark full leaves, so that the next free block is found in a few steps however full the region is. 10 TiB at 4 KiB
-//! take 5 MB untouched and 350 MB with every leaf in use.
+//! A bitmap in leaves of 4096 blocks, which exist only between the first and the last use of their blocks. Summaries
+//! above them mark full leaves, so that the next free block is found in a few steps however full the region is. 10 TiB
+//! at 4 KiB take 5 MB untouched and 350 MB with every leaf in use.
 
 const WORD: u64 = u64::BITS as u64;
 const LEAF: u64 = WORD * WORD;
@@ -117,7 +117,7 @@ pub(crate) const fn bytes_of(blocks: u64) -> u64 {
 /// The used blocks of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Coverage {
-    blocks: u64,
+    pub(crate) blocks: u64,
     free: u64,
     leaves: Vec<Option<Box<Leaf>>>,
     full: FullSet,
@@ -130,13 +130,8 @@ impl Coverage {
         Self { blocks, free: blocks, leaves: vec![None; leaves as usize], full: FullSet::new(leaves) }
     }
 
-    /// Returns the number of blocks of the region.
-    pub(crate) const fn blocks(&self) -> u64 {
-        self.blocks
-    }
-
-    /// Uses the first free block at or after `from`, or else from the start of the region, and up to `most - 1` free ones
-    /// right after it. `None` if none is free.
+    /// Uses the first free block at or after `from`, or else from the start of the region, and up to `most - 1` free
+    /// ones right after it. `None` if none is free.
     pub(crate) fn take(&mut self, from: u64, most: u64) -> Option<(u64, u64)> {
         if self.free == 0 {
             return None;

@@ -1,8 +1,8 @@
 //! Distributions of offsets where blocks may repeat.
 //!
-//! Zipf and Pareto draw a rank, and a keyed bijection maps ranks to blocks, so that hot blocks are spread over the file as
-//! in real workloads and in fio. A normal distribution is used for the position of its hot blocks, so it is not spread and
-//! peaks at its center.
+//! Zipf and Pareto draw a rank, and a keyed bijection maps ranks to blocks, so that hot blocks are spread over the file
+//! as in real workloads and in fio. A normal distribution is used for the position of its hot blocks, so it is not
+//! spread and peaks at its center.
 
 use job::Distribution;
 use units::random::{Random, mix};
@@ -134,8 +134,8 @@ impl Rank {
     }
 }
 
-/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, by rejection-inversion (Hörmann and Derflinger
-/// 1996): exact, in constant time and memory for any count.
+/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, by rejection-inversion (Hörmann and
+/// Derflinger 1996): exact, in constant time and memory for any count.
 #[derive(Clone, Debug)]
 struct Zipf {
     theta: f64,

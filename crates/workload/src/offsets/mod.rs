@@ -105,17 +105,17 @@ impl OffsetRules {
 
     /// Reports whether a region of `bytes` has too many blocks for a map.
     pub(crate) fn is_too_large(&self, bytes: u64) -> bool {
-        let blocks = match self.method {
-            Method::Covered(unit) if self.random => bytes / u64::from(unit),
-            _ => 0,
-        };
-        blocks > MAPPED_BLOCKS_MAX
+        self.mapped_blocks(bytes) > MAPPED_BLOCKS_MAX
     }
 
     /// Returns the memory in bytes of the map of an unused region of `bytes`.
     pub(crate) fn map_bytes(&self, bytes: u64) -> u64 {
+        coverage::bytes_of(self.mapped_blocks(bytes))
+    }
+
+    fn mapped_blocks(&self, bytes: u64) -> u64 {
         match self.method {
-            Method::Covered(unit) if self.random => coverage::bytes_of(bytes / u64::from(unit)),
+            Method::Covered(unit) if self.random => bytes / u64::from(unit),
             _ => 0,
         }
     }
@@ -169,10 +169,10 @@ fn first_head(skip: i64, extent: FileExtent) -> i64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     start: u64,
-    /// Usable bytes from `start` on.
-    length: u64,
-    /// Whether a skip that lands exactly on the end continues at the start within the same pass. As in fio, this requires a
-    /// region that starts at the start of the file and ends with a whole block.
+    /// Usable bytes from `start`.
+    pub(crate) length: u64,
+    /// Whether a skip that lands exactly on the end continues at the start within the same pass. As in fio, this
+    /// requires a region that starts at the start of the file and ends with a whole block.
     wraps: bool,
     /// Bytes left in this pass.
     left: u64,
@@ -224,11 +224,6 @@ impl Cursor {
         cursor
     }
 
-    /// Returns the usable bytes of the region.
-    pub(crate) const fn length(&self) -> u64 {
-        self.length
-    }
-
     /// Reports whether the pass has ended.
     pub(crate) const fn is_done(&self) -> bool {
         self.left < self.least as u64
@@ -272,8 +267,8 @@ impl Cursor {
         })))
     }
 
-    /// Returns absolute offset and length in bytes of the next operation of `kind`; `None` at the end of the pass over the
-    /// file.
+    /// Returns absolute offset and length in bytes of the next operation of `kind`; `None` at the end of the pass over
+    /// the file.
     #[inline]
     pub(crate) fn next(&mut self, rules: &OffsetRules, kind: OpKind, random: &mut Random) -> Option<(u64, u32)> {
         let kind = kind.index();
@@ -311,7 +306,7 @@ impl Cursor {
             }
             OffsetSource::Permuted { order, unit } => order.next().unwrap_or(0) * *unit,
             OffsetSource::Covered { map, unit } => {
-                map.take(random.below(map.blocks()), 1).map_or(0, |taken| taken.0 * *unit)
+                map.take(random.below(map.blocks), 1).map_or(0, |taken| taken.0 * *unit)
             }
             OffsetSource::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
         };
@@ -342,8 +337,8 @@ impl Cursor {
 
     /// Near an end, shortens the operation or continues from the other end.
     ///
-    /// As in fio, a skip that lands exactly on the end may wrap around, and one that leads beyond it (or leaves less than a
-    /// block) ends the pass.
+    /// As in fio, a skip that lands exactly on the end may wrap around, and one that leads beyond it (or leaves less
+    /// than a block) ends the pass.
     #[cold]
     fn wrap_around(&mut self, rules: &OffsetRules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
         let (end, least) = (self.length as i64, i64::from(rules.sizes[kind].min()));
@@ -377,7 +372,7 @@ impl Cursor {
                 self.fit(rules, kind, block * unit, length)
             }
             OffsetSource::Covered { map, unit } => {
-                let from = random.below(map.blocks());
+                let from = random.below(map.blocks);
                 let (first, taken) = map.take(from, u64::from(length).div_ceil(*unit))?;
                 Some((first * *unit, length.min(u32::try_from(taken * *unit).unwrap_or(u32::MAX))))
             }
@@ -400,8 +395,8 @@ impl Cursor {
         share < 100 && random.below(100) >= u64::from(share)
     }
 
-    /// Begins a new order if the old one is used up while bytes are left, because some operations did not take their offset
-    /// from it or were shortened.
+    /// Begins a new order if the old one is used up while bytes are left, because some operations did not take their
+    /// offset from it or were shortened.
     #[cold]
     fn renew_order(&mut self, rules: &OffsetRules, kind: usize, length: u32) -> Option<(u64, u32)> {
         self.key = mix(self.key, 1);

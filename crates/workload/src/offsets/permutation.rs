@@ -1,9 +1,9 @@
 //! Pseudo-random permutations in constant memory.
 //!
-//! A bitmap of a 10 TiB device at 4 KiB takes 340 MB and misses the cache on every access. A keyed bijection needs a few
-//! numbers: a counter runs through `0..2^bits`, and invertible steps scatter each value, so that no two values collide.
-//! Values beyond the last block are skipped; since `2^bits` is less than twice the number of blocks, that is less than one
-//! in two.
+//! A bitmap of a 10 TiB device at 4 KiB takes 340 MB and misses the cache on every access. A keyed bijection needs a
+//! few numbers: a counter runs through `0..2^bits`, and invertible steps scatter each value, so that no two values
+//! collide. Values beyond the last block are skipped; since `2^bits` is less than twice the number of blocks, that is
+//! less than one in two.
 
 use units::random::mix;
 
@@ -32,8 +32,8 @@ impl Scatter {
     fn apply(&self, n: u64) -> u64 {
         let mut x = n;
         for (key, odd) in self.keys.iter().zip(&self.odds) {
-            // x(2x + odd) + key is a bijection modulo every power of two. Its square spreads the low bits far better than a
-            // product with a constant, which shows as strides in small regions.
+            // x(2x + odd) + key is a bijection modulo every power of two. Its square spreads the low bits far better
+            // than a product with a constant, which shows as strides in small regions.
             x = x.wrapping_mul(x.wrapping_mul(2).wrapping_add(*odd)).wrapping_add(*key) & self.mask;
             x ^= x >> self.shift;
         }
@@ -72,7 +72,8 @@ impl Permutation {
         }
     }
 
-    /// Returns the image of `n` under a bijection of `0..count` onto itself, independently of the numbers returned so far.
+    /// Returns the image of `n` under a bijection of `0..count` onto itself, independently of the numbers returned so
+    /// far.
     #[inline]
     pub(crate) fn image(&self, n: u64) -> u64 {
         let mut value = self.scatter.apply(n);

@@ -16,9 +16,9 @@
 //! | 104..108 | version 2: worker |
 //! | 108..112 | version 2: identity of the file |
 //!
-//! The nonce distinguishes the blocks of identical runs; worker and file distinguish blocks of one run. With a nonce of 0
-//! the format is version 1, whose bytes depend on the job and its seed alone. Version 1 with a nonce can be read: earlier
-//! releases wrote it.
+//! The nonce distinguishes the blocks of identical runs; worker and file distinguish blocks of one run. With a nonce of
+//! 0 the format is version 1, whose bytes depend on the job and its seed alone. Version 1 with a nonce can be read:
+//! earlier releases wrote it.
 //!
 //! Numbers are little-endian. fio's headers differ between its own versions, so no layout would let one program check
 //! what another wrote.

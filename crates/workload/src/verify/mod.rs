@@ -1,18 +1,18 @@
 //! Self-identifying blocks, for verification.
 //!
-//! A write consists of blocks of `verify_interval` bytes. Each begins with a header that holds its offset, the run's seed
-//! and nonce, its worker and its file; its payload depends on these and the pass alone. So a block at the wrong offset, of
-//! an earlier run, of another file or worker, and one with a wrong byte are distinguished without a record of the writes,
-//! and the first wrong byte can be located.
+//! A write consists of blocks of `verify_interval` bytes. Each begins with a header that holds its offset, the run's
+//! seed and nonce, its worker and its file; its payload depends on these and the pass alone. So a block at the wrong
+//! offset, of an earlier run, of another file or worker, and one with a wrong byte are distinguished without a record
+//! of the writes, and the first wrong byte can be located.
 //!
-//! Where writes of a job may overlap, headers hold the number of the write instead of the pass, and a block must be that
-//! of the last write to it. Such writes are issued one after the other, so that the last one is known.
+//! Where writes of a job may overlap, headers hold the number of the write instead of the pass, and a block must be
+//! that of the last write to it. Such writes are issued one after the other, so that the last one is known.
 //!
 //! A block that another worker may have overwritten is not checked: this worker's write may have been lost before.
 //!
-//! The nonce differs between otherwise identical runs: without it, a run whose writes are all lost would accept the blocks
-//! of an identical earlier run. A job that only reads takes it from the first block and requires it in all others. Blocks
-//! without a header (`verify=pattern`) have no nonce.
+//! The nonce differs between otherwise identical runs: without it, a run whose writes are all lost would accept the
+//! blocks of an identical earlier run. A job that only reads takes it from the first block and requires it in all
+//! others. Blocks without a header (`verify=pattern`) have no nonce.
 
 mod checksum;
 mod header;
@@ -109,8 +109,8 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// Reports whether a read that overlapped a write may have caused it, by returning parts of two blocks. A missing header
-    /// is not torn.
+    /// Reports whether a read that overlapped a write may have caused it, by returning parts of two blocks. A missing
+    /// header is not torn.
     #[must_use]
     pub const fn may_be_torn(&self) -> bool {
         match self.wrong {
@@ -170,7 +170,7 @@ pub(crate) struct Verifier {
     /// Identity in the blocks of each file that another job wrote, once known.
     learned: Vec<Option<u32>>,
     /// Whether headers hold the number of the write instead of the pass.
-    numbered: bool,
+    pub(crate) numbered: bool,
     /// What blocks of this run must hold; `None` if another job wrote them.
     expected: Option<ExpectedWrites>,
 }
@@ -211,7 +211,8 @@ impl Verifier {
         worker: u32,
         layout: &JobLayout,
     ) -> Self {
-        let identities: Vec<u32> = (0..layout.files.len()).map(|file| layout.identity(file)).collect();
+        let identity = |file| layout.identities.get(file).copied().unwrap_or(file as u32);
+        let identities: Vec<u32> = (0..layout.files.len()).map(identity).collect();
         let writers = layout.writers.clone();
         let is_shared = |(&file, &region)| writers.as_ref().is_some_and(|all| all.shares(worker, file, region));
         let shared = identities.iter().zip(&layout.files).map(is_shared).collect();
@@ -237,11 +238,6 @@ impl Verifier {
     /// Reports whether headers hold worker and file.
     pub(crate) fn is_marked(&self) -> bool {
         self.method != VerifyMethod::Pattern && self.nonce.is_some_and(|nonce| nonce != 0)
-    }
-
-    /// Makes headers hold the number of the write instead of the pass.
-    pub(crate) fn numbered(self) -> Self {
-        Self { numbered: true, ..self }
     }
 
     /// Reports whether other workers write to the same region of this file.
@@ -438,8 +434,8 @@ impl Verifier {
         Ok(Checked::Good)
     }
 
-    /// Checks the file identity in blocks of another job: it must be the same in all blocks of a file and not that of another
-    /// file of this job. A file may have been renamed since.
+    /// Checks the file identity in blocks of another job: it must be the same in all blocks of a file and not that of
+    /// another file of this job. A file may have been renamed since.
     fn learn_file(&mut self, header: &VerifyHeader, file: u32) -> Result<(), Flaw> {
         let (Some(found), Some(learned)) = (header.identity, self.learned.get_mut(file as usize)) else {
             return Ok(());
@@ -484,8 +480,8 @@ fn differs(wrong: WrongData, start: usize, good: &[u8], found: &[u8]) -> Result<
     }
 }
 
-/// Splits `length` bytes into blocks of `interval`, returning start and length of each. The last block includes the rest,
-/// which may be too small for a header.
+/// Splits `length` bytes into blocks of `interval`, returning start and length of each. The last block includes the
+/// rest, which may be too small for a header.
 fn blocks(length: usize, interval: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = (length / interval).max(1);
     (0..count).map(move |index| {
