@@ -410,8 +410,7 @@ fn lost_writes_of_clones_of_one_file_were_called_good() {
     // A block of a worker that does not write there is wrong.
     let mut other_worker = clone_at(2, Some(7));
     disk.run(&mut other_worker, usize::MAX).expect("writes are not checked");
-    let foreign =
-        disk.run(&mut clones[0].verify_pass().expect("writes"), usize::MAX).expect_err("another worker");
+    let foreign = disk.run(&mut clones[0].verify_pass().expect("writes"), usize::MAX).expect_err("another worker");
     assert_eq!(foreign.wrong, WrongData::Worker);
 }
 
