@@ -1,4 +1,4 @@
-//! Applies one option to a draft, by what the table says of it.
+//! Applies one option to a draft, as its table entry describes.
 
 use units::Bytes;
 
@@ -8,13 +8,13 @@ use crate::read::number::{self, NumberUnit};
 use crate::read::{Findings, ProblemWeight, lists, word};
 use crate::table::{OptionKind, OptionSpec, Setter};
 
-/// The options whose words may have an argument behind a colon.
+/// Options whose words may have an argument after a colon.
 const WITH_ARGUMENT: [&str; 4] = ["rw", "file_service_type", "mem", "steadystate"];
 
-/// Reads `value` as `spec` says and changes the draft. What is wrong goes to `findings`.
+/// Parses `value` as `spec` describes and sets the option in the draft. Problems go to `findings`.
 pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
     let Some(text) = value.or_else(|| spec.takes_no_value().then_some("")) else {
-        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
+        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
         return;
     };
     let counts =
@@ -23,18 +23,19 @@ pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>
         findings.fault(0..text.len(), "zones", format!("`{}` cannot be counted in zones", spec.name));
         return;
     }
-    match spec.kind {
-        OptionKind::Flag if value.is_none() => set_switch(draft, spec, true),
-        OptionKind::Bool | OptionKind::Flag => switch(draft, spec, text, findings),
-        OptionKind::Int(least, most) => int(draft, spec, text, (least, most), findings),
-        OptionKind::Long(least) => long(draft, spec, text, least, findings),
-        OptionKind::Size => size(draft, spec, text, findings),
-        OptionKind::Seconds => time(draft, spec, text, NumberUnit::Seconds, findings),
-        OptionKind::Micros => time(draft, spec, text, NumberUnit::Micros, findings),
-        OptionKind::Floats(least, most) => floats(draft, spec, text, (least, most), findings),
-        OptionKind::Word(words) => one_word(draft, spec, text, words, findings),
-        OptionKind::Ranges => special(draft, spec, text, findings),
-        OptionKind::Text => any_text(draft, spec, text, findings),
+    match (spec.kind, spec.setter) {
+        (OptionKind::Text, _) => any_text(draft, spec, text, findings),
+        (OptionKind::Word(words), _) => one_word(draft, spec, text, words, findings),
+        (_, Setter::Special(set)) => set(draft, text, findings),
+        (OptionKind::Flag, _) if value.is_none() => set_switch(draft, spec, true),
+        (OptionKind::Bool | OptionKind::Flag, _) => switch(draft, spec, text, findings),
+        (OptionKind::Int(least, most), _) => int(draft, spec, text, (least, most), findings),
+        (OptionKind::Long(least), _) => long(draft, spec, text, least, findings),
+        (OptionKind::Size, _) => size(draft, spec, text, findings),
+        (OptionKind::Seconds, _) => time(draft, spec, text, NumberUnit::Seconds, findings),
+        (OptionKind::Micros, _) => time(draft, spec, text, NumberUnit::Micros, findings),
+        (OptionKind::Floats(least, most), _) => floats(draft, spec, text, (least, most), findings),
+        (OptionKind::Ranges, _) => {}
     }
 }
 
@@ -57,19 +58,21 @@ fn switch(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Fi
     let Some(value) = read.filter(|value| *value <= most) else {
         let finding = findings.fault(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"));
         match text.trim().to_ascii_lowercase().as_str() {
-            "yes" | "true" | "on" => finding.write(format!("write `{}=1`", spec.name)),
-            "no" | "false" | "off" => finding.write(format!("write `{}=0`", spec.name)),
-            _ => finding.write("write 0 or 1"),
+            "yes" | "true" | "on" => finding.remedy(format!("write `{}=1`", spec.name)),
+            "no" | "false" | "off" => finding.remedy(format!("write `{}=0`", spec.name)),
+            _ => finding.remedy("write 0 or 1"),
         };
         return;
     };
     if !(0..=1).contains(&value) {
-        findings.quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1")).fio("fio reads it as 1");
+        findings
+            .quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"))
+            .note("fio takes it for 1");
     }
     set_switch(draft, spec, value != 0);
 }
 
-/// A 32-bit number: fio cuts off higher bits, then compares with the bounds; a lower bound of 0 is not looked at.
+/// Sets a 32-bit number. fio drops the higher bits before it checks the bounds, and does not check a lower bound of 0.
 fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64, i64), findings: &mut Findings) {
     numbers(draft, spec, text, findings, |wide, findings| {
         let value = i64::from(wide as i32);
@@ -80,7 +83,7 @@ fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64,
         if value != wide && wide > 0 {
             findings
                 .quirk(0..text.len(), "out-of-range", format!("{wide} does not fit into 32 bits"))
-                .fio(format!("fio reads {}", wide as u32));
+                .note(format!("fio reads {}", wide as u32));
         }
         refuse_negative(text, wide, least, findings);
         Some(u64::from(wide as u32))
@@ -88,9 +91,6 @@ fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64,
 }
 
 fn long(draft: &mut JobDraft, spec: &OptionSpec, text: &str, least: i64, findings: &mut Findings) {
-    if matches!(spec.setter, Setter::Special(_)) {
-        return special(draft, spec, text, findings);
-    }
     numbers(draft, spec, text, findings, |value, findings| {
         if (value as u64) < least as u64 {
             out_of_range(text, (least, i64::MAX), spec.bounded_by, findings);
@@ -107,13 +107,13 @@ fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) 
     }
     if text.contains('%') {
         findings
-            .quirk(0..text.len(), "percent", "this option is not a percentage")
-            .fio("fio reads a percentage as a huge number here")
-            .write("write the number itself");
+            .quirk(0..text.len(), "percent", "this option is no percentage")
+            .note("fio reads a share as an enormous number here")
+            .remedy("write the number itself");
     } else {
         findings
             .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
-            .fio("fio reads a huge positive number");
+            .note("fio reads an enormous positive number");
     }
 }
 
@@ -123,13 +123,11 @@ fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut
         _ => format!("from {least} to {most}"),
     };
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
-    findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
-    if let Some(last) = findings.items.last_mut() {
-        last.write(format!("write a number {bounds}"));
-    }
+    let finding = findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
+    finding.remedy(format!("write a number {bounds}"));
 }
 
-/// Reads a list of numbers and sets what the option has slots for.
+/// Parses a list of numbers and sets as many as the option has slots for.
 fn numbers(
     draft: &mut JobDraft,
     spec: &OptionSpec,
@@ -157,7 +155,7 @@ fn numbers(
     });
 }
 
-/// Has every element of a list set; a fault in one is a quirk as long as another can be set.
+/// Sets every element of a list. fio ignores faulty elements if another one is valid, so their faults become quirks.
 fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mut Findings) -> Option<()>) {
     let (mut any, mut refused) = (false, Vec::new());
     for element in elements {
@@ -172,25 +170,25 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
     if any {
         for item in &mut refused {
             item.weight = ProblemWeight::Quirk;
-            item.fio("fio skips it because another element of the list is readable");
+            item.note("fio passes over it because another element of the list can be read");
         }
     }
     findings.items.extend(refused);
 }
 
 fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
-    // A sign alone makes a list in fio's eyes; that a value is negative is told already.
+    // fio reads a leading sign as a list separator; the negative value has been reported already.
     let signed = text.starts_with('-') && !text[1..].contains([',', ':', '-']);
     if signed || findings.items.iter().any(|item| item.code == "list-separator") {
         return;
     }
     let message = if slots == 1 { "this option takes one value" } else { "this option takes three values at most" };
-    findings.quirk(0..text.len(), "list-length", message).fio(format!("fio uses the {kept} of them"));
+    findings.quirk(0..text.len(), "list-length", message).note(format!("fio heeds the {kept} of them"));
 }
 
 fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if text.ends_with('z') {
-        findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").write("write bytes");
+        findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").remedy("write bytes");
         return;
     }
     let unit = NumberUnit::Count { kb_base: draft.kb_base() };
@@ -200,7 +198,7 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
         too_many(text, 1, "last", findings);
     }
     each(values, findings, |value, findings| {
-        // Shares are kept as -1 - share, so that 0 to 100 per cent are the numbers from -1 down to -101.
+        // fio encodes a percentage as -1 - percent, so 0 to 100 per cent are the numbers from -1 down to -101.
         let size = match value {
             -101..=-1 => Size::Percent((-1 - value) as u32),
             bytes => Size::Bytes(Bytes::new(bytes as u64)),
@@ -213,30 +211,27 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
     });
 }
 
-/// Whether fio takes the value.
+/// Returns `None` if fio refuses the value.
 fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) -> Option<()> {
     if value < -101 && spec.name == "io_size" {
-        findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").write("use `loops` or bytes");
+        findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").remedy("use `loops` or bytes");
         return None;
     }
     if !text.contains('%') && text.starts_with('-') {
         findings
             .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
-            .fio("fio reads the sign as a separator, and the number after it")
-            .write(format!("write `{}`", &text[1..]));
+            .note("fio takes the sign for a separator and reads the number behind it")
+            .remedy(format!("write `{}`", &text[1..]));
     } else if value < -101 {
         findings
-            .quirk(0..text.len(), "percent", format!("`{text}` is more than 100 %"))
-            .fio("fio stops at the end of a device, but grows a file until the disk is full")
-            .write(format!("write `{}=100%`", spec.name));
+            .quirk(0..text.len(), "percent", format!("`{text}` is more than the whole"))
+            .note("fio cuts it off at the end of a device, but grows a file until the disk is full")
+            .remedy(format!("write `{}=100%`", spec.name));
     }
     Some(())
 }
 
 fn time(draft: &mut JobDraft, spec: &OptionSpec, text: &str, unit: NumberUnit, findings: &mut Findings) {
-    if matches!(spec.setter, Setter::Special(_)) {
-        return special(draft, spec, text, findings);
-    }
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |_, _, value| values.push(value));
     if values.len() > 1 {
@@ -270,22 +265,23 @@ fn one_word(
     }
     let Some((word, argument)) = word::read(text, words, findings) else { return };
     if text[word.len()..].starts_with(':') && text.contains(',') {
-        // fio looks for its words up to the first comma, and knows none with a colon.
-        let message = "fio refuses a `,` after a `:`";
+        // fio compares the text up to the first comma with its words, none of which contains a colon.
+        let message = "fio refuses a `,` behind a `:`";
         match spec.name {
             "random_distribution" => findings.extension(0..text.len(), "unknown-value", message),
             _ => {
-                findings.fault(0..text.len(), "unknown-value", message).write(format!("write `{word}:…` without `,`"));
+                findings.fault(0..text.len(), "unknown-value", message).remedy(format!("write `{word}:…` without `,`"));
                 return;
             }
         }
     }
-    if let Some(argument) = argument.filter(|_| !WITH_ARGUMENT.contains(&spec.name) && !is_special(spec)) {
+    let takes_argument = WITH_ARGUMENT.contains(&spec.name) || matches!(spec.setter, Setter::Special(_));
+    if let Some(argument) = argument.filter(|_| !takes_argument) {
         let start = text.len() - argument.len();
         findings
-            .quirk(start - 1..text.len(), "unused-argument", format!("nothing may follow `{word}`"))
-            .fio(format!("fio drops `{}`", &text[start - 1..]))
-            .write(format!("write `{}={word}`", spec.name));
+            .quirk(start - 1..text.len(), "unused-argument", format!("nothing may stand behind `{word}`"))
+            .note(format!("fio drops `{}`", &text[start - 1..]))
+            .remedy(format!("write `{}={word}`", spec.name));
     }
     match spec.setter {
         Setter::Word(set) => set(draft, word, argument, findings),
@@ -294,32 +290,23 @@ fn one_word(
     }
 }
 
-fn is_special(spec: &OptionSpec) -> bool {
-    matches!(spec.setter, Setter::Special(_))
-}
-
 fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     if text.is_empty() && !spec.takes_no_value() && !EMPTY_ALLOWED.contains(&spec.name) {
-        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
+        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
         return;
     }
     if text.starts_with(char::is_whitespace) {
         findings
-            .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a space precedes the value")
-            .fio("fio keeps the space as part of the value")
-            .write(format!("write `{}` directly after `=`", text.trim()));
+            .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a blank stands before the value")
+            .note("fio keeps the blank as part of the value")
+            .remedy(format!("write `{}` directly behind `=`", text.trim()));
     }
     match spec.setter {
         Setter::Text(set) => set(draft, text),
-        _ => special(draft, spec, text, findings),
+        Setter::Special(set) => set(draft, text, findings),
+        _ => {}
     }
 }
 
-/// Texts that fio reads even when they are empty.
+/// Text options that fio accepts with an empty value.
 const EMPTY_ALLOWED: [&str; 2] = ["bssplit", "cpus_allowed"];
-
-fn special(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
-    if let Setter::Special(set) = spec.setter {
-        set(draft, text, findings);
-    }
-}

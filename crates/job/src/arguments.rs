@@ -4,27 +4,27 @@ use std::sync::Arc;
 
 use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
+use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec, OutputFormat};
 use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
 use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
-use units::closest;
+use units::{Nanos, closest};
 
-/// The command line, taken apart.
+/// The parts of a command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) host: HostOptions,
     /// Options before the first `--name`, then one section for each.
     pub(crate) jobs: RawFile,
-    /// Job files and where they stand.
+    /// Job files and their places.
     pub(crate) files: Vec<(String, Place)>,
-    /// Which of the words they are.
+    /// Indices of the job files among the arguments.
     pub(crate) file_words: Vec<usize>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// Takes `args` apart. Without `with_host`, host options are unknown words.
+/// Splits `args` into its parts. Without `with_host`, host options are unknown options.
 pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Arguments {
     let text: Arc<str> = Arc::from(args.join(" "));
     let mut column = 1;
@@ -41,6 +41,8 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         (arg.as_str(), place)
     });
     let words: Vec<_> = words.collect();
+    let (output_formats, eta_interval) = (vec![OutputFormat::Normal], Nanos::from_secs(1));
+    let host = HostOptions { output_formats, terse_version: 3, eta_interval, ..HostOptions::default() };
     let mut reader = ArgumentReader {
         words: &words,
         at: 0,
@@ -49,13 +51,13 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         engine: "psync".to_owned(),
         global_engine: "psync".to_owned(),
         options: 0,
-        out: Arguments::default(),
+        out: Arguments { host, ..Arguments::default() },
     };
     reader.all();
     reader.out
 }
 
-/// An option that a word names.
+/// The option that an argument names.
 #[derive(Clone, Copy)]
 enum NamedArgument {
     Host(&'static HostSpec),
@@ -78,9 +80,9 @@ struct ArgumentReader<'a> {
     dialect: Dialect,
     with_host: bool,
     engine: String,
-    /// The engine that all later jobs begin with.
+    /// The engine with which each later job begins.
     global_engine: String,
-    /// How many options of jobs there were.
+    /// Number of job options read so far.
     options: usize,
     out: Arguments,
 }
@@ -89,7 +91,7 @@ impl ArgumentReader<'_> {
     fn all(&mut self) {
         let mut options_end = false;
         while let Some((word, place)) = self.words.get(self.at) {
-            if self.is_over(place) {
+            if self.is_exhausted(place) {
                 return;
             }
             self.at += 1;
@@ -104,12 +106,11 @@ impl ArgumentReader<'_> {
         }
     }
 
-    /// Whether nothing more is read: there are many errors, or too many options, which is then said.
-    fn is_over(&mut self, place: &Place) -> bool {
-        let (options, jobs) = (self.options, self.out.jobs.jobs.len());
-        if options > limits::OPTIONS_MAX || jobs > limits::SECTIONS_MAX {
-            let what = if options > limits::OPTIONS_MAX { "options" } else { "jobs" };
-            let most = if options > limits::OPTIONS_MAX { limits::OPTIONS_MAX } else { limits::SECTIONS_MAX };
+    /// Reports whether parsing must stop: after many errors, or after too many options or jobs, which it then reports.
+    fn is_exhausted(&mut self, place: &Place) -> bool {
+        let amounts =
+            [(self.options, limits::OPTIONS_MAX, "options"), (self.out.jobs.jobs.len(), limits::SECTIONS_MAX, "jobs")];
+        if let Some((_, most, what)) = amounts.into_iter().find(|(amount, most, _)| amount > most) {
             let diagnostic = Diagnostic::error("too-many-options", format!("more than {most} {what}"));
             self.out.diagnostics.push(diagnostic.at(place.clone()).remedy("divide the jobs into several runs"));
             return true;
@@ -131,14 +132,23 @@ impl ArgumentReader<'_> {
             return;
         }
         let value = match (named.arity(), inline) {
-            (Arity::Required, None) => {
-                let Some(next) = self.next_word(&key_place) else { return };
-                Some(next)
-            }
+            (Arity::Required, None) => match self.words.get(self.at) {
+                Some((word, place)) => {
+                    self.at += 1;
+                    Some(((*word).to_owned(), place.clone()))
+                }
+                None => {
+                    let diagnostic = Diagnostic::error("missing-value", "a value is missing");
+                    return self.out.diagnostics.push(diagnostic.at(key_place));
+                }
+            },
             (_, inline) => inline,
         };
-        if value.as_ref().is_some_and(|(text, _)| text.is_empty()) && !self.may_be_empty(named, key, &key_place) {
-            return;
+        // Host options and flags check their own values.
+        let may_be_empty = matches!(named, NamedArgument::Host(_)) || named.arity() == Arity::Optional;
+        if !may_be_empty && value.as_ref().is_some_and(|(text, _)| text.is_empty()) {
+            let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
+            return self.out.diagnostics.push(diagnostic.at(key_place).remedy(format!("write `--{key}=…`")));
         }
         match named {
             NamedArgument::Host(spec) => self.host(spec, value, &key_place),
@@ -146,26 +156,7 @@ impl ArgumentReader<'_> {
         }
     }
 
-    /// Whether the option is one whose value may be nothing: a switch, which then complains itself.
-    fn may_be_empty(&mut self, named: NamedArgument, key: &str, place: &Place) -> bool {
-        let may = matches!(named, NamedArgument::Host(_)) || named.arity() == Arity::Optional;
-        if !may {
-            let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
-            self.out.diagnostics.push(diagnostic.at(place.clone()).remedy(format!("write `--{key}=…`")));
-        }
-        may
-    }
-
-    fn next_word(&mut self, key_place: &Place) -> Option<(String, Place)> {
-        let Some((word, place)) = self.words.get(self.at) else {
-            self.out.diagnostics.push(Diagnostic::error("missing-value", "a value is missing").at(key_place.clone()));
-            return None;
-        };
-        self.at += 1;
-        Some(((*word).to_owned(), place.clone()))
-    }
-
-    /// The option called `key`, or the only one that begins with it.
+    /// Finds the option called `key`, or the only one whose name begins with `key`.
     fn resolve(&mut self, key: &str, place: &Place) -> Option<NamedArgument> {
         if let Some(named) = self.exact(key) {
             return Some(named);
@@ -173,7 +164,7 @@ impl ArgumentReader<'_> {
         let mut names: Vec<&str> = self.names().filter(|name| name.starts_with(key)).collect();
         names.dedup();
         match names.as_slice() {
-            // fio has `size` twice, so that nothing shorter is unambiguous.
+            // fio has two entries called `size`, so its prefixes are ambiguous.
             [name] if *name != "size" && !key.is_empty() => self.exact(name),
             names => {
                 let names: Vec<String> = names.iter().map(|name| format!("--{name}")).collect();
@@ -185,7 +176,7 @@ impl ArgumentReader<'_> {
     }
 
     fn exact(&self, key: &str) -> Option<NamedArgument> {
-        // The two letters that fio has.
+        // fio's only short options.
         let host_key = match key {
             "h" => "help",
             "v" => "version",
@@ -195,7 +186,7 @@ impl ArgumentReader<'_> {
         host.or_else(|| table::find(key, &self.engine).map(NamedArgument::Job))
     }
 
-    /// Every name that can be given here: those of private options only behind their engine.
+    /// Returns the names of all options that are valid here. Engine options are valid only after their engine.
     fn names(&self) -> impl Iterator<Item = &'static str> {
         let here = |spec: &&OptionSpec| spec.engines.is_empty() || spec.engines.contains(&&*self.engine);
         let jobs = OPTIONS.iter().filter(here).flat_map(OptionSpec::names);
@@ -236,7 +227,7 @@ impl ArgumentReader<'_> {
             Effect::Set(set) => {
                 let mut findings = Findings::default();
                 set(&mut self.out.host, &text, &mut findings);
-                for finding in findings.items.iter().filter(|finding| finding.weight.counts(self.dialect)) {
+                for finding in findings.items.iter().filter(|finding| finding.weight.is_error_in(self.dialect)) {
                     let message = format!("{}: {}", spec.name, finding.message);
                     let diagnostic = Diagnostic::error(finding.code, message).at(place.clone());
                     self.out.diagnostics.push(diagnostic.remedy(&*finding.remedy));
@@ -262,10 +253,10 @@ impl ArgumentReader<'_> {
         self.section().options.push(option);
     }
 
-    /// Begins a job, which knows the engine of the defaults only. Says whether it is to be run.
+    /// Begins a job with the default engine. Reports whether the job is to run.
     fn begin(&mut self, title: &str, place: &Place) -> bool {
         self.engine.clone_from(&self.global_engine);
-        // A job that no `--section` before it names is none: what follows changes the defaults, as in fio.
+        // As in fio, a job that no earlier `--section` names only changes the defaults of later jobs.
         let sections = &self.out.host.sections;
         let chosen = sections.is_empty() || sections.iter().any(|section| section == title);
         self.out.jobs.jobs.push(RawJob {
@@ -278,7 +269,7 @@ impl ArgumentReader<'_> {
         chosen
     }
 
-    /// The section that options go to: global before the first `--name`.
+    /// Returns the section that receives options: a global one before the first `--name`.
     fn section(&mut self) -> &mut RawJob {
         let jobs = &mut self.out.jobs.jobs;
         if jobs.is_empty() {

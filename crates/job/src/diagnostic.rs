@@ -1,4 +1,4 @@
-//! Problems as data: message, place, fio's behaviour, remedy.
+//! Problems as data: message, place, fio's behaviour and remedy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,32 +6,31 @@ use std::sync::Arc;
 /// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiagnosticLevel {
-    /// Worth knowing; the jobs run as asked.
+    /// Information; the jobs run as written.
     Note,
-    /// Probably not what was meant; the jobs run all the same.
+    /// Probably not what the user meant; the jobs run nevertheless.
     Warning,
-    /// Nothing runs.
+    /// Prevents the run.
     Error,
 }
 
-/// A stretch of one line of a job file or of the command line.
+/// A range of characters in one line of a job file or of the command line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The file's name as it was given, or `command line`.
+    /// The file's name as given, or `command line`.
     pub source: Arc<str>,
     /// The line, counted from 1.
     pub line: usize,
-    /// The first character, counted from 1 in characters.
+    /// The first character, counted from 1 in characters, not bytes.
     pub column: usize,
-    /// How many characters; may be 0 at the end of a line.
+    /// Number of characters; 0 is possible at the end of a line.
     pub length: usize,
-    /// The whole line.
+    /// Text of the whole line.
     pub text: Arc<str>,
 }
 
 impl Place {
-    /// The part of this stretch that begins `start` characters into it and is `length` characters long,
-    /// cut off at this stretch's end.
+    /// Returns the part of this range that begins `start` characters into it and has at most `length` characters.
     #[must_use]
     pub fn part(&self, start: usize, length: usize) -> Self {
         let start = start.min(self.length);
@@ -48,36 +47,36 @@ impl fmt::Display for Place {
 /// One problem of a job file or of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How much it weighs.
+    /// Severity of the problem.
     pub severity: DiagnosticLevel,
-    /// A short, stable name of the kind of problem, in words joined by `-`.
+    /// Short, stable identifier of the kind of problem: words joined by `-`.
     pub code: &'static str,
-    /// What is wrong, in one sentence without a full stop.
+    /// The problem, in one sentence without a full stop.
     pub message: String,
-    /// Where; `None` when the problem is of a whole file or of all of them.
+    /// Location; `None` if the problem concerns a whole file or all of them.
     pub place: Option<Place>,
-    /// A few words for the caret; may be empty.
+    /// Text shown beside the caret; may be empty.
     pub label: String,
-    /// What fio does here, and other things worth knowing.
+    /// fio's behaviour and other explanations.
     pub notes: Vec<String>,
     /// What to write instead.
     pub remedy: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error of this kind.
+    /// Returns an error of the kind `code`.
     #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(DiagnosticLevel::Error, code, message.into())
     }
 
-    /// A warning of this kind.
+    /// Returns a warning of the kind `code`.
     #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(DiagnosticLevel::Warning, code, message.into())
     }
 
-    /// Something worth knowing of this kind.
+    /// Returns a note of the kind `code`.
     pub(crate) fn note_of(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(DiagnosticLevel::Note, code, message.into())
     }
@@ -86,28 +85,28 @@ impl Diagnostic {
         Self { severity, code, message, place: None, label: String::new(), notes: Vec::new(), remedy: None }
     }
 
-    /// With the place at which it was found, if one is known.
+    /// Sets the place, if one is known.
     #[must_use]
     pub fn at(mut self, place: impl Into<Option<Place>>) -> Self {
         self.place = place.into();
         self
     }
 
-    /// With a few words for the caret.
+    /// Sets the text shown beside the caret.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// With something worth knowing.
+    /// Adds an explanation.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// With what to write instead.
+    /// Sets the remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
@@ -130,33 +129,33 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A parsed value, with all problems.
+/// A parsed value with all diagnostics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<T> {
-    /// What was read; incomplete where there are errors.
+    /// The parsed value; incomplete if there are errors.
     pub value: T,
-    /// All problems, in the order of their places.
+    /// All diagnostics, in the order of their places.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl<T> Parsed<T> {
-    /// Whether there is an error, so that `value` must not be run.
+    /// Reports whether there is an error, in which case `value` must not be run.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|d| d.severity == DiagnosticLevel::Error)
     }
 
-    /// Whether there is a warning.
+    /// Reports whether there is a warning.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
         self.diagnostics.iter().any(|d| d.severity == DiagnosticLevel::Warning)
     }
 
-    /// The value and its warnings, or all diagnostics if one of them is an error.
+    /// Returns the value with its notes and warnings, or all diagnostics if one of them is an error.
     ///
     /// # Errors
     ///
-    /// When [`Parsed::has_errors`].
+    /// Fails if [`Parsed::has_errors`].
     pub fn into_result(self) -> Result<(T, Vec<Diagnostic>), Vec<Diagnostic>> {
         if self.has_errors() { Err(self.diagnostics) } else { Ok((self.value, self.diagnostics)) }
     }

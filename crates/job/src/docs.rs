@@ -1,24 +1,11 @@
-//! The option reference: as Markdown, and as help for one option.
+//! The option reference as Markdown, and help for single options.
 
 use std::fmt::Write;
 
 use crate::host::HOST_OPTIONS;
-use crate::table::{Category, OPTIONS, OptionKind, OptionSpec, Status, find_all};
+use crate::table::{OPTIONS, OptionKind, OptionSpec, Status, TABLES, find_all};
 
-const CATEGORIES: [(Category, &str); 10] = [
-    (Category::Jobs, "Jobs"),
-    (Category::Files, "Files"),
-    (Category::Extent, "Extent and duration"),
-    (Category::Pattern, "Pattern and data"),
-    (Category::Engine, "Engine"),
-    (Category::Pace, "Rate and syncing"),
-    (Category::Verify, "Verification"),
-    (Category::Statistics, "Statistics and logs"),
-    (Category::Other, "Errors, traces, zones and others"),
-    (Category::Private, "Options of one engine"),
-];
-
-/// The text of `docs/options.md`: every option, by chapter.
+/// Returns the text of `docs/options.md`: every option, by category.
 #[must_use]
 pub fn options_markdown() -> String {
     let supported = OPTIONS.iter().filter(|spec| spec.status == Status::Supported).count();
@@ -36,9 +23,9 @@ pub fn options_markdown() -> String {
     text
 }
 
-/// The options by chapter, each chapter with its title.
+/// Returns the title and the options of each category.
 pub fn chapters() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static OptionSpec>)> {
-    CATEGORIES.iter().map(|(category, title)| (*title, OPTIONS.iter().filter(|spec| spec.category == *category)))
+    TABLES.iter().map(|(category, title, _)| (*title, OPTIONS.iter().filter(|spec| spec.category == *category)))
 }
 
 fn row(text: &mut String, spec: &OptionSpec) {
@@ -83,7 +70,7 @@ fn status(status: Status) -> String {
     }
 }
 
-/// Help for one option by its name or an alias, or for `all`; `None` for a name that is not known.
+/// Returns help for the option of this name or alias, or a list for `all`; `None` for an unknown name.
 #[must_use]
 pub fn option_help(name: &str) -> Option<String> {
     if name == "all" {
@@ -109,8 +96,8 @@ fn describe(spec: &OptionSpec) -> String {
     text
 }
 
-/// Help for the engine `name`: its private options. `engine,option` describes one of them; an empty name lists the
-/// engines. `None` for a name that is not known.
+/// Returns help for the private options of the engine `name`, for one of them if `name` is `engine,option`, or a list
+/// of engines if it is empty. `None` for an unknown name.
 #[must_use]
 pub fn engine_help(name: &str) -> Option<String> {
     let (engine, option) = name.split_once(',').map_or((name, None), |(engine, option)| (engine, Some(option)));
@@ -129,7 +116,7 @@ pub fn engine_help(name: &str) -> Option<String> {
     }
 }
 
-/// Help for the options of the program itself, a line each, as `fathom fio --help` prints them.
+/// Returns help for the options of the program, one per line, as `fathom fio --help` prints it.
 #[must_use]
 pub fn host_help() -> String {
     let mut text = String::new();
@@ -140,7 +127,7 @@ pub fn host_help() -> String {
     text
 }
 
-/// The options of the program itself: name, what its value stands for or nothing, and what it does.
+/// Returns the name, the placeholder of the value (empty if there is none) and the description of each program option.
 pub fn host_options() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     HOST_OPTIONS.iter().map(|spec| (spec.name, spec.argument, spec.doc))
 }

@@ -1,39 +1,38 @@
-//! A job under construction.
+//! A job under construction, and fio's defaults.
 
-use units::PerKind;
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, PerKind};
 
 use crate::model::*;
 
-/// The 17 percentiles that are reported unless `percentile_list` says otherwise.
+/// Percentiles reported unless `percentile_list` names others.
 pub(crate) const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
-/// Settings that depend on one another are kept apart here until every option has been seen.
+/// A job whose interdependent settings are kept apart until all options have been read.
 #[derive(Clone, Debug)]
 pub(crate) struct JobDraft {
     pub(crate) job: Job,
     /// `bs`, for reads, writes and trims.
     pub(crate) bs: [u64; 3],
-    /// `bsrange`, which wins over `bs`.
+    /// `bsrange`, which takes precedence over `bs`.
     pub(crate) ranges: [Option<(u64, u64)>; 3],
-    /// `bssplit`, which wins over both.
+    /// `bssplit`, which takes precedence over both.
     pub(crate) splits: [Option<Vec<(u64, u32)>>; 3],
     /// `ba`.
     pub(crate) align: [Option<u64>; 3],
     /// `name`, which overrides the title of the section.
     pub(crate) name: Option<String>,
-    /// Whether `ioengine` named an engine that Fathom has.
+    /// Whether `ioengine` named an engine that Fathom supports.
     pub(crate) engine_known: bool,
 }
 
 impl JobDraft {
-    /// What fio's base for units is at this point.
+    /// Returns `kb_base` as set by the options read so far.
     pub(crate) const fn kb_base(&self) -> u32 {
         self.job.stats.kb_base
     }
 
-    /// Sets a value for one slot, and for all behind it if it is the list's last.
+    /// Sets the value of one slot, and of all later slots if it is the last value of its list.
     pub(crate) fn fill<T: Clone>(slots: &mut [T], slot: usize, last: bool, value: &T) {
         let end = if last { slots.len() } else { (slot + 1).min(slots.len()) };
         if let Some(slots) = slots.get_mut(slot..end) {
@@ -60,43 +59,23 @@ impl Default for JobDraft {
 /// fio's defaults.
 impl Default for Job {
     fn default() -> Self {
-        default_job()
-    }
-}
-
-fn default_job() -> Job {
-    Job {
-        name: String::new(),
-        description: None,
-        echo: Vec::new(),
-        grouping: Grouping { numjobs: 1, ..Grouping::default() },
-        engine: default_engine(),
-        files: default_files(),
-        extent: default_extent(),
-        pattern: default_pattern(),
-        pace: default_pace(),
-        sync: SyncOptions::default(),
-        payload: JobPayload { scramble_buffers: true, ..JobPayload::default() },
-        verify: default_verify(),
-        stats: default_stats(),
-        on_error: ErrorOptions::default(),
-        origin: JobOrigin::default(),
-    }
-}
-
-fn default_engine() -> EngineOptions {
-    EngineOptions {
-        engine: Engine::Psync,
-        direct: false,
-        hipri: false,
-        fixedbufs: false,
-        registerfiles: false,
-        sqthread_poll: false,
-        sqthread_poll_cpu: None,
-        mem: BufferMemory::Malloc,
-        iomem_align: 0,
-        volume: None,
-        uri: None,
+        Self {
+            name: String::new(),
+            description: None,
+            echo: Vec::new(),
+            grouping: Grouping { numjobs: 1, ..Grouping::default() },
+            engine: EngineOptions::default(),
+            files: default_files(),
+            extent: default_extent(),
+            pattern: default_pattern(),
+            pace: JobPace { iodepth: 1, batch_complete_min: 1, thinktime_blocks: 1, ..JobPace::default() },
+            sync: SyncOptions::default(),
+            payload: JobPayload { scramble_buffers: true, ..JobPayload::default() },
+            verify: VerifyOptions { do_verify: true, ..VerifyOptions::default() },
+            stats: default_stats(),
+            on_error: ErrorOptions::default(),
+            origin: JobOrigin::default(),
+        }
     }
 }
 
@@ -152,57 +131,14 @@ fn default_pattern() -> Pattern {
     }
 }
 
-fn default_pace() -> JobPace {
-    JobPace {
-        iodepth: 1,
-        batch: None,
-        batch_complete_min: 1,
-        batch_complete_max: None,
-        iodepth_low: None,
-        rate: PerKind::default(),
-        rate_iops: PerKind::default(),
-        process: Arrivals::Linear,
-        thinktime: Nanos::ZERO,
-        thinktime_spin: Nanos::ZERO,
-        thinktime_blocks: 1,
-        thinktime_blocks_type: ThinktimeBlocks::Complete,
-        thinktime_iotime: Nanos::ZERO,
-    }
-}
-
-fn default_verify() -> VerifyOptions {
-    VerifyOptions {
-        method: None,
-        do_verify: true,
-        fatal: false,
-        dump: false,
-        only: false,
-        pattern: VerifyPattern::default(),
-        interval: None,
-        nonce: None,
-    }
-}
-
 fn default_stats() -> StatOptions {
     StatOptions {
-        gtod_reduce: false,
-        disable_lat: false,
-        disable_clat: false,
-        disable_slat: false,
-        disable_bw: false,
         clat_percentiles: true,
-        lat_percentiles: false,
-        slat_percentiles: false,
         percentile_list: PERCENTILES.to_vec(),
-        write_lat_log: None,
-        write_iops_log: None,
-        write_bw_log: None,
-        log_avg: Nanos::ZERO,
-        log_offset: false,
         per_job_logs: true,
         disk_util: true,
         kb_base: 1024,
-        unit_base: 0,
         stats: true,
+        ..StatOptions::default()
     }
 }

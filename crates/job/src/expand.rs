@@ -1,19 +1,19 @@
-//! Expansion of variables: `${NAME}`, `$pagesize`, `$mb_memory`, `$ncpus`.
+//! Expands `${NAME}`, `$pagesize`, `$mb_memory` and `$ncpus`.
 
 use crate::limits::EXPANDED_BYTES_MAX;
 use crate::source::HostSource;
 
-/// A text whose variables are replaced.
+/// A text after expansion of its variables.
 #[derive(Debug, Default)]
 pub(crate) struct Expanded {
     pub(crate) text: String,
-    /// The names of variables that are not set.
+    /// Names of variables that are not set.
     pub(crate) unset: Vec<String>,
-    /// The name of a variable whose value cannot take its place, and why.
+    /// Name of the first variable whose value cannot be used, and the reason.
     pub(crate) unusable: Option<(String, &'static str)>,
 }
 
-/// Replaces the variables of a text.
+/// Expands the environment variables of a text.
 pub(crate) fn environment(text: &str, source: &dyn HostSource) -> Expanded {
     let (mut out, mut rest) = (Expanded::default(), text);
     while let Some((before, name, after)) = braced(rest) {
@@ -38,19 +38,19 @@ impl Expanded {
     }
 }
 
-/// The text before the first `${NAME}`, the name, and the text behind it.
+/// Splits a text at its first `${NAME}`: the text before it, the name, and the text after it.
 fn braced(text: &str) -> Option<(&str, &str, &str)> {
     let (before, tail) = text.split_once("${")?;
     let (name, after) = tail.split_once('}')?;
     Some((before, name, after))
 }
 
-/// Replaces the host's keywords in a value. Where one was replaced and the value then looks like a calculation, it is
-/// carried out, on whole numbers as the `bc` program would.
+/// Replaces the host's keywords in a value. If any was replaced and the result looks like a calculation, evaluates it
+/// in integers as `bc` does.
 ///
 /// # Errors
 ///
-/// The calculation that could not be carried out.
+/// Returns the text of a calculation that cannot be evaluated.
 pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, String> {
     type Number = fn(&dyn HostSource) -> u64;
     let words: [(&str, Number); 3] =
@@ -67,7 +67,7 @@ pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, S
     calculate(&replaced).map(|n| n.to_string()).ok_or(replaced)
 }
 
-/// The value of a sum of products of whole numbers and brackets; division drops the remainder.
+/// Evaluates an expression of integers, `+ - * / %` and brackets; division truncates.
 fn calculate(text: &str) -> Option<i128> {
     let tokens: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut calculation = Calculation { tokens: &tokens, at: 0, depth: 0 };
@@ -81,7 +81,7 @@ struct Calculation<'a> {
     depth: u32,
 }
 
-/// Brackets may be nested this deep, so that no input exhausts the stack.
+/// Maximum nesting of brackets and signs, so that no input exhausts the stack.
 const DEPTH_MAX: u32 = 64;
 
 impl Calculation<'_> {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn unset_variables_are_empty_and_reported() {
+    fn unset_variables_expand_to_nothing_and_are_reported() {
         let replaced = |text| environment(text, &Nowhere);
         assert_eq!(
             (replaced("size=${SIZE}k").text.as_str(), replaced("${SIZE}").unset),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_number_has_no_opposite() {
+    fn negating_the_minimum_is_an_error() {
         assert_eq!(calculate(&format!("-(0-{}-1)", i128::MAX)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Job files: lines, sections, includes.
+//! Splits job files into lines, sections and includes.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::source::HostSource;
 
-/// Bytes shown of a line that is refused for its length.
+/// Bytes of an overlong line that its diagnostic shows.
 const SHOWN_BYTES: usize = 240;
 
-/// Bytes read for one plan.
+/// Amounts read so far for one plan.
 #[derive(Debug, Default)]
-pub(crate) struct IncludeBudget {
+pub(crate) struct ParsedAmounts {
     bytes: usize,
     includes: usize,
     sections: usize,
     options: usize,
-    /// Whether a limit was exceeded, so that nothing more is read.
-    over: bool,
+    /// Whether a limit was exceeded, which ends all reading.
+    exceeded: bool,
 }
 
-/// Reads job files into sections.
+/// Splits job files into sections.
 pub(crate) struct FileReader<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a dyn HostSource,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
-    pub(crate) spent: &'a mut IncludeBudget,
+    pub(crate) spent: &'a mut ParsedAmounts,
 }
 
 impl FileReader<'_> {
-    /// Cuts the text of a file called `name` into sections.
+    /// Splits the text of the file `name` into sections.
     pub(crate) fn read(&mut self, name: &str, bytes: &[u8]) -> RawFile {
         let mut file = RawFile::default();
         self.lines(name, bytes, &mut file, 0);
@@ -47,15 +47,11 @@ impl FileReader<'_> {
         if self.spent.bytes > limits::TEXT_BYTES_MAX {
             let place = Place { source, line: 1, column: 1, length: 0, text: Arc::from("") };
             let message = format!("more than {} of job text", Bytes::new(limits::TEXT_BYTES_MAX as u64));
-            return self.exceed(
-                "too-much-text",
-                message,
-                place,
-                "give a job file; divide a long one into several runs",
-            );
+            let remedy = "give a job file; divide a long one into several runs";
+            return self.exceed("too-much-text", message, place, remedy);
         }
         for (index, bytes) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            if self.spent.over || self.has_many_errors() {
+            if self.spent.exceeded || self.diagnostics.len() >= limits::PROBLEMS_MAX {
                 return;
             }
             let short = bytes.len() < limits::LINE_BYTES_MAX;
@@ -69,31 +65,26 @@ impl FileReader<'_> {
         }
     }
 
-    /// Whether enough is wrong for one reading.
-    fn has_many_errors(&self) -> bool {
-        self.diagnostics.len() >= limits::PROBLEMS_MAX
-    }
-
-    /// Ends the reading of all files, because of a limit.
+    /// Reports an exceeded limit and stops reading all files.
     fn exceed(&mut self, code: &'static str, message: String, place: Place, remedy: &str) {
-        if !self.spent.over {
+        if !self.spent.exceeded {
             self.diagnostics.push(Diagnostic::error(code, message).at(place).remedy(remedy));
         }
-        self.spent.over = true;
+        self.spent.exceeded = true;
     }
 
     fn refuse_long(&mut self, line: &JobLine, length: usize) {
         let most = limits::LINE_BYTES_MAX;
         self.diagnostics.push(
             Diagnostic::error("line-length", format!("the line has {length} bytes, more than {most}"))
-                .at(line.whole.part(0, 1))
-                .note("fio splits it")
+                .at(line.place.part(0, 1))
+                .note("fio cuts it in two")
                 .remedy("write a shorter line"),
         );
     }
 
-    /// Whether the line can be read as text: what counts of it in fio's dialect, all of it in the strict one. Read with
-    /// replacements it could name another file.
+    /// Reports whether the line is text: all of it in the strict dialect, the part before a comment in fio's. Replacing
+    /// invalid bytes could name another file.
     fn check_encoding(&mut self, line: &JobLine, bytes: &[u8]) -> bool {
         let counts = bytes.split(|byte| b";#".contains(byte)).next().unwrap_or_default();
         let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
@@ -101,7 +92,7 @@ impl FileReader<'_> {
         let good = if strict { is_text(bytes) && !bytes.contains(&0) } else { is_text(counts) };
         if !good {
             self.diagnostics.push(
-                Diagnostic::error("encoding", "the line is not plain UTF-8 text").at(line.whole.clone()).remedy(
+                Diagnostic::error("encoding", "the line is not plain UTF-8 text").at(line.place.clone()).remedy(
                     "write the job file in UTF-8; a file whose name is not UTF-8 needs a link with another name",
                 ),
             );
@@ -122,22 +113,29 @@ impl FileReader<'_> {
             self.spent.options += 1;
             if self.spent.options > limits::OPTIONS_MAX {
                 let message = format!("more than {} options", limits::OPTIONS_MAX);
-                return self.exceed("too-many-options", message, line.place(body), "divide the jobs into several runs");
+                return self.exceed(
+                    "too-many-options",
+                    message,
+                    line.place_of(body),
+                    "divide the jobs into several runs",
+                );
             }
             let option = self.option(line, body);
             job.options.push(option);
         } else {
-            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` precedes every section"));
-            self.diagnostics
-                .push(diagnostic.at(line.place(body)).remedy("begin with `[global]` or the name of a job, `[name]`"));
+            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` stands before any section"));
+            self.diagnostics.push(
+                diagnostic.at(line.place_of(body)).remedy("begin with `[global]` or the name of a job, `[name]`"),
+            );
         }
     }
 
-    /// A section's title is what stands behind `[`, without its last character, whatever that is.
+    /// Begins a section. As in fio, its title is the text after `[` without its last character, even if that is not
+    /// `]`.
     fn section(&mut self, line: &JobLine, rest: &str, file: &mut RawFile, depth: usize) {
         let mut title = rest.to_owned();
         title.pop();
-        let place = line.place(line.body());
+        let place = line.place_of(line.body());
         if depth > 0 {
             self.diagnostics.push(
                 Diagnostic::error("section-in-include", "an included file must not have sections")
@@ -163,9 +161,9 @@ impl FileReader<'_> {
     }
 
     fn include(&mut self, line: &JobLine, rest: &str, file: &mut RawFile, depth: usize) {
-        // fio looks at the first seven letters only and takes the eighth for a blank.
+        // fio compares the first seven letters only and takes the eighth for a blank.
         let path = rest.get(1..).unwrap_or("").trim();
-        let place = line.place(line.body());
+        let place = line.place_of(line.body());
         if !rest.starts_with([' ', '\t']) {
             self.strict(
                 Diagnostic::error("include", "a space is missing after `include`")
@@ -175,15 +173,15 @@ impl FileReader<'_> {
             );
         }
         self.spent.includes += 1;
+        let remedy = "see whether a file includes itself";
         if depth >= limits::INCLUDE_DEPTH_MAX {
-            let remedy = "check whether a file includes itself";
             return self.exceed("include", "includes are nested too deep".to_owned(), place, remedy);
         }
         if self.spent.includes > limits::INCLUDES_MAX {
             let message = format!("more than {} files are included", limits::INCLUDES_MAX);
-            return self.exceed("include", message, place, "check whether a file includes itself");
+            return self.exceed("include", message, place, remedy);
         }
-        match self.open_include(path, &line.whole.source) {
+        match self.open_include(path, &line.place.source) {
             Ok((name, bytes)) => self.lines(&name, &bytes, file, depth + 1),
             Err(reason) => self
                 .diagnostics
@@ -191,7 +189,7 @@ impl FileReader<'_> {
         }
     }
 
-    /// A path counts from the working directory, else from the directory of the including file.
+    /// Opens a path relative to the working directory, or else to the directory of the including file.
     fn open_include(&self, path: &str, including: &str) -> Result<(String, Vec<u8>), String> {
         let first = self.source.read(path);
         let beside = including.rsplit_once('/').map(|(directory, _)| format!("{directory}/{path}"));
@@ -203,7 +201,7 @@ impl FileReader<'_> {
     }
 
     fn option(&mut self, line: &JobLine, body: &str) -> RawOption {
-        let whole = line.place(body);
+        let whole = line.place_of(body);
         let Expanded { text, unset, unusable } = expand::environment(body, self.source);
         if let Some((name, why)) = unusable {
             let message = format!("the environment variable `{name}` {why}");
@@ -237,7 +235,7 @@ impl FileReader<'_> {
     }
 }
 
-/// Cuts `key=value` in two. `verbatim` tells whether `place` shows the text as it is here.
+/// Splits `key=value`. `verbatim` says whether `text` is unchanged from the text at `place`.
 pub(crate) fn split_option(text: &str, place: &Place, verbatim: bool) -> RawOption {
     let chars = |text: &str| text.chars().count();
     let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value.to_owned())));
@@ -257,33 +255,33 @@ fn written_value(place: &Place) -> Place {
     place.part(key + 1, place.length)
 }
 
-/// A line and what of it counts.
+/// A line of a job file.
 struct JobLine {
-    whole: Place,
+    place: Place,
 }
 
 impl JobLine {
     fn new(source: &Arc<str>, number: usize, text: &str) -> Self {
         let text = text.trim_end_matches(['\r', '\n']);
         let length = text.chars().count();
-        Self { whole: Place { source: Arc::clone(source), line: number, column: 1, length, text: Arc::from(text) } }
+        Self { place: Place { source: Arc::clone(source), line: number, column: 1, length, text: Arc::from(text) } }
     }
 
-    /// The line without blanks at its ends and without what `;` or `#` cut off.
+    /// Returns the line without comment and surrounding blanks.
     fn body(&self) -> &str {
-        let text = self.whole.text.trim();
+        let text = self.place.text.trim();
         text[..text.find([';', '#']).unwrap_or(text.len())].trim()
     }
 
-    /// What was cut off behind something that counts.
+    /// Returns the place of the comment.
     fn cut(&self) -> Option<Place> {
-        let at = self.whole.text.find([';', '#'])?;
-        Some(self.whole.part(self.whole.text[..at].chars().count(), usize::MAX))
+        let at = self.place.text.find([';', '#'])?;
+        Some(self.place.part(self.place.text[..at].chars().count(), usize::MAX))
     }
 
-    /// Where `body` stands.
-    fn place(&self, body: &str) -> Place {
-        let start = self.whole.text.chars().take_while(|c| c.is_whitespace()).count();
-        self.whole.part(start, body.chars().count())
+    /// Returns the place of `body`.
+    fn place_of(&self, body: &str) -> Place {
+        let start = self.place.text.chars().take_while(|c| c.is_whitespace()).count();
+        self.place.part(start, body.chars().count())
     }
 }

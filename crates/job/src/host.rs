@@ -5,7 +5,7 @@ use units::Nanos;
 use crate::read::Findings;
 use crate::read::number::{self, NumberUnit};
 
-/// A form of fio's output.
+/// A format of fio's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutputFormat {
     /// Fields separated by `;`.
@@ -14,11 +14,11 @@ pub enum OutputFormat {
     Json,
     /// JSON with histograms.
     JsonPlus,
-    /// For people.
+    /// Human-readable text.
     Normal,
 }
 
-/// When the estimate of the time left is shown.
+/// When to show the estimated time left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eta {
     /// On a terminal.
@@ -30,24 +30,24 @@ pub enum Eta {
     Never,
 }
 
-/// fio's options of the program itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// fio's options of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// `--output`: a file for the results, `None` for standard output.
     pub output: Option<String>,
-    /// `--output-format` and `--minimal`, without repeats and in the order in which fio prints them.
+    /// `--output-format` and `--minimal`, without duplicates and in the order in which fio prints them.
     pub output_formats: Vec<OutputFormat>,
     /// `--terse-version`, from 2 to 5.
     pub terse_version: u32,
-    /// `--bandwidth-log`: log the bandwidth of all jobs together.
+    /// `--bandwidth-log`: write logs of the total bandwidth of all jobs.
     pub bandwidth_log: bool,
-    /// `--status-interval`: print results so far this often.
+    /// `--status-interval`: interval between intermediate results.
     pub status_interval: Option<Nanos>,
     /// `--eta`.
     pub eta: Eta,
-    /// `--eta-newline`: a new line this often.
+    /// `--eta-newline`: interval after which the estimate starts a new line.
     pub eta_newline: Option<Nanos>,
-    /// `--eta-interval`: a new estimate this often.
+    /// `--eta-interval`: interval between estimates.
     pub eta_interval: Nanos,
     /// `--parse-only`.
     pub parse_only: bool,
@@ -55,13 +55,13 @@ pub struct HostOptions {
     pub showcmd: bool,
     /// `--readonly`: refuse jobs that write.
     pub readonly: bool,
-    /// `--section`: run these sections only; empty for all.
+    /// `--section`: names of the sections to run; empty for all.
     pub sections: Vec<String>,
-    /// `--aux-path`: directory of files that a run leaves behind.
+    /// `--aux-path`: directory for the files that a run leaves behind.
     pub aux_path: Option<String>,
-    /// `--cmdhelp`: describe this option, or `all`.
+    /// `--cmdhelp`: name of the job option to describe, or `all`.
     pub cmdhelp: Option<String>,
-    /// `--enghelp`: describe this engine, or `engine,option`; empty to list engines.
+    /// `--enghelp`: engine to describe, or `engine,option`; empty to list the engines.
     pub enghelp: Option<String>,
     /// `--warnings-fatal`.
     pub warnings_fatal: bool,
@@ -73,33 +73,7 @@ pub struct HostOptions {
     pub help: bool,
 }
 
-impl Default for HostOptions {
-    fn default() -> Self {
-        Self {
-            output: None,
-            output_formats: vec![OutputFormat::Normal],
-            terse_version: 3,
-            bandwidth_log: false,
-            status_interval: None,
-            eta: Eta::Auto,
-            eta_newline: None,
-            eta_interval: Nanos::from_secs(1),
-            parse_only: false,
-            showcmd: false,
-            readonly: false,
-            sections: Vec::new(),
-            aux_path: None,
-            cmdhelp: None,
-            enghelp: None,
-            warnings_fatal: false,
-            idle_prof: None,
-            version: false,
-            help: false,
-        }
-    }
-}
-
-/// Whether a host option has a value.
+/// Whether a host option takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arity {
     None,
@@ -107,25 +81,25 @@ pub(crate) enum Arity {
     Optional,
 }
 
-/// Changes host options by a value, which is empty where there is none.
+/// Applies a value to the host options; the text is empty if no value was given.
 type Set = fn(&mut HostOptions, &str, &mut Findings);
 
 /// Effect of a host option.
 pub(crate) enum Effect {
-    /// Changes the options.
+    /// Applies the value.
     Set(Set),
-    /// Nothing; fio heeds it, Fathom has no use for it.
+    /// None: fio uses the option, Fathom has no need of it.
     Nothing,
-    /// Nothing; not supported yet.
+    /// None: not supported yet, so an error.
     NotYet,
 }
 
 /// A host option.
 pub(crate) struct HostSpec {
     pub(crate) name: &'static str,
-    /// What its value is called in help; empty where there is none.
+    /// Placeholder of the value in help; empty if the option takes none.
     pub(crate) argument: &'static str,
-    /// What it does, in one sentence.
+    /// Description of one sentence.
     pub(crate) doc: &'static str,
     pub(crate) arity: Arity,
     pub(crate) effect: Effect,
@@ -151,7 +125,7 @@ const fn later(name: &'static str, arity: Arity) -> HostSpec {
     HostSpec { name, argument: "", doc: "Not supported yet.", arity, effect: Effect::NotYet }
 }
 
-/// Every option of the program itself.
+/// All options of the program.
 pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     value("output", "FILE", "Write results to FILE.", |h, text, _| h.output = Some(text.to_owned())),
     value("output-format", "LIST", "Output formats: normal, json, json+, terse.", output_format),
@@ -222,8 +196,8 @@ fn output_format(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             "normal" => add_format(host, OutputFormat::Normal),
             _ => {
                 findings
-                    .fault(0..text.len(), "unknown-value", format!("`{word}` is not an output format"))
-                    .write("one or more of normal, json, json+, terse, separated by `,`");
+                    .fault(0..text.len(), "unknown-value", format!("`{word}` is no output format"))
+                    .remedy("one or more of normal, json, json+, terse, separated by `,`");
             }
         }
     }
@@ -235,7 +209,7 @@ fn terse_version(host: &mut HostOptions, text: &str, findings: &mut Findings) {
         _ => {
             findings
                 .fault(0..text.len(), "unknown-value", format!("there is no terse version `{text}`"))
-                .write("from 2 to 5");
+                .remedy("from 2 to 5");
         }
     }
 }
@@ -249,7 +223,7 @@ fn status_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) 
     if host.status_interval.is_some_and(|interval| interval < Nanos::from_millis(1)) {
         findings
             .fault(0..text.len(), "out-of-range", "the interval is shorter than 1 ms")
-            .write("write for example `5s`");
+            .remedy("write for example `5s`");
     }
 }
 
@@ -258,7 +232,7 @@ fn eta_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
     if interval < Nanos::from_millis(250) {
         findings
             .fault(0..text.len(), "out-of-range", "the interval is shorter than 250 ms")
-            .write("write for example `1s`");
+            .remedy("write for example `1s`");
     }
     host.eta_interval = interval;
 }
@@ -267,7 +241,7 @@ fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
     if !["system", "percpu", "calibrate"].contains(&text) {
         findings
             .fault(0..text.len(), "unknown-value", format!("`{text}` is not a value of this option"))
-            .write("one of system, percpu, calibrate");
+            .remedy("one of system, percpu, calibrate");
     }
     host.idle_prof = Some(text.to_owned());
 }

@@ -1,22 +1,19 @@
-//! The job language: text in, jobs or diagnostics out.
+//! The job language: parses fio's job files and command lines into jobs or diagnostics.
 //!
-//! fio's job files and command lines are the language; this crate reads them in two [dialects](Dialect). One parser
-//! serves both: it always reads as fio reads, and notes on the way where that cannot be what was meant. The fio dialect
-//! passes over these notes, the strict dialect makes errors of them.
+//! One parser serves both [dialects](Dialect). It reads every value as fio does and records where that reading cannot
+//! be what the user meant. The fio dialect ignores these findings; the strict dialect reports them as errors.
 //!
-//! There are two stages. [`RawFile`] holds keys, values and places and has no effects; [`Plan`] holds [`Job`]s with every
-//! unit resolved and every default filled in. What options there are, and what each does, is said in one place,
-//! [`table::OPTIONS`], from which the reference, the help and the suggestions for slips are made ([`docs`]).
+//! Parsing has two stages. [`RawFile`] holds keys, values and places; [`Plan`] holds [`Job`]s with all units resolved
+//! and all defaults filled in. [`table::OPTIONS`] describes every option once: the parser, the reference, the help and
+//! the suggestions for misspelled names ([`docs`]) are made from it.
 //!
-//! Problems come back as [`Diagnostic`]s, all of all files at once, each with its place, what fio does, and what to write
-//! instead.
+//! Problems are returned as [`Diagnostic`]s, those of all files together, each with its place, fio's behaviour and the
+//! remedy.
 //!
-//! What is *not* here: reading files and the environment (the caller gives a [`HostSource`]), printing diagnostics, opening
-//! what a job names, and anything that depends on it, such as how large a device is.
-
+//! This crate does not read files or the environment (the caller passes a [`HostSource`]), print diagnostics, or open
+//! what a job names. Nothing in it depends on the size or kind of a device.
 mod apply;
 mod arguments;
-mod around;
 mod diagnostic;
 pub mod docs;
 mod draft;
@@ -29,8 +26,8 @@ mod names;
 mod parse;
 mod raw;
 mod read;
+mod reconcile;
 mod resolve;
-mod settle;
 mod showcmd;
 mod source;
 mod strict;
@@ -38,23 +35,22 @@ pub mod table;
 mod warn;
 mod written;
 
-pub use around::Around;
 pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, OutputFormat};
 pub use model::*;
 pub use parse::{
     Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
 };
-pub use raw::{RawFile, RawJob, RawOption};
+pub use raw::{Around, RawFile, RawJob, RawOption};
 pub use showcmd::showcmd;
 pub use source::{HostSource, Nowhere};
 pub use written::JobWords;
 
-/// How text is read where fio's reading cannot be meant.
+/// What the parser does where fio's reading of a text cannot be what the user meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Exactly as fio reads it.
+    /// Reads it as fio does.
     Fio,
-    /// As fio reads it, or not at all.
+    /// Refuses it.
     Strict,
 }

@@ -1,6 +1,6 @@
 //! Lists of file names.
 
-/// Cuts `text` at every `:` that no backslash stands before, and takes those backslashes away.
+/// Splits `text` at every `:` that is not escaped by a backslash, and removes those backslashes.
 pub(crate) fn split(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = text.chars().peekable();

@@ -1,16 +1,15 @@
-//! The public parsing functions.
+//! Public parsing functions.
 
 use std::sync::Arc;
 
 use crate::Dialect;
 use crate::arguments::{self, Arguments};
-use crate::around::Around;
 use crate::diagnostic::{Diagnostic, Parsed, Place};
-use crate::file::{FileReader, IncludeBudget};
+use crate::file::{FileReader, ParsedAmounts};
 use crate::host::HostOptions;
 use crate::limits;
 use crate::model::Plan;
-use crate::raw::RawFile;
+use crate::raw::{Around, RawFile};
 use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
 use crate::source::HostSource;
@@ -18,33 +17,33 @@ use crate::source::HostSource;
 /// A parsed command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Invocation {
-    /// Options of the program itself.
+    /// Options of the program.
     pub host: HostOptions,
     /// The jobs.
     pub plan: Plan,
-    /// For `--showcmd`: a command line for each job file.
+    /// For `--showcmd`: one command line per job file.
     pub showcmd: Vec<String>,
 }
 
-/// Cuts the text of a job file into sections, without asking what its options mean.
+/// Splits the text of a job file into sections without interpreting its options.
 ///
-/// `name` is what diagnostics call the file; includes are searched beside it too.
+/// Diagnostics call the file `name`; includes are also searched for in its directory.
 pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn HostSource) -> Parsed<RawFile> {
     let mut diagnostics = Vec::new();
-    let spent = &mut IncludeBudget::default();
+    let spent = &mut ParsedAmounts::default();
     let value = FileReader { dialect, source, diagnostics: &mut diagnostics, spent }.read(name, text);
     Parsed { value, diagnostics }
 }
 
-/// Reads the text of one job file, all sections of it.
+/// Parses all sections of one job file.
 pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn HostSource) -> Parsed<Plan> {
     let raw = parse_raw(name, text, dialect, source);
     resolve(&RawFile::default(), &[raw.value], Resolver::new(dialect, &[], &Around::default()), raw.diagnostics)
 }
 
-/// Reads job files by their paths; with `sections`, only those.
+/// Reads and parses the job files at `paths`, or only their sections named in `sections` if any are.
 ///
-/// Each file begins with the defaults, and the first job of each but the first waits for all before it.
+/// Each file begins with the defaults. The first job of each later file waits for all jobs before it.
 pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, source: &dyn HostSource) -> Parsed<Plan> {
     let mut diagnostics = Vec::new();
     let paths: Vec<_> = paths.iter().map(|path| (path.as_str(), None)).collect();
@@ -52,11 +51,11 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
     resolve(&RawFile::default(), &files, Resolver::new(dialect, sections, &Around::default()), diagnostics)
 }
 
-/// Reads job options and job files, as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
+/// Parses job options and job files as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
 ///
-/// Options that belong to no `--name` apply to every job of the files, whatever it says itself: a note names what they
-/// replace. [`parse_command_line`] takes them for defaults, as fio does. Options of
-/// the program itself are no part of `args`; with `sections`, only those are kept.
+/// Options before any `--name` override those of every job in the files, and a note lists what they replace.
+/// [`parse_command_line`] takes them for defaults, as fio does. `args` contains no options of the program. If
+/// `sections` is not empty, only the jobs it names are kept.
 pub fn parse_job_arguments(
     args: &[String],
     sections: &[String],
@@ -72,7 +71,7 @@ pub fn parse_job_arguments(
     Parsed { value: parsed.value.plan, diagnostics: parsed.diagnostics }
 }
 
-/// Reads a command line as fio takes it, without the program's name.
+/// Parses fio's command line, without the program's name.
 pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn HostSource) -> Parsed<Invocation> {
     let arguments = arguments::read(args, dialect, true);
     let sections = arguments.host.sections.clone();
@@ -98,7 +97,7 @@ fn invocation(
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
 }
 
-/// The command line's own options count for the first file only.
+/// Returns a command line per file; options of the command line itself affect the first file only.
 fn show(command_line: &RawFile, files: &[RawFile], sections: &[String]) -> Vec<String> {
     let nothing = RawFile::default();
     let before = std::iter::once(command_line).chain(std::iter::repeat(&nothing));
@@ -111,7 +110,7 @@ fn read_files(
     source: &dyn HostSource,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<RawFile> {
-    let (mut files, mut spent) = (Vec::new(), IncludeBudget::default());
+    let (mut files, mut spent) = (Vec::new(), ParsedAmounts::default());
     for (path, place) in paths {
         match source.read(path) {
             Ok(text) => {
@@ -128,7 +127,7 @@ fn read_files(
     files
 }
 
-/// The code of the problem that there are no jobs.
+/// Code of the diagnostic for a plan without jobs.
 pub const NO_JOBS: &str = "no-jobs";
 
 fn resolve(
@@ -154,7 +153,7 @@ fn resolve(
     Parsed { value, diagnostics }
 }
 
-/// Puts problems in the order of their places, the files in the order in which they first turn up.
+/// Sorts diagnostics by place, the files in the order of their first diagnostic.
 fn sort_by_place(diagnostics: &mut [Diagnostic]) {
     let mut sources: Vec<Arc<str>> = Vec::new();
     for place in diagnostics.iter().filter_map(|d| d.place.as_ref()) {

@@ -1,31 +1,31 @@
-//! First stage: keys, values and their places.
+//! The first stage of parsing: keys, values and their places.
 
 use std::sync::Arc;
 
 use crate::diagnostic::Place;
 use crate::table;
 
-/// An option as it was written.
+/// An option as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawOption {
-    /// What stands before `=`, trimmed.
+    /// Text before `=`, trimmed.
     pub key: String,
-    /// What stands behind `=`, with variables replaced; `None` where there is no `=`.
+    /// Text after `=` with variables expanded; `None` if there is no `=`.
     pub value: Option<String>,
-    /// Where the key is.
+    /// Place of the key.
     pub key_place: Place,
-    /// Where the value is; the key's place where there is none.
+    /// Place of the value, or of the key if there is no value.
     pub value_place: Place,
-    /// Whether the value stands in the text as it is here, so that places within it can be told.
+    /// Whether the value is unchanged from the text at its place, so that parts of it can be located.
     pub verbatim: bool,
-    /// What was cut off behind `;` or `#`, if anything.
+    /// Place of the comment that follows, if any.
     pub cut: Option<Place>,
-    /// Environment variables in it that are not set.
+    /// Names of its environment variables that are not set.
     pub unset: Vec<String>,
 }
 
 impl RawOption {
-    /// As a job file has it.
+    /// Returns the option as a line of a job file.
     pub(crate) fn line(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.key),
@@ -33,7 +33,7 @@ impl RawOption {
         }
     }
 
-    /// An option that stands on the command line in other words.
+    /// Returns an option as if given on the command line.
     pub(crate) fn of_words(key: &str, value: &str) -> Self {
         let text: Arc<str> = Arc::from(format!("--{key}={value}"));
         let place = |column, length| {
@@ -52,7 +52,7 @@ impl RawOption {
         }
     }
 
-    /// The place of some bytes of the value: the whole value if they cannot be told apart.
+    /// Returns the place of a byte range of the value, or of the whole value if the range cannot be located.
     pub(crate) fn place_of(&self, bytes: &std::ops::Range<usize>) -> Place {
         let value = self.value.as_deref().unwrap_or("");
         let chars = |range: std::ops::Range<usize>| value.get(range).map(|text| text.chars().count());
@@ -68,19 +68,19 @@ impl RawOption {
 pub struct RawJob {
     /// The section's title, or the value of `--name`.
     pub title: String,
-    /// Where the title is.
+    /// Place of the title.
     pub place: Place,
-    /// Its options in the order written.
+    /// Options in the order written.
     pub options: Vec<RawOption>,
-    /// Whether it changes the defaults of what follows instead of being a job.
+    /// Whether it changes the defaults of later jobs instead of being a job.
     pub global: bool,
-    /// Whether it came from the command line, where options take effect in the order written.
+    /// Whether it comes from the command line, where options take effect in the order written.
     pub ordered: bool,
 }
 
 impl RawJob {
-    /// The options in the order in which they take effect: in a file some come first and some last, and those of the
-    /// engine alone after all others.
+    /// Returns the options in the order in which they take effect: in a file some come first, some last, and engine
+    /// options after all others.
     pub(crate) fn in_order(&self) -> Vec<&RawOption> {
         let mut order: Vec<&RawOption> = self.options.iter().collect();
         if !self.ordered {
@@ -103,6 +103,15 @@ fn priority(key: &str) -> u8 {
 /// The sections of one file, or of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawFile {
-    /// Its sections in the order written.
+    /// Sections in the order written.
     pub jobs: Vec<RawJob>,
+}
+
+/// Options that the caller adds to every job. Results do not repeat them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Names and values applied before all others, which a job may override.
+    pub before: Vec<(String, String)>,
+    /// Names and values applied after all others.
+    pub after: Vec<(String, String)>,
 }

@@ -1,49 +1,48 @@
-//! Second stage: jobs from keys and values.
+//! The second stage of parsing: jobs from keys and values.
 
 use std::collections::BTreeSet;
 
 use crate::Dialect;
 use crate::apply::apply;
-use crate::around::Around;
 use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
 use crate::draft::JobDraft;
 use crate::limits;
 use crate::model::{Job, JobOrigin, Plan};
-use crate::raw::{RawFile, RawJob, RawOption};
+use crate::raw::{Around, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
-use crate::settle::settle;
+use crate::reconcile::reconcile;
 use crate::table::{self, OptionSpec, Status};
 use crate::{strict, warn};
 
-/// Makes jobs of sections, file by file.
+/// Turns sections into jobs, file by file.
 pub(crate) struct Resolver<'a> {
     dialect: Dialect,
     sections: &'a [String],
-    /// What jobs of a file begin with before it says anything.
-    first: Base,
-    /// What later jobs begin with.
-    defaults: Base,
-    /// What is said of every job after it has spoken.
+    /// Defaults at the start of each file.
+    first: DraftState,
+    /// Defaults of the next job.
+    defaults: DraftState,
+    /// Options applied to every job after all others.
     after: Vec<RawOption>,
-    /// Options of the command line that apply to every job of a file, whatever it says itself.
+    /// Options of the command line that override those of every job in a file.
     imposed: Vec<RawOption>,
     plan: Plan,
     diagnostics: Vec<Diagnostic>,
-    /// How many of them are errors.
+    /// Number of errors among the diagnostics.
     errors: usize,
-    /// Options and list elements of all jobs so far.
+    /// Number of options and list elements of all jobs so far.
     inherited: usize,
 }
 
-/// A draft and the options that made it, latest last.
+/// A draft and the options applied to it, latest last.
 #[derive(Clone, Default)]
-struct Base {
+struct DraftState {
     draft: JobDraft,
     given: Vec<(&'static OptionSpec, RawOption)>,
 }
 
-impl Base {
-    /// How many options and list elements it has, about [`limits::INHERITED_MAX`] of which fit into memory.
+impl DraftState {
+    /// Returns its number of options and list elements, to be compared with [`limits::INHERITED_MAX`].
     fn weight(&self) -> usize {
         let files = &self.draft.job.files;
         let cpus = self.draft.job.grouping.cpus_allowed.as_ref().map_or(0, Vec::len);
@@ -52,31 +51,31 @@ impl Base {
 }
 
 impl<'a> Resolver<'a> {
-    /// Keeps only the sections named, if any are; global sections and jobs of the command line stay.
+    /// Creates a resolver that keeps only the sections of files named in `sections`, or all if it is empty.
     pub(crate) fn new(dialect: Dialect, sections: &'a [String], around: &Around) -> Self {
         let options = |pairs: &[(String, String)]| -> Vec<RawOption> {
             pairs.iter().map(|(key, value)| RawOption::of_words(key, value)).collect()
         };
         let (plan, diagnostics) = (Plan::default(), Vec::new());
-        let (defaults, first) = (Base::default(), Base::default());
+        let (defaults, first) = (DraftState::default(), DraftState::default());
         let (after, imposed) = (options(&around.after), Vec::new());
         let mut resolver =
             Self { dialect, sections, first, defaults, after, imposed, plan, diagnostics, errors: 0, inherited: 0 };
-        let mut first = Base::default();
+        let mut first = DraftState::default();
         resolver.apply_all(&mut first, &mut options(&around.before).iter());
-        // They were not written by the user: what does not go with them is no slip of the job.
+        // The user did not write these options, so the strict dialect must not check them against those of a job.
         first.given.clear();
         resolver.defaults = first.clone();
         Self { first, ..resolver }
     }
 
-    /// Applies `imposed` to every job of a file after the job's own options.
+    /// Makes the resolver apply `imposed` to every job of a file after the job's own options.
     pub(crate) fn imposing(self, imposed: Vec<RawOption>) -> Self {
         Self { imposed, ..self }
     }
 
-    /// Adds the jobs of a file. Each file but the first begins with fio's defaults, and its first job waits for all
-    /// jobs before it.
+    /// Adds the jobs of a file. Each file but the first starts from fio's defaults, and its first job waits for all
+    /// earlier jobs.
     pub(crate) fn add(&mut self, file: &RawFile, first: bool) {
         if !first {
             self.defaults = self.first.clone();
@@ -85,7 +84,7 @@ impl<'a> Resolver<'a> {
         }
         let before = self.plan.jobs.len();
         for job in &file.jobs {
-            if self.is_over() {
+            if self.is_exhausted() {
                 break;
             }
             self.section(job);
@@ -95,19 +94,19 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The jobs, and every problem once.
+    /// Returns the jobs, and each diagnostic once.
     pub(crate) fn finish(mut self) -> (Plan, Vec<Diagnostic>) {
         let mut seen = BTreeSet::new();
         self.diagnostics.retain(|d| seen.insert((d.code, d.place.clone(), d.message.clone())));
         (self.plan, self.diagnostics)
     }
 
-    /// Whether nothing more is to be read: there are many errors, or too much for memory.
-    fn is_over(&self) -> bool {
+    /// Reports whether to stop: after many errors, or at the limit on options.
+    fn is_exhausted(&self) -> bool {
         self.errors >= limits::PROBLEMS_MAX || self.inherited > limits::INHERITED_MAX
     }
 
-    /// Counts what a job has of its own and from global sections.
+    /// Counts a job's own and inherited options.
     fn charge(&mut self, inherited: usize, raw: &RawJob) {
         let within = self.inherited <= limits::INHERITED_MAX;
         self.inherited += inherited + 4 * raw.options.len();
@@ -115,17 +114,17 @@ impl<'a> Resolver<'a> {
             let most = limits::INHERITED_MAX;
             let message = format!("the jobs have more than {most} options and list elements, including inherited ones");
             let remedy = "write `numjobs=` for workers that do the same, or divide the jobs into several runs";
-            self.tell(Diagnostic::error("too-many-options", message).at(raw.place.clone()).remedy(remedy));
+            self.report(Diagnostic::error("too-many-options", message).at(raw.place.clone()).remedy(remedy));
         }
     }
 
-    fn tell(&mut self, problem: Diagnostic) {
+    fn report(&mut self, problem: Diagnostic) {
         self.errors += usize::from(problem.severity == DiagnosticLevel::Error);
         self.diagnostics.push(problem);
     }
 
-    fn tell_all(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
-        problems.into_iter().for_each(|problem| self.tell(problem));
+    fn report_all(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+        problems.into_iter().for_each(|problem| self.report(problem));
     }
 
     fn section(&mut self, raw: &RawJob) {
@@ -136,7 +135,7 @@ impl<'a> Resolver<'a> {
             self.defaults = base;
         } else if raw.ordered || self.sections.is_empty() || self.sections.contains(&raw.title) {
             self.charge(self.defaults.weight(), raw);
-            if self.is_over() {
+            if self.is_exhausted() {
                 return;
             }
             let mut base = self.defaults.clone();
@@ -147,7 +146,7 @@ impl<'a> Resolver<'a> {
                 for option in &imposed {
                     let replaced = replaced_by(option, &base);
                     self.apply_last(&mut base, option, &mut echo);
-                    self.tell_all(replaced);
+                    self.report_all(replaced);
                 }
             }
             let after = self.after.clone();
@@ -157,16 +156,16 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Applies an option that replaces what stood there before.
-    fn apply_last(&mut self, base: &mut Base, option: &RawOption, echo: &mut Vec<(String, String)>) {
+    /// Applies an option that replaces earlier ones of its name.
+    fn apply_last(&mut self, base: &mut DraftState, option: &RawOption, echo: &mut Vec<(String, String)>) {
         for (name, text) in self.apply_all(base, &mut std::iter::once(option)) {
             echo.retain(|(known, _)| *known != name);
             echo.push((name, text));
         }
     }
 
-    fn job(&mut self, base: Base, raw: &RawJob, echo: Vec<(String, String)>) -> Job {
-        let Base { mut draft, given } = base;
+    fn job(&mut self, base: DraftState, raw: &RawJob, echo: Vec<(String, String)>) -> Job {
+        let DraftState { mut draft, given } = base;
         draft.job.name = draft.name.clone().unwrap_or_else(|| raw.title.clone());
         draft.job.echo = echo;
         draft.job.origin = JobOrigin {
@@ -175,30 +174,34 @@ impl<'a> Resolver<'a> {
         };
         let context = strict::StrictContext { given: &given, place: &raw.place };
         if self.dialect == Dialect::Strict {
-            self.tell_all(strict::check(&draft, &context));
+            self.report_all(strict::check(&draft, &context));
         }
         let asked = warn::JobRequest::of(&draft);
-        let (job, problems) = settle(draft, &context);
-        self.tell_all(problems);
-        self.tell_all(small_block(&job, self.dialect, &context));
-        self.tell_all(warn::check(&job, &asked, self.dialect, &context));
+        let (job, problems) = reconcile(draft, &context);
+        self.report_all(problems);
+        self.report_all(small_block(&job, self.dialect, &context));
+        self.report_all(warn::check(&job, &asked, self.dialect, &context));
         job
     }
 
-    /// Applies a section's options, and tells how results repeat them.
-    fn apply_all(&mut self, base: &mut Base, options: &mut dyn Iterator<Item = &RawOption>) -> Vec<(String, String)> {
+    /// Applies options and returns them as results repeat them.
+    fn apply_all(
+        &mut self,
+        base: &mut DraftState,
+        options: &mut dyn Iterator<Item = &RawOption>,
+    ) -> Vec<(String, String)> {
         let mut echo = Vec::new();
         for option in options {
-            if self.is_over() {
+            if self.is_exhausted() {
                 break;
             }
             let engine = base.draft.job.engine.engine.name();
             let known = table::find_all(&option.key);
             match table::find(&option.key, engine) {
                 Some(spec) => self.option(base, spec, option, &mut echo),
-                // The engine itself is wrong and reported; its options cannot be judged.
+                // The unknown engine has been reported; its options cannot be checked.
                 None if !base.draft.engine_known && !known.is_empty() => {}
-                None => self.tell(unknown_option(option, engine, known)),
+                None => self.report(unknown_option(option, engine, known)),
             }
         }
         echo
@@ -206,7 +209,7 @@ impl<'a> Resolver<'a> {
 
     fn option(
         &mut self,
-        base: &mut Base,
+        base: &mut DraftState,
         spec: &'static OptionSpec,
         option: &RawOption,
         echo: &mut Vec<(String, String)>,
@@ -215,10 +218,8 @@ impl<'a> Resolver<'a> {
         echo.push((spec.name.to_owned(), text));
         if self.dialect == Dialect::Strict {
             let found = strict::check_writing(spec, option);
-            let stop = !found.is_empty();
-            self.tell_all(found);
-            if stop {
-                return;
+            if !found.is_empty() {
+                return self.report_all(found);
             }
         }
         if !self.status(spec, option) {
@@ -228,32 +229,32 @@ impl<'a> Resolver<'a> {
         apply(&mut base.draft, spec, option.value.as_deref(), &mut findings);
         base.given.push((spec, option.clone()));
         let dialect = self.dialect;
-        let told = findings.items.iter().filter(|finding| finding.weight.counts(dialect));
-        self.tell_all(told.map(|finding| diagnose(spec, option, finding)));
+        let reported = findings.items.iter().filter(|finding| finding.weight.is_error_in(dialect));
+        self.report_all(reported.map(|finding| diagnose(spec, option, finding)));
     }
 
-    /// Whether the option is to be applied; says why not.
+    /// Reports whether to apply the option, and adds a diagnostic if its status forbids it.
     fn status(&mut self, spec: &OptionSpec, option: &RawOption) -> bool {
         let text = option.value.as_deref().unwrap_or("1");
         let place = option.key_place.clone();
         match spec.status {
             Status::Supported | Status::Accepted(_) => return true,
             Status::NotYet if spec.is_default(text) => {}
-            Status::NotYet => self.tell(not_yet(spec, place)),
+            Status::NotYet => self.report(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
-            Status::Profile => self.tell(
-                Diagnostic::error("profile-option", format!("`{}` has no meaning in a job", option.key))
+            Status::Profile => self.report(
+                Diagnostic::error("profile-option", format!("`{}` means nothing in a job", option.key))
                     .at(place)
                     .note("it is an option of a built-in profile of fio; fio accepts it and ignores it")
                     .remedy(profile_remedy(spec)),
             ),
-            Status::Deprecated => self.tell(
-                Diagnostic::warning("deprecated", format!("`{}` no longer has an effect", option.key))
+            Status::Deprecated => self.report(
+                Diagnostic::warning("deprecated", format!("`{}` has no effect any more", option.key))
                     .at(place)
                     .note("fio accepts it and ignores it")
                     .remedy("leave it out"),
             ),
-            Status::Removed => self.tell(
+            Status::Removed => self.report(
                 Diagnostic::error("removed", format!("`{}` is no longer an option of fio", option.key))
                     .at(place)
                     .remedy("leave it out"),
@@ -263,8 +264,8 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A note that an option of the command line replaces what a job file says otherwise, if it does.
-fn replaced_by(option: &RawOption, base: &Base) -> Option<Diagnostic> {
+/// Returns a note if an option of the command line replaces another value in a job file.
+fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Diagnostic> {
     let spec = table::find(&option.key, base.draft.job.engine.engine.name())?;
     let (_, latest) = base.given.iter().rev().find(|(known, _)| std::ptr::eq(*known, spec))?;
     let place = &latest.key_place;
@@ -293,7 +294,7 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
         .remedy("leave it out, or run this job with fio")
 }
 
-/// Blocks without room for what they are verified by.
+/// Returns an error if a block is too small for its verification header.
 fn small_block(job: &Job, dialect: Dialect, context: &strict::StrictContext<'_>) -> Option<Diagnostic> {
     let small = job.small_block(dialect == Dialect::Strict)?;
     Some(context.error("small-block", small.option, &small.message()).remedy(small.remedy()))
@@ -321,13 +322,10 @@ fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Dia
     if !finding.note.is_empty() {
         diagnostic = diagnostic.note(&*finding.note);
     }
-    match remedy(option, finding) {
-        Some(remedy) => diagnostic.remedy(remedy),
-        None => diagnostic,
-    }
+    Diagnostic { remedy: remedy(option, finding), ..diagnostic }
 }
 
-/// Returns the whole option as it should be written, where a blank is the problem.
+/// Returns the remedy, which is the option without its leading blank if it has one.
 fn remedy(option: &RawOption, finding: &ReadProblem) -> Option<String> {
     let value = option.value.as_deref().unwrap_or("");
     if value.starts_with(char::is_whitespace) && !value.trim().is_empty() {

@@ -1,15 +1,15 @@
-//! A job file as a command line.
+//! Prints a job file as a command line.
 
 use std::fmt::Write;
 
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::table;
 
-/// The command line that asks for what `file` asks for, as fio's `--showcmd` prints it.
+/// Returns the command line that is equivalent to `file`, as fio's `--showcmd` prints it.
 ///
-/// `before` is what the command line said in front of the file. Each global section of the file repeats every option for
-/// all jobs so far, those of the command line first. With `sections`, only those jobs are shown. A description is put in
-/// quotes; nothing else is guarded against the shell. Nothing at all where the file has no section.
+/// `before` holds the options given on the command line before the file. Each global section repeats all global options
+/// so far, those of `before` first. If `sections` is not empty, only its jobs are shown. A description is quoted;
+/// nothing else is escaped for the shell. Returns an empty string for a file without sections.
 #[must_use]
 pub fn showcmd(before: &RawFile, file: &RawFile, sections: &[String]) -> String {
     if file.jobs.is_empty() {

@@ -1,30 +1,30 @@
-//! Access to files and the environment, injected by the caller.
+//! Access to job files and the environment, provided by the caller.
 
-/// Files, variables and properties of the host, as the caller wants them seen.
+/// Source of job files, variables and properties of the host.
 pub trait HostSource {
-    /// The content of a job file or of an included file; `-` is standard input. What has more than
-    /// [`crate::limits::TEXT_BYTES_MAX`] bytes need not be read to its end.
+    /// Returns the content of a job file or included file; `-` is standard input. A longer text may be cut off after
+    /// [`crate::limits::TEXT_BYTES_MAX`] bytes.
     ///
     /// # Errors
     ///
-    /// The system's words for why it cannot be read.
+    /// Returns the system's error message.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// The environment variable `name`.
+    /// Returns the value of the environment variable `name`.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// Whether the environment variable `name` is set to bytes that are not UTF-8 text, which no option can hold.
+    /// Reports whether the environment variable `name` is set to bytes that are not UTF-8, which no option can hold.
     fn is_not_text(&self, _name: &str) -> bool {
         false
     }
 
-    /// What `$pagesize` stands for, in bytes.
+    /// Returns the value of `$pagesize` in bytes.
     fn page_size_bytes(&self) -> u64;
 
-    /// What `$mb_memory` stands for: physical memory in MiB.
+    /// Returns the value of `$mb_memory`: physical memory in MiB.
     fn memory_mib(&self) -> u64;
 
-    /// What `$ncpus` stands for: processors online.
+    /// Returns the value of `$ncpus`: processors online.
     fn cpus(&self) -> u64;
 }
 

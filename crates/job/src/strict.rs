@@ -1,5 +1,5 @@
-//! What the strict dialect refuses although every single value can be read: options that fio would not heed together,
-//! and writing that loses text.
+//! Checks of the strict dialect on options that parse: combinations that fio would ignore, and spelling that loses
+//! text.
 
 use units::Nanos;
 
@@ -9,28 +9,28 @@ use crate::model::Engine;
 use crate::raw::RawOption;
 use crate::table::OptionSpec;
 
-/// The sources of a job's settings.
+/// The options of a job and the place of its title.
 pub(crate) struct StrictContext<'a> {
-    /// The options applied to it, latest last.
+    /// Options applied, latest last.
     pub(crate) given: &'a [(&'static OptionSpec, RawOption)],
-    /// Its title.
+    /// Place of the title.
     pub(crate) place: &'a Place,
 }
 
 impl StrictContext<'_> {
-    /// The last writing of the option `name`.
+    /// Returns the last occurrence of the option `name`.
     fn last(&self, name: &str) -> Option<&RawOption> {
         self.given.iter().rev().find(|(spec, _)| spec.name == name).map(|(_, option)| option)
     }
 
-    /// An error at the last writing of the option `name`, or at the job's title.
+    /// Returns an error at the last occurrence of the option `name`, or at the job's title.
     pub(crate) fn error(&self, code: &'static str, name: &str, message: &str) -> Diagnostic {
         let place = self.last(name).map_or(self.place, |option| &option.value_place);
         Diagnostic::error(code, message).at(place.clone())
     }
 }
 
-/// Problems of how one option is written.
+/// Checks the spelling of one option.
 pub(crate) fn check_writing(spec: &OptionSpec, option: &RawOption) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for name in &option.unset {
@@ -55,14 +55,14 @@ pub(crate) fn check_writing(spec: &OptionSpec, option: &RawOption) -> Vec<Diagno
     found
 }
 
-/// A comment behind a blank is one; one glued to the value, or within quotes, is part of what was meant.
+/// Reports whether the comment was probably meant as part of the value: no blank precedes it, or a quote is open.
 fn cuts_value(option: &RawOption, cut: &Place) -> bool {
     let before = cut.text.chars().nth(cut.column.saturating_sub(2));
     let quotes = option.value.as_deref().unwrap_or("").matches('"').count();
     !before.is_some_and(char::is_whitespace) || quotes % 2 == 1
 }
 
-/// Problems of options that do not go together.
+/// Checks combinations of options.
 pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
     let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export];
     checks.iter().filter_map(|check| check(draft, context)).collect()

@@ -1,4 +1,4 @@
-//! Warnings of fio, fatal with `--warnings-fatal`.
+//! fio's warnings, which `--warnings-fatal` turns into errors.
 
 use units::Nanos;
 
@@ -8,41 +8,41 @@ use crate::draft::JobDraft;
 use crate::model::{Job, Pattern};
 use crate::strict::StrictContext;
 
-/// Requests of a draft that the resulting job does not show.
+/// Settings of a draft that reconciliation removes from the job.
 pub(crate) struct JobRequest {
-    /// To go on until a `runtime` ends that is not there.
-    endless: bool,
-    /// That blocks may come again, by `norandommap` or `blockalign`.
-    free: bool,
+    /// `time_based` without a `runtime`.
+    time_based_alone: bool,
+    /// `norandommap` or `blockalign`, which allow blocks to repeat.
+    allows_repeats: bool,
 }
 
 impl JobRequest {
     pub(crate) fn of(draft: &JobDraft) -> Self {
         let extent = &draft.job.extent;
-        let free = draft.job.pattern.norandommap || draft.align.iter().any(Option::is_some);
-        Self { endless: extent.time_based && extent.runtime == Nanos::ZERO, free }
+        let allows_repeats = draft.job.pattern.norandommap || draft.align.iter().any(Option::is_some);
+        Self { time_based_alone: extent.time_based && extent.runtime == Nanos::ZERO, allows_repeats }
     }
 }
 
-/// Warnings about a job.
-pub(crate) fn check(job: &Job, asked: &JobRequest, dialect: Dialect, context: &StrictContext<'_>) -> Vec<Diagnostic> {
+/// Returns warnings about a job.
+pub(crate) fn check(job: &Job, request: &JobRequest, dialect: Dialect, context: &StrictContext<'_>) -> Vec<Diagnostic> {
     let checks = [
-        (asked.endless && dialect == Dialect::Fio).then(|| endless(context)),
-        asked.free.then(|| overlapping_blocks(job, context)).flatten(),
+        (request.time_based_alone && dialect == Dialect::Fio).then(|| endless(context)),
+        request.allows_repeats.then(|| overlapping_blocks(job, context)).flatten(),
         several_writers(job, context),
     ];
     let warnings = checks.into_iter().flatten();
     warnings.map(|diagnostic| Diagnostic { severity: DiagnosticLevel::Warning, ..diagnostic }).collect()
 }
 
-/// The strict dialect refuses this.
+/// The strict dialect reports an error instead.
 fn endless(context: &StrictContext<'_>) -> Diagnostic {
     context
         .error("time-based", "time_based", "`time_based` has no effect without a `runtime`")
         .remedy("write `runtime=60s`, or leave `time_based` out")
 }
 
-/// A write may cover part of an earlier one, whose header and checksum are then wrong.
+/// A write may overwrite part of an earlier block, whose header and checksum are then wrong.
 fn overlapping_blocks(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     (job.verify.method.is_some() && !one_block_size(&job.pattern)).then(|| {
         context

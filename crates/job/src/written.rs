@@ -1,25 +1,25 @@
-//! Separates the job files and options of a command line.
+//! Separates the job files and job options of a command line.
 
 use std::fmt::Write;
 
 use crate::Dialect;
 use crate::arguments;
 
-/// Words of a command line that name jobs.
+/// The job files and job options of a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobWords {
-    /// Which of them are job files, as indices.
+    /// Indices of the arguments that are job files.
     pub files: Vec<usize>,
-    /// Whether a job is named beside them.
+    /// Whether the command line also defines jobs.
     pub has_jobs: bool,
-    /// What the others say, as a job file would.
+    /// The other arguments as text of a job file.
     pub text: String,
-    /// What of that applies to every job of the files: a line for each option.
+    /// Options that apply to every job of the files, one line each.
     imposed: Vec<String>,
 }
 
 impl JobWords {
-    /// Tells `args` apart, which are such as [`crate::parse_job_arguments`] takes.
+    /// Separates `args` as [`crate::parse_job_arguments`] takes them.
     #[must_use]
     pub fn of(args: &[String], dialect: Dialect) -> Self {
         let arguments = arguments::read(args, dialect, false);
@@ -37,7 +37,7 @@ impl JobWords {
         Self { files: arguments.file_words, has_jobs, text, imposed }
     }
 
-    /// The text of a job file with what applies to all its jobs at the end of each.
+    /// Appends the options that apply to every job to each job of a file's text.
     #[must_use]
     pub fn imposed_on(&self, file: &str) -> String {
         let (mut written, mut section): (Vec<&str>, Option<usize>) = (Vec::new(), None);
@@ -52,7 +52,7 @@ impl JobWords {
         written.iter().flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// Puts what applies to all jobs behind the last line of the section that began at `begin`.
+    /// Adds these options after the last line of the section that began at `begin`.
     fn end_section<'a>(&'a self, written: &mut Vec<&'a str>, begin: Option<usize>) {
         let Some(begin) = begin else { return };
         let blank = written[begin..].iter().rev().take_while(|line| line.trim().is_empty()).count();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_values() {
+    fn files_are_distinguished_from_values() {
         let of = |text: &str| JobWords::of(&words(text), Dialect::Strict);
         assert_eq!(of("a.fio --bs 4k - --time_based b.fio").files, [0, 3, 5]);
         assert_eq!(of("--name a --rw read -- --c.fio").files, [5]);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_command_line_apply_to_every_job_of_a_file_and_stay_when_written() {
+    fn command_line_options_apply_to_every_job_of_a_file_and_survive_writing() {
         struct Disk;
         impl HostSource for Disk {
             fn read(&self, _: &str) -> Result<Vec<u8>, String> {
@@ -122,12 +122,12 @@ mod tests {
             "`--bs=16k` replaces `bs=8k` of s.fio:6",
             "`--runtime=1` replaces `runtime=5` of s.fio:11",
         ] {
-            assert!(notes.iter().any(|told| told.contains(note)), "{note} is not in {notes:?}");
+            assert!(notes.iter().any(|message| message.contains(note)), "{note} is not in {notes:?}");
         }
     }
 
     #[test]
-    fn what_is_written_reads_back_as_the_same_jobs() {
+    fn written_text_parses_to_the_same_jobs() {
         let line = words("--direct=1 --name=a --rw randread --bs=4k,8k --name=b --size=1m --time_based --runtime=3");
         let text = JobWords::of(&line, Dialect::Strict).text;
         assert!(text.starts_with("[global]\ndirect=1\n[a]\nrw=randread\nbs=4k,8k\n[b]\n"), "{text}");

@@ -1,4 +1,4 @@
-//! Whatever is given, the answer is jobs or diagnostics, never a panic.
+//! Random input yields jobs or diagnostics and never a panic.
 
 mod support;
 
@@ -8,10 +8,10 @@ use job::{Dialect, Place, parse_command_line, parse_file_text, table::OPTIONS};
 use support::World;
 use units::random::Random;
 
-/// How many texts each test draws; a longer hunt is the business of `fuzz/`.
+/// Number of texts per test; `fuzz/` searches for longer.
 const CASES: u64 = 4000;
 
-/// Pieces from which values and lines are put together.
+/// Pieces of values and lines.
 const PIECES: &[&str] = &[
     "=",
     "=",
@@ -89,7 +89,7 @@ fn piece(random: &mut Random) -> String {
     }
 }
 
-/// An option with a value, most of the time one that exists.
+/// Returns a random option with a random value.
 fn option(random: &mut Random) -> String {
     format!("{}={}\n", OPTIONS[random.below(OPTIONS.len() as u64) as usize].name, text(random).replace('\n', ""))
 }
@@ -99,13 +99,13 @@ fn check(seed: u64, input: &str, read: impl FnOnce()) {
     assert!(outcome.is_ok(), "seed {seed}: {input:?}");
 }
 
-/// A place lies within its line.
+/// Reports whether a place lies within its line.
 fn is_within(place: &Place) -> bool {
     place.line > 0 && place.column > 0 && place.column - 1 + place.length <= place.text.chars().count()
 }
 
 #[test]
-fn any_text_is_a_job_file() {
+fn random_text_never_panics() {
     let world = World::default().with_file("f", "bs=4k\n").with_variable("A", "1");
     for seed in 0..CASES {
         let mut random = Random::new(seed, 0);
@@ -122,7 +122,7 @@ fn any_text_is_a_job_file() {
 }
 
 #[test]
-fn any_bytes_are_a_job_file() {
+fn random_bytes_never_panic() {
     for seed in 0..CASES {
         let mut random = Random::new(seed, 1);
         let mut bytes = vec![0; random.below(64) as usize];
@@ -135,7 +135,7 @@ fn any_bytes_are_a_job_file() {
 }
 
 #[test]
-fn any_words_are_a_command_line() {
+fn random_arguments_never_panic() {
     let world = World::default().with_file("f", "[a]\nbs=4k\n");
     for seed in 0..CASES {
         let mut random = Random::new(seed, 2);

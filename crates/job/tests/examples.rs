@@ -1,4 +1,4 @@
-//! The job files in `examples/` are good in both dialects, and say what is missing without their variables.
+//! The job files in `examples/` parse in both dialects, and report variables that are not set.
 
 #![allow(clippy::disallowed_methods, reason = "reads the repository's own files")]
 
@@ -25,7 +25,7 @@ fn world(path: &Path) -> (World, String) {
 }
 
 #[test]
-fn every_example_is_good_in_both_dialects() {
+fn every_example_parses_in_both_dialects() {
     assert_eq!(examples().len(), 19);
     for path in examples() {
         let (mut world, name) = world(&path);
@@ -40,7 +40,7 @@ fn every_example_is_good_in_both_dialects() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_an_error_at_its_place() {
+fn an_unset_variable_is_an_error_at_its_place() {
     for path in examples().into_iter().filter(|path| !path.ends_with("first-try.fio")) {
         let (world, name) = world(&path);
         let parsed = parse_files(std::slice::from_ref(&name), &[], Dialect::Strict, &world);
@@ -51,7 +51,7 @@ fn a_variable_that_is_not_set_is_an_error_at_its_place() {
 }
 
 #[test]
-fn the_index_names_every_example() {
+fn the_index_lists_every_example() {
     let index = std::fs::read_to_string(examples()[0].with_file_name("README.md")).expect("the index");
     for path in examples() {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();

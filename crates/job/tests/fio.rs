@@ -1,7 +1,6 @@
-//! The fio dialect against the fio that is installed.
+//! Compares the fio dialect with the installed fio.
 //!
-//! fio's own `--debug=parse` prints each number as it read it, so the two readings are compared as numbers and not only
-//! by whether both accept.
+//! fio's `--debug=parse` prints each number that it parsed, so the tests compare values, not only acceptance.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,7 +16,7 @@ use std::process::Command;
 use job::{BlockSizes, Dialect, Job, Size, parse_command_line, table};
 use support::{World, fio_job, lines, parse, words};
 
-/// The installed fio, or nothing with a word why; under `FATHOM_NO_SKIP` its absence is a failure.
+/// Returns the installed fio. Without one, prints that the test is skipped, or fails under `FATHOM_NO_SKIP`.
 fn fio() -> Option<PathBuf> {
     let program = std::env::var_os("FIO").map_or_else(|| PathBuf::from("fio"), PathBuf::from);
     if Command::new(&program).arg("--version").output().is_ok_and(|output| output.status.success()) {
@@ -28,7 +27,7 @@ fn fio() -> Option<PathBuf> {
     None
 }
 
-/// A directory that vanishes with the test.
+/// A directory that is removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -56,7 +55,7 @@ fn run(program: &Path, arguments: &[&str], file: &Path) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What fio keeps for `size=`: bytes, or -1 - share.
+/// Returns fio's encoding of `size=`: bytes, or -1 - per cent.
 fn size(size: Option<Size>) -> i128 {
     match size {
         None => 0,
@@ -72,7 +71,7 @@ fn block(job: &Job) -> i128 {
     }
 }
 
-/// An option, what to compare, and texts.
+/// An option, the number to compare, and values.
 type Numbers = (&'static str, fn(&Job) -> i128, &'static [&'static str]);
 
 const NUMBERS: &[Numbers] = &[
@@ -116,7 +115,7 @@ const NUMBERS: &[Numbers] = &[
 ];
 
 #[test]
-fn numbers_are_those_that_fio_reads() {
+fn numbers_match_fio() {
     let Some(fio) = fio() else { return };
     let scratch = Scratch::new("numbers");
     let cases: Vec<_> =
@@ -131,20 +130,20 @@ fn numbers_are_those_that_fio_reads() {
     assert_eq!(theirs.len(), cases.len());
     for ((name, read, value), theirs) in cases.into_iter().zip(theirs) {
         let ours = read(&fio_job(&format!("[a]\nioengine=null\n{name}={value}\n")));
-        // Of a list, fio keeps the first number, but of these options the last.
+        // fio uses the first number of a list, but the last one for these options.
         let kept = if ["size", "rwmixread"].contains(&name) { theirs.last() } else { theirs.first() };
         assert_eq!(ours, kept.copied().unwrap_or(0), "{name}={value:?}");
     }
 }
 
-/// The numbers that fio printed for each section but the global one.
+/// Parses the numbers that fio printed for each section but the global one.
 fn numbers(output: &str) -> Vec<Vec<i128>> {
     let number = |line: &str| line.split("out=").nth(1)?.trim().parse::<u64>().ok().map(|n| i128::from(n as i64));
     let sections = output.split("Parsing section [job").skip(1);
     sections.map(|text| text.lines().filter(|line| line.contains("  ret=0")).filter_map(number).collect()).collect()
 }
 
-/// Single options that are refused, some for reasons that `--parse-only` does not look at.
+/// Options that fio refuses, some for reasons that `--parse-only` does not check.
 const REFUSED: &[&str] = &[
     "bs=0",
     "bs=k",
@@ -198,7 +197,7 @@ const REFUSED: &[&str] = &[
     "verify_interval=10",
 ];
 
-/// Single options that are accepted.
+/// Options that fio accepts.
 const ACCEPTED: &[&str] = &[
     "thread",
     "thread=0",
@@ -241,12 +240,12 @@ const ACCEPTED: &[&str] = &[
 ];
 
 #[test]
-fn what_fio_refuses_is_refused() {
+fn options_that_fio_refuses_are_refused() {
     let Some(fio) = fio() else { return };
     let scratch = Scratch::new("refused");
     for option in REFUSED {
         let text = format!("[a]\nioengine=null\nsize=1m\n{option}\n");
-        // A run, because `--parse-only` leaves out some checks; what is refused never begins to run.
+        // Run fio, because `--parse-only` omits some checks. It refuses these options before the job starts.
         let (accepted, output) = run(&fio, &[], &scratch.file(&text));
         assert!(!accepted, "fio accepts {option}: {output}");
         assert!(parse(&text, Dialect::Fio).has_errors(), "{option} is not refused");
@@ -254,7 +253,7 @@ fn what_fio_refuses_is_refused() {
 }
 
 #[test]
-fn what_fio_accepts_is_accepted() {
+fn options_that_fio_accepts_are_accepted() {
     let Some(fio) = fio() else { return };
     let scratch = Scratch::new("accepted");
     for option in ACCEPTED.iter().filter(|option| !option.starts_with("include")) {
@@ -296,7 +295,7 @@ const FILES: &[&str] = &[
 ];
 
 #[test]
-fn files_are_taken_apart_as_fio_does() {
+fn showcmd_matches_fio() {
     let Some(fio) = fio() else { return };
     let scratch = Scratch::new("files");
     for text in FILES {
@@ -309,7 +308,7 @@ fn files_are_taken_apart_as_fio_does() {
     }
 }
 
-/// A world on the processors that fio sees too.
+/// A `World` with the number of processors that fio sees.
 struct Host(World);
 
 impl job::HostSource for Host {
@@ -334,7 +333,7 @@ impl job::HostSource for Host {
     }
 }
 
-/// Newer or older versions of fio may know more or less; what both know must agree.
+/// Other versions of fio may have more or fewer options; those of this one must be in the table.
 #[test]
 fn the_table_knows_every_option_of_fio() {
     let Some(fio) = fio() else { return };
@@ -347,7 +346,7 @@ fn the_table_knows_every_option_of_fio() {
 }
 
 #[test]
-fn only_switches_may_have_an_empty_value_on_the_command_line() {
+fn only_flags_accept_an_empty_value_on_the_command_line() {
     for option in ["bssplit", "cpus_allowed", "size", "write_bw_log", "description", "name"] {
         let parsed =
             parse_command_line(&words(&format!("--name=a --size=1m --{option}=")), Dialect::Fio, &World::default());
@@ -357,7 +356,7 @@ fn only_switches_may_have_an_empty_value_on_the_command_line() {
 }
 
 #[test]
-fn jobs_of_the_command_line_are_left_out_where_a_section_before_them_names_another() {
+fn command_line_jobs_not_named_by_an_earlier_section_option_only_set_defaults() {
     let names = |text: &str| {
         let parsed = parse_command_line(&words(text), Dialect::Fio, &World::default());
         let plan = parsed.value.plan;
@@ -366,13 +365,13 @@ fn jobs_of_the_command_line_are_left_out_where_a_section_before_them_names_anoth
     };
     assert_eq!(names("--name=x --size=1m --section=y").0, "x");
     assert_eq!(names("--section=x --name=x --size=1m").0, "x");
-    // What a job that is left out would have had changes the defaults.
+    // The options of an excluded job change the defaults.
     let size = vec![("size".to_owned(), "1m".to_owned())];
     assert_eq!(names("--section=y --name=x --size=1m --name=y --bs=4k"), ("y".to_owned(), size));
 }
 
 #[test]
-fn what_fio_warns_of_is_warned_of() {
+fn warnings_match_fio() {
     let Some(fio) = fio() else { return };
     let scratch = Scratch::new("warned");
     let verified = "rw=randwrite\nverify=crc32c\n";

@@ -1,4 +1,4 @@
-//! Every quirk of fio's job language, in both dialects: what fio makes of it, and what the strict dialect says.
+//! Tests of every quirk of fio's job language in both dialects: fio's reading and the strict dialect's diagnostics.
 
 mod support;
 
@@ -6,7 +6,7 @@ use job::{Dialect, FileOrder, Job, Parsed, Plan, Size, parse_command_line, parse
 use support::{World, codes, fio_job, lines, parse, words};
 use units::{Bytes, Nanos};
 
-/// A quirk: its number, a job file, what fio makes of it, and the kinds of problem that the strict dialect reports.
+/// A quirk: its number and name, a job file, a check of fio's reading, and the codes that the strict dialect reports.
 struct Quirk {
     name: &'static str,
     text: &'static str,
@@ -138,7 +138,7 @@ const QUIRKS: &[Quirk] = &[
 ];
 
 #[test]
-fn fio_reads_each_quirk_as_fio_does() {
+fn the_fio_dialect_reads_quirks_as_fio_does() {
     for quirk in QUIRKS {
         let job = fio_job(quirk.text);
         assert!((quirk.fio)(&job), "{}: {job:#?}", quirk.name);
@@ -146,7 +146,7 @@ fn fio_reads_each_quirk_as_fio_does() {
 }
 
 #[test]
-fn strict_gives_the_same_meaning_or_refuses() {
+fn the_strict_dialect_agrees_or_refuses() {
     for quirk in QUIRKS {
         let parsed = parse(quirk.text, Dialect::Strict);
         let found: Vec<_> = parsed.diagnostics.iter().map(|d| d.code).collect();
@@ -158,7 +158,7 @@ fn strict_gives_the_same_meaning_or_refuses() {
 }
 
 #[test]
-fn every_refusal_says_where_what_fio_does_and_what_to_write() {
+fn every_refusal_has_a_place_and_a_note_or_remedy() {
     for quirk in QUIRKS {
         for diagnostic in parse(quirk.text, Dialect::Strict).diagnostics {
             assert!(diagnostic.place.is_some(), "{}: {diagnostic}", quirk.name);
@@ -167,9 +167,9 @@ fn every_refusal_says_where_what_fio_does_and_what_to_write() {
     }
 }
 
-/// What fio refuses is refused in both dialects, with the same kind of problem.
+/// Both dialects refuse what fio refuses, with the same code.
 #[test]
-fn what_fio_refuses_is_refused() {
+fn both_dialects_refuse_what_fio_refuses() {
     let cases: &[(&str, &str)] = &[
         ("bs=4k\n[a]", "outside-section"),
         ("[a]\ninclude nowhere", "include"),
@@ -202,9 +202,9 @@ fn what_fio_refuses_is_refused() {
     }
 }
 
-/// The engine takes an export in place of files, and queues. fio heeds neither names nor directories beside it.
+/// The engine `nbd` has a queue and uses an export instead of files. fio ignores file names and directories beside it.
 #[test]
-fn an_export_takes_the_place_of_files() {
+fn an_export_replaces_files() {
     let text = "[a]\nioengine=nbd\nuri=nbd+unix:///disk?socket=/run/s\niodepth=8";
     assert_eq!(codes(text, Dialect::Strict), [""; 0]);
     let job = fio_job(text);
@@ -222,9 +222,9 @@ fn an_export_takes_the_place_of_files() {
     assert_eq!(fio_job(mixed).engine.uri, None);
 }
 
-/// An option that is not supported yet is fine where it asks for what happens anyway.
+/// An unsupported option is accepted with its default.
 #[test]
-fn defaults_of_what_is_not_supported_are_accepted() {
+fn defaults_of_unsupported_options_are_accepted() {
     for option in ["zonemode=none", "unlink=0", "verify_state_save=1", "exitall_on_error=0", "experimental_verify=0"] {
         assert_eq!(codes(&format!("[a]\n{option}"), Dialect::Strict), [""; 0], "{option}");
     }
@@ -240,9 +240,9 @@ fn five_mistakes_give_five_located_diagnostics() {
     assert_eq!(found[2].label, "did you mean `iodepth`?");
 }
 
-/// The remedy for a blank is the option as it should stand.
+/// The remedy for a leading blank is the option without it.
 #[test]
-fn the_remedy_for_a_blank_is_without_it() {
+fn the_remedy_for_a_leading_blank_omits_it() {
     for (text, remedy) in
         [("bs = 8k", "write `bs=8k`"), ("rw = randread", "write `rw=randread`"), ("name= x", "write `name=x`")]
     {
@@ -251,9 +251,9 @@ fn the_remedy_for_a_blank_is_without_it() {
     }
 }
 
-/// Problems come in the order of their places, whatever found them.
+/// Diagnostics are in the order of their places, whichever check found them.
 #[test]
-fn problems_come_in_order() {
+fn diagnostics_are_in_the_order_of_their_places() {
     let text = "[global]\nioengine=io_uring\nhipri\n[a]x\nbs = 8k\nioengine=libaio\n[b]y\nsize=1.5m";
     let lines: Vec<_> =
         parse(text, Dialect::Strict).diagnostics.iter().map(|d| d.place.as_ref().map_or(0, |p| p.line)).collect();
@@ -271,16 +271,16 @@ fn plan_of(world: &World, dialect: Dialect, path: &str) -> Parsed<Plan> {
     parse_files(&[path.to_owned()], &[], dialect, world)
 }
 
-/// G2: globals count for what comes after them; equal titles are separate jobs.
+/// G2: global sections apply to later jobs; sections of the same title are separate jobs.
 #[test]
-fn globals_change_later_jobs_only() {
+fn globals_apply_to_later_jobs_only() {
     let plan = parse("[a]\nsize=2m\n[global]\nsize=1m\n[a]\n[global]\nbs=8k\n[b]", Dialect::Fio).value;
     let found: Vec<_> = plan.jobs.iter().map(|job| (job.name.as_str(), bytes(job), sizes(job)[0])).collect();
     assert_eq!(found, [("a", Some(2 << 20), 4096), ("a", Some(1 << 20), 4096), ("b", Some(1 << 20), 8192)]);
     assert_eq!(plan.globals, [("size".to_owned(), "1m".to_owned()), ("bs".to_owned(), "8k".to_owned())]);
 }
 
-/// G3: from the working directory, else beside the including file; nested; no sections.
+/// G3: includes are searched for in the working directory, then beside the including file; may nest; have no sections.
 #[test]
 fn includes_are_found_beside_the_file() {
     let world = World::default()
@@ -297,7 +297,7 @@ fn includes_are_found_beside_the_file() {
     assert!(found.iter().any(|d| d.message.contains("nested too deep")), "{:?}", lines(&found));
 }
 
-/// G5: the environment in files only, anywhere in the line.
+/// G5: environment variables are expanded in files only, anywhere in a line.
 #[test]
 fn variables_are_replaced_before_the_line_is_read() {
     let world = World::default().with_variable("KEY", "bs").with_variable("N", "8").with_file("f", "[a]\n${KEY}=${N}k");
@@ -314,9 +314,9 @@ fn command(line: &str, dialect: Dialect, world: &World) -> Parsed<job::Invocatio
     parse_command_line(&words(line), dialect, world)
 }
 
-/// G22: one dash or two, `=` or a blank, any prefix that is unambiguous.
+/// G22: one dash or two, `=` or a blank, any unambiguous prefix.
 #[test]
-fn options_are_written_in_many_ways() {
+fn options_have_several_spellings() {
     let world = World::default();
     for line in ["--name=a --bs=8k", "-name=a -bs=8k", "-name a --bs 8k", "--name=a --blocksize 8k", "--nam=a --bs=8k"]
     {
@@ -331,7 +331,7 @@ fn options_are_written_in_many_ways() {
     assert_eq!(parsed.diagnostics[0].code, "job-file");
 }
 
-/// G23: jobs inherit from what stands before the first of them, not from one another.
+/// G23: jobs inherit the options before the first job, not those of other jobs.
 #[test]
 fn command_line_jobs_do_not_inherit_from_each_other() {
     let plan = command("--bs=2k --name=a --bs=8k --name=b", Dialect::Fio, &World::default()).value.plan;
@@ -344,9 +344,9 @@ fn command_line_jobs_do_not_inherit_from_each_other() {
     assert!(!command("--name=a --ioengine=io_uring --hipri", Dialect::Strict, &World::default()).has_errors());
 }
 
-/// G24: the command line's globals reach the first file only, and later files begin with a barrier.
+/// G24: global options of the command line apply to the first file only; each later file starts with a barrier.
 #[test]
-fn each_file_begins_anew() {
+fn each_file_starts_from_the_defaults() {
     let world = World::default().with_file("one", "[a]\n[b]").with_file("two", "[c]\n[d]").with_file("-", "[e]");
     let plan = command("--bs=2k one two -", Dialect::Fio, &world).value.plan;
     let found: Vec<_> = plan.jobs.iter().map(|j| (j.name.as_str(), sizes(j)[0], j.grouping.stonewall)).collect();
@@ -356,9 +356,9 @@ fn each_file_begins_anew() {
     );
 }
 
-/// G25: sections are chosen by their exact names; globals stay.
+/// G25: sections are selected by exact names; global sections are kept.
 #[test]
-fn sections_can_be_chosen() {
+fn sections_can_be_selected() {
     let world = World::default().with_file("f", "[global]\nbs=8k\n[a]\n[b]\n[c]");
     let plan = command("--section=a --section=c f", Dialect::Fio, &world).value.plan;
     let found: Vec<_> = plan.jobs.iter().map(|job| (job.name.as_str(), sizes(job)[0])).collect();
@@ -366,9 +366,9 @@ fn sections_can_be_chosen() {
     assert_eq!(command("--section=x f", Dialect::Fio, &world).diagnostics[0].code, "no-jobs");
 }
 
-/// G26: what `--showcmd` prints asks for the same jobs as the file.
+/// G26: the output of `--showcmd` parses to the same jobs as the file.
 #[test]
-fn showcmd_reads_back_as_the_file() {
+fn showcmd_parses_to_the_same_jobs() {
     let text = "[global]\nioengine=io_uring\nhipri\n[a]\nfilename=x\nreadwrite=randread:4\nbs=4k,8k\nkb_base=1000\n[b]\nsize=50%";
     let world = World::default().with_file("f", text);
     let file = command("--showcmd f", Dialect::Fio, &world).value;
@@ -380,7 +380,7 @@ fn showcmd_reads_back_as_the_file() {
     assert_eq!(again, file.plan);
 }
 
-/// G28, G29, G30: options of the program itself.
+/// G28, G29, G30: options of the program.
 #[test]
 fn host_options() {
     use job::OutputFormat::{Json, JsonPlus, Normal, Terse};
@@ -410,7 +410,7 @@ fn host_options() {
     assert_eq!(lines(&command("--version", Dialect::Fio, &World::default()).diagnostics), [""; 0]);
 }
 
-/// The options that results repeat: canonical names, text as typed, in the order in which they took effect.
+/// Results repeat options by canonical name, as typed, in the order in which they took effect.
 #[test]
 fn options_are_repeated_as_typed() {
     let job = fio_job("[a]\nfilename=x\nblocksize=4K\nthread\nreadwrite=read\nbs=8k\nioengine=io_uring\nhipri");
@@ -438,7 +438,7 @@ fn time_based_without_a_runtime_ends_with_the_data() {
 }
 
 #[test]
-fn defaults_are_those_of_fio() {
+fn defaults_match_fio() {
     let job = fio_job("[a]");
     assert!(job.files.invalidate && job.pattern.randrepeat && job.verify.do_verify && job.payload.scramble_buffers);
     assert!(job.stats.clat_percentiles && !job.stats.lat_percentiles && job.stats.per_job_logs);
@@ -446,18 +446,18 @@ fn defaults_are_those_of_fio() {
     assert_eq!((job.stats.percentile_list.len(), job.extent.offset), (17, Size::Bytes(Bytes::ZERO)));
 }
 
-/// f52613e read `name=\xff` as U+FFFD in fio's dialect, and files are named after jobs.
+/// f52613e read `name=\xff` as U+FFFD in fio's dialect, and file names derive from job names.
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_utf8_are_refused() {
     let text = b"[a]\nname=\xff\nbs=8k";
     for dialect in [Dialect::Strict, Dialect::Fio] {
         assert_eq!(parse_file_text("f", text, dialect, &World::default()).diagnostics[0].code, "encoding");
     }
 }
 
-/// Both were followed at once, where fio refuses.
+/// A job followed both rates at once; fio refuses it.
 #[test]
-fn a_rate_in_bytes_and_one_in_operations_exclude_each_other() {
+fn rate_and_rate_iops_exclude_each_other() {
     let text = b"[job]\nioengine=null\nsize=1m\nrate=1m\nrate_iops=100\n";
     for dialect in [Dialect::Fio, Dialect::Strict] {
         let parsed = job::parse_file_text("two.fio", text, dialect, &job::Nowhere);

@@ -1,16 +1,16 @@
-//! Limits on job text: each is told with its place, and soon.
+//! Tests that limits on job text are reported with their place, and soon.
 
 mod support;
 
 use job::{Dialect, Parsed, Plan, limits, parse_files, parse_job_arguments};
 use support::World;
 
-/// Reads the file `a.fio`.
+/// Parses the file `a.fio`.
 fn read(world: &World, dialect: Dialect) -> Parsed<Plan> {
     parse_files(&["a.fio".to_owned()], &[], dialect, world)
 }
 
-/// Reads a job file and expects this code, at this line, and few problems.
+/// Checks that a job file is refused with this code at this line, and with few diagnostics.
 fn refused(text: &str, code: &str, line: usize) {
     let world = World::default().with_file("a.fio", text);
     for dialect in [Dialect::Fio, Dialect::Strict] {
@@ -22,14 +22,14 @@ fn refused(text: &str, code: &str, line: usize) {
     }
 }
 
-/// f52613e read `/dev/zero` until memory was used up.
+/// f52613e read `/dev/zero` until memory was exhausted.
 #[test]
-fn job_text_without_end_is_refused() {
+fn endless_job_text_is_refused() {
     let text = "\0".repeat(limits::TEXT_BYTES_MAX + 1);
     refused(&text, "too-much-text", 1);
 }
 
-/// f52613e needed more than 15 s for a million options, as it asked the host for its memory at each.
+/// f52613e took more than 15 s for a million options, as it read the host's memory size for each.
 #[test]
 fn a_million_options_are_refused() {
     let text = format!("[a]\nioengine=null\n{}", "bs=4k\n".repeat(600_000));
@@ -37,7 +37,7 @@ fn a_million_options_are_refused() {
 }
 
 #[test]
-fn sections_and_what_they_inherit_are_limited() {
+fn sections_and_inherited_options_are_limited() {
     let sections: String = (0..100_000).map(|i| format!("[{i}]\n")).collect();
     refused(&sections, "too-many-jobs", limits::SECTIONS_MAX + 1);
     let heavy = format!("[global]\n{}{}", "bs=4k\n".repeat(5000), "[a]\nsize=1m\n".repeat(1000));
@@ -46,7 +46,7 @@ fn sections_and_what_they_inherit_are_limited() {
 
 /// f52613e read a file that includes itself twice 65,536 times.
 #[test]
-fn an_include_loop_ends_at_once() {
+fn an_include_loop_ends_early() {
     for text in ["[a]\ninclude a.fio\n", "[a]\ninclude b.fio\ninclude b.fio\n"] {
         let world = World::default().with_file("a.fio", text).with_file("b.fio", "include b.fio\ninclude b.fio\n");
         let parsed = read(&world, Dialect::Fio);
@@ -61,7 +61,7 @@ fn an_include_loop_ends_at_once() {
 }
 
 #[test]
-fn a_hundred_errors_are_enough() {
+fn parsing_stops_after_a_hundred_errors() {
     refused(&format!("[a]\n{}", "iodepthh=1\n".repeat(40_000)), "unknown-option", 2);
     let words: Vec<String> =
         ["--name=a".to_owned()].into_iter().chain((0..40_000).map(|i| format!("--foo{i}=1"))).collect();
@@ -83,7 +83,7 @@ fn long_lines_and_many_names_are_refused() {
 }
 
 #[test]
-fn a_command_line_has_as_many_options_as_a_file() {
+fn options_of_a_command_line_are_limited_as_in_a_file() {
     let words: Vec<String> =
         ["--name=a".to_owned()].into_iter().chain((0..60_000).map(|_| "--bs=4k".to_owned())).collect();
     let parsed = parse_job_arguments(&words, &[], &job::Around::default(), Dialect::Strict, &World::default());
@@ -91,7 +91,7 @@ fn a_command_line_has_as_many_options_as_a_file() {
 }
 
 #[test]
-fn variables_do_not_multiply_text() {
+fn expanded_options_are_limited_in_length() {
     let world =
         World::default().with_variable("A", &"x".repeat(100_000)).with_file("a.fio", "[a]\nfilename=${A}${A}${A}\n");
     let parsed = read(&world, Dialect::Fio);
@@ -99,9 +99,9 @@ fn variables_do_not_multiply_text() {
     assert!(parsed.diagnostics[0].message.contains("longer than 128 KiB"));
 }
 
-/// f52613e replaced bytes that are not UTF-8 by U+FFFD in fio's dialect: the job wrote to another file.
+/// f52613e replaced invalid bytes by U+FFFD in fio's dialect, so the job wrote to another file.
 #[test]
-fn a_file_name_that_is_not_utf8_names_no_other_file() {
+fn a_file_name_that_is_not_utf8_is_refused() {
     let latin = b"[a]\nsize=1m\nfilename=caf\xe9\n".as_slice();
     for dialect in [Dialect::Fio, Dialect::Strict] {
         let parsed = job::parse_file_text("a.fio", latin, dialect, &World::default());

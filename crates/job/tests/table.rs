@@ -1,4 +1,4 @@
-//! The option table keeps its own rules.
+//! Tests that the option table is consistent.
 
 mod support;
 
@@ -25,17 +25,17 @@ fn overlap(a: &OptionSpec, b: &OptionSpec) -> bool {
 }
 
 #[test]
-fn chapters_are_kept_together() {
-    let mut chapters: Vec<Category> = OPTIONS.iter().map(|spec| spec.category).collect();
-    chapters.dedup();
-    let mut sorted = chapters.clone();
+fn categories_are_contiguous() {
+    let mut categories: Vec<Category> = OPTIONS.iter().map(|spec| spec.category).collect();
+    categories.dedup();
+    let mut sorted = categories.clone();
     sorted.sort_unstable();
-    assert_eq!(chapters, sorted);
+    assert_eq!(categories, sorted);
     assert!(OPTIONS.iter().all(|spec| spec.engines.is_empty() != (spec.category == Category::Private)));
 }
 
 #[test]
-fn every_doc_is_one_sentence() {
+fn every_description_is_one_sentence() {
     for spec in OPTIONS.iter() {
         let first = spec.doc.chars().next().expect("a doc");
         assert!(first.is_uppercase() || first == '0', "{}: {}", spec.name, spec.doc);
@@ -45,12 +45,12 @@ fn every_doc_is_one_sentence() {
     }
 }
 
-/// An option written with its own default changes nothing but what results repeat.
+/// An option set to its default changes nothing but the options that results repeat.
 #[test]
-fn defaults_are_what_happens_anyway() {
+fn documented_defaults_have_no_effect() {
     let plain = settings("ioengine=io_uring");
     let here = |spec: &&OptionSpec| spec.engines.is_empty() || spec.engines.contains(&"io_uring");
-    // A seed that is written out counts as one, and naming an engine changes it.
+    // An explicit seed and an explicit engine differ from their defaults.
     let given = |spec: &&OptionSpec| !spec.default.is_empty() && !["randseed", "ioengine"].contains(&spec.name);
     for spec in OPTIONS.iter().filter(here).filter(given) {
         assert_eq!(settings(&format!("ioengine=io_uring\n{}={}", spec.name, spec.default)), plain, "{}", spec.name);
@@ -69,7 +69,7 @@ fn without_echo(mut plan: Plan) -> Plan {
     plan
 }
 
-/// A value other than the default, for an option of this kind.
+/// Returns a value other than the default.
 fn other_value(spec: &OptionSpec) -> String {
     let named = match spec.name {
         "buffered" => "0",
@@ -96,7 +96,7 @@ fn other_value(spec: &OptionSpec) -> String {
     }
 }
 
-/// What works has an effect: another value makes another job.
+/// Every supported option has an effect: another value yields another job.
 #[test]
 fn every_supported_option_changes_the_job() {
     for spec in OPTIONS.iter().filter(|spec| spec.status == Status::Supported) {
@@ -112,7 +112,7 @@ fn every_supported_option_changes_the_job() {
     }
 }
 
-/// Kinds of value that are refused at once, whether the option works or not.
+/// An unsupported option is refused whatever its value.
 #[test]
 fn every_unsupported_option_is_an_error_at_its_place() {
     for spec in OPTIONS.iter().filter(|spec| spec.status == Status::NotYet && spec.engines.is_empty()) {
@@ -127,7 +127,7 @@ fn every_unsupported_option_is_an_error_at_its_place() {
 }
 
 #[test]
-fn the_reference_names_every_option() {
+fn the_reference_lists_every_option() {
     let text = docs::options_markdown();
     for spec in OPTIONS.iter() {
         assert!(spec.names().all(|name| text.contains(&format!("`{name}`"))), "{}", spec.name);
@@ -151,7 +151,7 @@ fn help_is_found_by_name_alias_and_engine() {
 }
 
 #[test]
-fn lookup_is_exact_and_suggestions_are_near() {
+fn lookup_is_exact_and_suggestions_are_close() {
     assert_eq!(find("blocksize", "psync").map(|spec| spec.name), Some("bs"));
     assert!(find("hipri", "psync").is_none() && find("hipri", "io_uring").is_some());
     assert_eq!(find_all("nosuch").len(), 0);

@@ -10,20 +10,20 @@ use workload::Operations;
 
 use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult};
 
-/// Facts about a run beside its workers.
+/// Facts about a run that its record needs.
 #[derive(Clone, Copy)]
 pub struct RunContext<'a> {
-    /// Its plan.
+    /// The plan.
     pub plan: &'a Plan,
-    /// Its workers.
+    /// The workers.
     pub workers: &'a [WorkerPlan],
-    /// Its seeds.
+    /// The seeds.
     pub seeds: Seeds,
     /// The command line.
     pub command_line: &'a [String],
-    /// When it began, in milliseconds since 1970; zero in virtual time.
+    /// Start time in milliseconds since 1970; zero in virtual time.
     pub started_unix_ms: u64,
-    /// What was observed of its environment.
+    /// Observations of the environment.
     pub facts: &'a dyn RunFacts,
 }
 
@@ -35,38 +35,37 @@ pub trait RunFacts {
     /// Returns the process ID of workers that have not ended.
     fn pid(&self) -> u32;
 
-    /// Returns the host; nothing in virtual time, whose results depend on no host.
+    /// Returns the host; empty in virtual time, where results do not depend on it.
     fn host(&self) -> HostRecord;
 
-    /// Returns what the devices have counted since the run began.
+    /// Returns the devices' counts since the run began.
     fn disk_use(&self) -> Vec<DiskUse> {
         Vec::new()
     }
 
-    /// Returns what is known of a file or device.
-    fn target(&self, path: &str) -> Option<TargetFacts> {
-        let _ = path;
+    /// Returns the facts about a file or device.
+    fn target(&self, _path: &str) -> Option<TargetFacts> {
         None
     }
 
-    /// Returns what modelled volumes did; `None` on devices.
+    /// Returns the results of modelled volumes; `None` on devices.
     fn model(&self) -> Option<&ModelRecord> {
         None
     }
 }
 
-/// Whether a run is over, and how.
+/// States of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// It goes on.
+    /// The run is in progress.
     Running,
-    /// It is over.
+    /// The run has ended.
     Over,
-    /// It was ended early.
+    /// The run was ended early.
     Interrupted,
 }
 
-/// Assembles the record of a run, at its end or in its middle.
+/// Assembles the record of a run, at its end or while it runs.
 #[must_use]
 pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[WorkerResult], state: RunState) -> Run {
     let (now, utc_offset_s) = context.facts.now();
@@ -101,14 +100,14 @@ pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[Wo
     if has_hidden(context.plan) { record::printable(run) } else { run }
 }
 
-/// Whether a name in the jobs has characters that would do something to a terminal.
+/// Reports whether a name in the jobs has characters that would affect a terminal.
 fn has_hidden(plan: &Plan) -> bool {
     let hidden = |text: &String| text.chars().any(units::is_hidden);
     plan.globals.iter().chain(plan.jobs.iter().flat_map(|job| &job.echo)).any(|(_, value)| hidden(value))
         || plan.jobs.iter().any(|job| hidden(&job.name))
 }
 
-/// Returns what workers were still waiting for in the end.
+/// Returns the operations that workers still waited for at the end.
 #[must_use]
 pub fn pending_operations(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<StuckOperation> {
     let of = |one: &WorkerResult, pending: &PendingOperation| {
@@ -151,7 +150,7 @@ fn of_worker<'a>(
     }
 }
 
-/// Returns what a worker verified; `None` where its job does not verify, or did not begin.
+/// Returns the verification result of a worker; `None` if its job does not verify or did not begin.
 fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified> {
     let method = job.verify.method?;
     let ending = end.ending?;
@@ -162,7 +161,7 @@ fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified
     let only_checks = job.verify.only || job.pattern.direction == Direction::Read;
     let unwritten = !only_checks && written == 0;
     let whole = match ending {
-        // What an earlier run wrote may be more than this one was to read.
+        // An earlier run may have written more than this one was to read.
         _ if only_checks => checked > 0 && (ending == Ending::Complete || !job.verify.only),
         _ => !unwritten && checked >= written,
     };
@@ -197,7 +196,7 @@ fn targets(context: &RunContext<'_>, worker: &WorkerPlan) -> Vec<TargetFacts> {
     worker.files.files.iter().filter_map(|file| context.facts.target(&file.path)).collect()
 }
 
-/// Returns what users should know of jobs and cannot see in numbers.
+/// Returns notes on jobs that their numbers do not show.
 fn notes(plan: &Plan) -> Vec<Note> {
     let mut notes = Vec::new();
     for job in &plan.jobs {

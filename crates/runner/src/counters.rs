@@ -1,4 +1,4 @@
-//! Copies of what workers have counted, for observers. Observers never block workers.
+//! Counters that workers publish for observers. Observers never block workers.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ pub struct WorkerCounters {
     ios: [AtomicU64; 3],
     bytes: [AtomicU64; 3],
     running: AtomicBool,
-    /// Its thread ID; zero before it begins.
+    /// Thread ID; zero before the worker begins.
     thread: AtomicU32,
     started_unix_ms: AtomicU64,
     published: AtomicU64,
@@ -22,14 +22,14 @@ pub struct WorkerCounters {
 }
 
 /// Counters of all workers of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RunCounters {
     workers: Vec<WorkerCounters>,
-    /// How many times all workers were asked for a summary.
+    /// Number of requests for summaries of all workers.
     requested: AtomicU64,
     /// Whether an observer reads glances.
     watched: AtomicBool,
-    /// What the limits of modelled volumes have done, and until when.
+    /// Activity of the limits of modelled volumes, and the time of its last update.
     stages: Mutex<(Nanos, Vec<ServiceStage>)>,
 }
 
@@ -40,20 +40,15 @@ pub struct Totals {
     pub ios: [u64; 3],
     /// Bytes transferred: reads, writes, trims.
     pub bytes: [u64; 3],
-    /// Workers that are running.
+    /// Number of running workers.
     pub running: usize,
 }
 
 impl RunCounters {
-    /// Creates the counters of so many workers.
+    /// Creates counters for this number of workers.
     #[must_use]
     pub fn new(workers: usize) -> Self {
-        Self {
-            workers: (0..workers).map(|_| WorkerCounters::default()).collect(),
-            requested: AtomicU64::new(0),
-            watched: AtomicBool::new(false),
-            stages: Mutex::default(),
-        }
+        Self { workers: (0..workers).map(|_| WorkerCounters::default()).collect(), ..Self::default() }
     }
 
     /// Makes workers publish glances from now on.
@@ -67,28 +62,28 @@ impl RunCounters {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Returns the interval between glances of one worker. A glance costs some microseconds: of a thousand workers all of
-    /// them together take less than 1 % of a CPU.
+    /// Returns the interval between glances of one worker. A glance costs some microseconds, so those of a thousand
+    /// workers take less than 1 % of a CPU.
     fn glance_every(&self) -> Nanos {
         Nanos::from_millis((self.workers.len() as u64).max(190))
     }
 
-    /// Returns the interval between summaries of one worker, in case its thread hangs before it is asked for one. A summary
-    /// costs up to 0.1 ms: all of them together take at most 1 % of a CPU.
+    /// Returns the interval between summaries that a worker publishes unasked, in case its thread hangs before a
+    /// request. A summary costs up to 0.1 ms, so all of them take at most 1 % of a CPU.
     #[must_use]
     pub fn summary_every(&self) -> Nanos {
         Nanos::from_millis((10 * self.workers.len() as u64).max(1000))
     }
 
-    /// Publishes what the limits of modelled volumes have done by `now`.
+    /// Publishes the activity of the limits of modelled volumes up to `now`.
     pub fn publish_stages(&self, now: Nanos, stages: Vec<ServiceStage>) {
-        *held(&self.stages) = (now, stages);
+        *locked(&self.stages) = (now, stages);
     }
 
-    /// Returns what the limits of modelled volumes have done, and until when.
+    /// Returns the activity of the limits of modelled volumes, and the time of its last update.
     #[must_use]
     pub fn stages(&self) -> (Nanos, Vec<ServiceStage>) {
-        held(&self.stages).clone()
+        locked(&self.stages).clone()
     }
 
     /// Returns the number of workers.
@@ -103,7 +98,7 @@ impl RunCounters {
         &self.workers[number]
     }
 
-    /// Returns what was done so far.
+    /// Returns the totals so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
@@ -117,7 +112,8 @@ impl RunCounters {
         totals
     }
 
-    /// Asks all workers for a summary; [`RunCounters::has_summaries`] is true once all that run have published one.
+    /// Requests a summary from all workers. [`RunCounters::has_summaries`] is true once all running ones have published
+    /// one.
     pub fn request_summaries(&self) {
         self.requested.fetch_add(1, Ordering::Relaxed);
     }
@@ -132,7 +128,7 @@ impl RunCounters {
         !self.workers.iter().any(waiting)
     }
 
-    /// Publishes totals, and a glance where an observer reads them.
+    /// Publishes totals, and a glance if an observer reads glances.
     pub fn publish(&self, worker: &WorkerCounters, meter: &mut Meter, now: Nanos) {
         worker.count(meter);
         if self.is_watched() {
@@ -140,11 +136,11 @@ impl RunCounters {
         }
     }
 
-    /// Publishes what a worker has done in the end.
+    /// Publishes the final totals of a worker.
     pub fn publish_last(&self, worker: &WorkerCounters, meter: &mut Meter, now: Nanos) {
         worker.count(meter);
         if self.is_watched() {
-            meter.glance(now, &mut held(&worker.glance));
+            meter.glance(now, &mut locked(&worker.glance));
         }
     }
 
@@ -154,15 +150,15 @@ impl RunCounters {
         self.requested.load(Ordering::Relaxed)
     }
 
-    /// Returns the newest summary of worker `number`, if it has published one.
+    /// Returns the latest summary of worker `number`, if it has published one.
     #[must_use]
     pub fn summary(&self, number: usize) -> Option<Summary> {
-        held(&self.workers[number].summary).clone()
+        locked(&self.workers[number].summary).clone()
     }
 }
 
-/// Locks, also where a thread panicked while it held the lock.
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks even if a thread panicked while it locked the lock.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -179,55 +175,52 @@ impl WorkerCounters {
         self.ios.iter().map(|ios| ios.load(Ordering::Relaxed)).sum()
     }
 
-    /// Returns its thread ID; zero before it begins.
+    /// Returns the thread ID; zero before the worker begins.
     #[must_use]
     pub fn thread(&self) -> u32 {
         self.thread.load(Ordering::Relaxed)
     }
 
-    /// Sets its thread ID.
+    /// Sets the thread ID.
     pub fn set_thread(&self, thread: u32) {
         self.thread.store(thread, Ordering::Relaxed);
     }
 
-    /// Returns when it began, in milliseconds since 1970; zero before it does.
+    /// Returns the start time in milliseconds since 1970; zero before the worker begins.
     #[must_use]
     pub fn started_unix_ms(&self) -> u64 {
         self.started_unix_ms.load(Ordering::Relaxed)
     }
 
-    /// Sets when it began.
+    /// Sets the start time.
     pub fn set_started_unix_ms(&self, started: u64) {
         self.started_unix_ms.store(started, Ordering::Relaxed);
     }
 
-    /// Returns whether it is running.
+    /// Returns whether the worker is running.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// Sets whether it is running.
+    /// Sets whether the worker is running.
     pub fn set_running(&self, running: bool) {
         self.running.store(running, Ordering::Relaxed);
     }
 
     /// Publishes totals.
     fn count(&self, meter: &Meter) {
-        for (seen, ios) in self.ios.iter().zip(meter.ios()) {
-            seen.store(ios, Ordering::Relaxed);
-        }
-        for (seen, bytes) in self.bytes.iter().zip(meter.bytes()) {
-            seen.store(bytes, Ordering::Relaxed);
+        for (counter, value) in self.ios.iter().zip(meter.ios()).chain(self.bytes.iter().zip(meter.bytes())) {
+            counter.store(value, Ordering::Relaxed);
         }
     }
 
-    /// Returns its last glance.
+    /// Returns the latest glance.
     pub fn glance(&self) -> MutexGuard<'_, Glance> {
-        held(&self.glance)
+        locked(&self.glance)
     }
 
-    /// Publishes a glance unless the last one is recent. Skips it while an observer is reading.
+    /// Publishes a glance unless the latest one is recent or an observer is reading it.
     fn publish_glance(&self, meter: &mut Meter, now: Nanos, every: Nanos) {
         if let Ok(mut glance) = self.glance.try_lock()
             && now.since(glance.at) >= every
@@ -236,19 +229,19 @@ impl WorkerCounters {
         }
     }
 
-    /// Returns whether it has answered the last of so many requests for summaries.
+    /// Returns whether the worker has answered this number of requests for summaries.
     #[must_use]
     pub fn has_answered(&self, requested: u64) -> bool {
         self.published.load(Ordering::Relaxed) >= requested
     }
 
-    /// Publishes a summary, as the answer to so many requests.
+    /// Publishes a summary that answers this number of requests.
     pub fn publish_summary(&self, summary: Summary, answer_to: u64) {
-        *held(&self.summary) = Some(summary);
+        *locked(&self.summary) = Some(summary);
         self.published.store(answer_to, Ordering::Release);
     }
 
-    /// Publishes the results of a worker that has ended, but whose files are still open.
+    /// Publishes the results of a worker that has ended but still has open files.
     pub fn publish_final(&self, summary: Summary) {
         self.publish_summary(summary, u64::MAX);
     }
@@ -259,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn glances_are_published_while_an_observer_reads_and_never_wait_for_it() {
+    fn glances_are_published_for_observers_and_never_wait_for_them() {
         let counters = RunCounters::new(1);
         let worker = counters.worker(0);
         let mut meter = Meter::new(meter::MeterOptions::default());

@@ -1,13 +1,13 @@
-//! A whole run of a plan, wherever it happens.
+//! Runs of plans, on devices or on modelled volumes.
 //!
-//! A [`Runner`] prepares a plan on devices or on modelled volumes; a [`PreparedRun`] is checked and can begin; an
-//! [`Observer`] receives all that is visible while it runs. Commands know these traits and nothing below them.
+//! A [`Runner`] checks and prepares a plan, a [`PreparedRun`] runs it, and an [`Observer`] receives all that is visible
+//! meanwhile. Commands use these traits and nothing below them.
 //!
-//! What every implementation shares is here and exists once: expanding jobs into workers ([`plan_workers`]), the policy and
-//! the meter options of a worker ([`policy`]), the counters that observers read ([`RunCounters`]), progress
-//! ([`ProgressTracker`]) and the assembly of the record ([`assemble`]).
+//! Shared by all implementations are the expansion of jobs into workers ([`plan_workers`]), the policy and the meter
+//! options of a worker ([`policy`]), the counters that observers read ([`RunCounters`]), progress ([`ProgressTracker`])
+//! and the assembly of the record ([`assemble`]).
 //!
-//! What is *not* here: threads, clocks and files (`device`), virtual time (`sim`), text (`report`).
+//! Threads, clocks and files are in `device`, virtual time in `sim`, text in `report`.
 
 mod assemble;
 mod counters;

@@ -1,4 +1,4 @@
-//! How a worker of a job runs: its queue depth, pace, end, verification and meter.
+//! Queue depth, pace, end, verification and meter options of a worker.
 
 use job::{Arrivals, BlockSizes, Dialect, Engine, Job, VerifyMethod};
 use meter::{IntervalWidths, LogOptions};
@@ -6,13 +6,13 @@ use units::Nanos;
 
 use crate::WorkerPlan;
 
-/// Returns the operations that a worker of a job can have in flight.
+/// Returns the queue depth of a job's workers.
 #[must_use]
 pub fn depth(job: &Job) -> u32 {
     if job.engine.engine.is_async() { job.pace.iodepth.max(1) } else { 1 }
 }
 
-/// Returns how a worker of a job keeps its queue filled.
+/// Returns the policy by which a worker keeps its queue filled.
 #[must_use]
 pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
     let (extent, pace) = (&job.extent, &job.pace);
@@ -50,7 +50,7 @@ pub fn is_scheduled(job: &Job) -> bool {
     limits.iter().any(Option::is_some) || job.pace.process == Arrivals::Poisson
 }
 
-/// Returns how long a worker of a job runs at most, from its start; `None` where only its data ends it.
+/// Returns the longest time that a worker runs, from its start; `None` if only its data end it.
 #[must_use]
 pub fn longest(job: &Job) -> Option<Nanos> {
     let extent = &job.extent;
@@ -64,19 +64,14 @@ fn delay(worker: &WorkerPlan, job: &Job, seed: u64) -> Nanos {
     least + Nanos::new(if spread == 0 { 0 } else { random.below(spread + 1) })
 }
 
-/// Returns what all offsets and lengths of a job are multiples of, in bytes.
+/// Returns the largest number of bytes of which all offsets and lengths of a job are multiples.
 #[must_use]
 pub fn block_unit(job: &Job) -> u32 {
-    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
-    let used = [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
-    let mut unit = 0;
-    for (_, sizes) in used.into_iter().filter(|(used, _)| *used) {
-        unit = match sizes {
-            BlockSizes::Range(..) if job.pattern.bs_unaligned => 1,
-            BlockSizes::Fixed(size) | BlockSizes::Range(size, _) => gcd(unit, *size),
-            BlockSizes::Split(parts) => parts.iter().fold(unit, |unit, (size, _)| gcd(unit, *size)),
-        };
-    }
+    let unit = job.pattern.used_sizes().fold(0, |unit, sizes| match sizes {
+        BlockSizes::Range(..) if job.pattern.bs_unaligned => 1,
+        BlockSizes::Fixed(size) | BlockSizes::Range(size, _) => gcd(unit, *size),
+        BlockSizes::Split(parts) => parts.iter().fold(unit, |unit, (size, _)| gcd(unit, *size)),
+    });
     unit.max(1)
 }
 
@@ -84,21 +79,21 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Storage that a job can verify.
+/// The storage of a verifying job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// Targets keep what is written. Written blocks carry the nonce of the run; zero for none, as in fio's runs.
+    /// Targets store data. Written blocks carry the nonce of the run, or none if it is zero, as under `fathom fio`.
     Device {
-        /// Whose rules hold.
+        /// Dialect whose rules apply.
         dialect: Dialect,
-        /// The nonce of jobs without `verify_nonce`.
+        /// Nonce of jobs without `verify_nonce`.
         nonce: u32,
     },
-    /// Models keep no bytes: nothing that was written can be verified.
+    /// Models store no data, so nothing can be verified.
     Model,
 }
 
-/// Returns a job as it is verified on some storage: with a nonce, and by fio's rules where these hold.
+/// Adapts a job's verification to the storage: sets the nonce, and applies fio's rules in its dialect.
 #[must_use]
 pub fn verified_job(job: &Job, storage: Storage) -> Job {
     let mut job = job.clone();
@@ -106,7 +101,7 @@ pub fn verified_job(job: &Job, storage: Storage) -> Job {
         job.verify.method = None;
         return job;
     };
-    // The null engine returns no data, so that every block counts as good, as in fio.
+    // The null engine returns no data, so every block counts as good, as in fio.
     if job.engine.engine == Engine::Null {
         job.verify.method = job.verify.method.map(|_| VerifyMethod::Null);
     }
@@ -119,17 +114,17 @@ pub fn verified_job(job: &Job, storage: Storage) -> Job {
     job
 }
 
-/// Returns whether fio 3.33 goes on writing until the runtime is over, and then reads nothing back: where one operation at
-/// a time is in flight whatever the depth.
+/// Returns whether fio 3.33 writes until the runtime ends and then reads nothing back: if one operation is in flight at
+/// a time, whatever the depth.
 fn never_verified_by_fio(job: &Job) -> bool {
     let queues = job.engine.engine.is_async() && (job.engine.engine != Engine::Null || job.pace.iodepth > 1);
     job.extent.time_based && job.pattern.direction.writes() && !queues
 }
 
-/// Most bytes that the blocks of all workers may take in memory.
+/// Maximum memory of the blocks of all workers, in bytes.
 const BLOCK_BYTES: usize = 32 << 20;
 
-/// Returns what is measured of a job that has one of so many `workers`.
+/// Returns the meter options of a job in a run of this many `workers`.
 #[must_use]
 pub fn meter_options(job: &Job, intervals: IntervalWidths, workers: usize) -> meter::MeterOptions {
     let stats = &job.stats;

@@ -1,16 +1,13 @@
-//! Problems of volumes and options as diagnostics with a place.
+//! Converts problems of volumes and options to diagnostics with a place.
 
 use job::{Diagnostic, Place};
 use volume::catalogue::Problem;
 
-/// A problem of the catalogue as one of jobs, at a place.
+/// Converts a problem of the catalogue to a diagnostic at a place.
 #[must_use]
 pub fn of_volume(problem: &Problem, place: Place) -> Diagnostic {
     let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
-    match &problem.remedy {
-        Some(remedy) => diagnostic.remedy(remedy.clone()),
-        None => diagnostic,
-    }
+    Diagnostic { remedy: problem.remedy.clone(), ..diagnostic }
 }
 
 /// Returns the place of a part of an option's value on the command line; `at` counts bytes of the value.

@@ -1,4 +1,4 @@
-//! Progress of a run, and its end.
+//! Progress of a run, and the estimate of its end.
 
 use job::{Job, Plan};
 use units::Nanos;
@@ -8,36 +8,36 @@ use crate::{RunCounters, Totals, WorkerPlan, WorkerResult, policy};
 /// Progress of a run.
 #[derive(Clone, Debug)]
 pub struct RunProgress {
-    /// Fraction done, from 0 to 1; `None` where the end is not known.
+    /// Completed fraction, from 0 to 1; `None` if the end is unknown.
     pub fraction: Option<f64>,
-    /// Time since the first stage began, on the clock of the run.
+    /// Time since the start of the first stage, on the clock of the run.
     pub elapsed: Nanos,
-    /// Time to the end; `None` where it is not known.
+    /// Time left; `None` if unknown.
     pub eta: Option<Nanos>,
-    /// The runtime is over, and what was written is read back, which takes an unknown time.
+    /// Whether the runtime has elapsed and writes are read back, which takes an unknown time.
     pub reads_back: bool,
-    /// Totals now.
+    /// Totals so far.
     pub totals: Totals,
-    /// Operations per second since the last progress: reads, writes, trims.
+    /// Operations per second since the last update: reads, writes, trims.
     pub iops: [f64; 3],
-    /// Bytes per second since the last progress: reads, writes, trims.
+    /// Bytes per second since the last update: reads, writes, trims.
     pub bytes_per_second: [f64; 3],
-    /// Operations that failed, and workers that could not begin.
+    /// Number of failed operations and of workers that could not begin.
     pub errors: u64,
 }
 
-/// Computes progress from the counters of a run, on whichever clock it runs.
+/// Computes progress from the counters of a run, in real or virtual time.
 #[derive(Debug)]
 pub struct ProgressTracker {
     stages: Vec<StageEstimate>,
     current: usize,
-    /// When the current stage began.
+    /// Start of the current stage.
     stage_began: Nanos,
     last: (Nanos, Totals),
 }
 
 impl ProgressTracker {
-    /// Starts at zero on the clock of the run.
+    /// Creates a tracker at time zero of the run.
     #[must_use]
     pub fn new(plan: &Plan, workers: &[WorkerPlan]) -> Self {
         let stages = workers.chunk_by(|a, b| a.stage == b.stage).map(|stage| StageEstimate::new(plan, stage));
@@ -45,13 +45,13 @@ impl ProgressTracker {
         Self { stages: stages.collect(), current: 0, stage_began: Nanos::ZERO, last }
     }
 
-    /// Returns when progress was computed last.
+    /// Returns the time of the last update.
     #[must_use]
     pub fn updated_at(&self) -> Nanos {
         self.last.0
     }
 
-    /// Computes progress at `now`; `finished` workers have ended.
+    /// Computes progress at `now`; `finished` are the workers that have ended.
     pub fn update(&mut self, now: Nanos, counters: &RunCounters, finished: &[WorkerResult]) -> RunProgress {
         let totals = counters.totals();
         let (then, before) = std::mem::replace(&mut self.last, (now, totals));
@@ -81,31 +81,28 @@ impl ProgressTracker {
         if self.reads_back(now) {
             return None;
         }
-        let mut eta = stage.eta(counters, now.since(self.stage_began))?;
-        for later in &self.stages[self.current + 1..] {
-            eta += later.longest?;
-        }
-        Some(eta)
+        let eta = stage.eta(counters, now.since(self.stage_began))?;
+        self.stages[self.current + 1..].iter().try_fold(eta, |eta, later| Some(eta + later.longest?))
     }
 
-    /// Returns whether the runtime of the current stage is over, and what it wrote is read back.
+    /// Returns whether the runtime of the current stage has elapsed and its writes are read back.
     fn reads_back(&self, now: Nanos) -> bool {
         let is_over = |stage: &StageEstimate| stage.longest.is_some_and(|most| now.since(self.stage_began) > most);
         self.stages.get(self.current).is_some_and(|stage| stage.reads_back && is_over(stage))
     }
 }
 
-/// When a stage ends, as far as its jobs determine it.
+/// Bounds on the end of a stage, as far as its jobs determine it.
 #[derive(Debug, Default)]
 struct StageEstimate {
     first: usize,
-    /// Workers up to the end of this stage.
+    /// Number of workers up to the end of this stage.
     workers_until: usize,
-    /// It ends after this long at the latest.
+    /// Longest time that it takes.
     longest: Option<Nanos>,
-    /// What it writes may be read back after that.
+    /// Whether its writes may be read back after that.
     reads_back: bool,
-    /// It ends when so many bytes are transferred, at the latest.
+    /// Maximum number of bytes that it transfers.
     bytes: Option<u64>,
 }
 
@@ -113,16 +110,13 @@ impl StageEstimate {
     fn new(plan: &Plan, workers: &[WorkerPlan]) -> Self {
         let job = |worker: &WorkerPlan| &plan.jobs[worker.job];
         let times: Option<Vec<Nanos>> = workers.iter().map(|worker| policy::longest(job(worker))).collect();
-        let bytes = workers.iter().try_fold(0, |sum: u64, worker| {
-            let bytes = bytes_max(job(worker), worker)?;
-            Some(sum.saturating_add(bytes))
-        });
+        let mut bytes = workers.iter().map(|worker| bytes_max(job(worker), worker));
         Self {
             first: workers.first().map_or(0, |worker| worker.number),
             workers_until: workers.last().map_or(0, |worker| worker.number) + 1,
             longest: times.and_then(|times| times.into_iter().max()),
             reads_back: workers.iter().any(|worker| reads_back(job(worker))),
-            bytes,
+            bytes: bytes.try_fold(0, |sum: u64, bytes| Some(sum.saturating_add(bytes?))),
         }
     }
 
@@ -133,14 +127,11 @@ impl StageEstimate {
             let per_byte = elapsed.secs_f64() / done as f64;
             Nanos::from_secs_f64((bytes.saturating_sub(done) as f64 * per_byte).min(1e9))
         });
-        match (by_time, by_bytes) {
-            (Some(time), Some(bytes)) => Some(time.min(bytes)),
-            (time, bytes) => time.or(bytes),
-        }
+        by_time.into_iter().chain(by_bytes).min()
     }
 }
 
-/// Returns whether a job reads back what it has written.
+/// Returns whether a job reads back its writes.
 fn reads_back(job: &Job) -> bool {
     job.verify.method.is_some() && job.verify.do_verify && job.pattern.direction.writes()
 }

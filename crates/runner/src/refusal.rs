@@ -1,4 +1,4 @@
-//! Why a command ends before it has touched anything.
+//! Reasons why a command ends before it has touched anything.
 
 use job::Diagnostic;
 
@@ -9,7 +9,7 @@ pub enum Refusal {
     Jobs(Vec<Diagnostic>),
     /// Other problems, a line each.
     Words(Vec<String>),
-    /// The host does not permit it.
+    /// A restriction of the host.
     Host(String),
 }
 

@@ -4,36 +4,35 @@ use drive::{Abandoned, Ending, OperationFailure, Verification};
 use job::Job;
 use meter::Summary;
 use record::StuckKind;
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-/// A worker at its end.
+/// The result of a worker.
 #[derive(Debug, Default)]
 pub struct WorkerResult {
     /// Index among all workers of the plan.
     pub number: usize,
-    /// What it measured; empty if it could not begin.
+    /// Measurements; empty if it could not begin.
     pub summary: Summary,
-    /// Why it ended; `None` if it could not begin.
+    /// How it ended; `None` if it could not begin.
     pub ending: Option<Ending>,
-    /// What it wrote and verified.
+    /// Counts of written and verified blocks.
     pub verification: Verification,
-    /// Its first failed operations.
+    /// The first failed operations.
     pub failures: Vec<OperationFailure>,
-    /// Why it could not begin, or what went wrong beside its operations.
+    /// The reason why it could not begin, or an error other than a failed operation.
     pub error: Option<WorkerError>,
-    /// When it began, in milliseconds since 1970.
+    /// Start time in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// Its thread ID.
+    /// Thread ID.
     pub thread: u32,
-    /// Operations and system calls that had not returned when the run ended without them.
+    /// Operations and system calls that were pending when the run ended without them.
     pub pending: Vec<PendingOperation>,
 }
 
-/// An operation or system call that a target had not answered when the run ended without it.
+/// An operation or system call that was pending when the run ended without it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PendingOperation {
-    /// What it is.
+    /// Kind of operation.
     pub kind: StuckKind,
     /// Index among the worker's files.
     pub file: u32,
@@ -41,7 +40,7 @@ pub struct PendingOperation {
     pub offset: u64,
     /// Length in bytes.
     pub length: u32,
-    /// How long it had been pending.
+    /// Time since it was issued.
     pub waited: Nanos,
 }
 
@@ -62,7 +61,7 @@ impl From<&Abandoned> for PendingOperation {
 /// Kinds of worker failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerFailure {
-    /// A block was not what had been written.
+    /// A block did not hold what was written.
     Verification,
     /// An operation failed, a target did not answer, or the worker could not begin.
     Environment,
@@ -75,7 +74,7 @@ impl WorkerResult {
         Self { number, error: Some(error), ..Self::default() }
     }
 
-    /// Returns the error number of its result, zero for none.
+    /// Returns the worker's error number; zero for none.
     #[must_use]
     pub fn errno(&self) -> i32 {
         match &self.error {
@@ -85,8 +84,8 @@ impl WorkerResult {
         }
     }
 
-    /// Returns how it failed; `None` where all went well or errors were to be ignored (`continue_on_error`). A block that
-    /// is not what was written is a failed verification however the run went on.
+    /// Returns the kind of failure; `None` if there was none or errors were to be ignored (`continue_on_error`). A bad
+    /// block is a failed verification even if the run continued.
     #[must_use]
     pub fn failure(&self, job: &Job) -> Option<WorkerFailure> {
         if self.error.is_some() || !self.pending.is_empty() {
@@ -100,7 +99,7 @@ impl WorkerResult {
         }
     }
 
-    /// Returns whether fio counts its job among those that failed.
+    /// Returns whether fio counts the job as failed.
     #[must_use]
     pub fn fails_as_in_fio(&self, job: &Job) -> bool {
         let ended = self.ending != Some(Ending::Failed);
@@ -110,17 +109,17 @@ impl WorkerResult {
     }
 }
 
-/// Error of a worker beside failed operations.
+/// An error of a worker other than failed operations.
 #[derive(Clone, Debug)]
 pub struct WorkerError {
     /// The problem and its remedy.
     pub text: String,
-    /// The system's error number; `EINVAL` where the system was not asked.
+    /// Error number of the system; `EINVAL` for errors that the system did not report.
     pub errno: i32,
 }
 
 const EINVAL: i32 = 22;
-/// Stands in results for an operation that was never answered.
+/// Error number of an operation that was never answered.
 const ETIMEDOUT: i32 = 110;
 
 impl WorkerError {
@@ -130,7 +129,7 @@ impl WorkerError {
         Self::with_errno(text, None)
     }
 
-    /// Creates an error that the system reported with a number, if it did.
+    /// Creates an error with the system's error number, if it reported one.
     #[must_use]
     pub fn with_errno(text: impl Into<String>, errno: Option<i32>) -> Self {
         Self { text: text.into(), errno: errno.unwrap_or(EINVAL) }

@@ -1,4 +1,4 @@
-//! The run seam: what commands know of a run, wherever it happens.
+//! The run seam: the traits through which commands run plans on devices and on models.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,46 +11,47 @@ use units::Bytes;
 
 use crate::{RunCounters, RunProgress, Seeds, WorkerPlan, WorkerResult};
 
-/// Runs plans: on devices, or on modelled volumes.
+/// Runs plans on devices or on modelled volumes.
 pub trait Runner: Sync {
-    /// Checks a plan, and resolves all that it names, without writing anything.
+    /// Checks a plan and resolves everything that it names, without writing.
     ///
     /// # Errors
     ///
-    /// All that is wrong with its jobs.
+    /// Returns all problems of its jobs.
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>>;
 
-    /// Checks a plan that runs after others have written what it reads: without what only the files of now decide.
+    /// Checks a plan that reads what other plans write before it runs, without the checks that depend on existing
+    /// files.
     ///
     /// # Errors
     ///
-    /// All that is wrong with its jobs.
+    /// Returns all problems of its jobs.
     fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
         self.prepare(plan, seeds)
     }
 }
 
-/// A plan that is checked and can begin.
+/// A checked plan that is ready to run.
 pub trait PreparedRun {
     /// Returns the plan, with everything resolved.
     fn plan(&self) -> &Plan;
 
-    /// Returns its workers.
+    /// Returns the workers.
     fn workers(&self) -> &[WorkerPlan];
 
-    /// Returns why it must not begin, one line each.
+    /// Returns the reasons why the run must not begin, one line each.
     fn refusals(&self) -> &[String] {
         &[]
     }
 
-    /// Returns what it would create or use.
+    /// Returns the files or volumes that the run would create or use.
     fn preview(&self) -> Preview<'_>;
 
     /// Runs the plan to its end and returns its record.
     ///
     /// # Errors
     ///
-    /// When the run could not begin; nothing has been measured then.
+    /// Fails if the run could not begin; nothing has been measured then.
     fn run(
         &self,
         options: &RunOptions,
@@ -59,14 +60,14 @@ pub trait PreparedRun {
     ) -> Result<CompletedRun, RunError>;
 }
 
-/// Options of a run beside its plan.
+/// Options of a run that are not part of its plan.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The command line, as the record repeats it.
     pub command_line: Vec<String>,
-    /// Interval of status reports; `None` for reports on request alone.
+    /// Interval of status reports; `None` for reports on request only.
     pub status_every: Option<Duration>,
-    /// Widths of the intervals of which the record keeps a series.
+    /// Widths of the intervals whose series the record holds.
     pub intervals: IntervalWidths,
     /// Burst credits of modelled volumes at the start.
     pub credits: CreditPolicy,
@@ -85,9 +86,9 @@ pub enum CreditPolicy {
     /// As the volumes define them.
     #[default]
     AsDefined,
-    /// None, so that the sustained performance is measured.
+    /// No credits, to measure sustained performance.
     Spent,
-    /// Billionths of the maximum, by the name of the limit; others as the volumes define them.
+    /// Billionths of the maximum, by name of the limit; others as the volumes define them.
     Left(std::collections::BTreeMap<String, u64>),
 }
 
@@ -101,53 +102,53 @@ pub enum Preview<'a> {
     },
     /// Modelled volumes.
     Model {
-        /// Volumes with what they are attached as.
+        /// Volumes and their paths.
         volumes: Vec<AttachedVolume>,
-        /// For each job the machine and the memory of its page cache; `None` where it bypasses the cache.
+        /// Machine and memory of the page cache for each job; `None` if it bypasses the cache.
         page_caches: Vec<Option<(String, Bytes)>>,
     },
 }
 
-/// A modelled volume as it is attached to a machine.
+/// A modelled volume attached to a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttachedVolume {
-    /// The device, or the files on it.
+    /// Path of the device, or of the files on it.
     pub path: String,
-    /// As the catalogue names it.
+    /// Name in the catalogue.
     pub name: String,
-    /// For people.
+    /// Human-readable title.
     pub title: String,
-    /// Its size.
+    /// Size.
     pub size: Bytes,
     /// Whether it has burst credits at the start.
     pub has_credits: bool,
 }
 
-/// A file that a run needs larger than it is.
+/// A file that a run would create or extend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileGrowth {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Size now, in bytes; `None` where it does not exist.
+    /// Current size in bytes; `None` if it does not exist.
     pub from: Option<u64>,
-    /// Size that the run needs, in bytes.
+    /// Required size in bytes.
     pub to: u64,
-    /// Whether the run writes it, not only its preparation.
+    /// Whether the run writes to it, rather than only its preparation.
     pub written: bool,
 }
 
-/// A run at its end.
+/// The results of a run.
 #[derive(Debug)]
 pub struct CompletedRun {
-    /// Its record.
+    /// Record of the run.
     pub run: Run,
-    /// Its workers, in order.
+    /// Results of the workers, in order.
     pub workers: Vec<WorkerResult>,
-    /// The signal that ended it, if one did.
+    /// Signal that ended the run, if any.
     pub signal: Option<i32>,
 }
 
-/// Reason why a run could not begin, with place and remedy.
+/// The reason why a run could not begin, with place and remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError(pub String);
 
@@ -159,73 +160,63 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Signals and deadlines from outside of a run.
+/// Signals and deadlines that end a run.
 pub trait RunControl: Sync {
-    /// Returns the signal that asked for an end, if one has come.
+    /// Returns the signal received, if any.
     fn end(&self) -> Option<i32>;
 
-    /// Returns whether operations in flight are no longer waited for.
+    /// Returns whether to stop waiting for operations in flight.
     fn gives_up(&self) -> bool;
 
-    /// Returns whether a second signal has come.
+    /// Returns whether a second signal was received.
     fn is_urgent(&self) -> bool;
 
-    /// Returns how long operations in flight are waited for after the runtime or a signal.
+    /// Returns how long to wait for operations in flight after the runtime or a signal.
     fn grace(&self) -> Duration;
 
-    /// Returns whether results so far were requested since the last call.
+    /// Returns whether intermediate results were requested since the last call.
     fn take_status_request(&self) -> bool;
 
-    /// Returns whether a target has not answered, so that no other run can begin.
+    /// Returns whether a target does not respond, so that no other run can begin.
     fn is_stuck(&self) -> bool {
         false
     }
 
-    /// Returns the time since some fixed instant, for pacing progress in real time.
+    /// Returns the time since a fixed instant, for pacing progress in real time.
     fn elapsed(&self) -> Duration;
 }
 
-/// Receives layout, progress, status and notes of a run; the only way anything watches one.
+/// Receives layout, progress, status and notes of a run; the only way to observe one.
 pub trait Observer {
-    /// Workers begin. Their counters can be read from any thread until the run ends and after.
-    fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
-        let _ = (plan, workers, counters);
-    }
+    /// Called when workers begin. Their counters can be read from any thread, also after the run.
+    fn begin(&mut self, _plan: &Plan, _workers: &[WorkerPlan], _counters: &Arc<RunCounters>) {}
 
-    /// A worker has failed, or something else needs attention.
-    fn note(&mut self, text: &str) {
-        let _ = text;
-    }
+    /// Called when a worker fails or something else needs attention.
+    fn note(&mut self, _text: &str) {}
 
-    /// A file is written before the run: bytes so far and in all.
-    fn layout(&mut self, path: &Path, written: u64, total: u64) {
-        let _ = (path, written, total);
-    }
+    /// Called while a file is written before the run, with bytes so far and in total.
+    fn layout(&mut self, _path: &Path, _written: u64, _total: u64) {}
 
-    /// Progress, a few times per second.
-    fn progress(&mut self, progress: &RunProgress) {
-        let _ = progress;
-    }
+    /// Called a few times per second.
+    fn progress(&mut self, _progress: &RunProgress) {}
 
-    /// Results so far, on request.
-    fn status(&mut self, run: &Run) {
-        let _ = run;
-    }
+    /// Called with intermediate results on request.
+    fn status(&mut self, _run: &Run) {}
 }
 
-/// Observes nothing.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Creates the log files of workers (`write_lat_log` and the like).
+/// Creates the log files of workers (`write_lat_log` and similar).
 pub trait LogSink: Sync {
-    /// Creates the logs of a worker; `None` where its job asks for none. `number` counts workers from zero.
+    /// Creates the logs of a worker; `None` if its job has none. `number` counts workers from zero.
     ///
     /// # Errors
     ///
-    /// The file that cannot be created, and why.
+    /// Returns the file that cannot be created and the reason.
     fn create(&self, options: &StatOptions, number: usize) -> Result<Option<Box<dyn WorkerLog>>, String>;
 }
 
@@ -234,16 +225,16 @@ pub trait WorkerLog {
     /// Appends entries. A failure must not end the run: [`WorkerLog::finish`] reports it.
     fn write(&mut self, entries: &[LogEntry]);
 
-    /// Ends the logs.
+    /// Closes the logs.
     ///
     /// # Errors
     ///
-    /// The first failure.
+    /// Returns the first failure.
     fn finish(self: Box<Self>) -> Result<(), String>;
 }
 
 impl FileGrowth {
-    /// Describes what would be done to the file.
+    /// Describes how the file would change.
     #[must_use]
     pub fn description(&self) -> String {
         let (path, to) = (self.path.display(), Bytes::new(self.to));

@@ -2,7 +2,7 @@
 
 use job::{Job, Plan};
 
-/// Seeds of a run: one for all that repeats from run to run, one for the rest.
+/// Seeds of a run: one for jobs that repeat from run to run, one for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
     repeated: u64,
@@ -10,16 +10,16 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// fio's default, which jobs with `randrepeat=1` start from.
+    /// fio's default seed of jobs with `randrepeat=1`.
     pub const REPEATED: u64 = 0x89;
 
-    /// Derives everything from `seed`.
+    /// Uses `seed` for all jobs.
     #[must_use]
     pub fn fixed(seed: u64) -> Self {
         Self { repeated: seed, fresh: seed }
     }
 
-    /// Uses fio's default where jobs repeat (`randrepeat=1`) and `fresh` elsewhere.
+    /// Uses fio's default for jobs with `randrepeat=1` and `fresh` for the others.
     #[must_use]
     pub fn with_fresh(fresh: u64) -> Self {
         Self { repeated: Self::REPEATED, fresh }
@@ -31,7 +31,7 @@ impl Seeds {
         if job.pattern.randrepeat { self.repeated } else { self.fresh }
     }
 
-    /// Returns the seed with which `--seed` repeats the run: the fresh one, where any job uses it.
+    /// Returns the seed with which `--seed` repeats the run: the fresh one if any job uses it.
     #[must_use]
     pub fn printed(self, plan: &Plan) -> u64 {
         if plan.jobs.iter().all(|job| job.pattern.randrepeat) { self.repeated } else { self.fresh }

@@ -1,4 +1,4 @@
-//! The workers of a plan: one for each clone of each job, with its files and its place in the order of execution.
+//! Expands a plan into workers: one per clone of each job, with its files and its place in the order of execution.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,49 +9,49 @@ use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerInd
 
 use crate::Seeds;
 
-/// A worker before it begins.
+/// A worker that has not begun.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerPlan {
-    /// Index of its job in the plan.
+    /// Index of the job in the plan.
     pub job: usize,
-    /// Index among the clones of its job.
+    /// Index among the clones of the job.
     pub clone: u32,
     /// Index among all workers of the plan.
     pub number: usize,
-    /// Its reporting group.
+    /// Reporting group.
     pub group: u32,
-    /// Workers of one stage run together, stage after stage.
+    /// Stage: workers of one stage run concurrently, and stages run one after the other.
     pub stage: usize,
-    /// Its files.
+    /// Files of the worker.
     pub files: FilePlan,
-    /// Identities of its files in the headers of verified blocks; empty in jobs that verify nothing.
+    /// Identities of the files in headers of verified blocks; empty if the job does not verify.
     identities: Vec<u32>,
-    /// What the workers of its stage write, where they verify it.
+    /// Regions that the workers of the stage write and verify.
     writers: Option<Arc<Writers>>,
 }
 
 impl WorkerPlan {
-    /// Returns its identity in the workload.
+    /// Returns the index for the workload crate.
     #[must_use]
     pub fn worker(&self) -> WorkerIndex {
         WorkerIndex { index: self.number as u32, clone: self.clone }
     }
 
-    /// Returns the layout of its files, as its issuer needs it.
+    /// Returns the layout of the files, for the issuer.
     #[must_use]
     pub fn layout(&self) -> JobLayout {
         JobLayout { identities: self.identities.clone(), writers: self.writers.clone(), ..self.files.layout() }
     }
 }
 
-/// A job that cannot run, and why.
+/// A job that cannot run, and the reason.
 #[derive(Clone, Debug)]
 pub struct Unrunnable {
     /// Index of the job in the plan.
     pub job: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub error: WorkloadError,
-    /// The whole diagnostic, where all jobs together exceed a limit.
+    /// The complete diagnostic, if all jobs together exceed a limit.
     exceeded: Option<Diagnostic>,
 }
 
@@ -65,7 +65,7 @@ impl From<Excess> for Unrunnable {
 }
 
 impl Unrunnable {
-    /// Returns the problem at the option that has to change.
+    /// Returns a diagnostic at the option to change.
     #[must_use]
     pub fn diagnostic(&self, plan: &Plan) -> Diagnostic {
         if let Some(exceeded) = &self.exceeded {
@@ -77,33 +77,33 @@ impl Unrunnable {
     }
 }
 
-/// Files of jobs: on the host, or on modelled volumes.
+/// The environment of a plan's files: the host, or modelled volumes.
 pub trait Environment {
-    /// Returns what is at a path. A path that cannot be inspected counts as absent; opening it reports why.
+    /// Returns the state of a path. A path that cannot be inspected counts as absent; opening it reports the reason.
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact>;
 
-    /// Returns what all workers together may use.
+    /// Returns the resources available to all workers together.
     fn capacity(&self) -> Capacity;
 
-    /// Checks whether a job can run here at all.
+    /// Checks whether a job can run in this environment.
     ///
     /// # Errors
     ///
-    /// The option that has to change, and why.
+    /// Returns the option to change and the reason.
     fn check(&self, job: &Job) -> Result<(), WorkloadError>;
 
-    /// Checks the files of a worker before anything is touched.
+    /// Checks the files of a worker before touching anything.
     ///
     /// # Errors
     ///
-    /// The option that has to change, and why.
+    /// Returns the option to change and the reason.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError>;
 
-    /// Returns a path without links and `..`, also of a file that does not exist yet.
+    /// Returns a path without links and `..`, even of a file that does not exist.
     fn resolve(&self, path: &str) -> String;
 }
 
-/// Expands the jobs of a plan into workers, in order; for each job that cannot run, returns the first reason.
+/// Expands the jobs of a plan into workers, in order. Returns the first reason for each job that cannot run.
 pub fn plan_workers(
     plan: &Plan,
     dialect: Dialect,
@@ -152,7 +152,7 @@ pub fn plan_workers(
     (workers, unrunnable)
 }
 
-/// Gives workers that verify the identities of their files, and what others write at the same time.
+/// Sets the identities of files of verifying workers, and the regions that concurrent workers write.
 fn identify(plan: &Plan, workers: &mut [WorkerPlan], environment: &dyn Environment) {
     let verifies = |worker: &WorkerPlan| plan.jobs[worker.job].verify.method.is_some();
     let mut known = BTreeMap::new();
@@ -174,7 +174,7 @@ fn identify(plan: &Plan, workers: &mut [WorkerPlan], environment: &dyn Environme
     }
 }
 
-/// The clones of a job in the order in which they run and are reported: fio's, the first and then backwards.
+/// Returns the clones of a job in fio's order of execution and reporting: the first, then the others backwards.
 fn clones(numjobs: u32) -> impl Iterator<Item = u32> {
     std::iter::once(0).chain((1..numjobs).rev())
 }
@@ -186,7 +186,7 @@ struct Planned {
 }
 
 impl Planned {
-    /// Returns what will be at a path where `now` is there now.
+    /// Returns the expected state of a path whose current state is `now`.
     fn expected(&self, path: &str, now: Option<FileFact>) -> Option<FileFact> {
         match (now, self.sizes.get(path)) {
             (Some(now), Some(planned)) => Some(FileFact { size: now.size.max(*planned), ..now }),
@@ -195,7 +195,7 @@ impl Planned {
         }
     }
 
-    /// Records the files of a worker, and restores what is there `now`.
+    /// Records the files of a worker, and restores their current state from `now`.
     fn add(&mut self, mut files: FilePlan, now: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
         for file in &mut files.files {
             file.existing = now(&file.path);

@@ -1,7 +1,7 @@
 //! Nanoseconds per decision: `cargo bench -p workload --bench next [NAME]`.
 //!
-//! A plain program rather than a harness: it prints the best of several runs, which is what a loop that must not
-//! be disturbed by its own generator depends on.
+//! A plain program instead of a harness: it prints the best of several runs, which other activity on the host disturbs
+//! least.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a benchmark reads the clock and prints")]
 
 #[path = "../tests/common/mod.rs"]
@@ -12,9 +12,7 @@ use std::time::Instant;
 
 use common::{issuer, one_file, rw, sizes};
 use job::{BlockSizes, Distribution, Job};
-use units::OpKind;
-use units::PerKind;
-use units::{Nanos, Rate};
+use units::{Nanos, OpKind, PerKind, Rate};
 use workload::{JobLayout, Next};
 
 const DECISIONS: u32 = 4_000_000;

@@ -1,55 +1,71 @@
-//! Types of decisions.
+//! Decisions of an issuer.
 
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-/// One operation, decided.
+/// An operation to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The instant at which it is meant to begin: the schedule's under a rate, however late it is issued;
-    /// the caller's `now` otherwise.
+    /// Intended start: under a rate the scheduled instant, however late the operation is issued; else the caller's
+    /// `now`.
     pub intended: Nanos,
-    /// Where it begins, in bytes from the start of the file.
+    /// Offset in bytes from the start of the file.
     pub offset: u64,
-    /// How many operations the issuer decided before this one.
+    /// Number of operations that the issuer decided before this one.
     pub sequence: u64,
-    /// How many bytes it covers; zero for syncs.
+    /// Length in bytes; zero for syncs.
     pub length: u32,
-    /// Which file, by its place in the [`Layout`](crate::JobLayout).
+    /// Index of the file in the [`JobLayout`](crate::JobLayout).
     pub file: u32,
-    /// Which time the file is gone through, from zero; where verified writes may overlap, the number of the operation.
-    /// Written into verification headers.
+    /// Pass over the file, from zero, or the number of the operation where verified writes may overlap. Written to
+    /// verification headers.
     pub pass: u32,
-    /// What it does.
+    /// Kind of operation.
     pub kind: OpKind,
-    /// The data read must pass [`Issuer::check`](crate::Issuer::check).
+    /// Whether the data read must pass [`Issuer::check`](crate::Issuer::check).
     pub checked: bool,
-    /// Part of ending the job (`end_fsync`) rather than of its load: fio does not count it.
+    /// Whether it is a sync at the end of the job (`end_fsync`), which fio does not count.
     pub closing: bool,
 }
 
-/// An issuer's answer to "what next".
+impl Decision {
+    /// Returns an operation at the start of the first file and of the run.
+    pub(crate) const fn of(kind: OpKind, length: u32) -> Self {
+        let (intended, offset, sequence, file, pass) = (Nanos::ZERO, 0, 0, 0, 0);
+        Self { intended, offset, sequence, length, file, pass, kind, checked: false, closing: false }
+    }
+}
+
+/// An issuer's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Issue this now.
+    /// Issue this operation now.
     Issue(Decision),
-    /// Forget what caches hold of the files' regions, and then issue this: it begins another pass over them.
+    /// Invalidate caches of the files' regions, then issue this operation: it begins another pass.
     IssueAnew(Decision),
-    /// Nothing before this instant, whatever completes.
+    /// Issue nothing before this instant, whatever completes.
     Until(Nanos),
-    /// Nothing before an operation in flight has completed.
+    /// Issue nothing before an operation in flight has completed.
     Blocked,
-    /// Nothing more goes to this file for now, and another is about to be opened (`openfiles`): close it.
+    /// Close this file, which is unused for now, before another one is opened (`openfiles`).
     Close(u32),
-    /// Nothing any more.
+    /// The job, or its part before a read-back, has ended.
     Done,
 }
 
-/// Which of the run's workers an issuer decides for.
+/// Identifies the worker of an issuer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerIndex {
-    /// Its place among all workers of the run, from zero: gives it random numbers of its own.
+    /// Index among all workers of the run, from zero; selects the worker's random numbers.
     pub index: u32,
-    /// Its place among the clones of its job (`numjobs`), from zero.
+    /// Index among the clones of the job (`numjobs`), from zero.
     pub clone: u32,
+}
+
+/// The region of a file in which operations fall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileExtent {
+    /// Start in bytes.
+    pub start: u64,
+    /// Length in bytes.
+    pub length: u64,
 }

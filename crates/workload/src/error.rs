@@ -1,13 +1,13 @@
-//! Errors of jobs once sizes are known.
+//! Errors of jobs that are found once sizes are known.
 
 use std::fmt;
 
-/// A job that cannot be carried out, located by the option that would have to change.
+/// A job that cannot run, with the option to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadError {
-    /// The option's name, for finding its place in the job.
+    /// Name of the option, for locating it in the job.
     pub option: &'static str,
-    /// What is wrong and what would help.
+    /// The problem and the remedy.
     pub message: String,
 }
 

@@ -3,63 +3,54 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use job::{Dialect, FileOptions, Job, Size};
+use job::{BlockSizes, Dialect, FileOptions, Job, Size};
 use units::Bytes;
 use units::random::Random;
 
-use crate::decision::WorkerIndex;
+use crate::decision::{FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::extent::FileExtent;
 use crate::writers::Writers;
 
 /// Facts about a file before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFact {
-    /// Its size in bytes; for a block device its capacity.
+    /// Size in bytes, or capacity of a block device.
     pub size: u64,
-    /// It is a block device, which cannot grow.
+    /// Whether it is a block device, which cannot grow.
     pub block_device: bool,
 }
 
-/// Everything an [`Issuer`](crate::Issuer) has to know of files.
+/// The files of an [`Issuer`](crate::Issuer).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobLayout {
-    /// The regions, in the order in which decisions refer to them.
+    /// Regions of the files, as indexed by decisions.
     pub files: Vec<FileExtent>,
-    /// `size` in bytes, where it was given: an upper bound for one pass over all files.
+    /// `size` in bytes, if given: an upper bound for one pass over all files.
     pub size: Option<u64>,
-    /// `io_size` in bytes, where it was given: how much is transferred, the regions being gone through again
-    /// where they are smaller.
+    /// `io_size` in bytes, if given: the amount to transfer, in several passes if the regions are smaller.
     pub io_size: Option<u64>,
-    /// What tells the files apart in the headers of verified blocks ([`file_identity`](crate::file_identity)); their
-    /// places in `files` where this is empty.
+    /// Identities of the files in headers of verified blocks ([`file_identity`](crate::file_identity)); if empty, their
+    /// indices.
     pub identities: Vec<u32>,
-    /// What the workers write that write at the same time, this one included; `None` where it is alone.
+    /// Regions of all workers that write at the same time, including this one; `None` if it is the only one.
     pub writers: Option<Arc<Writers>>,
 }
 
-impl JobLayout {
-    /// The identity of a file in the headers of verified blocks.
-    pub(crate) fn identity(&self, file: usize) -> u32 {
-        self.identities.get(file).copied().unwrap_or(file as u32)
-    }
-}
-
-/// One file that a worker uses.
+/// A file that a worker uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {
-    /// Its path, `directory` included.
+    /// Path, including `directory`.
     pub path: String,
-    /// The region within which operations fall.
+    /// Region for operations.
     pub extent: FileExtent,
-    /// The size in bytes that it must have before the first operation; for a block device its capacity.
+    /// Size in bytes required before the first operation; the capacity of a block device.
     pub needed: u64,
-    /// What it was when the plan was made; `None` where it did not exist.
+    /// State at the time of planning; `None` if it did not exist.
     pub existing: Option<FileFact>,
 }
 
 impl PlannedFile {
-    /// How many bytes the file has to grow by before it can be used.
+    /// Returns the number of bytes by which the file must grow before use.
     #[must_use]
     pub fn missing_bytes(&self) -> u64 {
         self.needed.saturating_sub(self.existing.map_or(0, |fact| fact.size))
@@ -69,29 +60,29 @@ impl PlannedFile {
 /// The files of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilePlan {
-    /// The files, in the order in which decisions refer to them.
+    /// Files, as indexed by decisions.
     pub files: Vec<PlannedFile>,
-    /// `size` in bytes, where it was given.
+    /// `size` in bytes, if given.
     pub size: Option<u64>,
-    /// `io_size` in bytes, where it was given.
+    /// `io_size` in bytes, if given.
     pub io_size: Option<u64>,
 }
 
 impl FilePlan {
-    /// What the issuer needs of it.
+    /// Returns the layout for the issuer.
     #[must_use]
     pub fn layout(&self) -> JobLayout {
         let files = self.files.iter().map(|file| file.extent).collect();
         JobLayout { files, size: self.size, io_size: self.io_size, ..JobLayout::default() }
     }
 
-    /// How many bytes all files together have to grow by before they can be used.
+    /// Returns the number of bytes by which all files must grow before use.
     #[must_use]
     pub fn missing_bytes(&self) -> u64 {
         self.files.iter().map(PlannedFile::missing_bytes).fold(0, u64::saturating_add)
     }
 
-    /// How many bytes one loop of the job transfers.
+    /// Returns the number of bytes that one loop of the job transfers.
     #[must_use]
     pub fn transfer_bytes(&self) -> u64 {
         let regions = self.files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add);
@@ -99,16 +90,15 @@ impl FilePlan {
     }
 }
 
-/// Says which files a worker uses, which region of each, and how large each has to be.
+/// Plans which files a worker uses, which region of each, and how large each must be.
 ///
-/// `existing` tells what is at a path; the function itself touches nothing. File sizes drawn from a `filesize`
-/// range depend on `seed`, the worker and nothing else.
+/// `existing` returns the state of a path; this function touches nothing. Sizes drawn from a `filesize` range depend on
+/// `seed` and the worker alone.
 ///
 /// # Errors
 ///
-/// Where no size can be found, where a region would be smaller than a block, and where it would lie outside a
-/// block device. In fio's dialect nothing is done to a file whose region is too small, and only where the whole is
-/// smaller than a block is that an error.
+/// Fails if a size is unknown, if a region would be smaller than a block, or if it would lie outside a block device. In
+/// fio's dialect a file with too small a region is left alone; only a total smaller than a block is an error.
 pub fn plan_files(
     job: &Job,
     dialect: Dialect,
@@ -159,28 +149,19 @@ fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, WorkloadError> {
     }
 }
 
-/// The least block size of the kinds that the job uses.
+/// Returns the minimum block size of the job's kinds of operation, at least 1.
 fn least_block(job: &Job) -> u32 {
-    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
-    [
-        (direction.reads(), sizes.read.min()),
-        (direction.writes(), sizes.write.min()),
-        (direction.trims(), sizes.trim.min()),
-    ]
-    .into_iter()
-    .filter_map(|(used, size)| used.then_some(size))
-    .min()
-    .unwrap_or(1)
-    .max(1)
+    job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1).max(1)
 }
 
 fn percent_of(whole: u64, share: u32) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(share) / 100).unwrap_or(u64::MAX)
 }
 
-/// The paths of a worker: `filename` as given, shared by all clones, or generated, one set for each clone.
+/// Returns the paths of a worker: `filename` as given, shared by all clones, or generated names, a set for each clone.
 ///
-/// An export takes the place of all files; all clones share it. A device whose path is the job's name is used as it is: fio's `[/dev/sdb]`.
+/// An export replaces all files, and all clones share it. A device whose path is the job's name is used as in fio's
+/// `[/dev/sdb]`.
 fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Vec<String> {
     if let Some(uri) = &job.engine.uri {
         return vec![uri.clone()];
@@ -208,7 +189,7 @@ fn under(directory: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Replaces `$jobname`, `$jobnum`, `$filenum` and `$clientuid` in the template, whatever their case.
+/// Replaces `$jobname`, `$jobnum`, `$filenum` and `$clientuid` in the template, in any case.
 fn generated_name(files: &FileOptions, job_name: &str, clone: u32, number: u32) -> String {
     let words = [
         ("$jobname", job_name.to_owned()),
@@ -236,7 +217,7 @@ fn generated_name(files: &FileOptions, job_name: &str, clone: u32, number: u32) 
     name
 }
 
-/// Reason why the size of a path is unknown.
+/// Returns the reason why the size of a path is unknown.
 const fn sizeless(fact: Option<FileFact>) -> &'static str {
     match fact {
         None => "does not exist",
@@ -246,7 +227,7 @@ const fn sizeless(fact: Option<FileFact>) -> &'static str {
 
 struct Planner<'a> {
     job: &'a Job,
-    /// A file may be too small to do anything with it.
+    /// Whether a file may be too small for any operation.
     may_idle: bool,
     clone: u64,
     count: u64,
@@ -266,7 +247,7 @@ impl Planner<'_> {
         Ok(PlannedFile { path, extent: FileExtent { start, length }, needed, existing: fact })
     }
 
-    /// Whether there is room for a block in `length` bytes, that of the region or of all of them.
+    /// Fails if `length` bytes, of the region or of all regions, are less than a block.
     fn check_length(&self, file: &PlannedFile, length: u64) -> Result<(), WorkloadError> {
         let (least, start, path) = (self.least_block, file.extent.start, &file.path);
         if length >= least {
@@ -285,7 +266,7 @@ impl Planner<'_> {
         self.distance(extent.offset, 1, fact).saturating_add(self.distance(extent.offset_increment, self.clone, fact))
     }
 
-    /// So many times a distance into the file; shares are rounded up to whole blocks, as fio does.
+    /// Returns a multiple of a distance in bytes; as in fio, percentages are rounded up to whole blocks.
     fn distance(&self, size: Size, times: u64, fact: Option<FileFact>) -> u64 {
         match size {
             Size::Bytes(bytes) => bytes.get().saturating_mul(times),
@@ -297,7 +278,7 @@ impl Planner<'_> {
         }
     }
 
-    /// How long the region is meant to be: `None` for whatever there is behind the offset.
+    /// Returns the requested length of the region; `None` for all of the file after the offset.
     fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
         if let Some((low, high)) = self.job.files.filesize {
             let file = self.draw_size(low.get(), high.get());
@@ -331,7 +312,7 @@ impl Planner<'_> {
         (drawn / self.least_block * self.least_block).max(low)
     }
 
-    /// What is left of a file of `bytes` bytes from `start` on.
+    /// Returns the length of a file of `bytes` bytes after `start`.
     fn rest(&self, path: &str, start: u64, bytes: u64) -> Result<u64, WorkloadError> {
         if start > bytes || (start == bytes && !self.may_idle) {
             let message = format!("{start} is at or beyond the end of {path}, which has {bytes} bytes");
@@ -340,7 +321,7 @@ impl Planner<'_> {
         Ok(bytes - start)
     }
 
-    /// Cuts the region where it cannot grow: at the end of a device, or of a file used as it is.
+    /// Cuts the region at the end of a device, or of a file that is used without a size.
     fn fit(&self, path: &str, start: u64, asked: Option<u64>, fact: Option<FileFact>) -> Result<u64, WorkloadError> {
         let Some(fact) = fact.filter(|fact| fact.block_device || asked.is_none()) else {
             return Ok(asked.unwrap_or(0));

@@ -1,16 +1,15 @@
-//! What to do next: a pure source of decisions made from a resolved job and a seed.
+//! Decides the operations of a worker: a pure function of a resolved job and a seed.
 //!
-//! [`plan_files`] says which files a worker uses and which part of each; [`Issuer`] then decides, one operation
-//! at a time, what is done to them: kind, file, offset, length and the instant at which it is meant to begin.
-//! The same job and seed give the same decisions on a real device and on a model, which is why they live apart
-//! from both. Payloads and their verification are here too, since both follow from the decision alone.
+//! [`plan_files`] decides which files a worker uses and which region of each. [`Issuer`] decides the operations one at
+//! a time: kind, file, offset, length and intended start. The same job and seed yield the same decisions on a device
+//! and on a model, so they are independent of both. Payloads and their verification follow from the decisions and are
+//! here too.
 //!
-//! What is *not* here: a clock (the caller says what time it is), a target, tags or buffers, statistics, the end
-//! of `runtime` (the loop stops asking), and any reading of job text.
+//! This crate has no clock (the caller passes the time), target, tags, buffers or statistics. It does not end a job at
+//! `runtime` (the drive loop calls [`Issuer::finish`]) and parses no job text.
 
 mod decision;
 mod error;
-mod extent;
 mod files;
 mod issuer;
 mod limits;
@@ -26,9 +25,8 @@ mod think;
 mod verify;
 mod writers;
 
-pub use decision::{Decision, Next, WorkerIndex};
+pub use decision::{Decision, FileExtent, Next, WorkerIndex};
 pub use error::WorkloadError;
-pub use extent::FileExtent;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;

@@ -8,9 +8,9 @@ use units::OpKind;
 /// Chooses between reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mix {
-    /// Always this.
+    /// One kind only.
     Only(OpKind),
-    /// So many reads in a million, each operation drawn independently; the rest are writes.
+    /// Reads in parts per million, drawn independently for each operation; the rest are writes.
     Reads(u32),
 }
 
@@ -19,15 +19,15 @@ impl Mix {
         match (job.pattern.direction, job.pattern.read_ppm) {
             (Direction::Read, _) | (Direction::ReadWrite, Pattern::PPM..) => Self::Only(OpKind::Read),
             (Direction::Write, _) | (Direction::ReadWrite, 0) => Self::Only(OpKind::Write),
-            // Each trim brings its write after it, so only trims are chosen.
+            // A write follows each trim, so only trims are chosen.
             (Direction::Trim | Direction::TrimWrite, _) => Self::Only(OpKind::Trim),
-            // Its writes are left out, not read back: without a method there is nothing to check.
+            // The writes are omitted and not read back: without a method there is nothing to check.
             (Direction::ReadWrite, _) if job.verify.only && job.verify.method.is_none() => Self::Only(OpKind::Read),
             (Direction::ReadWrite, ppm) => Self::Reads(ppm),
         }
     }
 
-    /// Whether `kind` is ever chosen.
+    /// Reports whether `kind` is ever chosen.
     pub(crate) fn includes(self, kind: OpKind) -> bool {
         match self {
             Self::Only(only) => only == kind,
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_have_their_share() {
+    fn reads_have_the_given_fraction() {
         let mut random = Random::new(1, 1);
         let reads = (0..100_000).filter(|_| Mix::Reads(700_000).draw(&mut random) == OpKind::Read).count();
         assert!((69_000..71_000).contains(&reads), "{reads}");

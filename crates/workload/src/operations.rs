@@ -7,11 +7,10 @@ use units::OpKind;
 
 /// The kinds of data operation that a job's issuers can issue.
 ///
-/// [`Issuer`](crate::Issuer) is built from the same value, so what is not in here is never issued: a dry run, the write
-/// gate and the run itself cannot disagree.
+/// [`Issuer`](crate::Issuer) uses the same value, so that a dry run, the write gate and the run itself agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
-    /// Reads, reading back included.
+    /// Reads, including read-back.
     pub read: bool,
     /// Writes.
     pub write: bool,
@@ -20,10 +19,10 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// The operations of a job, whatever its engine and its files.
+    /// Returns the operations of a job, regardless of its engine and files.
     ///
-    /// With `verify_only` nothing is ever written or trimmed: what the job would have written is read and checked where
-    /// it names a method to verify by, and left out where it names none.
+    /// With `verify_only` nothing is written or trimmed: the job's writes are read and checked if it has a verification
+    /// method, and omitted if not.
     #[must_use]
     pub fn of(job: &Job) -> Self {
         let mix = Mix::new(job);
@@ -39,13 +38,13 @@ impl Operations {
         Self { read: kept.read || reads_back, ..kept }
     }
 
-    /// Whether anything of what a file or device holds can change.
+    /// Reports whether data of a file or device can change.
     #[must_use]
     pub const fn changes_data(self) -> bool {
         self.write || self.trim
     }
 
-    /// Whether operations of this kind can be issued; syncs are neither reads nor changes.
+    /// Reports whether operations of this kind can be issued. Syncs always can.
     #[must_use]
     pub const fn includes(self, kind: OpKind) -> bool {
         match kind {
@@ -56,7 +55,7 @@ impl Operations {
         }
     }
 
-    /// Whether any of what a mix chooses from can be issued.
+    /// Reports whether any kind in the mix can be issued.
     pub(crate) fn includes_any_of(self, mix: Mix) -> bool {
         [OpKind::Read, OpKind::Write, OpKind::Trim].into_iter().any(|kind| mix.includes(kind) && self.includes(kind))
     }

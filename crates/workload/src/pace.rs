@@ -1,22 +1,21 @@
-//! Intended start times: at once, or by an open-loop schedule.
+//! Intended start times: immediate, or by an open-loop schedule.
 //!
-//! Under a rate each kind of operation has a schedule of its own, fixed before the first operation is issued. An
-//! operation that comes late keeps the instant at which it was due, and what is overdue is issued back to back:
-//! the wait that a slow device causes is part of the response time (no coordinated omission).
+//! Under a rate each kind of operation has a schedule that is fixed before the first operation is issued. A late
+//! operation keeps the instant at which it was due, and overdue operations are issued back to back: delays caused by a
+//! slow device are part of the response time (no coordinated omission).
 
 use job::{Arrivals, Job, Paced};
 use units::random::{Random, mix};
-use units::{Nanos, Rate, Schedule};
+use units::{Nanos, OpKind, Rate, Schedule};
 
 use crate::mix::Mix;
-use units::OpKind;
 
-/// Says which kind comes next and when it is meant to begin.
+/// Decides the kind of the next operation and its intended start.
 #[derive(Clone, Debug)]
 pub(crate) enum Pace {
-    /// As soon as the caller has room.
+    /// Whenever the caller asks.
     Closed,
-    /// By schedules.
+    /// By schedule.
     Open(Box<OpenLoopPace>),
 }
 
@@ -24,7 +23,7 @@ pub(crate) enum Pace {
 pub(crate) struct OpenLoopPace {
     start: Option<Nanos>,
     streams: [Option<ArrivalStream>; 3],
-    /// The kind without a rate, which fills the gaps.
+    /// The kind without a rate, which is issued between scheduled operations.
     unrated: Option<OpKind>,
 }
 
@@ -32,7 +31,7 @@ impl Pace {
     pub(crate) fn new(job: &Job, mix: Mix, key: u64) -> Self {
         let kinds = [OpKind::Read, OpKind::Write, OpKind::Trim];
         let mut streams = kinds.map(|kind| ArrivalStream::new(job, kind, key).filter(|_| mix.includes(kind)));
-        // Pairs of a trim and a write are begun by trims: a rate for writes alone paces the pairs.
+        // In pairs of a trim and a write the trim comes first, so a rate for writes alone applies to trims.
         if mix == Mix::Only(OpKind::Trim) && streams[2].is_none() && job.pattern.direction.writes() {
             streams[2] = ArrivalStream::new(job, OpKind::Write, key);
         }
@@ -43,19 +42,19 @@ impl Pace {
         Self::Open(Box::new(OpenLoopPace { start: None, streams, unrated }))
     }
 
-    /// Whether the order of kinds depends on how fast the device is.
+    /// Reports whether the order of kinds depends on the speed of the device.
     pub(crate) fn order_depends_on_time(&self) -> bool {
         matches!(self, Self::Open(open) if open.unrated.is_some())
     }
 
-    /// Lets the schedules begin at zero, for going through decisions without regard to time.
-    pub(crate) fn rehearse(&mut self) {
+    /// Starts the schedules at zero, for repeating decisions regardless of time.
+    pub(crate) fn start_at_zero(&mut self) {
         if let Self::Open(open) = self {
             open.start = Some(Nanos::ZERO);
         }
     }
 
-    /// The next operation's kind and instant, or how long there is nothing to do.
+    /// Returns the kind and intended start of the next operation, or the instant before which there is none.
     #[inline]
     pub(crate) fn turn(&mut self, mix: Mix, random: &mut Random, now: Nanos) -> Result<(OpKind, Nanos), Nanos> {
         match self {
@@ -64,7 +63,7 @@ impl Pace {
         }
     }
 
-    /// An operation of `kind` with this many bytes was issued: its schedule moves on.
+    /// Advances the schedule of `kind` by an operation of this many bytes.
     #[inline]
     pub(crate) fn spend(&mut self, kind: OpKind, bytes: u32) {
         if let Self::Open(open) = self
@@ -92,9 +91,9 @@ impl OpenLoopPace {
 /// The arrivals of one kind of operation.
 #[derive(Clone, Debug)]
 struct ArrivalStream {
-    /// When the next one is due, counted from the start.
+    /// Due time of the next arrival, relative to the start.
     due: Nanos,
-    /// Bytes are rated, not operations.
+    /// Whether the rate counts bytes instead of operations.
     by_bytes: bool,
     process: Process,
 }
@@ -107,13 +106,7 @@ enum Process {
 
 impl ArrivalStream {
     fn new(job: &Job, kind: OpKind, key: u64) -> Option<Self> {
-        let paced = job.paced();
-        let paced = match kind {
-            OpKind::Read => paced.read,
-            OpKind::Trim => paced.trim,
-            OpKind::Write | OpKind::Sync | OpKind::DataSync => paced.write,
-        };
-        let (rate, by_bytes) = match paced? {
+        let (rate, by_bytes) = match (*job.paced().slot(kind.index()))? {
             Paced::Operations(rate) => (rate, false),
             Paced::Bytes(rate) => (rate, true),
         };
@@ -136,11 +129,11 @@ impl ArrivalStream {
     }
 }
 
-/// Arrivals with independent exponential gaps: a Poisson process.
+/// A Poisson process: arrivals with independent exponential gaps.
 ///
-/// The rate achieved by `n` arrivals is off by chance, in two of three runs by up to `1/√n` of it. Gaps that are drawn so
-/// that they add up exactly are not independent, and queues near their limit are shorter behind them: by a fifth
-/// behind 9,500 arrivals at 95 % of it.
+/// The rate of `n` arrivals deviates randomly, in two of three runs by up to `1/√n`. Gaps drawn so that they add up
+/// exactly would not be independent, and queues near their limit would be shorter: by a fifth for 9,500 arrivals at 95
+/// % of it.
 #[derive(Clone, Debug)]
 struct Poisson {
     unit_ns: f64,
@@ -154,7 +147,7 @@ impl Poisson {
         Self { unit_ns: 1e9 / rate.get() as f64, whole_ns: 0, fraction_ns: 0.0, random: Random::new(key, 0x9a9) }
     }
 
-    /// The instant of the next arrival, `units` on average behind the last.
+    /// Returns the instant of the next arrival, on average `units` after the last one.
     fn after(&mut self, units: u64) -> Nanos {
         let exponential = -libm::log1p(-self.random.unit());
         let gap_ns = exponential * self.unit_ns * units as f64 + self.fraction_ns;

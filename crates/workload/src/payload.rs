@@ -5,19 +5,19 @@ use units::random::mix;
 
 use crate::decision::Decision;
 
-/// Bytes between two stamps of a scrambled buffer: the smallest unit that a device may deduplicate.
+/// Bytes between stamps of a scrambled buffer: the smallest unit that a device may deduplicate.
 const SECTOR: usize = 512;
 
-/// Prepares buffers for writes that are not verified.
+/// Content of writes that are not verified.
 #[derive(Clone, Debug)]
 pub(crate) enum Payload {
-    /// Zeroes, put there once.
+    /// Zeroes, written once.
     Zeroes,
-    /// A repeated pattern, put there once.
+    /// A repeated pattern, written once.
     Pattern(Vec<u8>),
-    /// Random bytes, put there once.
+    /// Random bytes, written once.
     Random { seed: u64 },
-    /// Random bytes, put there once, and changed a little before each write.
+    /// Random bytes, written once and changed slightly before each write.
     Scrambled { seed: u64 },
     /// New random bytes before each write.
     Refilled { seed: u64 },
@@ -35,7 +35,7 @@ impl Payload {
         }
     }
 
-    /// Fills a new buffer; `number` makes its random bytes differ from those of other buffers.
+    /// Fills a new buffer. Buffers with different numbers get different random bytes.
     pub(crate) fn prepare(&self, number: u64, buffer: &mut [u8]) {
         match self {
             Self::Zeroes => buffer.fill(0),
@@ -46,7 +46,7 @@ impl Payload {
         }
     }
 
-    /// Makes `buffer`, prepared before, ready for this write.
+    /// Fills a prepared buffer for this write.
     #[inline]
     pub(crate) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
         match self {
@@ -57,8 +57,7 @@ impl Payload {
     }
 }
 
-/// Stamps each sector with its place and a number that no other write has, so that no two sectors written are
-/// alike.
+/// Stamps each sector with its offset and a number unique to the write, so that no two written sectors are equal.
 #[inline]
 fn scramble(stamp: u64, offset: u64, buffer: &mut [u8]) {
     let stamp = stamp.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -81,12 +80,12 @@ const LANES: usize = 8;
 
 /// Fills the buffer with random bytes that depend on the key alone.
 ///
-/// Eight xorshift generators side by side, since the compiler turns them into vector instructions: payload has to
-/// be incompressible and different from block to block, not more, and it has to keep up with fast devices.
+/// The compiler vectorizes eight xorshift generators side by side. Payload only has to be incompressible and differ
+/// between blocks, and must keep up with fast devices.
 pub(crate) fn fill_random(key: u64, buffer: &mut [u8]) {
     let mut lanes = [0u64; LANES];
     for (n, lane) in lanes.iter_mut().enumerate() {
-        // Zero is the one state that a xorshift generator never leaves.
+        // A xorshift generator never leaves the state zero.
         *lane = mix(key, n as u64) | 1;
     }
     let mut chunks = buffer.chunks_exact_mut(LANES * 8);
@@ -128,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn patterns_repeat_and_are_cut() {
+    fn patterns_repeat_and_are_cut_off() {
         let mut buffer = [0; 7];
         repeat(b"abc", &mut buffer);
         assert_eq!(&buffer, b"abcabca");
     }
 
     #[test]
-    fn no_two_scrambled_sectors_are_alike() {
+    fn scrambled_sectors_are_distinct() {
         let mut seen = std::collections::BTreeSet::new();
         for sequence in 0..50u64 {
             let mut buffer = vec![7; 8192];

@@ -1,11 +1,11 @@
-//! Choice of the next file.
+//! Choice of the file of the next operation.
 
 use job::{Distribution, FileOrder, FileService};
 use units::random::Random;
 
 use crate::offsets::{Cursor, Draw};
 
-/// Chooses among the files that are not done.
+/// Chooses among the files whose pass has not ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Picker {
     order: PickOrder,
@@ -13,20 +13,19 @@ pub(crate) struct Picker {
     current: usize,
     /// Operations left on the current file.
     left: u32,
-    /// How many files there are, at least 1.
+    /// Number of files, at least 1.
     files: usize,
-    /// Which files are open, where not all can be.
+    /// Open files, if not all can be open at once.
     window: Option<PickWindow>,
 }
 
-/// Files that are open at the same time, of more than there may be (`openfiles`): a file is open from its first
-/// operation until it has been gone through.
+/// The open files of a job with `openfiles`. A file is open from its first operation to the end of its pass.
 #[derive(Clone, Debug)]
 struct PickWindow {
     open: Vec<bool>,
-    /// How many more may be opened.
+    /// Number of files that can still be opened.
     room: u32,
-    /// Files to close that were not reported yet.
+    /// Files to close that are not yet reported.
     retired: Vec<u32>,
 }
 
@@ -65,7 +64,7 @@ impl Picker {
             FileOrder::Pareto(h) => draw(Distribution::Pareto { h, center: None }),
             FileOrder::Normal(deviation) => draw(Distribution::Normal { deviation, center: None }),
         };
-        // There is nothing to switch to from a file that is alone.
+        // A single file never switches.
         let switch_every = if files == 1 { u32::MAX } else { service.switch_every.max(1) };
         let window = PickWindow::new(openfiles, files);
         let mut picker = Self { order, switch_every, current: 0, left: 0, files, window };
@@ -73,14 +72,14 @@ impl Picker {
         picker
     }
 
-    /// Begins with the first file again.
+    /// Starts again with the first file.
     pub(crate) fn restart(&mut self) {
-        // As if a turn of the last file had just ended, so that the first is next.
+        // As if the last file's turn had just ended, so that the first is next.
         self.current = if matches!(self.order, PickOrder::Sequential) { 0 } else { self.files - 1 };
         self.left = 0;
     }
 
-    /// The file of the next operation; `None` when all are done.
+    /// Returns the file of the next operation; `None` if the pass has ended in all files.
     #[inline]
     pub(crate) fn next(&mut self, files: &[Cursor], random: &mut Random) -> Option<usize> {
         if self.left > 0 && !files[self.current].is_done() {
@@ -105,13 +104,13 @@ impl Picker {
         Some(self.current)
     }
 
-    /// Whether not all files can be open at the same time.
+    /// Reports whether not all files can be open at once.
     #[inline]
     pub(crate) const fn is_limited(&self) -> bool {
         self.window.is_some()
     }
 
-    /// A file has been gone through, or was only opened to be synced.
+    /// Closes a file at the end of its pass, or after a sync that opened it.
     pub(crate) fn retire(&mut self, file: u32) {
         if let Some(window) = &mut self.window {
             window.room += u32::from(std::mem::take(&mut window.open[file as usize]));
@@ -119,13 +118,13 @@ impl Picker {
         }
     }
 
-    /// A file that is to be closed.
+    /// Returns a file to close.
     pub(crate) fn take_retired(&mut self) -> Option<u32> {
         self.window.as_mut()?.retired.pop()
     }
 
-    /// Has all files closed that `before` left open.
-    pub(crate) fn succeed(&mut self, before: &Self) {
+    /// Closes all files that `before` left open.
+    pub(crate) fn take_over(&mut self, before: &Self) {
         if let (Some(window), Some(before)) = (&mut self.window, &before.window) {
             let open = before.open.iter().enumerate().filter(|(_, open)| **open).map(|(file, _)| file as u32);
             window.retired.extend(open.chain(before.retired.iter().copied()));
@@ -133,7 +132,7 @@ impl Picker {
     }
 }
 
-/// The first file at or behind `wanted`, going round, that is admitted and not done.
+/// Returns the first file at or after `wanted`, cyclically, that is admitted and whose pass has not ended.
 #[inline]
 fn first_of(files: &[Cursor], wanted: usize, admits: impl Fn(usize) -> bool) -> Option<usize> {
     if files.get(wanted).is_some_and(|file| !file.is_done() && admits(wanted)) {

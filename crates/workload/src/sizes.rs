@@ -6,11 +6,11 @@ use units::random::Random;
 /// Draws block sizes of one kind of operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Sizer {
-    /// Always the same.
+    /// One size.
     Fixed(u32),
-    /// A multiple of `step` up to `max`: one of `count` values from `min` on.
+    /// Multiples of `step` up to `max`: `count` values from `min`.
     Range { min: u32, max: u32, step: u32, count: u64 },
-    /// By shares: running totals and sizes.
+    /// Sizes by percentage, with running totals.
     Split { totals: Vec<(u32, u32)>, sum: u64 },
 }
 
@@ -45,7 +45,7 @@ impl Sizer {
         }
     }
 
-    /// The least size that can be drawn, in bytes.
+    /// Returns the minimum size in bytes.
     pub(crate) fn min(&self) -> u32 {
         match self {
             Self::Fixed(size) | Self::Range { min: size, .. } => *size,
@@ -53,7 +53,7 @@ impl Sizer {
         }
     }
 
-    /// The size that is always drawn, if there is only one.
+    /// Returns the size if there is only one.
     pub(crate) fn fixed(&self) -> Option<u32> {
         match self {
             Self::Fixed(size) => Some(*size),
@@ -61,7 +61,7 @@ impl Sizer {
         }
     }
 
-    /// Whether every size is a multiple of `unit` bytes.
+    /// Reports whether every size is a multiple of `unit` bytes.
     pub(crate) fn multiple_of(&self, unit: u32) -> bool {
         match self {
             Self::Fixed(size) => size.is_multiple_of(unit),
@@ -70,7 +70,7 @@ impl Sizer {
         }
     }
 
-    /// The next size in bytes.
+    /// Draws the next size in bytes.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u32 {
         match self {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_multiples_of_the_least() {
+    fn ranges_are_multiples_of_the_minimum() {
         let sizer = Sizer::new(&BlockSizes::Range(4096, 16384), false);
         let counts = counts(&sizer, 8000);
         assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4096, 8192, 12288, 16384]);
@@ -116,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn a_range_ends_at_its_greatest_even_off_the_grid() {
+    fn a_range_includes_a_maximum_that_is_no_multiple() {
         let sizer = Sizer::new(&BlockSizes::Range(4000, 9000), false);
         assert_eq!(counts(&sizer, 1000).keys().copied().collect::<Vec<_>>(), [4000, 8000, 9000]);
     }
 
     #[test]
-    fn splits_keep_their_shares() {
+    fn splits_have_their_percentages() {
         let sizer = Sizer::new(&BlockSizes::Split(vec![(4096, 10), (65536, 50), (32768, 40), (512, 0)]), false);
         let counts = counts(&sizer, 10_000);
         assert!((900..1100).contains(&counts[&4096]), "{counts:?}");

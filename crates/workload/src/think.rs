@@ -3,17 +3,16 @@
 use job::{Job, ThinktimeBlocks};
 use units::Nanos;
 
-/// Decides when nothing is issued.
+/// Decides when think time delays operations.
 ///
-/// `thinktime_spin` makes no difference here: spinning and sleeping both mean that nothing is issued, and how the
-/// caller waits is the caller's affair.
+/// `thinktime_spin` has no effect here: whether the caller spins or sleeps, nothing is issued.
 #[derive(Clone, Debug)]
 pub(crate) struct Think {
     pause: Nanos,
-    /// Operations between pauses; zero where only time counts.
+    /// Operations between pauses; zero if only time counts.
     blocks: u64,
     counted_at: ThinktimeBlocks,
-    /// Time between pauses; zero where only operations count.
+    /// Time between pauses; zero if only operations count.
     busy: Nanos,
     /// Operations since the last pause.
     issued: u64,
@@ -21,23 +20,23 @@ pub(crate) struct Think {
     idle_until: Option<Nanos>,
 }
 
-/// Whether idle time permits the next operation.
+/// Whether think time permits the next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leave {
-    /// Go ahead.
+pub(crate) enum Admission {
+    /// The operation may be issued.
     Granted,
-    /// Not before this instant.
+    /// Wait for this instant.
     Until(Nanos),
-    /// Not before everything in flight has completed.
+    /// Wait until all operations in flight have completed.
     AfterAll,
 }
 
 impl Think {
-    /// `None` where the job has no idle time.
+    /// Returns `None` if the job has no think time.
     pub(crate) fn new(job: &Job) -> Option<Self> {
         let pace = &job.pace;
         let busy = pace.thinktime_iotime;
-        // One operation between pauses is the default; with a span of time, it means that only the span counts.
+        // One operation between pauses is the default; together with `thinktime_iotime` it means that only time counts.
         let timed = busy > Nanos::ZERO && pace.thinktime_blocks <= 1;
         (pace.thinktime > Nanos::ZERO).then(|| Self {
             pause: pace.thinktime,
@@ -50,11 +49,11 @@ impl Think {
         })
     }
 
-    /// Whether an operation may be issued at `now`.
-    pub(crate) fn leave(&mut self, now: Nanos, in_flight: u64) -> Leave {
+    /// Reports whether an operation may be issued at `now`.
+    pub(crate) fn admit(&mut self, now: Nanos, in_flight: u64) -> Admission {
         if let Some(until) = self.idle_until {
             if now < until {
-                return Leave::Until(until);
+                return Admission::Until(until);
             }
             self.idle_until = None;
             self.busy_since = None;
@@ -64,28 +63,28 @@ impl Think {
             return self.idle_from(now);
         }
         if self.blocks == 0 || self.issued < self.blocks {
-            return Leave::Granted;
+            return Admission::Granted;
         }
         match self.counted_at {
             ThinktimeBlocks::Issue => self.idle_from(now),
             ThinktimeBlocks::Complete if in_flight == 0 => self.idle_from(now),
-            ThinktimeBlocks::Complete => Leave::AfterAll,
+            ThinktimeBlocks::Complete => Admission::AfterAll,
         }
     }
 
-    fn idle_from(&mut self, instant: Nanos) -> Leave {
+    fn idle_from(&mut self, instant: Nanos) -> Admission {
         let until = instant + self.pause;
         self.issued = 0;
         self.idle_until = Some(until);
-        Leave::Until(until)
+        Admission::Until(until)
     }
 
-    /// An operation was issued.
+    /// Counts an issued operation.
     pub(crate) fn issued(&mut self) {
         self.issued += 1;
     }
 
-    /// The last operation in flight has completed: the pause begins now, not when the caller next asks.
+    /// Starts the pause when the last operation in flight completes, not at the caller's next request.
     pub(crate) fn all_completed(&mut self, at: Nanos) {
         let due = self.blocks > 0 && self.issued >= self.blocks;
         if due && self.counted_at == ThinktimeBlocks::Complete && self.idle_until.is_none() {

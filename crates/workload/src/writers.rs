@@ -1,30 +1,30 @@
-//! Regions of files by writer.
+//! The regions of files that each worker writes.
 
 use std::collections::BTreeMap;
 
-use crate::extent::FileExtent;
+use crate::decision::FileExtent;
 
-/// The regions of files that workers write at the same time, for telling a block that another worker overwrote from one
-/// that does not belong where it stands.
+/// The regions of files that concurrent workers write, for distinguishing a block that another worker overwrote from
+/// one in the wrong place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Writers {
-    /// By identity of the file and worker.
+    /// Regions by identity of the file and index of the worker.
     regions: BTreeMap<(u32, u32), Vec<FileExtent>>,
 }
 
 impl Writers {
-    /// Adds a region of the file with this identity, which the worker at `worker` among all of the run writes.
+    /// Adds a region of the file with this identity that the worker with this index in the run writes.
     pub fn add(&mut self, worker: u32, file: u32, region: FileExtent) {
         self.regions.entry((file, worker)).or_default().push(region);
     }
 
-    /// Whether `worker` may have written a block at `offset`.
+    /// Reports whether `worker` may have written a block at `offset`.
     pub(crate) fn covers(&self, worker: u32, file: u32, offset: u64) -> bool {
         let regions = self.regions.get(&(file, worker)).map_or(&[][..], Vec::as_slice);
         regions.iter().any(|region| (region.start..region.start.saturating_add(region.length)).contains(&offset))
     }
 
-    /// Whether another worker than `worker` writes to a part of `region`.
+    /// Reports whether a worker other than `worker` writes to a part of `region`.
     pub(crate) fn shares(&self, worker: u32, file: u32, region: FileExtent) -> bool {
         let overlaps = |other: &FileExtent| {
             other.start < region.start.saturating_add(region.length)
@@ -35,7 +35,7 @@ impl Writers {
     }
 }
 
-/// The identity of a file in the headers of its blocks.
+/// Returns the identity of a file in the headers of its blocks.
 #[must_use]
 pub fn file_identity(path: &str) -> u32 {
     crc32c::crc32c(path.as_bytes())

@@ -1,13 +1,11 @@
-//! Jobs put together at random: whatever the options, decisions stay inside the files and the job comes to its end.
+//! Random jobs: decisions stay inside the files and every job ends, whatever its options.
 
 mod common;
 
 use common::*;
 use job::*;
-use units::OpKind;
-use units::PerKind;
 use units::random::Random;
-use units::{Bytes, Nanos, Rate};
+use units::{Bytes, Nanos, OpKind, PerKind, Rate};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, Operations, WorkerIndex};
 
 fn pick<T: Clone>(random: &mut Random, values: &[T]) -> T {
@@ -100,7 +98,7 @@ fn assert_sound(op: &Decision, layout: &JobLayout, seed: u64) {
     }
 }
 
-/// Goes through the job with up to 8 operations in flight, completed in any order; stops it after 3000.
+/// Runs the job with up to 8 operations in flight that complete in random order, and stops it after 3000.
 fn play(issuer: &mut Issuer, operations: Operations, layout: &JobLayout, random: &mut Random, seed: u64) {
     let (mut now, mut in_flight, mut issued) = (Nanos::ZERO, Vec::new(), 0);
     loop {
@@ -135,7 +133,7 @@ fn play(issuer: &mut Issuer, operations: Operations, layout: &JobLayout, random:
 }
 
 #[test]
-fn any_job_stays_inside_its_files_and_ends() {
+fn random_jobs_stay_inside_their_files_and_end() {
     let mut played = 0;
     for seed in 0..3000 {
         let mut random = Random::new(seed, 0);

@@ -1,17 +1,15 @@
-//! Every block once, in every pass, whatever the sizes; and everything again with the same seed.
+//! Tests that every pass covers every block once, for all sizes, and that a seed repeats all decisions.
 
 mod common;
 
 use common::*;
 use job::{BlockSizes, Distribution, FileOrder, FileService, Generator};
-use units::Nanos;
-use units::OpKind;
-use units::PerKind;
 use units::random::Random;
+use units::{Nanos, OpKind, PerKind};
 use workload::{Issuer, WorkerIndex};
 
 #[test]
-fn fixed_blocks_are_covered_once_in_each_pass() {
+fn fixed_blocks_are_covered_once_per_pass() {
     let mut job = rw("randread");
     job.extent.loops = 3;
     for blocks in [1, 2, 3, 100, 255, 256, 257, 5000] {
@@ -29,7 +27,7 @@ fn fixed_blocks_are_covered_once_in_each_pass() {
 }
 
 #[test]
-fn a_loop_that_begins_within_a_pass_goes_on_with_the_next() {
+fn a_loop_that_begins_within_a_pass_continues_with_the_next() {
     for direction in ["write", "randwrite"] {
         let mut job = rw(direction);
         (job.extent.loops, job.extent.number_ios) = (3, Some(7));
@@ -81,7 +79,7 @@ fn unaligned_sizes_never_overlap() {
 }
 
 #[test]
-fn lfsr_gives_no_offset_twice() {
+fn lfsr_repeats_no_offset() {
     for shape in [BlockSizes::Fixed(4096), BlockSizes::Range(4096, 16384)] {
         let mut job = rw("randread");
         job.pattern.generator = Generator::Lfsr;
@@ -96,7 +94,7 @@ fn lfsr_gives_no_offset_twice() {
 }
 
 #[test]
-fn io_size_goes_through_the_region_again() {
+fn io_size_larger_than_the_region_takes_several_passes() {
     let mut layout = one_file(64 * KIB);
     layout.io_size = Some(200 * KIB);
     for word in ["read", "randread"] {
@@ -110,7 +108,7 @@ fn io_size_goes_through_the_region_again() {
 }
 
 #[test]
-fn time_based_jobs_never_end_until_they_are_told_to() {
+fn time_based_jobs_run_until_finished() {
     for word in ["read", "write", "randrw", "randtrimwrite"] {
         let mut job = rw(word);
         job.extent.time_based = true;
@@ -149,7 +147,7 @@ fn all_files_are_covered_in_every_order() {
 }
 
 #[test]
-fn files_come_in_the_order_asked_for() {
+fn files_are_used_in_the_requested_order() {
     let order = |order, switch_every| {
         let mut job = rw("read");
         job.files.service = FileService { order, switch_every };
@@ -195,7 +193,7 @@ fn skewed_draws_stay_inside_and_reach_the_size() {
 }
 
 #[test]
-fn percentage_random_mixes_runs_into_random_offsets() {
+fn percentage_random_mixes_sequential_and_random_offsets() {
     let mut job = rw("randread");
     job.pattern.percentage_random.read = 30;
     let ops = run(&job, &one_file(64 * MIB), 1);
@@ -206,7 +204,7 @@ fn percentage_random_mixes_runs_into_random_offsets() {
 }
 
 #[test]
-fn blockalign_aligns_and_regions_keep_their_start() {
+fn blockalign_aligns_offsets_within_the_region() {
     let mut job = rw("randread");
     sizes(&mut job, &BlockSizes::Fixed(16384));
     job.pattern.blockalign = Some(PerKind { read: 4096, write: 4096, trim: 4096 });
@@ -219,7 +217,7 @@ fn blockalign_aligns_and_regions_keep_their_start() {
 }
 
 #[test]
-fn pairs_write_what_they_have_trimmed_and_not_before() {
+fn the_write_of_a_pair_follows_its_completed_trim() {
     let mut issuer = issuer(&rw("randtrimwrite"), &one_file(64 * KIB), 1);
     let mut in_flight = Vec::new();
     for _ in 0..4 {
@@ -238,7 +236,7 @@ fn pairs_write_what_they_have_trimmed_and_not_before() {
 }
 
 #[test]
-fn stopping_in_the_middle_of_a_stretch_loses_nothing() {
+fn stopping_within_a_fast_path_run_loses_nothing() {
     for word in ["read", "randwrite"] {
         let mut job = rw(word);
         job.sync.end_fsync = true;
@@ -264,7 +262,7 @@ fn absurd_sizes_and_skips_are_refused_or_end() {
         job.pattern.modifier = skip;
         assert!(run(&job, &one_file(MIB), 1).len() <= 256);
     }
-    // The second block of a pass never fits, and neither does a write: nothing may loop for ever.
+    // Neither the second block of a pass nor a write fits: nothing may loop forever.
     let mut unfit = rw("rw");
     unfit.pattern.block_sizes.write = BlockSizes::Fixed(6144);
     (unfit.pattern.modifier, unfit.extent.time_based) = (1024, true);

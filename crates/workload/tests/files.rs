@@ -1,4 +1,4 @@
-//! Which files a worker uses, which part of each, and how large each has to be; numbers as fio gives them.
+//! Tests of the files and regions of a worker and their required sizes, with numbers as in fio.
 
 mod common;
 
@@ -49,12 +49,12 @@ fn regions(plan: &FilePlan) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
-fn an_existing_file_is_used_as_it_is() {
+fn an_existing_file_keeps_its_size() {
     let mut job = named(&["f"]);
     assert_eq!(regions(&plan(&job, &regular(100_000))), [(0, 100_000, 100_000)]);
     job.extent.offset = bytes(16 * KIB);
     assert_eq!(regions(&plan(&job, &regular(100_000))), [(16_384, 83_616, 100_000)]);
-    // fio rounds shares up to whole blocks: 50,000 becomes 13 blocks.
+    // fio rounds percentages up to whole blocks: 50,000 becomes 13 blocks.
     job.extent.offset = Size::Percent(50);
     assert_eq!(regions(&plan(&job, &regular(100_000))), [(53_248, 46_752, 100_000)]);
 }
@@ -71,7 +71,7 @@ fn a_size_beyond_the_end_extends_a_file_and_is_cut_on_a_device() {
 }
 
 #[test]
-fn a_share_of_the_file() {
+fn size_can_be_a_percentage_of_the_file() {
     let mut job = named(&["f"]);
     job.extent.size = Some(Size::Percent(50));
     assert_eq!(regions(&plan(&job, &regular(100_000))), [(0, 50_000, 100_000)]);
@@ -101,7 +101,7 @@ fn filesize_is_for_each_file_and_size_limits_the_transfer() {
 }
 
 #[test]
-fn filesize_bounds_the_region_whatever_the_offset() {
+fn filesize_bounds_the_region_for_any_offset() {
     let mut job = job();
     job.files.filesize = Some((Bytes::new(100 * KIB), Bytes::new(100 * KIB)));
     job.extent.offset = bytes(40 * KIB);
@@ -113,7 +113,7 @@ fn filesize_bounds_the_region_whatever_the_offset() {
 }
 
 #[test]
-fn a_range_of_file_sizes_is_drawn_in_blocks_and_repeats() {
+fn file_sizes_are_drawn_from_a_range_in_blocks_and_repeat() {
     let mut job = job();
     job.files.nrfiles = 50;
     job.files.filesize = Some((Bytes::new(8 * KIB), Bytes::new(64 * KIB)));
@@ -145,7 +145,7 @@ fn clones_share_filenames_and_not_generated_names() {
 }
 
 #[test]
-fn offsets_move_on_with_each_clone() {
+fn offset_increment_moves_the_region_of_each_clone() {
     let mut job = sized(100 * KIB);
     job.extent.offset = bytes(4 * KIB);
     job.extent.offset_increment = bytes(200 * KIB);
@@ -157,7 +157,7 @@ fn offsets_move_on_with_each_clone() {
 }
 
 #[test]
-fn io_size_may_be_a_share_of_the_size() {
+fn io_size_can_be_a_percentage_of_the_size() {
     let mut job = sized(200 * KIB);
     job.extent.io_size = Some(Size::Percent(50));
     assert_eq!(plan(&job, &nothing).io_size, Some(100 * KIB));
@@ -166,7 +166,7 @@ fn io_size_may_be_a_share_of_the_size() {
 }
 
 #[test]
-fn what_cannot_work_is_named_by_its_option() {
+fn errors_name_the_option() {
     assert_eq!(clone(&named(&["f"]), 0, &nothing).expect_err("no size").option, "size");
     assert_eq!(clone(&sized(1024), 0, &nothing).expect_err("less than a block").option, "size");
     let mut beyond = named(&["f"]);
@@ -179,7 +179,7 @@ fn what_cannot_work_is_named_by_its_option() {
 }
 
 #[test]
-fn a_device_may_be_named_by_the_job() {
+fn a_job_name_can_name_a_device() {
     let mut job = job();
     job.name = "/dev/sdb".to_owned();
     let is_device = |path: &str| (path == "/dev/sdb").then_some(FileFact { size: 1 << 20, block_device: true });

@@ -1,6 +1,6 @@
-//! The same counts as fio for the same job, wherever they do not hang on its random numbers.
+//! Compares counts with fio's for the same job, where they do not depend on random numbers.
 //!
-//! fio runs each job with its null engine; a machine without fio skips the comparison and says so.
+//! fio runs each job with its null engine. Without fio the comparison is skipped with a message.
 
 #![allow(clippy::disallowed_macros, reason = "a test says why it was skipped")]
 
@@ -10,9 +10,7 @@ use std::process::Command;
 
 use common::*;
 use job::{BlockSizes, FileOrder, FileService, Job, Size};
-use units::OpKind;
-use units::PerKind;
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, OpKind, PerKind};
 use workload::{Decision, FileFact, Issuer, WorkerIndex, plan_files};
 
 /// fio's arguments and the same job for Fathom.
@@ -167,7 +165,7 @@ fn verified(job: &mut Job) {
     job.verify.method = Some(job::VerifyMethod::Crc32c);
 }
 
-/// Operations and bytes for each kind, and syncs as fio counts them: `fsync` alone, and not those at the end.
+/// Operations and bytes of each kind, and syncs as fio counts them: only `fsync`, without those at the end.
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
     kinds: [(u64, u64); 3],
@@ -184,7 +182,7 @@ impl Counts {
         Self { kinds, syncs }
     }
 
-    /// What does not depend on random numbers: all of it for one kind of one size, the bytes alone otherwise.
+    /// Returns the counts that do not depend on random numbers: all for one kind of one size, else the bytes only.
     fn certain(&self, job: &Job) -> Vec<u64> {
         let fixed = matches!(job.pattern.block_sizes.read, BlockSizes::Fixed(_));
         let mixed = job.pattern.direction == job::Direction::ReadWrite;
@@ -206,7 +204,7 @@ fn ours(job: &Job) -> Counts {
     Counts::of(&ops)
 }
 
-/// The number behind `"key" :` after the place where `section` opens.
+/// Returns the number after `"key" :` in `section`.
 fn number(json: &str, section: &str, key: &str) -> u64 {
     let start = json.find(&format!("\"{section}\" : {{")).expect("fio's JSON has the section");
     let key = format!("\"{key}\" : ");
@@ -231,7 +229,7 @@ fn fio(arguments: &str) -> Option<Counts> {
 }
 
 #[test]
-fn counts_equal_those_of_fio() {
+fn counts_match_fio() {
     if Command::new("fio").arg("--version").output().is_err() {
         eprintln!("skipped: fio is not installed");
         return;
@@ -246,7 +244,7 @@ fn counts_equal_those_of_fio() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What fio 3.33 does with six files of two blocks each and `openfiles=2`, as strace shows it.
+/// Compares with fio 3.33 for six files of two blocks each and `openfiles=2`, as traced by strace.
 #[test]
 fn at_most_openfiles_are_open_in_fios_order() {
     use workload::Next;
@@ -259,18 +257,18 @@ fn at_most_openfiles_are_open_in_fios_order() {
         job.files.openfiles = Some(2);
         job.files.service.order = order;
         let mut issuer = issuer(&job, &files(&[8192; 6]), 1);
-        let mut told = Vec::new();
+        let mut trace = Vec::new();
         loop {
             match issuer.next(Nanos::ZERO) {
                 Next::Issue(op) => {
                     issuer.complete(&op, Nanos::ZERO);
-                    told.push(op.file.to_string());
+                    trace.push(op.file.to_string());
                 }
-                Next::Close(file) => told.push(format!("-{file}")),
+                Next::Close(file) => trace.push(format!("-{file}")),
                 Next::Done => break,
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(told.join(" "), expected);
+        assert_eq!(trace.join(" "), expected);
     }
 }

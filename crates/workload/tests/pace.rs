@@ -1,12 +1,10 @@
-//! Rates are kept in virtual time, and lateness is never hidden.
+//! Tests that rates are exact in virtual time and lateness is never hidden.
 
 mod common;
 
 use common::*;
 use job::{Arrivals, BlockSizes, ThinktimeBlocks};
-use units::OpKind;
-use units::PerKind;
-use units::{Nanos, Rate};
+use units::{Nanos, OpKind, PerKind, Rate};
 use workload::{Decision, Next};
 
 fn rated(iops: u64, process: Arrivals) -> job::Job {
@@ -17,7 +15,7 @@ fn rated(iops: u64, process: Arrivals) -> job::Job {
     job
 }
 
-/// Decisions meant to begin before `end`.
+/// Returns the decisions with an intended start before `end`.
 fn until(job: &job::Job, seed: u64, end: Nanos) -> Vec<Decision> {
     let (mut issuer, mut ops, mut now) = (issuer(job, &one_file(64 * MIB), seed), Vec::new(), Nanos::ZERO);
     loop {
@@ -44,10 +42,10 @@ fn linear_rates_are_exact() {
     }
 }
 
-/// How many of them come in a time is off by chance, and that far: of arrivals in slices of equal probability the counts of
-/// whole runs were the same for all seeds.
+/// The number of arrivals varies randomly, by the right amount. With arrivals in slices of equal probability the counts
+/// of whole runs were equal for all seeds.
 #[test]
-fn poisson_counts_of_whole_runs_differ_as_by_chance() {
+fn poisson_counts_vary_between_runs() {
     const SEEDS: u64 = 400;
     for (iops, secs) in [(1_000, 10), (30_000, 1)] {
         let counts: Vec<f64> = (0..SEEDS)
@@ -55,11 +53,11 @@ fn poisson_counts_of_whole_runs_differ_as_by_chance() {
             .collect();
         let expected = (iops * secs) as f64;
         let mean = counts.iter().sum::<f64>() / SEEDS as f64;
-        // Four standard errors of a mean of so many counts.
+        // Four standard errors of the mean.
         assert!((mean - expected).abs() < 4.0 * (expected / SEEDS as f64).sqrt(), "{mean} for {expected}");
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / (SEEDS - 1) as f64;
         let spread = variance / expected;
-        // And four of a variance: the square root of two over their number.
+        // Four standard errors of the variance, each the square root of two over the number of counts.
         assert!(
             (spread - 1.0).abs() < 4.0 * (2.0 / SEEDS as f64).sqrt(),
             "{spread} of a Poisson process's at {iops}/s"
@@ -69,7 +67,7 @@ fn poisson_counts_of_whole_runs_differ_as_by_chance() {
 }
 
 #[test]
-fn poisson_gaps_are_exponential_and_counts_as_bursty() {
+fn poisson_gaps_are_exponential_and_counts_vary_accordingly() {
     let ops = until(&rated(100_000, Arrivals::Poisson), 5, Nanos::from_secs(1));
     let mut gaps: Vec<f64> = ops.windows(2).map(|pair| (pair[1].intended - pair[0].intended).get() as f64).collect();
     let n = gaps.len() as f64;
@@ -109,7 +107,7 @@ fn each_kind_of_a_mix_has_its_own_rate() {
 }
 
 #[test]
-fn a_kind_without_a_rate_fills_the_gaps() {
+fn a_kind_without_a_rate_is_issued_in_between() {
     let mut job = rated(1000, Arrivals::Linear);
     job.pattern.direction = job::Direction::ReadWrite;
     job.pace.rate_iops.read = None;
@@ -133,7 +131,7 @@ fn a_kind_without_a_rate_fills_the_gaps() {
 fn late_operations_keep_their_instants() {
     let mut issuer = issuer(&rated(1000, Arrivals::Linear), &one_file(64 * MIB), 1);
     assert!(matches!(issuer.next(Nanos::from_secs(5)), Next::Issue(op) if op.intended == Nanos::from_secs(5)));
-    // The device hangs for 100 ms: everything due meanwhile is issued back to back.
+    // The device hangs for 100 ms: the overdue operations are issued back to back.
     let now = Nanos::from_millis(5100);
     for n in 1..=100 {
         let Next::Issue(op) = issuer.next(now) else { panic!("operation {n} is overdue") };
@@ -160,7 +158,7 @@ fn thinktime_follows_completed_blocks() {
 }
 
 #[test]
-fn thinktime_may_count_at_issue() {
+fn thinktime_can_count_at_issue() {
     let mut job = rw("read");
     job.pace.thinktime = Nanos::from_millis(1);
     job.pace.thinktime_blocks_type = ThinktimeBlocks::Issue;
@@ -170,7 +168,7 @@ fn thinktime_may_count_at_issue() {
 }
 
 #[test]
-fn thinktime_may_follow_a_span_of_time() {
+fn thinktime_can_follow_an_interval() {
     let mut job = rw("read");
     job.pace.thinktime = Nanos::from_secs(1);
     job.pace.thinktime_iotime = Nanos::from_secs(9);
@@ -193,7 +191,7 @@ fn thinktime_may_follow_a_span_of_time() {
 }
 
 #[test]
-fn a_rate_of_operations_counts_the_smallest_block_where_sizes_vary() {
+fn rate_iops_counts_the_smallest_block_where_sizes_vary() {
     let range = BlockSizes::Range(4096, 16384);
     let split = BlockSizes::Split(vec![(4096, 0), (16384, 50), (32768, 50)]);
     for varied in [range, split] {
@@ -201,7 +199,7 @@ fn a_rate_of_operations_counts_the_smallest_block_where_sizes_vary() {
         sizes(&mut job, &varied);
         let moved = bytes(&until(&job, 1, Nanos::from_secs(4)));
         assert!(moved.abs_diff(4 * 1_000 * 4096) <= 32768, "{varied:?}: {moved} bytes");
-        // Arrivals of a Poisson process come one by one, whatever their size.
+        // A Poisson process counts arrivals of any size.
         job.pace.process = Arrivals::Poisson;
         let count = until(&job, 1, Nanos::from_secs(4)).len();
         assert!(count.abs_diff(4_000) <= 40, "{varied:?}: {count} operations");

@@ -1,4 +1,4 @@
-//! What is written is recognised, and one changed byte is named.
+//! Tests that written blocks are recognised and a changed byte is located.
 
 mod common;
 
@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use common::*;
 use job::{BlockSizes, Distribution, Job, VerifyMethod};
-use units::OpKind;
-use units::PerKind;
 use units::random::Random;
-use units::{Nanos, Rate};
+use units::{Nanos, OpKind, PerKind, Rate};
 use workload::{Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, WorkerIndex, Writers, WrongData};
 
 const METHODS: [VerifyMethod; 11] = [
@@ -26,7 +24,7 @@ const METHODS: [VerifyMethod; 11] = [
     VerifyMethod::Pattern,
 ];
 
-/// Files as bytes in memory, and how many reads another worker may have overwritten.
+/// Files in memory, and the number of reads that another worker may have overwritten.
 struct Disk(Vec<Vec<u8>>, usize);
 
 impl Disk {
@@ -39,7 +37,7 @@ impl Disk {
         &mut self.0[op.file as usize][start..start + op.length as usize]
     }
 
-    /// Carries out up to `most` operations; the number of checked reads, or the first mismatch.
+    /// Executes up to `most` operations and returns the number of checked reads, or the first mismatch.
     fn run(&mut self, issuer: &mut Issuer, most: usize) -> Result<usize, workload::Mismatch> {
         let (mut now, mut checked) = (Nanos::ZERO, 0);
         for _ in 0..most {
@@ -76,24 +74,24 @@ fn verified(word: &str, method: VerifyMethod) -> Job {
     job
 }
 
-/// Writes up to `most` operations, reads back, and says how many reads were checked.
+/// Issues up to `most` operations, reads back, and returns the number of checked reads.
 fn round_trip(job: &Job, lengths: &[u64], most: usize) -> usize {
     let mut disk = Disk::new(lengths);
     let mut writer = issuer(job, &files(lengths), 5);
     disk.run(&mut writer, most).expect("writes are not checked");
     let mut reader = writer.verify_pass().expect("there is something to check");
-    disk.run(&mut reader, usize::MAX).expect("what was written is there")
+    disk.run(&mut reader, usize::MAX).expect("the written blocks are intact")
 }
 
 #[test]
-fn every_method_accepts_what_it_wrote() {
+fn every_method_accepts_its_own_blocks() {
     for method in METHODS {
         assert_eq!(round_trip(&verified("randwrite", method), &[256 * KIB, 64 * KIB], usize::MAX), 80, "{method:?}");
     }
 }
 
 #[test]
-fn every_method_finds_a_changed_byte_anywhere() {
+fn every_method_finds_any_changed_byte() {
     for method in METHODS {
         let job = verified("write", method);
         let mut disk = Disk::new(&[64 * KIB]);
@@ -117,7 +115,7 @@ fn every_method_finds_a_changed_byte_anywhere() {
     }
 }
 
-/// Writes the block around `at` once more.
+/// Rewrites the block at `at`.
 fn fill_again(writer: &Issuer, disk: &mut Disk, at: usize) {
     let mut again = writer.verify_pass().expect("writes");
     while let Next::Issue(op) | Next::IssueAnew(op) = again.next(Nanos::ZERO) {
@@ -128,7 +126,7 @@ fn fill_again(writer: &Issuer, disk: &mut Disk, at: usize) {
 }
 
 #[test]
-fn a_wrong_byte_in_a_header_is_named() {
+fn a_wrong_byte_in_a_header_is_located() {
     let job = verified("write", VerifyMethod::Sha256);
     let layout = one_file(64 * KIB);
     for at in [0u64, 5, 20, 40, 97] {
@@ -142,7 +140,7 @@ fn a_wrong_byte_in_a_header_is_named() {
 }
 
 #[test]
-fn lost_moved_and_stale_blocks_are_told_apart() {
+fn lost_moved_and_stale_blocks_are_distinguished() {
     let job = verified("write", VerifyMethod::Crc32c);
     let layout = one_file(64 * KIB);
     let wrong = |change: &dyn Fn(&mut Disk)| {
@@ -161,7 +159,7 @@ fn lost_moved_and_stale_blocks_are_told_apart() {
     assert_eq!(wrong(&stale), WrongData::Seed);
 }
 
-/// f52613e wrote the same bytes in every identical run, and so accepted those of an earlier one.
+/// f52613e wrote the same bytes in every identical run, and so accepted those of an earlier run.
 #[test]
 fn blocks_of_an_identical_run_were_accepted() {
     for method in METHODS.into_iter().filter(|method| *method != VerifyMethod::Pattern) {
@@ -188,7 +186,7 @@ fn blocks_of_an_identical_run_were_accepted() {
             (WrongData::Nonce, 8192 + 100, vec![2, 0, 0, 0])
         );
 
-        // A job that only checks learns the nonce from the first block, unless it is told.
+        // A job that only checks takes the nonce from the first block, unless it has one.
         let only = |nonce| {
             let mut job = with_nonce(nonce);
             job.verify.only = true;
@@ -202,9 +200,9 @@ fn blocks_of_an_identical_run_were_accepted() {
     }
 }
 
-/// The bytes that versions before nonces wrote, so that what they wrote can still be checked.
+/// Without a nonce, blocks are those of versions before nonces, which can still be checked.
 #[test]
-fn without_a_nonce_bytes_are_those_of_before() {
+fn blocks_without_a_nonce_match_earlier_versions() {
     let mut disk = Disk::new(&[64 * KIB]);
     disk.run(&mut issuer(&verified("write", VerifyMethod::Crc32c), &one_file(64 * KIB), 5), usize::MAX)
         .expect("writes");
@@ -212,7 +210,7 @@ fn without_a_nonce_bytes_are_those_of_before() {
 }
 
 #[test]
-fn time_without_end_is_verified_pass_by_pass() {
+fn endless_jobs_are_verified_pass_by_pass() {
     for norandommap in [false, true] {
         let mut job = verified("randwrite", VerifyMethod::Crc32c);
         (job.extent.time_based, job.pattern.norandommap) = (true, norandommap);
@@ -255,7 +253,7 @@ fn a_lost_write_of_a_later_pass_is_found() {
     assert_eq!((mismatch.wrong, mismatch.block), (WrongData::Pass, 0));
 }
 
-/// Each pass was read back only when all had been written.
+/// Passes were read back only after all had been written.
 #[test]
 fn every_pass_is_read_back_before_the_next_overwrites_it() {
     let counts = |change: &dyn Fn(&mut Job), io_size: Option<u64>| {
@@ -266,7 +264,7 @@ fn every_pass_is_read_back_before_the_next_overwrites_it() {
         loop {
             disk.run(&mut writer, usize::MAX).expect("writes are not checked");
             let mut reader = writer.verify_pass().expect("something was written");
-            counts.push(disk.run(&mut reader, usize::MAX).expect("what was written is there"));
+            counts.push(disk.run(&mut reader, usize::MAX).expect("the written blocks are intact"));
             if !writer.resume(Some(&reader)) {
                 return counts;
             }
@@ -276,7 +274,7 @@ fn every_pass_is_read_back_before_the_next_overwrites_it() {
     // A loop that ends within a pass is read back with the pass.
     assert_eq!(counts(&|job| job.extent.loops = 3, Some(32 * KIB)), [16, 8]);
     assert_eq!(counts(&|job| (job.extent.loops, job.extent.number_ios) = (3, Some(4)), None), [12]);
-    // What is read back counts towards io_size.
+    // Read-back counts towards io_size.
     for (io_size, phases) in [(128, 1), (160, 2), (256, 2), (260, 3)] {
         assert_eq!(counts(&|_| (), Some(io_size * KIB)), vec![16; phases], "{io_size} KiB");
     }
@@ -301,7 +299,7 @@ fn overlapping_writes_of_any_size_are_accepted() {
 }
 
 #[test]
-fn only_what_was_written_is_checked() {
+fn only_written_blocks_are_checked() {
     for word in ["rw", "randrw"] {
         for most in [1000, 7] {
             let mut job = verified(word, VerifyMethod::Crc32c);
@@ -316,7 +314,7 @@ fn only_what_was_written_is_checked() {
 }
 
 #[test]
-fn rated_jobs_and_jobs_that_were_cut_short_are_replayed() {
+fn rated_and_interrupted_jobs_are_replayed() {
     let mut job = verified("randrw", VerifyMethod::Crc32);
     job.pace.rate_iops = PerKind { read: Some(Rate::per_sec(700)), write: Some(Rate::per_sec(300)), trim: None };
     assert_eq!(round_trip(&job, &[256 * KIB], usize::MAX), 19);
@@ -338,7 +336,7 @@ fn intervals_divide_blocks() {
 }
 
 #[test]
-fn a_separate_reader_accepts_any_run_and_any_order() {
+fn a_separate_reader_accepts_any_run_in_any_order() {
     let mut disk = Disk::new(&[256 * KIB]);
     disk.run(&mut issuer(&verified("write", VerifyMethod::Xxhash), &one_file(256 * KIB), 1), usize::MAX)
         .expect("write");
@@ -353,7 +351,7 @@ fn a_separate_reader_accepts_any_run_and_any_order() {
 }
 
 #[test]
-fn nothing_to_check_means_no_pass() {
+fn without_writes_there_is_no_verification_pass() {
     let mut job = verified("write", VerifyMethod::Crc32c);
     let fresh = issuer(&job, &one_file(MIB), 1);
     assert!(fresh.verify_pass().is_none(), "nothing was written");
@@ -364,7 +362,7 @@ fn nothing_to_check_means_no_pass() {
 }
 
 #[test]
-fn jobs_whose_writes_cannot_be_verified_are_refused() {
+fn unverifiable_writes_are_refused() {
     let mut torn = verified("randwrite", VerifyMethod::Crc32c);
     torn.pattern.norandommap = true;
     sizes(&mut torn, &BlockSizes::Range(1000, 9000));
@@ -378,7 +376,7 @@ fn jobs_whose_writes_cannot_be_verified_are_refused() {
 }
 
 #[test]
-fn what_another_clone_wrote_over_was_called_good() {
+fn blocks_overwritten_by_another_clone_were_called_good() {
     for nonce in [None, Some(7)] {
         let (mut clones, mut disk) = (clones(nonce), Disk::new(&[64 * KIB]));
         for (clone, passes) in [(0, 7), (1, 2)] {
@@ -405,18 +403,18 @@ fn lost_writes_of_clones_of_one_file_were_called_good() {
     assert!(clones[1].resume(None));
     disk.run(&mut clones[1], usize::MAX).expect("writes are not checked");
     assert_eq!(disk.run(&mut clones[1].verify_pass().expect("writes"), usize::MAX), Ok(16));
-    // All writes of the second pass are lost: the blocks are of the same clone, and of its first pass.
+    // All writes of the second pass are lost: the blocks are of the first pass of the same clone.
     disk.0[0] = before;
     let lost = disk.run(&mut clones[1].verify_pass().expect("writes"), usize::MAX).expect_err("a lost pass");
     assert_eq!(lost.wrong, WrongData::Pass);
-    // A block of a worker that does not write there is none of theirs.
-    let mut stranger = clone_at(2, Some(7));
-    disk.run(&mut stranger, usize::MAX).expect("writes are not checked");
-    let strange = disk.run(&mut clones[0].verify_pass().expect("writes"), usize::MAX).expect_err("a strange block");
-    assert_eq!(strange.wrong, WrongData::Worker);
+    // A block of a worker that does not write there is wrong.
+    let mut other_worker = clone_at(2, Some(7));
+    disk.run(&mut other_worker, usize::MAX).expect("writes are not checked");
+    let foreign = disk.run(&mut clones[0].verify_pass().expect("writes"), usize::MAX).expect_err("another worker");
+    assert_eq!(foreign.wrong, WrongData::Worker);
 }
 
-/// Two clones that write one file, with nothing else than what they share.
+/// Creates two clones that write one shared file.
 fn clones(nonce: Option<u32>) -> Vec<Issuer> {
     (0..2).map(|clone| clone_at(clone, nonce)).collect()
 }
@@ -452,9 +450,9 @@ fn a_lost_write_over_an_earlier_one_of_the_same_pass_was_called_good() {
     }
 }
 
-/// Of two writes to one place that are in flight at the same time, it is unknown which one comes last.
+/// If two writes to one block are in flight, it is unknown which one is the last.
 #[test]
-fn numbered_writes_to_one_place_do_not_overtake_each_other() {
+fn numbered_writes_to_one_block_do_not_overtake_each_other() {
     for word in ["randwrite", "randtrimwrite"] {
         let mut job = verified(word, VerifyMethod::Crc32c);
         (job.pattern.norandommap, job.verify.nonce) = (true, Some(7));
@@ -484,9 +482,9 @@ fn numbered_writes_to_one_place_do_not_overtake_each_other() {
     }
 }
 
-/// 692e655 accepted every block of one file that stood in another.
+/// 692e655 accepted blocks of one file in another.
 #[test]
-fn writes_that_landed_in_the_wrong_file_were_called_good() {
+fn writes_to_the_wrong_file_were_called_good() {
     for random in [false, true] {
         let mut job = verified(if random { "randwrite" } else { "write" }, VerifyMethod::Crc32c);
         (job.pattern.norandommap, job.verify.nonce) = (random, Some(7));
@@ -498,7 +496,7 @@ fn writes_that_landed_in_the_wrong_file_were_called_good() {
         assert!(matches!(lost.wrong, WrongData::File | WrongData::Header), "{lost}");
         assert!(random || lost.wrong == WrongData::File, "{lost}");
     }
-    // A job that only checks knows its own files, and accepts one that was renamed.
+    // A job that only checks knows its own files, and accepts a renamed one.
     let mut job = verified("write", VerifyMethod::Crc32c);
     job.verify.nonce = Some(7);
     let layout = |identities: [u32; 2]| JobLayout { identities: identities.to_vec(), ..files(&[64 * KIB; 2]) };
@@ -515,13 +513,13 @@ fn writes_that_landed_in_the_wrong_file_were_called_good() {
     assert_eq!(check(&mut disk, [71, 72]).expect_err("all of them").wrong, WrongData::File);
 }
 
-/// 692e655 had no worker and no file in its headers.
+/// 692e655 had neither worker nor file in its headers.
 #[test]
-fn what_the_version_before_wrote_with_a_nonce_is_read() {
+fn version_1_blocks_with_a_nonce_are_accepted() {
     let mut job = verified("write", VerifyMethod::Crc32c);
     let mut disk = Disk::new(&[64 * KIB]);
     disk.run(&mut issuer(&job, &one_file(64 * KIB), 5), usize::MAX).expect("writes are not checked");
-    // Its headers were those without a nonce, with the nonce added.
+    // Its headers were version 1 with the nonce added.
     for block in disk.0[0].chunks_mut(4096) {
         for (at, byte) in 7_u32.to_le_bytes().into_iter().enumerate() {
             block[96 + at] ^= byte;
@@ -536,7 +534,7 @@ fn what_the_version_before_wrote_with_a_nonce_is_read() {
     job.verify.nonce = Some(8);
     let other = disk.run(&mut issuer(&job, &one_file(64 * KIB), 5), usize::MAX).expect_err("another nonce");
     assert_eq!(other.wrong, WrongData::Nonce);
-    // A run with this nonce does not take them for its own.
+    // A run with this nonce does not accept them as its own.
     (job.verify.only, job.verify.nonce) = (false, Some(7));
     let mut writer = issuer(&job, &one_file(64 * KIB), 5);
     let _ = drain(&mut writer, usize::MAX);
@@ -545,7 +543,7 @@ fn what_the_version_before_wrote_with_a_nonce_is_read() {
 }
 
 #[test]
-fn only_verifying_without_a_method_does_nothing() {
+fn verify_only_without_a_method_does_nothing() {
     let mut job = rw("write");
     job.verify.only = true;
     assert_eq!(run(&job, &one_file(64 * KIB), 1), []);

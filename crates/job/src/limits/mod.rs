@@ -1,8 +1,8 @@
-//! Limits on what job text and jobs may ask for, all in one place.
+//! All limits on job text and jobs.
 //!
-//! Two kinds: constants, for what only a slip or an attack exceeds (the text of job files, how many sections and
-//! options it has), and limits that follow from the host, which the caller passes in as a [`Capacity`]. [`check`] adds up
-//! what all workers of a plan need and compares it with that capacity, before anything is opened or started.
+//! Constants bound what only a mistake or an attack exceeds, such as the size of job text. Other limits follow from the
+//! host: [`check`] adds up what all workers of a plan need and compares the sums with a [`Capacity`], before anything
+//! is opened or started.
 
 mod needs;
 
@@ -10,49 +10,49 @@ pub use needs::{Capacity, Excess, HostLimit, check, exceeds_memory};
 
 use crate::diagnostic::{Diagnostic, DiagnosticLevel};
 
-/// Bytes of job text of one command. An included file counts each time it is included.
+/// Maximum bytes of job text of one command. An included file counts each time it is included.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;
 
-/// Bytes of one line of a job file, as in fio.
+/// Maximum bytes of one line of a job file, as in fio.
 pub const LINE_BYTES_MAX: usize = 8192;
 
-/// Bytes of one option once environment variables are replaced.
+/// Maximum bytes of one option after expansion of environment variables.
 pub const EXPANDED_BYTES_MAX: usize = 128 << 10;
 
-/// Files that all job files of one command include.
+/// Maximum number of includes in all job files of one command.
 pub const INCLUDES_MAX: usize = 256;
 
-/// Includes may be nested this deep, so that a file that includes itself ends.
+/// Maximum nesting of includes, which also ends a file that includes itself.
 pub const INCLUDE_DEPTH_MAX: usize = 16;
 
-/// Sections of all job files of one command, or jobs of a command line.
+/// Maximum number of sections in all job files of one command, and of jobs on a command line.
 pub const SECTIONS_MAX: usize = 10_000;
 
-/// Options of all sections of one command, as written.
+/// Maximum number of options in all sections of one command, as written.
 pub const OPTIONS_MAX: usize = 50_000;
 
-/// Options and list elements of all jobs together, each counted for every job that inherits it.
+/// Maximum number of options and list elements of all jobs, each counted for every job that inherits it.
 pub const INHERITED_MAX: usize = 1_000_000;
 
-/// Names in one `filename`.
+/// Maximum number of file names of one job.
 pub const FILENAMES_MAX: usize = 65_536;
 
-/// Errors after which no more are looked for, and warnings after which the others are left out.
+/// Number of errors after which parsing stops, and of warnings after which the rest are omitted.
 pub const PROBLEMS_MAX: usize = 100;
 
-/// Workers of all jobs together; a run on a host is limited further by its threads and memory.
+/// Maximum number of workers of all jobs. Threads and memory of the host limit a run further.
 pub const WORKERS_MAX: u64 = 1 << 20;
 
-/// Files of all workers together.
+/// Maximum number of files of all workers.
 pub const FILES_MAX: u64 = 1 << 20;
 
-/// Operations in flight of all workers together.
+/// Maximum number of operations in flight of all workers.
 pub const IN_FLIGHT_MAX: u64 = 1 << 24;
 
-/// Days that `startdelay`, `ramp_time` and each `thinktime` may last.
+/// Maximum of `startdelay`, `ramp_time` and each `thinktime`, in days.
 pub const DELAY_DAYS_MAX: u64 = 366;
 
-/// Leaves out what is more than [`PROBLEMS_MAX`] errors or warnings, and says how many.
+/// Drops errors and warnings beyond [`PROBLEMS_MAX`] of each and adds a count of those dropped.
 pub(crate) fn shorten(diagnostics: &mut Vec<Diagnostic>) {
     for (severity, what) in [(DiagnosticLevel::Error, "errors"), (DiagnosticLevel::Warning, "warnings")] {
         let count = diagnostics.iter().filter(|problem| problem.severity == severity).count();

@@ -1,4 +1,4 @@
-//! Resources that the workers of a plan need, against those of the host.
+//! Compares the resources that the workers of a plan need with those of the host.
 
 use units::{Bytes, Nanos, grouped};
 
@@ -6,59 +6,59 @@ use super::{DELAY_DAYS_MAX, FILES_MAX, IN_FLIGHT_MAX, WORKERS_MAX};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Engine, Job, Plan};
 
-/// Buffers begin on multiples of this.
+/// Alignment of buffers in bytes, at least.
 const BUFFER_ALIGN_BYTES: u64 = 4096;
 
-/// Memory of a worker beside its buffers: its stack as far as it is used, its counters and its histograms.
+/// Memory of a worker apart from its buffers: the used part of its stack, its counters and its histograms.
 const WORKER_BYTES: u64 = 64 << 10;
 /// Memory of a planned file: its path, region and descriptor.
 const FILE_BYTES: u64 = 512;
-/// Memory of an operation in flight beside its buffer.
+/// Memory of an operation in flight apart from its buffer.
 const OPERATION_BYTES: u64 = 256;
-/// Mappings of a worker's thread: stack, guard page, signal stack and its guard page, one to spare.
+/// Mappings of a worker's thread: stack, guard page, signal stack and its guard page, and one spare.
 const THREAD_MAPPINGS: u64 = 5;
 /// Mappings of a worker's buffers.
 const BUFFER_MAPPINGS: u64 = 1;
-/// Mappings of a ring of `io_uring`: both queues and the entries.
+/// Mappings of an `io_uring` ring: both queues and the entries.
 const RING_MAPPINGS: u64 = 3;
-/// Descriptors of a ring and of the event or socket that it waits for.
+/// Descriptors of a ring, and of the event or socket that it waits for.
 const RING_DESCRIPTORS: u64 = 2;
-/// Descriptors that the process has anyway.
+/// Descriptors of the process apart from its workers.
 const OWN_DESCRIPTORS: u64 = 12;
-/// Mappings that the process has anyway, with the arenas of the allocator.
+/// Mappings of the process apart from its workers, with the arenas of the allocator.
 const OWN_MAPPINGS: u64 = 1024;
-/// The most parts of a sum that a message names.
+/// Maximum number of jobs that a message lists with their needs.
 const PARTS_NAMED: usize = 3;
 
 /// A resource limit of the host, with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostLimit {
-    /// How much there is.
+    /// The maximum, in the unit of the resource.
     pub most: u64,
-    /// What sets it, such as `kernel.threads-max` or `MemAvailable`.
+    /// The setting that imposes it, such as `kernel.threads-max` or `MemAvailable`.
     pub source: String,
 }
 
-/// Resources of the host for workers; `None` where unlimited, as threads are in virtual time.
+/// Resources that the host has for workers; `None` is unlimited, as threads are in virtual time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// Threads that can still be started.
     pub threads: Option<HostLimit>,
     /// Files that the process may have open.
     pub descriptors: Option<HostLimit>,
-    /// Files that are held open beside the workers at most, so that nothing else happens to what is written.
+    /// Maximum number of files that the write gate holds open in addition to those of the workers.
     pub held_files: u64,
     /// Memory mappings that the process may have.
     pub mappings: Option<HostLimit>,
-    /// Memory in bytes that can be used without taking it from others.
+    /// Memory in bytes that can be used without taking it from other processes.
     pub memory: Option<HostLimit>,
     /// Bytes of address space that the process may still reserve.
     pub address_space: Option<HostLimit>,
-    /// Operations that one ring of `io_uring` takes.
+    /// Maximum number of operations in one `io_uring` ring.
     pub ring_entries: Option<HostLimit>,
     /// Bytes of address space that the stack of a worker reserves.
     pub stack_bytes: u64,
-    /// Whether workers have buffers, which modelled operations have not.
+    /// Whether workers have buffers; modelled operations have none.
     pub buffers: bool,
 }
 
@@ -115,17 +115,17 @@ impl Needs {
     }
 }
 
-/// Operations that a worker of this job has in flight.
+/// Returns the queue depth of each worker of `job`.
 fn depth(job: &Job) -> u64 {
     if job.engine.engine.is_async() { u64::from(job.pace.iodepth.max(1)) } else { 1 }
 }
 
-/// Files of each worker.
+/// Returns the number of files of each worker.
 fn files(job: &Job) -> u64 {
     (job.files.filenames.len() as u64).max(u64::from(job.files.nrfiles)).max(1)
 }
 
-/// Files of all jobs that may write. Clones share files that are named, and have other files of their own.
+/// Counts the files of all jobs that may write. Clones share named files; each clone generates its own unnamed ones.
 fn held_files(plan: &Plan) -> u64 {
     let of = |job: &Job| {
         let (direction, on_files) = (job.pattern.direction, !matches!(job.engine.engine, Engine::Null | Engine::Model));
@@ -139,7 +139,7 @@ fn held_files(plan: &Plan) -> u64 {
     plan.jobs.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// Bytes of one buffer.
+/// Returns the size of one buffer in bytes.
 fn buffer_bytes(job: &Job) -> u64 {
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let used = [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write)];
@@ -151,176 +151,156 @@ fn buffer_bytes(job: &Job) -> u64 {
 /// A limit that a plan exceeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
-    /// The job that asks for most of it, by its place in the plan.
+    /// Index in the plan of the job that needs most.
     pub job: usize,
-    /// The option that would have to change.
+    /// The option to change.
     pub option: &'static str,
-    /// What is exceeded, where, by which jobs, and what to write instead.
+    /// The exceeded limit, its source, the jobs with the largest needs, and the remedy.
     pub diagnostic: Diagnostic,
 }
 
-/// A quantity that is limited for all workers of a stage, or of the plan, together.
+/// A limit on the sum of what all workers of a stage, or of the plan, need.
 struct NeedRule {
     code: &'static str,
     limit: fn(&Capacity) -> Option<HostLimit>,
-    /// How much of it a job needs.
+    /// The need of one job.
     needed: fn(&Needs) -> u64,
-    /// How much of it the process has in use anyway.
-    own: fn(&Plan, &Capacity) -> u64,
-    show: fn(u64) -> String,
-    what: &'static str,
-    /// The option to change, by the part of the need that it sets.
+    /// The amount that the process uses apart from its workers.
+    in_use: fn(&Plan, &Capacity) -> u64,
+    format: fn(u64) -> String,
+    resource: &'static str,
+    /// The option to change: the one with the largest factor of the need.
     option: fn(&Job, &Capacity) -> &'static str,
     remedy: &'static str,
-    /// Whether it is for the whole plan, not for its largest stage: what is planned before anything runs.
-    whole: bool,
+    /// Whether the sum is over the whole plan, which is laid out before anything runs, rather than over its largest
+    /// stage.
+    whole_plan: bool,
 }
 
+/// Template of rules that count something in each stage.
+const STAGE_RULE: NeedRule = NeedRule {
+    code: "too-many-workers",
+    limit: |_| None,
+    needed: |needs| needs.workers,
+    in_use: |_, _| 0,
+    format: grouped,
+    resource: "workers",
+    option: |_, _| "numjobs",
+    remedy: "write a smaller `numjobs`, or raise that limit",
+    whole_plan: false,
+};
+
+/// Template of rules on memory.
+const MEMORY_RULE: NeedRule = NeedRule {
+    code: "too-much-memory",
+    limit: |capacity| capacity.memory.clone(),
+    needed: Needs::memory_bytes,
+    format: bytes,
+    option: memory_option,
+    ..STAGE_RULE
+};
+
 static RULES: [NeedRule; 8] = [
-    NeedRule {
-        code: "too-many-workers",
-        limit: |_| constant(WORKERS_MAX),
-        needed: |needs| needs.workers,
-        own: |_, _| 0,
-        show: count,
-        what: "workers",
-        option: |_, _| "numjobs",
-        remedy: "write a smaller `numjobs`",
-        whole: true,
-    },
-    NeedRule {
-        code: "too-many-workers",
-        limit: |capacity| capacity.threads.clone(),
-        needed: |needs| needs.workers,
-        own: |_, _| 0,
-        show: count,
-        what: "threads",
-        option: |_, _| "numjobs",
-        remedy: "write a smaller `numjobs`, or raise that limit",
-        whole: false,
-    },
+    NeedRule { limit: |_| constant(WORKERS_MAX), remedy: "write a smaller `numjobs`", whole_plan: true, ..STAGE_RULE },
+    NeedRule { limit: |capacity| capacity.threads.clone(), resource: "threads", ..STAGE_RULE },
     NeedRule {
         code: "too-many-files",
         limit: |_| constant(FILES_MAX),
         needed: |needs| needs.files,
-        own: |_, _| 0,
-        show: count,
-        what: "files",
+        resource: "files",
         option: files_option,
         remedy: "write a smaller `nrfiles` or `numjobs`",
-        whole: true,
+        whole_plan: true,
+        ..STAGE_RULE
     },
     NeedRule {
         code: "too-many-files",
         limit: |capacity| capacity.descriptors.clone(),
         needed: |needs| needs.descriptors,
-        own: |plan, capacity| OWN_DESCRIPTORS + held_files(plan).min(capacity.held_files),
-        show: count,
-        what: "open files",
+        in_use: |plan, capacity| OWN_DESCRIPTORS + held_files(plan).min(capacity.held_files),
+        resource: "open files",
         option: files_option,
         remedy: "write a smaller `nrfiles`, `openfiles` or `numjobs`, or raise that limit",
-        whole: false,
+        ..STAGE_RULE
     },
     NeedRule {
         code: "too-many-in-flight",
         limit: |_| constant(IN_FLIGHT_MAX),
         needed: |needs| needs.in_flight,
-        own: |_, _| 0,
-        show: count,
-        what: "operations in flight",
-        option: |job, _| many(job, "iodepth", depth(job)),
+        resource: "operations in flight",
+        option: |job, _| larger_factor(job, "iodepth", depth(job)),
         remedy: "write a smaller `iodepth` or `numjobs`",
-        whole: false,
+        ..STAGE_RULE
     },
     NeedRule {
-        code: "too-many-workers",
         limit: |capacity| capacity.mappings.clone(),
         needed: |needs| needs.mappings,
-        own: |_, _| OWN_MAPPINGS,
-        show: count,
-        what: "memory mappings",
-        option: |_, _| "numjobs",
-        remedy: "write a smaller `numjobs`, or raise that limit",
-        whole: false,
+        in_use: |_, _| OWN_MAPPINGS,
+        resource: "memory mappings",
+        ..STAGE_RULE
     },
     NeedRule {
-        code: "too-much-memory",
-        limit: |capacity| capacity.memory.clone(),
-        needed: Needs::memory_bytes,
-        own: |_, _| 0,
-        show: bytes,
-        what: "of memory",
-        option: memory_option,
+        resource: "of memory",
         remedy: "write a smaller `numjobs`, `iodepth`, `bs` or `nrfiles`",
-        whole: false,
+        ..MEMORY_RULE
     },
     NeedRule {
-        code: "too-much-memory",
         limit: |capacity| capacity.address_space.clone(),
         needed: Needs::address_bytes,
-        own: |_, _| 0,
-        show: bytes,
-        what: "of address space",
-        option: memory_option,
+        resource: "of address space",
         remedy: "write a smaller `numjobs`, `iodepth` or `bs`, or raise that limit",
-        whole: false,
+        ..MEMORY_RULE
     },
 ];
 
-/// Maps of blocks are known only once the files were looked at.
-static MAPS: NeedRule = NeedRule {
-    code: "too-much-memory",
-    limit: |capacity| capacity.memory.clone(),
-    needed: Needs::memory_bytes,
-    own: |_, _| 0,
-    show: bytes,
-    what: "of memory for maps of their blocks",
+/// The rule on block maps, whose size is known only after the files have been inspected.
+static BLOCK_MAPS: NeedRule = NeedRule {
+    resource: "of memory for maps of their blocks",
     option: |_, _| "size",
     remedy: "write `norandommap`, one block size, a larger `bs`, or a smaller `size`",
-    whole: false,
+    ..MEMORY_RULE
 };
 
 fn constant(most: u64) -> Option<HostLimit> {
     Some(HostLimit { most, source: "the maximum of Fathom".to_owned() })
 }
 
-fn count(n: u64) -> String {
-    grouped(n)
-}
-
 fn bytes(n: u64) -> String {
     if n == u64::MAX { "more than 16 EiB".to_owned() } else { Bytes::new(n).to_string() }
 }
 
-/// Returns the limits that a plan exceeds, each at the option of the job that asks for most of it.
+/// Returns the limits that a plan exceeds, each with the option to change in the job that needs most.
 ///
-/// Jobs of one stage run at the same time; those behind a `stonewall` come later, so only the largest stage counts.
+/// Only the largest stage counts: jobs after a `stonewall` start when those before it have ended.
 #[must_use]
 pub fn check(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     let needs: Vec<Needs> = plan.jobs.iter().map(|job| Needs::of(job, capacity)).collect();
-    let mut found = alone(plan, capacity);
-    for rule in &RULES {
-        if found.is_empty() {
-            found.extend(rule.broken(plan, &needs, capacity));
-        }
+    let found = check_each(plan, capacity);
+    if !found.is_empty() {
+        return found;
     }
-    found
+    let exceeds = |rule: &NeedRule| {
+        let stage = if rule.whole_plan { 0..needs.len() } else { largest_stage(plan, &needs, rule.needed) };
+        let parts: Vec<(usize, u64)> = stage.map(|job| (job, (rule.needed)(&needs[job]))).collect();
+        check_sum(plan, &parts, capacity, rule)
+    };
+    RULES.iter().find_map(exceeds).into_iter().collect()
 }
 
 fn files_option(job: &Job, _: &Capacity) -> &'static str {
-    many(job, name_of_files(job), files(job))
+    larger_factor(job, name_of_files(job), files(job))
 }
 
 fn name_of_files(job: &Job) -> &'static str {
     if job.files.filenames.is_empty() { "nrfiles" } else { "filename" }
 }
 
-/// Which of `numjobs` and another option multiplies most.
-fn many(job: &Job, other: &'static str, count: u64) -> &'static str {
+/// Returns `numjobs` or `other`, whichever multiplies the need more.
+fn larger_factor(job: &Job, other: &'static str, count: u64) -> &'static str {
     if u64::from(job.grouping.numjobs) > count { "numjobs" } else { other }
 }
 
-/// The option behind the largest factor of a job's memory.
+/// Returns the option that is the largest factor of a job's memory.
 fn memory_option(job: &Job, capacity: &Capacity) -> &'static str {
     let block = if capacity.buffers { buffer_bytes(job) / BUFFER_ALIGN_BYTES } else { 0 };
     let factors = [
@@ -332,10 +312,10 @@ fn memory_option(job: &Job, capacity: &Capacity) -> &'static str {
     factors.iter().rev().max_by_key(|(factor, _)| *factor).map_or("numjobs", |(_, option)| option)
 }
 
-/// Limits that a single job exceeds.
-fn alone(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
+/// Returns the limits that single jobs exceed.
+fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     let mut found = Vec::new();
-    let mut tell = |index: usize, option: &'static str, code: &'static str, message: String, remedy: &str| {
+    let mut exceeds = |index: usize, option: &'static str, code: &'static str, message: String, remedy: &str| {
         let place = plan.jobs[index].origin.of(option).cloned();
         let diagnostic = Diagnostic::error(code, message).at(place).remedy(remedy);
         found.push(Excess { job: index, option, diagnostic });
@@ -351,7 +331,7 @@ fn alone(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
                 limit.source
             );
             let remedy = "write a smaller `iodepth`, and `numjobs` for more workers";
-            tell(index, "iodepth", "too-many-in-flight", message, remedy);
+            exceeds(index, "iodepth", "too-many-in-flight", message, remedy);
         }
         let most = Nanos::from_secs(DELAY_DAYS_MAX * 86_400);
         let (extent, pace) = (&job.extent, &job.pace);
@@ -364,23 +344,14 @@ fn alone(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
         ] {
             if time > most {
                 let message = format!("job `{}`: {option} is {time}, longer than {DELAY_DAYS_MAX} days", job.name);
-                tell(index, option, "too-long", message, &format!("write for example `{option}=10s`"));
+                exceeds(index, option, "too-long", message, &format!("write for example `{option}=10s`"));
             }
         }
     }
     found
 }
 
-impl NeedRule {
-    /// The problem, where the largest stage needs more than there is.
-    fn broken(&self, plan: &Plan, needs: &[Needs], capacity: &Capacity) -> Option<Excess> {
-        let stage = if self.whole { 0..needs.len() } else { largest_stage(plan, needs, self.needed) };
-        let parts: Vec<(usize, u64)> = stage.map(|job| (job, (self.needed)(&needs[job]))).collect();
-        exceeding(plan, &parts, capacity, self)
-    }
-}
-
-/// The jobs of the stage that needs most.
+/// Returns the jobs of the stage with the largest need.
 fn largest_stage(plan: &Plan, needs: &[Needs], needed: fn(&Needs) -> u64) -> std::ops::Range<usize> {
     let mut starts: Vec<usize> = vec![0];
     starts.extend((1..plan.jobs.len()).filter(|&job| plan.jobs[job].grouping.stonewall));
@@ -390,9 +361,9 @@ fn largest_stage(plan: &Plan, needs: &[Needs], needed: fn(&Needs) -> u64) -> std
     stages.max_by_key(sum).unwrap_or(0..0)
 }
 
-fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &NeedRule) -> Option<Excess> {
+fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &NeedRule) -> Option<Excess> {
     let limit = (rule.limit)(capacity)?;
-    let sum = parts.iter().map(|(_, needed)| *needed).fold((rule.own)(plan, capacity), u64::saturating_add);
+    let sum = parts.iter().map(|(_, needed)| *needed).fold((rule.in_use)(plan, capacity), u64::saturating_add);
     if sum <= limit.most {
         return None;
     }
@@ -400,16 +371,16 @@ fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
     largest.sort_by_key(|(job, needed)| (std::cmp::Reverse(*needed), *job));
     let index = largest.first()?.0;
     let job = &plan.jobs[index];
-    let show = rule.show;
-    let what = rule.what;
-    let source = &limit.source;
-    let message = format!("the jobs need {} {what}, but there are {} ({source})", show(sum), show(limit.most));
-    let message = if what.starts_with("of ") { message.replace("there are", "there is") } else { message };
+    let NeedRule { format: show, resource, .. } = *rule;
+    let message =
+        format!("the jobs need {} {resource}, but there are {} ({})", show(sum), show(limit.most), limit.source);
+    let message = if resource.starts_with("of ") { message.replace("there are", "there is") } else { message };
     let option = (rule.option)(job, capacity);
     let mut diagnostic = Diagnostic::error(rule.code, message).at(job.origin.of(option).cloned()).remedy(rule.remedy);
     for (job, needed) in largest.iter().take(PARTS_NAMED) {
         let job = &plan.jobs[*job];
-        diagnostic = diagnostic.note(format!("job `{}` needs {} {what}: {}", job.name, show(*needed), factors(job)));
+        diagnostic =
+            diagnostic.note(format!("job `{}` needs {} {resource}: {}", job.name, show(*needed), factors(job)));
     }
     if largest.len() > PARTS_NAMED {
         diagnostic = diagnostic.note(format!("{} more jobs need the rest", largest.len() - PARTS_NAMED));
@@ -417,17 +388,17 @@ fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
     Some(Excess { job: index, option, diagnostic })
 }
 
-/// Describes the factors of a job's needs.
+/// Formats the factors of a job's needs.
 fn factors(job: &Job) -> String {
     let block = Bytes::new(buffer_bytes(job));
     format!("numjobs={}, iodepth={}, files={}, buffers of {block}", job.grouping.numjobs, depth(job), files(job))
 }
 
-/// Why memory that is known only after files were looked at does not suffice, as maps of blocks do not: `parts` are the
-/// bytes of each job.
+/// Checks memory that is known only after the files have been inspected, as that of block maps is. `parts` are pairs of
+/// job index and bytes.
 #[must_use]
 pub fn exceeds_memory(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity) -> Option<Excess> {
-    exceeding(plan, parts, capacity, &MAPS)
+    check_sum(plan, parts, capacity, &BLOCK_MAPS)
 }
 
 #[cfg(test)]

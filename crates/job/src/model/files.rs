@@ -1,8 +1,8 @@
-//! Files of a job, and how they are created.
+//! Options of the files of a job.
 
 use units::Bytes;
 
-/// Which files, and how they are made.
+/// The files of a job and how they are created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileOptions {
     /// `filename`, split at `:`; empty when names are generated.
@@ -11,19 +11,19 @@ pub struct FileOptions {
     pub directories: Vec<String>,
     /// Template of generated names.
     pub filename_format: String,
-    /// How many files are generated per worker.
+    /// Number of generated files per worker.
     pub nrfiles: u32,
-    /// How many of them are open at the same time; `None` for all.
+    /// Maximum number of files open at the same time; `None` for all.
     pub openfiles: Option<u32>,
-    /// Which file comes next.
+    /// Order in which files are used.
     pub service: FileService,
-    /// Size of each generated file: lowest and highest, equal for a fixed size.
+    /// Minimum and maximum size of each generated file, equal for a fixed size.
     pub filesize: Option<(Bytes, Bytes)>,
-    /// Files are made when they are opened, not before the run.
+    /// Create files when they are opened, not before the run.
     pub create_on_open: bool,
     /// How space is reserved before files are written.
     pub fallocate: Fallocate,
-    /// Lay files out first so that writes never extend them.
+    /// Write files in full before the run, so that writes never extend them.
     pub overwrite: bool,
     /// Drop the page cache of each file before the run.
     pub invalidate: bool,
@@ -31,14 +31,14 @@ pub struct FileOptions {
     pub open_sync: OpenSync,
     /// `allow_mounted_write`: permits writes to a mounted device in `fathom fio`.
     pub allow_mounted_write: bool,
-    /// `allow_file_create`: permits making files that do not exist.
+    /// `allow_file_create`: permits creating files.
     pub allow_file_create: bool,
 }
 
-/// Which file comes next (`file_service_type`).
+/// Selection of the next file (`file_service_type`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileService {
-    /// The order.
+    /// Order of the files.
     pub order: FileOrder,
     /// Operations on one file before the next is chosen, at least 1.
     pub switch_every: u32,
@@ -47,32 +47,32 @@ pub struct FileService {
 /// The order of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileOrder {
-    /// One after the other, an operation each.
+    /// In turn, switching as `switch_every` says.
     RoundRobin,
-    /// One after the other, each to its end.
+    /// In turn, each file to its end.
     Sequential,
-    /// Any.
+    /// Uniformly random.
     Random,
-    /// By a Zipf distribution with this exponent.
+    /// Zipf distribution with this exponent.
     Zipf(f64),
-    /// By a Pareto distribution with this power.
+    /// Pareto distribution with this power.
     Pareto(f64),
-    /// By a normal distribution with this deviation in per cent.
+    /// Normal distribution with this deviation in per cent.
     Normal(f64),
 }
 
 /// Preallocation of files (`fallocate`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallocate {
-    /// Not at all.
+    /// No preallocation.
     None,
-    /// By the system's own call where it has one.
+    /// The system's own call where there is one.
     Native,
-    /// By `posix_fallocate`.
+    /// `posix_fallocate`.
     Posix,
-    /// Keeping the file's size.
+    /// Preallocation that keeps the file's size.
     Keep,
-    /// By extending with `ftruncate`.
+    /// Extension with `ftruncate`.
     Truncate,
 }
 

@@ -1,6 +1,6 @@
-//! A resolved job, with every default filled in.
+//! Resolved jobs, with all defaults filled in.
 //!
-//! Sizes are bytes, times are nanoseconds, shares are whole per cent. Names are fio's where fio has a name.
+//! Sizes are in bytes, times in nanoseconds, percentages whole numbers. Names are fio's where fio has one.
 
 mod files;
 mod pattern;
@@ -10,17 +10,16 @@ pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
-use units::PerKind;
-use units::{Bytes, Nanos, Rate};
+use units::{Bytes, Nanos, PerKind, Rate};
 
 use crate::diagnostic::Place;
 
-/// Everything one invocation asks for: the jobs in order.
+/// All jobs of one invocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The jobs, in the order in which they were written. `numjobs` is not expanded.
+    /// Jobs in the order written. `numjobs` is not expanded.
     pub jobs: Vec<Job>,
-    /// Options that were set for all jobs, as typed: canonical name and text, for fio's `global options`.
+    /// Options set for all jobs, as typed: canonical name and text, for fio's `global options`.
     pub globals: Vec<(String, String)>,
 }
 
@@ -31,45 +30,45 @@ pub struct Job {
     pub name: String,
     /// `description`, if given.
     pub description: Option<String>,
-    /// The options set for this job alone, as typed: canonical name and text, for fio's `job options`.
+    /// Options set for this job alone, as typed: canonical name and text, for fio's `job options`.
     pub echo: Vec<(String, String)>,
-    /// Who runs when, and with whom results are merged.
+    /// Order of execution, and grouping of results.
     pub grouping: Grouping,
-    /// How operations reach the device.
+    /// Engine and its options.
     pub engine: EngineOptions,
-    /// Which files, and how they are made.
+    /// Files and how they are created.
     pub files: FileOptions,
-    /// Which part of the files, how much, and for how long.
+    /// Region of the files, amount of data and run time.
     pub extent: JobExtent,
-    /// Reads or writes, where, and in which sizes.
+    /// Directions, offsets and block sizes.
     pub pattern: Pattern,
-    /// How many in flight, and at which pace.
+    /// Queue depth and rates.
     pub pace: JobPace,
-    /// Syncing while it runs and at its end.
+    /// Syncing during the job and at its end.
     pub sync: SyncOptions,
-    /// What is written.
+    /// Content of writes.
     pub payload: JobPayload,
-    /// What is checked, and how.
+    /// Options of verification.
     pub verify: VerifyOptions,
-    /// What is measured, logged and printed.
+    /// Options of statistics, logs and fio's output.
     pub stats: StatOptions,
-    /// What happens on an error.
+    /// Options of error handling.
     pub on_error: ErrorOptions,
-    /// Where all this was written.
+    /// Places of the options, for messages.
     pub origin: JobOrigin,
 }
 
-/// The place where a job was written, for later messages.
+/// Places of a job's title and options, for messages.
 #[derive(Clone, Debug, Default)]
 pub struct JobOrigin {
-    /// Its title, or its `--name`.
+    /// Place of the section's title or the value of `--name`.
     pub title: Option<Place>,
-    /// Its options and those it has from global sections, latest last: canonical name, and the place of the value.
+    /// Canonical names of its own and global options with the places of their values, latest last.
     pub options: Vec<(&'static str, Place)>,
 }
 
 impl JobOrigin {
-    /// Where `option` was given last, or the title where it was not.
+    /// Returns the place at which `option` was last set, or the title's place if it was not.
     #[must_use]
     pub fn of(&self, option: &str) -> Option<&Place> {
         let given = self.options.iter().rev().find(|(name, _)| *name == option).map(|(_, place)| place);
@@ -77,7 +76,7 @@ impl JobOrigin {
     }
 }
 
-/// Always equal: two jobs that ask for the same are the same, wherever they were written.
+/// Always equal: jobs with the same options are equal wherever they were written.
 impl PartialEq for JobOrigin {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -87,32 +86,33 @@ impl PartialEq for JobOrigin {
 /// Order of execution, and grouping of results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
-    /// Wait until everything before this job has ended; implies a new reporting group.
+    /// Wait until all jobs before this one have ended; implies a new reporting group.
     pub stonewall: bool,
     /// Begin a new reporting group without waiting.
     pub new_group: bool,
     /// Merge the results of adjacent jobs of one reporting group.
     pub group_reporting: bool,
-    /// How many workers run this job, at least 1.
+    /// Number of workers of this job, at least 1.
     pub numjobs: u32,
-    /// `thread`: fio's choice between a thread and a process. Fathom always uses threads; kept for the echo.
+    /// `thread`: fio's choice between threads and processes. Fathom always uses threads; kept for `echo`.
     pub thread: bool,
-    /// When this job ends, the others end.
+    /// End all other jobs when this one ends.
     pub exitall: bool,
-    /// Processors its workers may use; `None` for all.
+    /// Processors that the workers may use; `None` for all.
     pub cpus_allowed: Option<Vec<u32>>,
-    /// One processor for each worker instead of all for all.
+    /// Give each worker one of these processors instead of all.
     pub cpus_split: bool,
 }
 
-/// Which engine carries out operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Engines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Linux `io_uring`.
     IoUring,
     /// Linux native asynchronous I/O.
     Libaio,
     /// `pread` and `pwrite`.
+    #[default]
     Psync,
     /// `lseek` and `read` or `write`.
     Sync,
@@ -128,14 +128,14 @@ pub enum Engine {
     Mmap,
     /// An export of an NBD server, over a socket.
     Nbd,
-    /// No device at all: every operation is done at once.
+    /// No device: every operation completes at once.
     Null,
     /// A modelled volume instead of a device.
     Model,
 }
 
 impl Engine {
-    /// The name that fio uses.
+    /// Returns fio's name of the engine.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -154,7 +154,7 @@ impl Engine {
         }
     }
 
-    /// Whether more than one operation can be in flight. `null` counts: fio lets it queue.
+    /// Reports whether more than one operation can be in flight, as also with fio's `null`.
     #[must_use]
     pub const fn is_async(self) -> bool {
         matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model)
@@ -162,11 +162,11 @@ impl Engine {
 }
 
 /// Options of the engine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Which engine.
+    /// The engine.
     pub engine: Engine,
-    /// `O_DIRECT`: past the page cache.
+    /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
     /// Polled completions (`hipri`).
     pub hipri: bool,
@@ -174,17 +174,17 @@ pub struct EngineOptions {
     pub fixedbufs: bool,
     /// Files registered with the kernel (`registerfiles`).
     pub registerfiles: bool,
-    /// A kernel thread submits (`sqthread_poll`).
+    /// Submission by a kernel thread (`sqthread_poll`).
     pub sqthread_poll: bool,
-    /// The processor of that thread.
+    /// Processor of that thread.
     pub sqthread_poll_cpu: Option<u32>,
-    /// Where buffers come from.
+    /// Memory type of buffers.
     pub mem: BufferMemory,
-    /// Alignment of buffers in bytes; Fathom never goes below 4096.
+    /// Alignment of buffers in bytes; Fathom aligns to at least 4096.
     pub iomem_align: u32,
-    /// The modelled volume that takes the place of the files (`volume`), as the catalogue reads it.
+    /// The modelled volume that replaces the files (`volume`), in the syntax of the catalogue.
     pub volume: Option<String>,
-    /// The address of the export that takes the place of the files (`uri`).
+    /// Address of the export that replaces the files (`uri`).
     pub uri: Option<String>,
 }
 
@@ -206,85 +206,85 @@ pub enum BufferMemory {
     MmapShared,
 }
 
-/// A size that may be a share of the file.
+/// A size in bytes or relative to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// So many bytes.
+    /// Bytes.
     Bytes(Bytes),
-    /// So many per cent of the file or device.
+    /// Per cent of the file or device.
     Percent(u32),
 }
 
-/// Which part of the files, how much, and for how long.
+/// The region of the files, the amount of data and the run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobExtent {
-    /// `size`: the region over all files of the job; `None` for the whole of existing files.
+    /// `size`: length of the region over all files of the job; `None` for all of the existing files.
     pub size: Option<Size>,
-    /// `io_size`: how much is transferred, when it differs from the region.
+    /// `io_size`: amount to transfer, if it differs from the region.
     pub io_size: Option<Size>,
-    /// Where the region begins.
+    /// Start of the region.
     pub offset: Size,
-    /// How much further it begins for each clone.
+    /// Distance between the starts of consecutive clones' regions.
     pub offset_increment: Size,
-    /// At most this many operations.
+    /// Maximum number of operations.
     pub number_ios: Option<u64>,
-    /// How often the whole is repeated.
+    /// Number of passes.
     pub loops: u32,
-    /// At most this long; zero for no limit.
+    /// Maximum run time; zero for no limit.
     pub runtime: Nanos,
-    /// Go on until `runtime` ends, over and over.
+    /// Repeat the job until `runtime` has elapsed.
     pub time_based: bool,
-    /// Time before results count.
+    /// Warm-up time before results count.
     pub ramp_time: Nanos,
-    /// Time before the job begins: least and most.
+    /// Minimum and maximum delay before the job starts.
     pub startdelay: (Nanos, Nanos),
 }
 
 /// Queue depth and rates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobPace {
-    /// Operations in flight, as asked for; engines that are not asynchronous use 1.
+    /// Queue depth as given; synchronous engines use 1.
     pub iodepth: u32,
-    /// Submit in groups of this many, at most the depth; `None` where the job does not say.
+    /// Operations per submission, at most the depth; `None` if the job does not say.
     pub batch: Option<u32>,
-    /// Collect at least this many completions at a time; 0 to poll.
+    /// Minimum number of completions to collect at a time; 0 to poll.
     pub batch_complete_min: u32,
-    /// Collect at most this many completions at a time, no fewer than the least; `None` for all there are.
+    /// Maximum number of completions to collect at a time, at least the minimum; `None` for no limit.
     pub batch_complete_max: Option<u32>,
-    /// Refill only when the depth has fallen to this.
+    /// Number of operations in flight at which the queue is refilled.
     pub iodepth_low: Option<u32>,
     /// Bytes per second for each kind of operation.
     pub rate: PerKind<Option<Rate>>,
     /// Operations per second for each kind.
     pub rate_iops: PerKind<Option<Rate>>,
-    /// How arrivals are spread.
+    /// Distribution of arrivals.
     pub process: Arrivals,
     /// Idle time after each block of operations.
     pub thinktime: Nanos,
-    /// How much of the idle time is spent spinning.
+    /// The part of the idle time spent spinning.
     pub thinktime_spin: Nanos,
-    /// Operations between idle times.
+    /// Operations per block.
     pub thinktime_blocks: u64,
-    /// Whether those operations are counted at issue or at completion.
+    /// Whether operations are counted at issue or at completion.
     pub thinktime_blocks_type: ThinktimeBlocks,
-    /// Idle after each span of this much time instead of after a count; zero for off.
+    /// Time between idle times, instead of a number of operations; zero for off.
     pub thinktime_iotime: Nanos,
 }
 
-/// The unit of a rate.
+/// A rate limit of one kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paced {
-    /// Operations, whatever their size.
+    /// Operations of any size per second.
     Operations(Rate),
-    /// Bytes.
+    /// Bytes per second.
     Bytes(Rate),
 }
 
 impl Paced {
-    /// What `rate` and `rate_iops` mean for blocks of these sizes; a rate of zero is none.
+    /// Returns the limit that `rate` and `rate_iops` set for these block sizes; a rate of zero is none.
     ///
-    /// Where sizes vary, fio's `rate_iops` is so many times the smallest block in bytes per second: its HOWTO calls that
-    /// size the metric. Arrivals of a Poisson process come one by one, whatever their size.
+    /// If sizes vary, fio's `rate_iops` limits bytes per second to that many times the smallest block: its HOWTO calls
+    /// that size the metric. A Poisson process counts arrivals of any size.
     fn new(bytes: Option<Rate>, operations: Option<Rate>, sizes: &BlockSizes, process: Arrivals) -> Option<Self> {
         let positive = |rate: &Rate| rate.get() > 0;
         let Some(rate) = operations.filter(positive) else { return bytes.filter(positive).map(Self::Bytes) };
@@ -299,7 +299,7 @@ impl Paced {
 }
 
 impl Job {
-    /// Returns what it works on: a volume, an export, its files.
+    /// Describes the target: a volume, an export or files.
     #[must_use]
     pub fn target(&self) -> String {
         match (self.engine.volume.as_ref().or(self.engine.uri.as_ref()), self.files.filenames.as_slice()) {
@@ -309,7 +309,7 @@ impl Job {
         }
     }
 
-    /// What each kind of operation is held to, whether or not the job issues it.
+    /// Returns the rate limit of each kind of operation, including kinds that the job does not issue.
     #[must_use]
     pub fn paced(&self) -> PerKind<Option<Paced>> {
         let (JobPace { rate, rate_iops, process, .. }, sizes) = (&self.pace, &self.pattern.block_sizes);
@@ -324,10 +324,10 @@ impl Job {
 /// Distribution of arrivals under a rate (`rate_process`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Evenly.
+    /// Evenly spaced.
     #[default]
     Linear,
-    /// As a Poisson process.
+    /// Poisson process.
     Poisson,
 }
 
@@ -341,14 +341,14 @@ pub enum ThinktimeBlocks {
     Issue,
 }
 
-/// Syncing while a job runs and at its end.
+/// Syncing during a job and at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncOptions {
-    /// `fsync` after every so many writes; 0 for never.
+    /// Writes between calls of `fsync`; 0 for never.
     pub fsync: u32,
-    /// `fdatasync` after every so many writes; 0 for never.
+    /// Writes between calls of `fdatasync`; 0 for never.
     pub fdatasync: u32,
-    /// `fsync` once when the job ends.
+    /// `fsync` at the end of the job.
     pub end_fsync: bool,
     /// `fsync` when a file is closed.
     pub fsync_on_close: bool,
@@ -361,14 +361,14 @@ pub struct JobPayload {
     pub refill_buffers: bool,
     /// Zeroes.
     pub zero_buffers: bool,
-    /// A cheap change of each buffer before each write, against deduplication.
+    /// Change a few bytes of each buffer before each write, against deduplication.
     pub scramble_buffers: bool,
-    /// A repeated pattern instead of random bytes.
+    /// Pattern that is repeated instead of random bytes.
     pub pattern: Option<Vec<u8>>,
 }
 
 /// Options of verification.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// The method; `None` for no verification.
     pub method: Option<VerifyMethod>,
@@ -376,25 +376,25 @@ pub struct VerifyOptions {
     pub do_verify: bool,
     /// Stop at the first mismatch.
     pub fatal: bool,
-    /// Write the good and the bad block to files.
+    /// Write expected and actual content of a bad block to files.
     pub dump: bool,
-    /// Check what an earlier run of the same job wrote, without writing.
+    /// Check the blocks of an earlier run of the same job, without writing.
     pub only: bool,
-    /// `verify_pattern`, already decoded.
+    /// `verify_pattern`, decoded.
     pub pattern: VerifyPattern,
     /// Bytes between headers; `None` for the block size.
     pub interval: Option<u32>,
-    /// The nonce in headers, which tells the blocks of identical runs apart. `None` where it is not given: a run that
-    /// writes then draws one, and a run that only reads learns it from the blocks.
+    /// Nonce in headers, which distinguishes the blocks of otherwise identical runs. If `None`, a run that writes draws
+    /// one and a run that only reads takes it from the blocks.
     pub nonce: Option<u32>,
 }
 
-/// The bytes that a pattern verification expects, repeated over each block.
+/// The pattern that verification expects, repeated over each block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyPattern {
-    /// The pattern's bytes; the places named by `offsets` hold zeroes here.
+    /// Bytes of the pattern, with zeroes at `offsets`.
     pub bytes: Vec<u8>,
-    /// Places in `bytes` at which the block's offset (`%o`) stands as 8 bytes, least first.
+    /// Indices in `bytes` of the block's offset (`%o`) in 8 bytes, little-endian.
     pub offsets: Vec<usize>,
 }
 
@@ -421,32 +421,32 @@ pub enum VerifyMethod {
     Sha512,
     /// xxHash, 32 bits.
     Xxhash,
-    /// The pattern alone, without a header.
+    /// The pattern without a header.
     Pattern,
-    /// Generated for timing only: headers are written and not checked.
+    /// Headers are written and not checked, for timing only.
     Null,
 }
 
 /// Options of statistics and logs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatOptions {
-    /// Fewer clock readings: no latencies.
+    /// Read the clock less and measure no latencies.
     pub gtod_reduce: bool,
-    /// No total latency.
+    /// Do not measure total latency.
     pub disable_lat: bool,
-    /// No completion latency.
+    /// Do not measure completion latency.
     pub disable_clat: bool,
-    /// No submission latency.
+    /// Do not measure submission latency.
     pub disable_slat: bool,
-    /// No bandwidth samples.
+    /// Do not sample bandwidth.
     pub disable_bw: bool,
-    /// Percentiles of completion latency.
+    /// Report percentiles of completion latency.
     pub clat_percentiles: bool,
-    /// Percentiles of total latency.
+    /// Report percentiles of total latency.
     pub lat_percentiles: bool,
-    /// Percentiles of submission latency.
+    /// Report percentiles of submission latency.
     pub slat_percentiles: bool,
-    /// Which percentiles, in rising order.
+    /// Percentiles to report, ascending.
     pub percentile_list: Vec<f64>,
     /// Prefix of latency logs.
     pub write_lat_log: Option<String>,
@@ -454,29 +454,29 @@ pub struct StatOptions {
     pub write_iops_log: Option<String>,
     /// Prefix of bandwidth logs.
     pub write_bw_log: Option<String>,
-    /// Average log entries over this window; zero for an entry per operation.
+    /// Window over which log entries are averaged; zero for one entry per operation.
     pub log_avg: Nanos,
     /// Add offsets to logs.
     pub log_offset: bool,
     /// One log per worker.
     pub per_job_logs: bool,
-    /// Whether the devices' own counters are reported.
+    /// Report the counters of the block devices.
     pub disk_util: bool,
-    /// 1024 or 1000: the base of printed sizes in fio's normal output.
+    /// Base of printed sizes in fio's normal output: 1024 or 1000.
     pub kb_base: u32,
-    /// How many bytes (0 for both, 8 for bytes, 1 for bits) in fio's normal output.
+    /// Unit of rates in fio's normal output: 8 for bytes, 1 for bits, 0 for both.
     pub unit_base: u32,
-    /// Whether any statistics are kept.
+    /// Keep statistics.
     pub stats: bool,
 }
 
 /// Options of error handling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorOptions {
-    /// Go on after failed reads.
+    /// Continue after failed reads.
     pub continue_on_read: bool,
-    /// Go on after failed writes.
+    /// Continue after failed writes.
     pub continue_on_write: bool,
-    /// Go on after failed verifications.
+    /// Continue after failed verifications.
     pub continue_on_verify: bool,
 }

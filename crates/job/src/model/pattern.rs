@@ -1,53 +1,58 @@
-//! Direction, offsets and block sizes.
+//! Directions, offsets and block sizes.
 
-use units::Bytes;
+use units::{Bytes, PerKind};
 
-use units::PerKind;
-
-/// Reads or writes, where, and in which sizes.
+/// Directions, offsets and block sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
-    /// Which kinds of operation.
+    /// Kinds of operation.
     pub direction: Direction,
-    /// Random offsets rather than one after the other.
+    /// Random instead of sequential offsets.
     pub random: bool,
-    /// `rw=…:N`: with random offsets, so many operations in a row before the next random one (at least 1);
-    /// in sequence, so many bytes left out after each (negative: backwards).
+    /// `rw=…:N`. If random: the number of sequential operations from each random offset, at least 1. If sequential: the
+    /// number of bytes to skip after each operation, negative for backwards.
     pub modifier: i64,
-    /// Reads in a mix, in parts per million.
+    /// Fraction of reads in a mix, in parts per million.
     pub read_ppm: u32,
     /// Block sizes.
     pub block_sizes: PerKind<BlockSizes>,
-    /// Block sizes may be any number of bytes, not only multiples of the least.
+    /// Allow block sizes that are not multiples of the minimum.
     pub bs_unaligned: bool,
-    /// Offsets are multiples of this; `None` for the least block size.
+    /// Alignment of offsets in bytes; `None` for the minimum block size.
     pub blockalign: Option<PerKind<u32>>,
-    /// Blocks may repeat within a pass.
+    /// Allow blocks to repeat within a pass.
     pub norandommap: bool,
-    /// How offsets are drawn.
+    /// Random generator of offsets.
     pub generator: Generator,
-    /// Where offsets fall.
+    /// Distribution of offsets.
     pub distribution: PerKind<Distribution>,
-    /// Share of random offsets in a random pattern, in per cent.
+    /// Percentage of random offsets in a random pattern.
     pub percentage_random: PerKind<u32>,
-    /// The same offsets on every run.
+    /// Use the same offsets in every run.
     pub randrepeat: bool,
     /// `randseed`, which overrides `randrepeat`.
     pub randseed: Option<u64>,
 }
 
 impl Pattern {
-    /// Parts of a whole in `read_ppm`.
+    /// The value of `read_ppm` for reads only.
     pub const PPM: u32 = 1_000_000;
 
-    /// Sets the reads in a mix from a percentage; what is more than 100 counts as 100.
+    /// Sets the percentage of reads in a mix; values above 100 count as 100.
     pub fn set_read_percent(&mut self, percent: u32) {
         self.read_ppm = percent.min(100) * (Self::PPM / 100);
     }
 
-    /// Sets the reads in a mix from a fraction between 0 and 1, to the nearest millionth.
+    /// Sets the fraction of reads in a mix, from 0 to 1, to the nearest millionth.
     pub fn set_read_fraction(&mut self, fraction: f64) {
         self.read_ppm = (fraction.clamp(0.0, 1.0) * f64::from(Self::PPM)).round() as u32;
+    }
+
+    /// Returns the block sizes of each kind of operation that the job issues.
+    pub fn used_sizes(&self) -> impl Iterator<Item = &BlockSizes> {
+        let (direction, sizes) = (self.direction, &self.block_sizes);
+        let used = [direction.reads(), direction.writes(), direction.trims()];
+        used.into_iter().zip([&sizes.read, &sizes.write, &sizes.trim]).filter_map(|(used, sizes)| used.then_some(sizes))
     }
 
     /// Returns the fraction of reads in a mix.
@@ -57,7 +62,7 @@ impl Pattern {
     }
 }
 
-/// Which kinds of operation a job issues.
+/// Kinds of operation that a job issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Reads.
@@ -73,25 +78,25 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether anything on the device is changed.
+    /// Reports whether the job changes data on the device.
     #[must_use]
     pub const fn changes_data(self) -> bool {
         !matches!(self, Self::Read)
     }
 
-    /// Whether reads are among the operations.
+    /// Reports whether the job reads.
     #[must_use]
     pub const fn reads(self) -> bool {
         matches!(self, Self::Read | Self::ReadWrite)
     }
 
-    /// Whether writes are among the operations.
+    /// Reports whether the job writes.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::Write | Self::ReadWrite | Self::TrimWrite)
     }
 
-    /// Whether trims are among the operations.
+    /// Reports whether the job trims.
     #[must_use]
     pub const fn trims(self) -> bool {
         matches!(self, Self::Trim | Self::TrimWrite)
@@ -101,16 +106,16 @@ impl Direction {
 /// The block sizes of one kind of operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSizes {
-    /// Always this.
+    /// One size.
     Fixed(u32),
-    /// Anything between, in multiples of the least.
+    /// Sizes from a minimum to a maximum, in multiples of the minimum.
     Range(u32, u32),
-    /// These, each with its share in per cent; the shares add up to 100.
+    /// Sizes with their percentages, which add up to 100.
     Split(Vec<(u32, u32)>),
 }
 
 impl BlockSizes {
-    /// The least block size.
+    /// Returns the minimum block size.
     #[must_use]
     pub fn min(&self) -> u32 {
         match self {
@@ -119,7 +124,7 @@ impl BlockSizes {
         }
     }
 
-    /// The greatest block size.
+    /// Returns the maximum block size.
     #[must_use]
     pub fn max(&self) -> u32 {
         match self {
@@ -135,7 +140,7 @@ pub enum Generator {
     /// fio's default.
     #[default]
     Tausworthe,
-    /// The same for large files.
+    /// A variant for large files.
     Tausworthe64,
     /// A sequence without repeats that needs no map.
     Lfsr,
@@ -144,32 +149,32 @@ pub enum Generator {
 /// Distributions of random offsets (`random_distribution`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Distribution {
-    /// Everywhere alike.
+    /// Uniform.
     #[default]
     Uniform,
-    /// Zipf with exponent `theta`; the hottest block at `center` (a share of the file) if given.
+    /// Zipf.
     Zipf {
         /// The exponent.
         theta: f64,
-        /// Where the hottest block is, as a share of the file.
+        /// Position of the most frequent block as a fraction of the file, if given.
         center: Option<f64>,
     },
-    /// Pareto with power `h`.
+    /// Pareto.
     Pareto {
         /// The power.
         h: f64,
-        /// Where the hottest block is, as a share of the file.
+        /// Position of the most frequent block as a fraction of the file, if given.
         center: Option<f64>,
     },
-    /// Normal with this deviation in per cent of the file.
+    /// Normal.
     Normal {
-        /// Deviation in per cent.
+        /// Deviation in per cent of the file.
         deviation: f64,
-        /// Where the hottest block is, as a share of the file.
+        /// Position of the most frequent block as a fraction of the file, if given.
         center: Option<f64>,
     },
-    /// So many per cent of operations to so many per cent of the file, in order.
+    /// Percentage of operations and percentage of the file of each zone, in order.
     Zoned(Vec<(u32, u32)>),
-    /// So many per cent of operations to so many bytes of the file, in order.
+    /// Percentage of operations and bytes of the file of each zone, in order.
     ZonedAbs(Vec<(u32, Bytes)>),
 }

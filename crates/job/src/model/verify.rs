@@ -2,31 +2,31 @@
 
 use super::{BlockSizes, Job, VerifyMethod};
 
-/// Bytes of the header of a verified block that has a nonce.
+/// Size of the header of a verified block with a nonce.
 pub const VERIFY_HEADER_BYTES: u32 = 112;
-/// Bytes of the header of a verified block without a nonce (`verify_nonce=0`), and of blocks that earlier releases wrote.
+/// Size of the header of a verified block without a nonce (`verify_nonce=0`) or written by an earlier release.
 pub const VERIFY_PLAIN_HEADER_BYTES: u32 = 104;
 
-/// A block size in which a verification header does not fit.
+/// A block size too small for its verification header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallBlock {
-    /// The option to blame: `verify_interval`, `bs`, `bsrange` or `bssplit`.
+    /// The option that sets it: `verify_interval`, `bs`, `bsrange` or `bssplit`.
     pub option: &'static str,
-    /// The bytes of the block.
+    /// Size of the block in bytes.
     pub bytes: u32,
-    /// The bytes of the header.
+    /// Size of the header in bytes.
     pub header: u32,
 }
 
 impl SmallBlock {
-    /// What is wrong.
+    /// Describes the problem.
     #[must_use]
     pub fn message(&self) -> String {
         let Self { option, bytes, header } = self;
         format!("{option}: a block of {bytes} bytes has no room for its verification header of {header} bytes")
     }
 
-    /// What to write instead.
+    /// Returns what to write instead.
     #[must_use]
     pub fn remedy(&self) -> String {
         format!("write `{}={}` or more, or leave `verify` out", self.option, self.header)
@@ -34,8 +34,8 @@ impl SmallBlock {
 }
 
 impl Job {
-    /// The least block that the job verifies and that is smaller than its header; `None` where all are large enough.
-    /// `draws_nonce`: the run marks its blocks with a nonce where the job gives none.
+    /// Returns the smallest verified block size if it is smaller than its header. `draws_nonce` says whether the run
+    /// marks its blocks with a nonce if the job gives none.
     #[must_use]
     pub fn small_block(&self, draws_nonce: bool) -> Option<SmallBlock> {
         let (verify, pattern) = (&self.verify, &self.pattern);
@@ -50,11 +50,7 @@ impl Job {
             false => VERIFY_PLAIN_HEADER_BYTES,
         };
         let small = |option, bytes| (bytes < header).then_some(SmallBlock { option, bytes, header });
-        let sizes = &pattern.block_sizes;
-        let used =
-            [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
-        let least =
-            used.into_iter().filter_map(|(used, sizes)| used.then_some(sizes)).min_by_key(|sizes| sizes.min())?;
+        let least = pattern.used_sizes().min_by_key(|sizes| sizes.min())?;
         let option = match least {
             BlockSizes::Fixed(_) => "bs",
             BlockSizes::Range(..) => "bsrange",

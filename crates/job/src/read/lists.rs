@@ -1,12 +1,12 @@
-//! Values with several parts: one for reads, writes and trims each, ranges, splits, floats, processors.
+//! Parses lists: values per kind of operation, ranges, splits, decimals, processors.
 
 use super::Findings;
 use super::number::{self, NumberUnit};
 
-/// A part of a list and where it begins in the text.
+/// A part of a list with its offset in the text.
 pub(crate) type Part<'a> = (usize, &'a str);
 
-/// Cuts `text` at every `separator`.
+/// Splits `text` at every `separator`.
 pub(crate) fn split(text: &str, separator: char) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -17,17 +17,12 @@ pub(crate) fn split(text: &str, separator: char) -> Vec<Part<'_>> {
     parts
 }
 
-/// Reads a list of numbers as fio does and hands each to `set`, together with the slots it is for.
+/// Parses a list of numbers as fio does and passes to `set` the slot of each, whether it is the last, and its value.
 ///
-/// fio cuts at the first comma ahead, else at the first colon, else at the first dash; the last element also fills the
-/// slots behind its own. A sign is such a dash, too: `-4k` is read as -4k, then as 4k. An element that cannot be read is
-/// passed over as long as another can.
-pub(crate) fn numbers(
-    text: &str,
-    unit: NumberUnit,
-    findings: &mut Findings,
-    mut set: impl FnMut(usize, bool, i64),
-) -> bool {
+/// fio splits at the first comma ahead, else at the first colon, else at the first dash, which may also be a sign:
+/// `-4k` is read as -4k, then as 4k. The last element also fills later slots. fio ignores an invalid element if another
+/// one is valid.
+pub(crate) fn numbers(text: &str, unit: NumberUnit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
     let (mut start, mut slot, mut any) = (0, 0, false);
     let mut unread = Vec::new();
     loop {
@@ -48,7 +43,6 @@ pub(crate) fn numbers(
         slot += 1;
     }
     report_unread(text, any, &unread, findings);
-    any
 }
 
 fn separator(rest: &str) -> Option<usize> {
@@ -66,20 +60,20 @@ fn report_element(
     if !readable {
         return;
     }
-    // What a sign does is told by those who know what a negative value would mean.
+    // The caller reports signs: it knows what a negative value means.
     let odd = next.filter(|&at| at > 0 && !rest[at..].starts_with(','));
-    // Behind a colon or a dash the suffix search runs on; what it trips over is the separator, reported below.
+    // fio's search for a suffix continues past a colon or a dash; its findings are due to the separator reported below.
     scratch.items.retain(|item| odd.is_none_or(|at| item.at.end <= at));
     for mut item in scratch.items.drain(..) {
         item.at = item.at.start + start..item.at.end + start;
         findings.within(0, |f| f.take(item));
     }
-    let told = findings.items.iter().any(|item| item.code == "list-separator");
-    if let Some(at) = odd.filter(|_| !told) {
+    let reported = findings.items.iter().any(|item| item.code == "list-separator");
+    if let Some(at) = odd.filter(|_| !reported) {
         findings
             .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
-            .fio(format!("fio reads the rest as another value, as after a `,`: `{rest}` is a list"))
-            .write("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
+            .note(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
+            .remedy("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
     }
 }
 
@@ -91,11 +85,11 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
         findings
             .quirk(range.clone(), "unread-element", format!("`{}` is not a number", &text[range.clone()]))
-            .fio("fio skips it because another element of the list is readable");
+            .note("fio passes over it because another element of the list can be read");
     }
 }
 
-/// Reads `low-high` or a single number, as fio reads a list of two.
+/// Parses `low-high` or a single number, as fio parses a list of two.
 pub(crate) fn interval(text: &str, unit: NumberUnit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
     let mut scratch = Findings::default();
     numbers(text, unit, &mut scratch, &mut set);
@@ -104,7 +98,7 @@ pub(crate) fn interval(text: &str, unit: NumberUnit, findings: &mut Findings, mu
     }
 }
 
-/// The count behind the colon of a word; 0 where there is none.
+/// Parses the count after the colon of a word; 0 if there is none.
 pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
     if text.is_empty() {
         return 0;
@@ -113,18 +107,18 @@ pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
     if digits < text.len() {
         findings
             .quirk(digits..text.len(), "trailing-text", format!("`{}` is not part of a number", &text[digits..]))
-            .fio("fio drops it");
+            .note("fio drops it");
     }
     text[..digits].parse().unwrap_or(0)
 }
 
-/// Reads up to three ranges, `low-high` each, and hands them to `set` with the slots they are for.
+/// Parses ranges `low-high` and passes to `set` the slot of each, whether it is the last, and its ends in order.
 pub(crate) fn ranges(
     text: &str,
     unit: NumberUnit,
     findings: &mut Findings,
     mut set: impl FnMut(usize, bool, i64, i64),
-) -> bool {
+) {
     let parts = split(text, ',');
     let mut any = false;
     for (slot, &(start, part)) in parts.iter().enumerate() {
@@ -138,20 +132,19 @@ pub(crate) fn ranges(
             None => {
                 findings
                     .quirk(start..start + part.len(), "unread-element", format!("`{part}` is not a range"))
-                    .fio("fio skips it if another range of the list is readable")
-                    .write("a range is `low-high`, for example `4k-64k`");
+                    .note("fio passes over it if another range of the list can be read")
+                    .remedy("a range is `low-high`, for example `4k-64k`");
             }
         }
     }
     if !any {
         findings
             .fault(0..text.len(), "not-a-range", format!("`{text}` is not a range"))
-            .write("a range is `low-high`, for example `4k-64k`");
+            .remedy("a range is `low-high`, for example `4k-64k`");
     }
-    any
 }
 
-/// One range. The upper end is what follows the first dash (or colon).
+/// Parses one range. Its upper end follows the first dash, or else the first colon.
 fn range(part: &str, unit: NumberUnit, findings: &mut Findings) -> Option<(i64, i64)> {
     let at = part.find('-').or_else(|| part.find(':'))?;
     let (low_text, high_text) = (&part[..at], &part[at + 1..]);
@@ -163,13 +156,13 @@ fn range(part: &str, unit: NumberUnit, findings: &mut Findings) -> Option<(i64, 
     Some(both)
 }
 
-/// Reads `size/percent:size/percent…` for one kind of operation; the shares come out adding up to 100.
+/// Parses `size/percent:size/percent…` for one kind of operation; the percentages returned add up to 100.
 ///
-/// fio's rules: a share that is absent, zero or above 100 is an equal part of what the others leave; the entries are
-/// ordered by their share, and the last of them gets whatever is left.
+/// As in fio, entries whose percentage is absent, zero or above 100 divide what the others leave. Entries are sorted by
+/// percentage, and the last one gets the rest.
 pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> Option<Vec<(i64, u32)>> {
     let mut entries = Vec::new();
-    // fio reads up to the first entry that is empty.
+    // fio stops at the first empty element.
     for (start, part) in split(text, ':').into_iter().take_while(|(_, part)| !part.is_empty()) {
         entries.push(findings.within(start, |f| split_entry(part, kb_base, f))?);
     }
@@ -177,9 +170,9 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
     let open = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
     if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
         findings
-            .quirk(0..text.len(), "split-sum", format!("the percentages add up to {given} %"))
-            .fio("fio sorts the entries by percentage, cuts them off at 100 % and gives the rest to the last one")
-            .write("make the percentages add up to 100");
+            .quirk(0..text.len(), "split-sum", format!("the shares add up to {given} %"))
+            .note("fio orders the entries by their share, cuts them off at 100 % and gives the last one what is left")
+            .remedy("make the shares add up to 100");
     }
     let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
     let mut shares: Vec<(i64, u32)> = entries.into_iter().map(|(size, share)| (size, share.unwrap_or(each))).collect();
@@ -196,8 +189,8 @@ fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64
         if read.is_none() {
             let start = size_text.len() + 1;
             findings
-                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole percentage from 1 to 100"))
-                .fio("fio gives the entry an equal part of the rest, or reads only its leading digits");
+                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole share from 1 to 100"))
+                .note("fio gives the entry an equal part of what the others leave, or reads the digits before the odd part");
         }
         read.or_else(|| leading_share(text))
     });
@@ -219,7 +212,7 @@ fn cut_off(shares: &mut Vec<(i64, u32)>) {
     shares.retain(|entry| entry.1 > 0);
 }
 
-/// Reads floats separated by `:`; at most `most` of them count.
+/// Parses decimal numbers separated by `:`, of which the first `most` count.
 pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut Findings) -> Option<Vec<f64>> {
     let mut values = Vec::new();
     for (start, part) in split(text, ':') {
@@ -229,7 +222,7 @@ pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut 
     if values.len() > most {
         findings
             .quirk(0..text.len(), "list-length", format!("{} values, but {most} are the most", values.len()))
-            .fio(format!("fio uses the first {most}"));
+            .note(format!("fio uses the first {most}"));
         values.truncate(most);
     }
     Some(values)
@@ -252,16 +245,16 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
                 "trailing-text",
                 format!("`{}` after the number has no meaning", &part[length..]),
             )
-            .fio("fio ignores everything from there on")
-            .write("separate the values by `:`");
+            .note("fio drops everything from there on")
+            .remedy("separate the values by `:`");
     }
     Some(value)
 }
 
-/// Reads a list of processors such as `0-3,5`.
+/// Parses a list of processors such as `0-3,5`.
 pub(crate) fn processors(text: &str, findings: &mut Findings) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
-    // fio reads up to the first part that is empty.
+    // fio stops at the first empty element.
     for (start, part) in split(text, ',').into_iter().take_while(|(_, part)| !part.is_empty()) {
         findings.within(start, |f| processor_range(part, &mut cpus, f))?;
     }
@@ -270,7 +263,7 @@ pub(crate) fn processors(text: &str, findings: &mut Findings) -> Option<Vec<u32>
     Some(cpus)
 }
 
-/// The number of processors that a mask can name; more cannot be asked for.
+/// Highest processor number in an affinity mask.
 const CPU_MAX: u32 = 8191;
 
 fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> Option<()> {
@@ -278,9 +271,9 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     let read = |text: &str| text.trim().parse::<u32>().ok();
     let (Some(low), Some(high)) = (read(low), read(high)) else {
         findings
-            .quirk(0..part.len(), "cpu-list", format!("`{part}` is neither a CPU nor a range of CPUs"))
-            .fio("fio reads it as CPU 0")
-            .write("write for example `0-3,5`");
+            .quirk(0..part.len(), "cpu-list", format!("`{part}` is not a processor or a range of them"))
+            .note("fio reads it as processor 0")
+            .remedy("write for example `0-3,5`");
         cpus.push(0);
         return Some(());
     };
@@ -291,8 +284,8 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     if low > high {
         findings
             .quirk(0..part.len(), "cpu-list", format!("the range `{part}` is empty"))
-            .fio("fio adds no CPU, and fails when the job starts")
-            .write(format!("write `{high}-{low}`"));
+            .note("fio adds no processor and fails when the job starts")
+            .remedy(format!("write `{high}-{low}`"));
     }
     cpus.extend(low..=high);
     Some(())

@@ -1,30 +1,32 @@
-//! Reads values as fio does, and notices where fio's reading cannot be meant.
+//! Parses values as fio does, and records where fio's reading cannot be what the user meant.
 //!
-//! One reader serves both dialects. It always gives fio's value, and beside it a list of findings: a *fault*
-//! where fio refuses, a *quirk* where fio takes the text for something else than it says.
+//! One parser serves both dialects. It returns fio's value with a list of findings: *faults*, which fio refuses, and
+//! *quirks*, which fio reads as something other than the text says.
 
+pub(crate) mod distribution;
 pub(crate) mod lists;
 pub(crate) mod number;
 pub(crate) mod pattern;
-pub(crate) mod skew;
 pub(crate) mod word;
 
 use std::ops::Range;
 
 use crate::Dialect;
 
-/// Whether fio refuses the text, or reads it in a way its writer cannot have meant.
+/// How fio treats a text that the strict dialect questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProblemWeight {
+    /// fio refuses it.
     Fault,
+    /// fio reads it in a way that the user cannot have meant.
     Quirk,
-    /// fio refuses what its documents promise; Fathom's own dialect reads it.
+    /// fio refuses it although its documentation allows it; the strict dialect accepts it.
     Extension,
 }
 
 impl ProblemWeight {
-    /// Whether this is an error in `dialect`.
-    pub(crate) fn counts(self, dialect: Dialect) -> bool {
+    /// Reports whether this is an error in `dialect`.
+    pub(crate) fn is_error_in(self, dialect: Dialect) -> bool {
         match self {
             Self::Fault => true,
             Self::Quirk => dialect == Dialect::Strict,
@@ -33,30 +35,30 @@ impl ProblemWeight {
     }
 }
 
-/// Something found in the text of a value.
+/// A finding in the text of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadProblem {
     pub(crate) weight: ProblemWeight,
     pub(crate) code: &'static str,
     pub(crate) message: String,
-    /// What fio does, as a sentence; empty when the message says it all.
+    /// fio's behaviour, as a sentence; empty if the message suffices.
     pub(crate) note: String,
-    /// What to write; empty when there is nothing to suggest.
+    /// What to write instead; empty if there is no suggestion.
     pub(crate) remedy: String,
-    /// Which bytes of the value.
+    /// Byte range in the value.
     pub(crate) at: Range<usize>,
 }
 
-/// Collects findings about one value.
+/// Findings in one value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) items: Vec<ReadProblem>,
-    /// Where in the value the text being read begins.
+    /// Offset in the value of the text being parsed.
     base: usize,
 }
 
 impl Findings {
-    /// Reads a part of the value that begins at `offset` with `read`, so that places come out right.
+    /// Calls `read` for the part of the value that begins at `offset`, so that places are relative to the whole value.
     pub(crate) fn within<T>(&mut self, offset: usize, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.base;
         self.base += offset;
@@ -65,7 +67,7 @@ impl Findings {
         value
     }
 
-    /// fio refuses this.
+    /// Adds a text that fio refuses.
     pub(crate) fn fault(
         &mut self,
         at: Range<usize>,
@@ -75,7 +77,7 @@ impl Findings {
         self.push(ProblemWeight::Fault, at, code, message.into())
     }
 
-    /// fio reads this as something that was not meant.
+    /// Adds a text that fio reads as something else.
     pub(crate) fn quirk(
         &mut self,
         at: Range<usize>,
@@ -85,12 +87,12 @@ impl Findings {
         self.push(ProblemWeight::Quirk, at, code, message.into())
     }
 
-    /// fio refuses this although its documents promise it.
+    /// Adds a text that fio refuses although its documentation allows it.
     pub(crate) fn extension(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) {
         self.push(ProblemWeight::Extension, at, code, message.into());
     }
 
-    /// Adds a finding of a part that was read apart.
+    /// Adds a finding of a part that was parsed on its own.
     pub(crate) fn take(&mut self, mut item: ReadProblem) {
         item.at = item.at.start + self.base..item.at.end + self.base;
         self.items.push(item);
@@ -111,14 +113,14 @@ impl Findings {
 }
 
 impl ReadProblem {
-    /// What fio does with the text.
-    pub(crate) fn fio(&mut self, note: impl Into<String>) -> &mut Self {
+    /// Sets fio's behaviour.
+    pub(crate) fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = note.into();
         self
     }
 
-    /// What to write instead.
-    pub(crate) fn write(&mut self, remedy: impl Into<String>) -> &mut Self {
+    /// Sets what to write instead.
+    pub(crate) fn remedy(&mut self, remedy: impl Into<String>) -> &mut Self {
         self.remedy = remedy.into();
         self
     }

@@ -1,23 +1,23 @@
-//! Whole numbers, sizes and times with fio's rules for units.
+//! Parses integers, sizes and times by fio's rules for units.
 
 use units::Nanos;
 
 use super::Findings;
 
-/// Units of a number, with and without suffix.
+/// Unit of a number without suffix, and the suffixes it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberUnit {
-    /// Bytes or a plain count, with size suffixes; `kb_base` is 1024 or 1000.
+    /// Bytes or a count, with size suffixes; `kb_base` is 1024 or 1000.
     Count { kb_base: u32 },
-    /// Time; the bare number counts seconds.
+    /// Seconds, with time suffixes.
     Seconds,
-    /// Time; the bare number counts microseconds.
+    /// Microseconds, with time suffixes.
     Micros,
 }
 
-/// A number as fio reads it: counts as they are, times in microseconds, in 64-bit two's complement.
+/// Parses a number as fio does: counts unscaled, times in microseconds, in 64-bit two's complement.
 ///
-/// A share of so many per cent comes out as fio keeps it: `-1 - share`.
+/// A percentage is returned in fio's encoding, `-1 - percent`.
 pub(crate) fn read(text: &str, unit: NumberUnit, findings: &mut Findings) -> Option<i64> {
     let body = text.trim_start();
     let blanks = text.len() - body.len();
@@ -29,11 +29,11 @@ pub(crate) fn read(text: &str, unit: NumberUnit, findings: &mut Findings) -> Opt
         NumberUnit::Count { kb_base } => count(text, value, kb_base, findings),
         NumberUnit::Seconds | NumberUnit::Micros => time(text, value, unit, findings),
     };
-    complain_about_rest(text, blanks, digits, unit, findings);
+    report_ignored_rest(text, blanks, digits, unit, findings);
     Some(scaled)
 }
 
-/// A whole number without units, as fio reads switches.
+/// Parses an integer without unit, as fio reads switches.
 pub(crate) fn bare(text: &str, findings: &mut Findings) -> Option<i64> {
     let body = text.trim_start();
     let (value, digits) = leading_integer(body)?;
@@ -46,23 +46,23 @@ pub(crate) fn bare(text: &str, findings: &mut Findings) -> Option<i64> {
     Some(value)
 }
 
-/// Microseconds as [`Nanos`]; what fio takes for an endless time becomes one.
+/// Converts microseconds; negative numbers, which are endless to fio, become the longest time.
 pub(crate) fn micros(us: i64) -> Nanos {
     Nanos::from_micros(us as u64)
 }
 
-/// Refuses what is no number.
+/// Reports that `text` is not a number.
 pub(super) fn refuse(text: &str, findings: &mut Findings) {
     let missing = text.trim().is_empty();
     let message = if missing { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
     let finding = findings.fault(0..text.len(), "not-a-number", message);
     if text.contains('(') {
-        finding.write("write the result of the calculation");
+        finding.remedy("write the result of the calculation");
     }
 }
 
-/// The number at the start of `text` and how many bytes it takes: decimal, or hexadecimal where `0x` stands anywhere in
-/// it up to the next comma.
+/// Parses the integer at the start of `text` and returns it with its length in bytes: hexadecimal if `0x` occurs
+/// anywhere before the next comma, else decimal.
 fn leading_integer(text: &str) -> Option<(i64, usize)> {
     let sign = usize::from(text.starts_with(['-', '+']));
     let negative = text.starts_with('-');
@@ -84,8 +84,8 @@ fn is_hexadecimal(text: &str) -> bool {
     element.contains("0x") || element.contains("0X")
 }
 
-/// Applies a size suffix. fio looks for it behind a sign and decimal digits counted from the very first character,
-/// so that a leading blank or `0x` hides it.
+/// Applies a size suffix. fio expects it after an optional sign and decimal digits from the very first character, so a
+/// leading blank or `0x` hides it.
 fn count(whole: &str, value: i64, kb_base: u32, findings: &mut Findings) -> i64 {
     let element = &whole[..whole.find(',').unwrap_or(whole.len())];
     let start = usize::from(whole.starts_with('-'));
@@ -114,13 +114,13 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
     let letter = &whole[at..=at];
     let read = value.wrapping_mul(1000_i64.wrapping_pow(power as u32));
     findings
-        .quirk(0..at + 3, "iec-unit", format!("fio reads `{}` as decimal units", &whole[at..at + 3]))
-        .fio(format!("fio reads {read}: unless `kb_base=1000` is set, its `KiB` is 1000 bytes and its `k` 1024"))
-        .write(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
+        .quirk(0..at + 3, "iec-unit", format!("fio takes `{}` for decimal units", &whole[at..at + 3]))
+        .note(format!("fio reads {read}: its `KiB` counts in thousands unless `kb_base=1000` is set, its `k` in 1024"))
+        .remedy(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
-/// Applies a time suffix. fio looks for it behind all digits and dashes; a suffix that is no letter is none at all,
-/// and one that it does not know counts microseconds.
+/// Applies a time suffix. fio expects it after all digits and dashes, ignores one that does not begin with a letter,
+/// and takes an unknown one for microseconds.
 fn time(text: &str, value: i64, unit: NumberUnit, findings: &mut Findings) -> i64 {
     let element = &text[..text.find(',').unwrap_or(text.len())];
     let at = element.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(element.len());
@@ -148,7 +148,7 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
     let read = if factor == 1_000 { "milliseconds" } else { "microseconds" };
     let finding = findings
         .quirk(at..element.len(), "time-unit", format!("`{}` is not a unit of time", &element[at..]))
-        .fio(format!("fio reads {value} {read}"));
+        .note(format!("fio reads {value} {read}"));
     let meant = match suffix.trim_end_matches(['s', '.']) {
         "sec" | "second" => Some(format!("{value}s")),
         "min" | "minute" => Some(format!("{value}m")),
@@ -156,14 +156,12 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
         "day" => Some(format!("{value}d")),
         _ => None,
     };
-    match meant {
-        Some(text) => finding.write(format!("write `{text}`")),
-        None => finding.write("use one of `us`, `ms`, `s`, `m`, `h`, `d`"),
-    };
+    let units = "use one of `us`, `ms`, `s`, `m`, `h`, `d`";
+    finding.remedy(meant.map_or_else(|| units.to_owned(), |text| format!("write `{text}`")));
 }
 
-/// Complains about whatever fio silently leaves unread behind the number.
-fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUnit, findings: &mut Findings) {
+/// Reports what fio silently ignores after the number.
+fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUnit, findings: &mut Findings) {
     let end = text.find(',').unwrap_or(text.len());
     let number_end = (blanks + digits).min(end);
     let rest = &text[number_end..end];
@@ -172,39 +170,39 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
     } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
         findings
             .quirk(0..end, "hexadecimal", format!("`{}` has no `0x` of its own", &text[..end]))
-            .fio("fio reads it as hexadecimal, because `0x` appears later in the list")
-            .write("write one number");
+            .note("fio reads it as hexadecimal, because `0x` stands further on")
+            .remedy("write one number");
     } else if rest.starts_with('.') {
         findings
             .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
-            .fio(format!("fio reads `{}` and ignores the rest, including its unit", &text[..number_end]))
-            .write("write a whole number of a smaller unit");
+            .note(format!("fio reads `{}` and drops the rest, its unit too", &text[..number_end]))
+            .remedy("write a whole number of a smaller unit");
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
     }
     if text.starts_with('-') && !matches!(unit, NumberUnit::Count { .. }) {
         findings
             .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
-            .fio("fio reads a huge positive number");
+            .note("fio keeps it as an enormous positive number");
     }
 }
 
 fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) {
     let (number, rest) = (&text[..number_end], &text[number_end..end]);
     findings
-        .quirk(number_end..end, "trailing-text", format!("`{rest}` after the number has no meaning"))
-        .fio(format!("fio reads `{number}` and ignores the rest"))
-        .write(format!("write `{number}`"));
+        .quirk(number_end..end, "trailing-text", format!("`{rest}` behind the number means nothing"))
+        .note(format!("fio reads `{number}` and drops the rest"))
+        .remedy(format!("write `{number}`"));
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
     let finding = findings.quirk(0..blanks, "leading-blank", "a space precedes the value");
     if rest.is_empty() {
-        finding.fio("fio keeps the space as part of the value");
+        finding.note("fio keeps the blank as part of the value");
     } else {
-        finding.fio(format!("fio reads {}, without the unit `{rest}`: the space hides it", &text[blanks..number_end]));
+        finding.note(format!("fio reads {}, without the unit `{rest}`: the blank hides it", &text[blanks..number_end]));
     }
-    finding.write(format!("write `{}` directly after `=`", text.trim()));
+    finding.remedy(format!("write `{}` directly behind `=`", text.trim()));
 }
 
 fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {
@@ -217,12 +215,12 @@ fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {
         NumberUnit::Count { .. } => {
             lower.strip_prefix(['k', 'm', 'g', 't', 'p']).is_some_and(|tail| IEC_TAILS.contains(&tail))
         }
-        // Letters are judged as units of time already.
+        // `time` has already reported unknown units.
         NumberUnit::Seconds | NumberUnit::Micros => rest.starts_with(|c: char| c.is_ascii_alphabetic()),
     }
 }
 
-/// Endings after the letter of a size.
+/// Size suffixes after their first letter.
 const IEC_TAILS: [&str; 4] = ["", "b", "i", "ib"];
 
 #[cfg(test)]
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn kb_base_1000_turns_the_units_round() {
+    fn kb_base_1000_swaps_the_bases() {
         for (text, want) in [("4KiB", 4096), ("4kb", 4000), ("4Ki", 4000), ("4k", 4000)] {
             assert_eq!(value(text, NumberUnit::Count { kb_base: 1000 }), (Some(want), vec![]), "{text}");
         }
@@ -303,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn text_that_is_no_number_is_refused() {
         for text in ["", "k", "foo", "(4*1024)", "--4k", "9223372036854775808", "é"] {
             let (got, found) = value(text, NumberUnit::Count { kb_base: 1024 });
             assert_eq!((got, found), (None, vec!["not-a-number"]), "{text}");

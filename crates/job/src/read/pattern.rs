@@ -1,12 +1,12 @@
-//! Byte patterns: `0xhex`, decimal numbers, `"text"` and `%o` for the offset, in any order.
+//! Parses byte patterns: `0xhex`, decimal numbers, `"text"` and `%o` for the offset, in any order.
 
 use super::Findings;
 use crate::model::VerifyPattern;
 
-/// The longest pattern that fio takes, in bytes.
+/// Maximum length of a pattern in fio.
 const PATTERN_MAX_BYTES: usize = 512;
 
-/// Decodes `text`; `offsets` tells whether `%o` is allowed.
+/// Decodes `text`; `offsets` permits `%o`.
 pub(crate) fn read(text: &str, offsets: bool, findings: &mut Findings) -> Option<VerifyPattern> {
     let mut pattern = VerifyPattern::default();
     let mut at = 0;
@@ -30,14 +30,14 @@ fn refuse(text: &str, at: usize, findings: &mut Findings) {
     let finding = findings.fault(at..text.len(), "pattern", format!("`{}` is not a pattern", &text[at..]));
     if text[at..].starts_with('\'') {
         finding
-            .fio("fio reads the bytes of that file; Fathom does not yet")
-            .write("write the bytes as `0x…` or \"text\"");
+            .note("fio reads the bytes of that file; Fathom does not yet")
+            .remedy("write the bytes as `0x…` or \"text\"");
     } else {
-        finding.write("write `0xdeadbeef`, a number, or text in double quotes");
+        finding.remedy("write `0xdeadbeef`, a number, or text in double quotes");
     }
 }
 
-/// Decodes the first piece of `rest` and says how many bytes of text it took.
+/// Decodes the first piece of `rest` and returns its length in bytes.
 fn piece(rest: &str, offsets: bool, pattern: &mut VerifyPattern) -> Option<usize> {
     if let Some(quoted) = rest.strip_prefix('"') {
         let end = quoted.find('"')?;
@@ -55,7 +55,7 @@ fn piece(rest: &str, offsets: bool, pattern: &mut VerifyPattern) -> Option<usize
     decimal(rest, pattern)
 }
 
-/// Hexadecimal digits, two a byte in the order written; an odd first digit is a byte of its own.
+/// Decodes hexadecimal digits, two per byte in the order written; an odd first digit is a byte of its own.
 fn hexadecimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
     let digits = &rest[2..];
     let length = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
@@ -70,9 +70,9 @@ fn hexadecimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
     (length > 0).then_some(2 + length)
 }
 
-/// A decimal number of 32 bits, least byte first, in as many bytes as it needs; negative ones in four.
+/// Decodes a 32-bit decimal number into little-endian bytes: as few as it needs, four if negative.
 ///
-/// A zero that begins `0x` belongs to the next piece: `-120xff` is -12 and 0xff.
+/// The zero of a following `0x` belongs to the next piece: `-120xff` is -12 and 0xff.
 fn decimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
     let blanks = rest.len() - rest.trim_start().len();
     let body = &rest[blanks..];
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_those_that_fio_writes() {
+    fn bytes_match_those_that_fio_writes() {
         let cases: &[(&str, &[u8])] = &[
             ("0xfff", &[0x0f, 0xff]),
             ("12", &[12]),
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn offsets_leave_eight_bytes() {
+    fn an_offset_takes_eight_bytes() {
         let pattern = read("0xff%o\"x\"", true, &mut Findings::default());
         let bytes = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 0, b'x'];
         assert_eq!(pattern, Some(VerifyPattern { bytes, offsets: vec![1] }));
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn text_that_is_no_pattern_is_refused() {
         for text in ["", "abc", "0x", "'file'", "%o", "4294967295", "\"open", "0x1234 "] {
             let mut findings = Findings::default();
             assert_eq!(read(text, false, &mut findings), None, "{text}");

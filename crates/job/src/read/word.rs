@@ -1,11 +1,11 @@
-//! Values that are one of a few words.
+//! Parses values that are one of a few words.
 
 use super::Findings;
 use units::closest;
 
-/// The word among `words` that `text` equals up to its first `,` or `:`, and the argument behind that.
+/// Returns the word that `text` equals up to its first `,` or `:`, and the text after that.
 ///
-/// Case matters, and so does a blank before the word: fio refuses both.
+/// As in fio, the case must match and there must be no blank before the word.
 pub(crate) fn read<'a>(
     text: &'a str,
     words: &[&'static str],
@@ -18,14 +18,10 @@ pub(crate) fn read<'a>(
     }
     let finding = findings.fault(0..text.len(), "unknown-value", unknown(head));
     let bare = head.trim();
-    match words
-        .iter()
-        .find(|word| word.eq_ignore_ascii_case(bare))
-        .copied()
-        .or_else(|| closest(bare, words.iter().copied()))
-    {
-        Some(word) => finding.write(format!("write `{word}`")),
-        None => finding.write(format!("one of {}", words.join(", "))),
+    let same = words.iter().copied().find(|word| word.eq_ignore_ascii_case(bare));
+    match same.or_else(|| closest(bare, words.iter().copied())) {
+        Some(word) => finding.remedy(format!("write `{word}`")),
+        None => finding.remedy(format!("one of {}", words.join(", "))),
     };
     None
 }

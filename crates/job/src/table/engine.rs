@@ -1,88 +1,66 @@
 //! Options of engines.
 
-use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, accepted, in_category, int, later, switch, word};
+use super::spec::OptionKind::{Bool, Int, Text, Word};
+use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{BufferMemory, Engine};
 use crate::read::Findings;
 
-pub(super) static OPTIONS: &[OptionSpec] = &in_category(
-    Category::Engine,
-    [
-        OptionSpec::new("ioengine", OptionKind::Text, Setter::Special(ioengine), "I/O engine.").default("psync"),
-        switch("direct", "0", "Bypass the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
-        switch("buffered", "1", "Use the page cache; the opposite of `direct`.", |d, on| {
-            d.job.engine.direct = !on;
-        }),
-        later("atomic", OptionKind::Bool, "Issue atomic writes (RWF_ATOMIC); implies `direct`.").default("0"),
-        int("iodepth", (1, ANY), "Queue depth: the number of operations kept in flight.", |d, n| {
-            d.job.pace.iodepth = n as u32
-        })
+pub(super) static OPTIONS: &[OptionSpec] = &[
+    special("ioengine", Text, ioengine, "Which engine carries out operations.").default("psync"),
+    switch("direct", "0", "Bypass the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
+    switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| d.job.engine.direct = !on),
+    later("atomic", Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
+    int("iodepth", (1, ANY), "How many operations are kept in flight.", |d, n| d.job.pace.iodepth = n as u32)
         .default("1"),
-        int(
-            "iodepth_batch",
-            (0, ANY),
-            "Number of operations to submit at once, 0 for all available; chosen automatically by default.",
-            |d, n| {
-                d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 });
-            },
-        )
-        .alias(&["iodepth_batch_submit"]),
-        int(
-            "iodepth_batch_complete_min",
-            (0, ANY),
-            "Minimum number of completions to collect at once; 0 to poll.",
-            |d, n| {
-                d.job.pace.batch_complete_min = n as u32;
-            },
-        )
-        .alias(&["iodepth_batch_complete"])
-        .default("1"),
-        int(
-            "iodepth_batch_complete_max",
-            (0, ANY),
-            "Maximum number of completions to collect at once; all by default.",
-            |d, n| {
-                d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
-            },
-        ),
-        int("iodepth_low", (0, ANY), "Refill the queue only when this few operations are in flight.", |d, n| {
-            d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
-        }),
-        later("serialize_overlap", OptionKind::Bool, "Delay operations that overlap one in flight.").default("0"),
-        later(
-            "io_submit_mode",
-            OptionKind::Word(&["inline", "offload"]),
-            "Submit from the worker or from helper threads.",
-        )
+    int(
+        "iodepth_batch",
+        (0, ANY),
+        "Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.",
+        |d, n| d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 }),
+    )
+    .alias(&["iodepth_batch_submit"]),
+    int("iodepth_batch_complete_min", (0, ANY), "Collect at least this many at a time; 0 to poll.", |d, n| {
+        d.job.pace.batch_complete_min = n as u32;
+    })
+    .alias(&["iodepth_batch_complete"])
+    .default("1"),
+    int("iodepth_batch_complete_max", (0, ANY), "Collect at most this many at a time; without it, all.", |d, n| {
+        d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
+    }),
+    int("iodepth_low", (0, ANY), "Refill only when this few are left in flight.", |d, n| {
+        d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
+    }),
+    later("serialize_overlap", Bool, "Hold back operations that overlap one in flight.").default("0"),
+    later("io_submit_mode", Word(&["inline", "offload"]), "Submit from the worker or from helper threads.")
         .default("inline"),
-        word(
-            "mem",
-            &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
-            "Type of memory for buffers.",
-            |d, w, _, _| d.job.engine.mem = memory(w),
-        )
-        .alias(&["iomem"])
-        .default("malloc"),
-        int("iomem_align", (0, ANY), "Alignment of buffers in bytes; never below 4096 in Fathom.", |d, n| {
-            d.job.engine.iomem_align = n as u32;
-        })
-        .alias(&["mem_align"])
-        .default("0"),
-        later("hugepage-size", OptionKind::Int(0, ANY), "Size of the huge pages that buffers use.").default("2097152"),
-        accepted(
-            "clocksource",
-            OptionKind::Word(&["gettimeofday", "clock_gettime", "cpu"]),
-            "Clock for latencies.",
-            "Fathom uses the fastest clock that is exact",
-        ),
-        accepted(
-            "gtod_cpu",
-            OptionKind::Int(0, ANY),
-            "CPU dedicated to reading the clock.",
-            "reading the clock is cheap",
-        ),
-    ],
-);
+    word(
+        "mem",
+        &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
+        "Where buffers come from.",
+        |d, w, _, _| d.job.engine.mem = memory(w),
+    )
+    .alias(&["iomem"])
+    .default("malloc"),
+    int("iomem_align", (0, ANY), "Alignment of buffers in bytes; never below 4096 in Fathom.", |d, n| {
+        d.job.engine.iomem_align = n as u32;
+    })
+    .alias(&["mem_align"])
+    .default("0"),
+    later("hugepage-size", Int(0, ANY), "Size of the huge pages that buffers use.").default("2097152"),
+    accepted(
+        "clocksource",
+        Word(&["gettimeofday", "clock_gettime", "cpu"]),
+        "Which clock times operations.",
+        "Fathom uses the fastest clock that is exact",
+    ),
+    accepted(
+        "gtod_cpu",
+        Int(0, ANY),
+        "A processor that does nothing but read the clock.",
+        "reading the clock is cheap",
+    ),
+];
 
 fn memory(word: &str) -> BufferMemory {
     match word {
@@ -95,70 +73,20 @@ fn memory(word: &str) -> BufferMemory {
     }
 }
 
-/// The engines of fio that Fathom does not have.
-const FOREIGN: &[&str] = &[
-    "cpuio",
-    "net",
-    "netsplice",
-    "ftruncate",
-    "filecreate",
-    "filestat",
-    "filedelete",
-    "dircreate",
-    "dirstat",
-    "dirdelete",
-    "exec",
-    "page_fault",
-    "falloc",
-    "e4defrag",
-    "splice",
-    "mtd",
-    "sg",
-    "io_uring_cmd",
-    "rdma",
-    "rbd",
-    "rados",
-    "gfapi",
-    "gfapi_async",
-    "libhdfs",
-    "http",
-    "libiscsi",
-    "nfs",
-    "dfs",
-    "ime_psync",
-    "ime_psyncv",
-    "ime_aio",
-    "libpmem",
-    "pmemblk",
-    "dev-dax",
-    "libzbc",
-    "xnvme",
-    "libblkio",
-    "libcufile",
-    "libhipfile",
-    "windowsaio",
-    "solarisaio",
-    "guasi",
-    "external",
-];
+/// fio's engines that Fathom does not support, separated by blanks.
+const FOREIGN: &str = "\
+    cpuio net netsplice ftruncate filecreate filestat filedelete dircreate dirstat dirdelete exec page_fault \
+    falloc e4defrag splice mtd sg io_uring_cmd rdma rbd rados gfapi gfapi_async libhdfs http libiscsi nfs dfs \
+    ime_psync ime_psyncv ime_aio libpmem pmemblk dev-dax libzbc xnvme libblkio libcufile libhipfile windowsaio \
+    solarisaio guasi external";
 
-/// All engines that Fathom has.
-pub(crate) const ENGINES: [Engine; 12] = [
-    Engine::IoUring,
-    Engine::Libaio,
-    Engine::Psync,
-    Engine::Sync,
-    Engine::Vsync,
-    Engine::Pvsync,
-    Engine::Pvsync2,
-    Engine::Posixaio,
-    Engine::Mmap,
-    Engine::Nbd,
-    Engine::Null,
-    Engine::Model,
-];
+/// All engines that Fathom supports.
+pub(crate) const ENGINES: [Engine; 12] = {
+    use Engine::{IoUring, Libaio, Mmap, Model, Nbd, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
+    [IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Nbd, Null, Model]
+};
 
-/// The canonical name of the engine that a job calls `name`.
+/// Resolves an alias of an engine.
 pub(crate) fn engine_name(name: &str) -> &str {
     if name == "linuxaio" { Engine::Libaio.name() } else { name }
 }
@@ -172,15 +100,15 @@ fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     }
     draft.engine_known = false;
     let names = ENGINES.map(Engine::name);
-    if FOREIGN.contains(&name) {
+    if FOREIGN.split(' ').any(|foreign| foreign == name) {
         findings
             .fault(0..text.len(), "not-supported", format!("fio's engine `{name}` is not supported yet"))
-            .write(format!("one of {}", names.join(", ")));
+            .remedy(format!("one of {}", names.join(", ")));
     } else {
         let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
         match units::closest(name.trim(), names.into_iter()) {
-            Some(near) => finding.write(format!("write `{near}`")),
-            None => finding.write(format!("one of {}", names.join(", "))),
+            Some(near) => finding.remedy(format!("write `{near}`")),
+            None => finding.remedy(format!("one of {}", names.join(", "))),
         };
     }
 }

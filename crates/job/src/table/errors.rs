@@ -1,101 +1,75 @@
 //! Options of error handling, traces and zones.
 
 use super::Status;
-use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, in_category, later, word};
+use super::spec::OptionKind::{Bool, Floats, Int, Long, Size, Text, Word};
+use super::spec::{ANY, OptionSpec, Setter, later, word};
 
-pub(super) static OPTIONS: &[OptionSpec] = &in_category(
-    Category::Other,
-    [
-        word(
-            "continue_on_error",
-            &["none", "read", "write", "io", "verify", "all", "0", "1"],
-            "Continue after errors of this kind, and count them.",
-            |d, w, _, _| {
-                let all = matches!(w, "all" | "1");
-                d.job.on_error.continue_on_read = all || matches!(w, "read" | "io");
-                d.job.on_error.continue_on_write = all || matches!(w, "write" | "io");
-                d.job.on_error.continue_on_verify = all || w == "verify";
-            },
-        )
+pub(super) static OPTIONS: &[OptionSpec] = &[
+    word(
+        "continue_on_error",
+        &["none", "read", "write", "io", "verify", "all", "0", "1"],
+        "Go on after errors of this kind and count them.",
+        |d, w, _, _| {
+            let all = matches!(w, "all" | "1");
+            d.job.on_error.continue_on_read = all || matches!(w, "read" | "io");
+            d.job.on_error.continue_on_write = all || matches!(w, "write" | "io");
+            d.job.on_error.continue_on_verify = all || w == "verify";
+        },
+    )
+    .default("none"),
+    later("ignore_error", Text, "Errors that do not count, for reads, writes and checks."),
+    later("error_dump", Bool, "Print every error that is ignored.").default("0"),
+    later("write_iolog", Text, "Write a trace of all operations to this file."),
+    later("read_iolog", Text, "Repeat the operations of this trace."),
+    later("read_iolog_chunked", Bool, "Read the trace piece by piece.").default("0"),
+    later("replay_no_stall", Bool, "Repeat a trace as fast as it goes.").default("0"),
+    later("replay_redirect", Text, "Repeat a trace on this device."),
+    later("replay_scale", Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
+    later("replay_align", Int(0, ANY), "Align the offsets of a trace to this."),
+    later("replay_time_scale", Int(1, ANY), "Pace of a trace in per cent.").default("100"),
+    later("replay_skip", Text, "Leave out these kinds of operation of a trace."),
+    later("merge_blktrace_file", Text, "Where merged traces go."),
+    later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Pace of each merged trace in per cent."),
+    later("merge_blktrace_iters", Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
+    later("zonemode", Word(&["none", "strided", "zbd"]), "How the file is divided into zones.").default("none"),
+    later("zonesize", Long(0), "Length of a zone.").default("0"),
+    later("zonecapacity", Long(0), "How much of each zone can be used.").default("0"),
+    later("zonerange", Long(0), "Distance from zone to zone.").default("0"),
+    later("zoneskip", Size, "How much is left out between zones.").default("0"),
+    later("read_beyond_wp", Bool, "Permit reads behind a zone's write pointer.").default("0"),
+    later("max_open_zones", Int(0, 4096), "How many zones are written to at once.").default("0"),
+    later("job_max_open_zones", Int(0, 4096), "How many zones one worker writes to at once.").default("0"),
+    later("ignore_zone_limits", Bool, "Do not heed the device's limits on zones.").default("0"),
+    later("zone_reset_threshold", Floats(0.0, 1.0), "How full the device may be before zones are reset."),
+    later("zone_reset_frequency", Floats(0.0, 1.0), "How often zones are reset."),
+    later("recover_zbd_write_error", Bool, "Go on after a write to a zone has failed."),
+    later("write_zone_remainder", Bool, "Fill the short ends of zones instead of finishing them."),
+    later("fdp", Bool, "Tell the device where data belongs (FDP).").default("0"),
+    later("dataplacement", Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
+        .alias(&["data_placement"])
         .default("none"),
-        later("ignore_error", OptionKind::Text, "Error numbers to ignore, for reads, writes and verification."),
-        later("error_dump", OptionKind::Bool, "Print ignored errors.").default("0"),
-        later("write_iolog", OptionKind::Text, "Write a trace of all operations to this file."),
-        later("read_iolog", OptionKind::Text, "Repeat the operations of this trace."),
-        later("read_iolog_chunked", OptionKind::Bool, "Read the trace piece by piece.").default("0"),
-        later("replay_no_stall", OptionKind::Bool, "Repeat a trace as fast as it goes.").default("0"),
-        later("replay_redirect", OptionKind::Text, "Repeat a trace on this device."),
-        later("replay_scale", OptionKind::Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
-        later("replay_align", OptionKind::Int(0, ANY), "Align the offsets of a trace to this."),
-        later("replay_time_scale", OptionKind::Int(1, ANY), "Replay speed as a percentage.").default("100"),
-        later("replay_skip", OptionKind::Text, "Leave out these kinds of operation of a trace."),
-        later("merge_blktrace_file", OptionKind::Text, "Where merged traces go."),
-        later(
-            "merge_blktrace_scalars",
-            OptionKind::Floats(f64::MIN, f64::MAX),
-            "Replay speed of each merged trace as a percentage.",
-        ),
-        later("merge_blktrace_iters", OptionKind::Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
-        later("zonemode", OptionKind::Word(&["none", "strided", "zbd"]), "How the file is divided into zones.")
-            .default("none"),
-        later("zonesize", OptionKind::Long(0), "Length of a zone.").default("0"),
-        later("zonecapacity", OptionKind::Long(0), "How much of each zone can be used.").default("0"),
-        later("zonerange", OptionKind::Long(0), "Distance from zone to zone.").default("0"),
-        later("zoneskip", OptionKind::Size, "How much is left out between zones.").default("0"),
-        later("read_beyond_wp", OptionKind::Bool, "Permit reads behind a zone's write pointer.").default("0"),
-        later("max_open_zones", OptionKind::Int(0, 4096), "How many zones are written to at once.").default("0"),
-        later("job_max_open_zones", OptionKind::Int(0, 4096), "How many zones one worker writes to at once.")
-            .default("0"),
-        later("ignore_zone_limits", OptionKind::Bool, "Do not heed the device's limits on zones.").default("0"),
-        later(
-            "zone_reset_threshold",
-            OptionKind::Floats(0.0, 1.0),
-            "How full the device may be before zones are reset.",
-        ),
-        later("zone_reset_frequency", OptionKind::Floats(0.0, 1.0), "How often zones are reset."),
-        later("recover_zbd_write_error", OptionKind::Bool, "Go on after a write to a zone has failed."),
-        later("write_zone_remainder", OptionKind::Bool, "Fill the short ends of zones instead of finishing them."),
-        later("fdp", OptionKind::Bool, "Tell the device where data belongs (FDP).").default("0"),
-        later("dataplacement", OptionKind::Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
-            .alias(&["data_placement"])
-            .default("none"),
-        later(
-            "plid_select",
-            OptionKind::Word(&["random", "roundrobin", "scheme"]),
-            "Order in which placement IDs are used.",
-        )
+    later("plid_select", Word(&["random", "roundrobin", "scheme"]), "Which placement comes next.")
         .alias(&["fdp_pli_select"])
         .default("roundrobin"),
-        later("plids", OptionKind::Text, "Placement IDs to use.").alias(&["fdp_pli"]),
-        later("dp_scheme", OptionKind::Text, "File that maps offsets to placements."),
-        profile("threads", "Workers of `profile=tiobench`."),
-        profile("block", "Block size of `profile=tiobench`."),
-        profile("numruns", "Runs of `profile=tiobench`."),
-        profile("dir", "Directory of `profile=tiobench`."),
-        profile("device-names", "Devices of `profile=act`."),
-        profile("load", "Load of `profile=act`."),
-        profile("test-duration", "Length of `profile=act`."),
-        profile("threads-per-queue", "Workers for each device of `profile=act`."),
-        profile("read-req-num-512-blocks", "Size of the reads of `profile=act`."),
-        profile("large-block-op-kbytes", "Size of the large operations of `profile=act`."),
-        profile("prep", "Prepare the devices for `profile=act`."),
-        OptionSpec::new(
-            "flow_watermark",
-            OptionKind::Int(0, ANY),
-            Setter::Nothing,
-            "Maximum drift between the jobs of a flow.",
-        )
+    later("plids", Text, "Placements that are used.").alias(&["fdp_pli"]),
+    later("dp_scheme", Text, "File that maps offsets to placements."),
+    profile("threads", "Workers of `profile=tiobench`."),
+    profile("block", "Block size of `profile=tiobench`."),
+    profile("numruns", "Runs of `profile=tiobench`."),
+    profile("dir", "Directory of `profile=tiobench`."),
+    profile("device-names", "Devices of `profile=act`."),
+    profile("load", "Load of `profile=act`."),
+    profile("test-duration", "Length of `profile=act`."),
+    profile("threads-per-queue", "Workers for each device of `profile=act`."),
+    profile("read-req-num-512-blocks", "Size of the reads of `profile=act`."),
+    profile("large-block-op-kbytes", "Size of the large operations of `profile=act`."),
+    profile("prep", "Prepare the devices for `profile=act`."),
+    OptionSpec::new("flow_watermark", Int(0, ANY), Setter::Nothing, "How far jobs of a flow may drift apart.")
         .status(Status::Deprecated),
-        OptionSpec::new(
-            "rwmixcycle",
-            OptionKind::Int(0, ANY),
-            Setter::Nothing,
-            "Time that a mix stays with one direction.",
-        )
+    OptionSpec::new("rwmixcycle", Int(0, ANY), Setter::Nothing, "How long a mix stays with one direction.")
         .status(Status::Removed),
-    ],
-);
+];
 
 const fn profile(name: &'static str, doc: &'static str) -> OptionSpec {
-    OptionSpec::new(name, OptionKind::Text, Setter::Nothing, doc).status(Status::Profile)
+    OptionSpec::new(name, Text, Setter::Nothing, doc).status(Status::Profile)
 }

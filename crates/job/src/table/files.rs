@@ -2,129 +2,87 @@
 
 use units::Bytes;
 
-use super::spec::{
-    ANY, Category, OptionKind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word,
-};
+use super::spec::OptionKind::{Bool, Long, Text, Word};
+use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
 use crate::model::{Fallocate, FileOrder, FileService, OpenSync};
 use crate::names;
 use crate::read::number::NumberUnit;
-use crate::read::{Findings, lists, skew};
+use crate::read::{Findings, distribution, lists};
 
-pub(super) static OPTIONS: &[OptionSpec] = &in_category(
-    Category::Files,
-    [
-        OptionSpec::new(
-            "filename",
-            OptionKind::Text,
-            Setter::Special(filename),
-            "Files or devices, separated by `:` (a colon in a name is `\\:`).",
-        ),
-        text("directory", "Directories for relative names, separated by `:`; clones use them in turn.", |d, value| {
-            d.job.files.directories = names::split(value);
-        }),
-        text(
-            "filename_format",
-            "Template of generated file names; $jobname, $jobnum and $filenum are replaced.",
-            |d, value| {
-                d.job.files.filename_format = value.to_owned();
-            },
-        )
-        .default("$jobname.$jobnum.$filenum"),
-        int("nrfiles", (0, ANY), "Number of files of each worker; `size` is divided among them.", |d, n| {
-            d.job.files.nrfiles = (n as u32).max(1);
-        })
-        .alias(&["nr_files"])
+pub(super) static OPTIONS: &[OptionSpec] = &[
+    special("filename", Text, filename, "Files or devices, separated by `:` (a colon in a name is `\\:`)."),
+    text("directory", "Directories for relative names, separated by `:`; clones take turns.", |d, value| {
+        d.job.files.directories = names::split(value);
+    }),
+    text("filename_format", "Template of generated names, of $jobname, $jobnum and $filenum.", |d, value| {
+        d.job.files.filename_format = value.to_owned();
+    })
+    .default("$jobname.$jobnum.$filenum"),
+    int("nrfiles", (0, ANY), "How many files each worker makes; `size` is divided among them.", |d, n| {
+        d.job.files.nrfiles = (n as u32).max(1);
+    })
+    .alias(&["nr_files"])
+    .default("1"),
+    int("openfiles", (0, ANY), "How many files are open at once at most; all unless set.", |d, n| {
+        d.job.files.openfiles = u32::try_from(n).ok().filter(|&files| files > 0);
+    }),
+    word("file_service_type", FILE_ORDERS, "Which file comes next.", file_service).default("roundrobin"),
+    special("filesize", Long(1), filesize, "Size of each file, or a range `low-high`."),
+    switch("create_on_open", "0", "Make files when they are opened, not before the run.", |d, on| {
+        d.job.files.create_on_open = on;
+    }),
+    word(
+        "fallocate",
+        &["none", "native", "posix", "keep", "truncate", "0", "1"],
+        "How space is reserved before a file is written.",
+        |d, w, _, _| d.job.files.fallocate = fallocate(w),
+    )
+    .default("native"),
+    switch("overwrite", "0", "Write a file in full before the run, so that writes never extend it.", |d, on| {
+        d.job.files.overwrite = on;
+    }),
+    switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| d.job.files.invalidate = on),
+    word("sync", &["none", "0", "sync", "1", "dsync"], "Open files with O_SYNC or O_DSYNC.", |d, w, _, _| {
+        d.job.files.open_sync = match w {
+            "sync" | "1" => OpenSync::Sync,
+            "dsync" => OpenSync::Dsync,
+            _ => OpenSync::None,
+        };
+    })
+    .default("none"),
+    switch("allow_file_create", "1", "Permit making files that do not exist.", |d, on| {
+        d.job.files.allow_file_create = on;
+    }),
+    switch("allow_mounted_write", "0", "Permit writes to a mounted device.", |d, on| {
+        d.job.files.allow_mounted_write = on;
+    }),
+    accepted(
+        "create_serialize",
+        Bool,
+        "Make the files of one job after those of another.",
+        "files are made one after the other",
+    )
+    .default("1"),
+    accepted("create_fsync", Bool, "Flush each file after it is made.", "files are flushed after they are made")
         .default("1"),
-        int("openfiles", (0, ANY), "Maximum number of files open at the same time; all by default.", |d, n| {
-            d.job.files.openfiles = u32::try_from(n).ok().filter(|&files| files > 0);
-        }),
-        word("file_service_type", FILE_ORDERS, "Order in which files are used.", file_service).default("roundrobin"),
-        OptionSpec::new(
-            "filesize",
-            OptionKind::Long(1),
-            Setter::Special(filesize),
-            "Size of each file, or a range `low-high`.",
-        ),
-        switch("create_on_open", "0", "Create files when they are opened, not before the run.", |d, on| {
-            d.job.files.create_on_open = on;
-        }),
-        word(
-            "fallocate",
-            &["none", "native", "posix", "keep", "truncate", "0", "1"],
-            "Method of preallocating a file before it is laid out.",
-            |d, w, _, _| d.job.files.fallocate = fallocate(w),
-        )
-        .default("native"),
-        switch("overwrite", "0", "Write each file in full before the run, so that writes never extend it.", |d, on| {
-            d.job.files.overwrite = on;
-        }),
-        switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| {
-            d.job.files.invalidate = on;
-        }),
-        word("sync", &["none", "0", "sync", "1", "dsync"], "Open files with O_SYNC or O_DSYNC.", |d, w, _, _| {
-            d.job.files.open_sync = match w {
-                "sync" | "1" => OpenSync::Sync,
-                "dsync" => OpenSync::Dsync,
-                _ => OpenSync::None,
-            };
-        })
+    later("create_only", Bool, "Make the files and run nothing.").default("0"),
+    later("file_append", Bool, "Begin at the end of the files.").default("0"),
+    later("fill_device", Bool, "Write until there is no space left.").alias(&["fill_fs"]).default("0"),
+    later("pre_read", Bool, "Read the files into the cache before the run.").default("0"),
+    later("unlink", Bool, "Remove the files after the job.").default("0"),
+    later("unlink_each_loop", Bool, "Remove the files after each loop of the job.").default("0"),
+    later("fadvise_hint", Word(&["0", "1", "random", "sequential", "noreuse"]), "Tell the kernel the pattern.")
+        .default("1"),
+    later("write_hint", Word(&["none", "short", "medium", "long", "extreme"]), "Expected life of the data.")
         .default("none"),
-        switch("allow_file_create", "1", "Permit the creation of files that do not exist.", |d, on| {
-            d.job.files.allow_file_create = on;
-        }),
-        switch("allow_mounted_write", "0", "Permit writes to a mounted device.", |d, on| {
-            d.job.files.allow_mounted_write = on;
-        }),
-        accepted(
-            "create_serialize",
-            OptionKind::Bool,
-            "Create the files of one job after those of another.",
-            "files are made one after the other",
-        )
+    later("lockfile", Word(&["none", "exclusive", "readwrite"]), "Lock files while they are used.").default("none"),
+    later("filetype", Word(&["none", "file", "block", "char"]), "Take all files for this type.").default("none"),
+    later("opendir", Text, "Use every file below this directory."),
+    accepted("unique_filename", Bool, "Keep the names of network clients apart.", "there are no network clients")
         .default("1"),
-        accepted(
-            "create_fsync",
-            OptionKind::Bool,
-            "Call fsync on each file after it is created.",
-            "files are flushed after they are made",
-        )
-        .default("1"),
-        later("create_only", OptionKind::Bool, "Create the files, and run nothing.").default("0"),
-        later("file_append", OptionKind::Bool, "Start at the end of the files.").default("0"),
-        later("fill_device", OptionKind::Bool, "Write until the device or filesystem is full.")
-            .alias(&["fill_fs"])
-            .default("0"),
-        later("pre_read", OptionKind::Bool, "Read the files into the page cache before the run.").default("0"),
-        later("unlink", OptionKind::Bool, "Remove the files after the job.").default("0"),
-        later("unlink_each_loop", OptionKind::Bool, "Remove the files after each loop of the job.").default("0"),
-        later(
-            "fadvise_hint",
-            OptionKind::Word(&["0", "1", "random", "sequential", "noreuse"]),
-            "Advise the kernel of the access pattern (posix_fadvise).",
-        )
-        .default("1"),
-        later(
-            "write_hint",
-            OptionKind::Word(&["none", "short", "medium", "long", "extreme"]),
-            "Expected lifetime of the data (write hint).",
-        )
-        .default("none"),
-        later("lockfile", OptionKind::Word(&["none", "exclusive", "readwrite"]), "Lock files while they are in use.")
-            .default("none"),
-        later("filetype", OptionKind::Word(&["none", "file", "block", "char"]), "Treat all files as this type.")
-            .default("none"),
-        later("opendir", OptionKind::Text, "Use all files below this directory."),
-        accepted(
-            "unique_filename",
-            OptionKind::Bool,
-            "Make file names unique per network client.",
-            "there are no network clients",
-        )
-        .default("1"),
-    ],
-);
+];
 
 const FILE_ORDERS: &[&str] = &["random", "zipf", "pareto", "normal", "gauss", "roundrobin", "sequential"];
 
@@ -138,7 +96,7 @@ fn fallocate(word: &str) -> Fallocate {
     }
 }
 
-/// fio adds names to those that were given before, also to those given for all jobs.
+/// Adds file names. fio keeps those given before, including those in global sections.
 fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let files = &mut draft.job.files;
     if !files.filenames.is_empty() {
@@ -146,27 +104,27 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         let given = format!("{}{}", names.join(":"), if more { ":…" } else { "" });
         findings
             .quirk(0..text.len(), "more-files", format!("`{given}` was given before"))
-            .fio("fio uses those files too, and divides `size` among them all")
-            .write("name all files of a job in one place, separated by `:`");
+            .note("fio uses those files too, and divides `size` among them all")
+            .remedy("name all files of a job in one place, separated by `:`");
     }
     files.filenames.extend(names::split(text));
     if files.filenames.len() > FILENAMES_MAX {
         files.filenames.truncate(FILENAMES_MAX);
         findings
             .fault(0..text.len(), "too-many-files", format!("a job has at most {FILENAMES_MAX} file names"))
-            .write("divide the files among several jobs, or write `nrfiles`");
+            .remedy("divide the files among several jobs, or write `nrfiles`");
     }
     files.nrfiles = files.filenames.len() as u32;
 }
 
-/// The argument is the shape of a distribution, else how many operations a file gets at a time.
+/// Sets the order of files. The argument is a parameter of the distribution, else the number of operations per file.
 fn file_service(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
     let text = argument.unwrap_or("");
     let mut switch_every = 1;
     let order = match word {
-        "zipf" => skew::exponent(text, findings).map(FileOrder::Zipf),
-        "pareto" => skew::power(text, findings).map(FileOrder::Pareto),
-        "normal" | "gauss" => skew::deviation(text, findings).map(FileOrder::Normal),
+        "zipf" => distribution::exponent(text, findings).map(FileOrder::Zipf),
+        "pareto" => distribution::power(text, findings).map(FileOrder::Pareto),
+        "normal" | "gauss" => distribution::deviation(text, findings).map(FileOrder::Normal),
         other => {
             switch_every = lists::leading_count(text, findings).max(1);
             Some(match other {
@@ -199,7 +157,7 @@ fn filesize(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         }
     });
     if !any && findings.items.is_empty() {
-        findings.fault(0..text.len(), "out-of-range", "a file has at least one byte").write("write for example `64k`");
+        findings.fault(0..text.len(), "out-of-range", "a file has at least one byte").remedy("write for example `64k`");
     }
     draft.job.files.filesize = Some((ends.0.min(ends.1), ends.0.max(ends.1)));
 }

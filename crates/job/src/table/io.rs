@@ -1,153 +1,111 @@
 //! Options of direction, block sizes and payload.
 
-use super::spec::{ANY, Category, OptionKind, OptionSpec, Setter, flag, in_category, later, share, switch, word};
+use super::spec::OptionKind::{Bool, Floats, Int, Long, Ranges, Text, Word};
+use super::spec::{ANY, OptionSpec, Setter, flag, later, share, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Direction, Generator};
 use crate::read::number::NumberUnit;
-use crate::read::{Findings, lists, number, pattern, skew};
+use crate::read::{Findings, distribution, lists, number, pattern};
 
-pub(super) static OPTIONS: &[OptionSpec] = &in_category(
-    Category::Pattern,
-    [
-        word("rw", DIRECTIONS, "I/O pattern: reads, writes or trims, sequential or random.", rw)
-            .alias(&["readwrite"])
-            .default("read"),
-        share("rwmixread", "Percentage of reads in a mix.", |d, n| d.job.pattern.set_read_percent(n as u32))
-            .default("50"),
-        share("rwmixwrite", "Percentage of writes in a mix; the later of the two options applies.", |d, n| {
-            d.job.pattern.set_read_percent(100_u32.wrapping_sub(n as u32));
-        })
+pub(super) static OPTIONS: &[OptionSpec] = &[
+    word("rw", DIRECTIONS, "Reads, writes or trims, in sequence or at random.", rw)
+        .alias(&["readwrite"])
+        .default("read"),
+    share("rwmixread", "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.set_read_percent(n as u32))
         .default("50"),
-        OptionSpec::new(
-            "bs",
-            OptionKind::Long(1),
-            Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.bs, slot, last, &n)),
-            "Block size; up to three values separated by commas for reads, writes and trims.",
-        )
-        .alias(&["blocksize"])
-        .default("4096"),
-        OptionSpec::new(
-            "bsrange",
-            OptionKind::Ranges,
-            Setter::Special(bsrange),
-            "Range of block sizes, in multiples of the lower bound.",
-        )
+    share("rwmixwrite", "Share of writes in a mix, in per cent; the later of the two counts.", |d, n| {
+        d.job.pattern.set_read_percent(100_u32.wrapping_sub(n as u32));
+    })
+    .default("50"),
+    OptionSpec::new(
+        "bs",
+        Long(1),
+        Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.bs, slot, last, &n)),
+        "Size of each operation, for reads, writes and trims separated by commas.",
+    )
+    .alias(&["blocksize"])
+    .default("4096"),
+    special("bsrange", Ranges, bsrange, "Sizes anywhere between two, in multiples of the lower.")
         .alias(&["blocksize_range"]),
-        OptionSpec::new(
-            "bssplit",
-            OptionKind::Text,
-            Setter::Special(bssplit),
-            "Block sizes with a percentage each: `4k/60:64k/40`.",
-        ),
-        flag("bs_unaligned", "Permit block sizes of any number of bytes within the range.", |d, on| {
-            d.job.pattern.bs_unaligned = on;
-        })
+    special("bssplit", Text, bssplit, "Sizes with a share each: `4k/60:64k/40`."),
+    flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| d.job.pattern.bs_unaligned = on)
         .alias(&["blocksize_unaligned"]),
-        OptionSpec::new(
-            "ba",
-            OptionKind::Long(1),
-            Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.align, slot, last, &Some(n))),
-            "Alignment of offsets, by default the smallest block size.",
-        )
-        .alias(&["blockalign"]),
-        later(
-            "bs_is_seq_rand",
-            OptionKind::Bool,
-            "Interpret the two block sizes as sequential and random instead of read and write.",
-        )
-        .default("0"),
-        flag("norandommap", "Permit a block to be accessed again before all blocks were accessed once.", |d, on| {
-            d.job.pattern.norandommap = on
-        }),
-        OptionSpec::new(
-            "softrandommap",
-            OptionKind::Bool,
-            Setter::Nothing,
-            "Continue without a block map if there is no memory for one.",
-        )
-        .status(super::Status::Accepted("the map always fits"))
-        .default("0"),
-        word(
-            "random_generator",
-            &["tausworthe", "lfsr", "tausworthe64"],
-            "Generator of random offsets; `lfsr` avoids repeats without a map.",
-            |d, w, _, _| {
-                d.job.pattern.generator = match w {
-                    "lfsr" => Generator::Lfsr,
-                    "tausworthe64" => Generator::Tausworthe64,
-                    _ => Generator::Tausworthe,
-                };
-            },
-        )
-        .default("tausworthe"),
-        OptionSpec::new(
-            "random_distribution",
-            OptionKind::Word(skew::WORDS),
-            Setter::Special(random_distribution),
-            "Distribution of random offsets; up to three values separated by commas for reads, writes and trims.",
-        )
-        .default("random"),
-        later("random_sequence_stride", OptionKind::Bool, "Spread the `sequence` distribution over the file.")
-            .default("0"),
-        OptionSpec::new(
-            "percentage_random",
-            OptionKind::Int(0, 100),
-            Setter::Slots(percentage_random),
-            "Percentage of random offsets in a random pattern.",
-        )
-        .default("100,100,100"),
-        switch("randrepeat", "1", "Use the same random sequence in every run.", |d, on| d.job.pattern.randrepeat = on)
-            .alias(&["allrandrepeat"]),
-        OptionSpec::new(
-            "randseed",
-            OptionKind::Long(0),
-            Setter::Number(|d, n| d.job.pattern.randseed = Some(n)),
-            "Seed for all random choices of the job; overrides `randrepeat`.",
-        )
-        .default("0x89"),
-        later(
-            "rw_sequencer",
-            OptionKind::Word(&["sequential", "identical"]),
-            "Order of offsets within a run of `rw=…:N`.",
-        )
+    OptionSpec::new(
+        "ba",
+        Long(1),
+        Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.align, slot, last, &Some(n))),
+        "Offsets are multiples of this instead of the least size.",
+    )
+    .alias(&["blockalign"]),
+    later("bs_is_seq_rand", Bool, "Take two sizes for sequential and random, not for reads and writes.").default("0"),
+    flag("norandommap", "Blocks may come again before all have come once.", |d, on| d.job.pattern.norandommap = on),
+    OptionSpec::new(
+        "softrandommap",
+        Bool,
+        Setter::Nothing,
+        "Go on without a map of blocks where there is no memory for one.",
+    )
+    .status(super::Status::Accepted("the map always fits"))
+    .default("0"),
+    word(
+        "random_generator",
+        &["tausworthe", "lfsr", "tausworthe64"],
+        "How random offsets are drawn; `lfsr` needs no map to avoid repeats.",
+        |d, w, _, _| {
+            d.job.pattern.generator = match w {
+                "lfsr" => Generator::Lfsr,
+                "tausworthe64" => Generator::Tausworthe64,
+                _ => Generator::Tausworthe,
+            };
+        },
+    )
+    .default("tausworthe"),
+    special(
+        "random_distribution",
+        Word(distribution::WORDS),
+        random_distribution,
+        "Where random offsets fall, for reads, writes and trims separated by commas.",
+    )
+    .default("random"),
+    later("random_sequence_stride", Bool, "Spread the `sequence` distribution over the file.").default("0"),
+    OptionSpec::new(
+        "percentage_random",
+        Int(0, 100),
+        Setter::Slots(percentage_random),
+        "Share of random offsets in a random pattern, in per cent.",
+    )
+    .default("100,100,100"),
+    switch("randrepeat", "1", "The same offsets on every run.", |d, on| d.job.pattern.randrepeat = on)
+        .alias(&["allrandrepeat"]),
+    OptionSpec::new(
+        "randseed",
+        Long(0),
+        Setter::Number(|d, n| d.job.pattern.randseed = Some(n)),
+        "Seed of everything random in the job; overrides `randrepeat`.",
+    )
+    .default("0x89"),
+    later("rw_sequencer", Word(&["sequential", "identical"]), "How offsets go on within a run of `rw=…:N`.")
         .default("sequential"),
-        later("sprandom", OptionKind::Bool, "Precondition a flash device in one pass.").default("0"),
-        later("spr_num_regions", OptionKind::Int(0, ANY), "Number of regions of the `sprandom` pass.").default("100"),
-        later(
-            "spr_op",
-            OptionKind::Floats(f64::MIN, f64::MAX),
-            "Overprovisioning of the device as a fraction, for `sprandom`.",
-        )
+    later("sprandom", Bool, "Precondition a flash device in one pass.").default("0"),
+    later("spr_num_regions", Int(0, ANY), "Regions of that pass.").default("100"),
+    later("spr_op", Floats(f64::MIN, f64::MAX), "The device's overprovisioning as a share, for that pass.")
         .default("0.15"),
-        later("spr_cs", OptionKind::Long(0), "Cache size of the device in bytes, for `sprandom`.").default("0"),
-        flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),
-        flag("refill_buffers", "Fill the buffer with new random data before every write.", |d, on| {
-            d.job.payload.refill_buffers = on;
-        }),
-        switch("scramble_buffers", "1", "Modify each buffer slightly before every write.", |d, on| {
-            d.job.payload.scramble_buffers = on;
-        }),
-        OptionSpec::new(
-            "buffer_pattern",
-            OptionKind::Text,
-            Setter::Special(buffer_pattern),
-            "Fill buffers with this pattern.",
-        ),
-        later("buffer_compress_percentage", OptionKind::Int(0, 100), "Percentage by which buffers can be compressed."),
-        later("buffer_compress_chunk", OptionKind::Int(0, ANY), "Size of each compressible chunk of a buffer.")
-            .default("512"),
-        later("dedupe_percentage", OptionKind::Int(0, 100), "Percentage of buffers that duplicate others."),
-        later("dedupe_mode", OptionKind::Word(&["repeat", "working_set"]), "Source of duplicate buffers.")
-            .default("repeat"),
-        later(
-            "dedupe_working_set_percentage",
-            OptionKind::Int(0, 100),
-            "Size of the working set of duplicates, as a percentage.",
-        )
-        .default("5"),
-        later("dedupe_global", OptionKind::Bool, "Duplicate buffers across jobs too.").default("0"),
-    ],
-);
+    later("spr_cs", Long(0), "The device's cache in bytes, for that pass.").default("0"),
+    flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),
+    flag("refill_buffers", "Fill the buffer with new random bytes before every write.", |d, on| {
+        d.job.payload.refill_buffers = on;
+    }),
+    switch("scramble_buffers", "1", "Change each buffer a little before every write.", |d, on| {
+        d.job.payload.scramble_buffers = on;
+    }),
+    special("buffer_pattern", Text, buffer_pattern, "Write this pattern over and over."),
+    later("buffer_compress_percentage", Int(0, 100), "How far buffers can be compressed, in per cent."),
+    later("buffer_compress_chunk", Int(0, ANY), "Length of each compressible piece of a buffer.").default("512"),
+    later("dedupe_percentage", Int(0, 100), "Share of buffers that repeat others, in per cent."),
+    later("dedupe_mode", Word(&["repeat", "working_set"]), "Which buffers are repeated.").default("repeat"),
+    later("dedupe_working_set_percentage", Int(0, 100), "Size of the set that is repeated, in per cent.").default("5"),
+    later("dedupe_global", Bool, "Repeat buffers across jobs too.").default("0"),
+];
 
 const DIRECTIONS: &[&str] = &[
     "read",
@@ -181,12 +139,12 @@ fn rw(draft: &mut JobDraft, word: &'static str, argument: Option<&str>, findings
     }
 }
 
-/// Reads the bytes that a sequence skips after each operation.
+/// Parses the number of bytes that a sequence skips after each operation.
 fn skip(text: &str, findings: &mut Findings) -> i64 {
     number::read(text, NumberUnit::Count { kb_base: 1024 }, findings).unwrap_or(0)
 }
 
-/// Reads the number of sequential operations from each random offset: digits without units, in 32 bits.
+/// Parses the number of sequential operations from each random offset: digits without unit, in 32 bits.
 fn run(text: &str, findings: &mut Findings) -> i64 {
     let sign = usize::from(text.starts_with('-'));
     let digits = sign + text[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - sign);
@@ -194,10 +152,10 @@ fn run(text: &str, findings: &mut Findings) -> i64 {
     if digits < text.len() || sign > 0 || count == 0 {
         let finding = findings.quirk(0..text.len(), "out-of-range", format!("`{text}` is not a count of operations"));
         match count {
-            0 => finding.fio("fio never leaves the sequence that it begins"),
-            _ => finding.fio(format!("fio reads {count}")),
+            0 => finding.note("fio never leaves the sequence that it begins"),
+            _ => finding.note(format!("fio reads {count}")),
         };
-        finding.write("write a number from 1, without a unit");
+        finding.remedy("write a number from 1, without a unit");
     }
     i64::from(if count == 0 { u32::MAX } else { count })
 }
@@ -231,12 +189,12 @@ fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings
     if matches!(named, "random" | "zipf" | "pareto" | "normal") && parts.len() > 1 {
         findings
             .quirk(named.len()..text.len(), "unused-argument", "one without a value is for all kinds of operation")
-            .fio(format!("fio drops `{}`", &text[named.len()..]));
+            .note(format!("fio drops `{}`", &text[named.len()..]));
         parts.truncate(1);
     }
     for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
         let (word, argument) = part.split_once(':').map_or((part, None), |(word, rest)| (word, Some(rest)));
-        let Some(distribution) = findings.within(start, |f| skew::read(word, argument, f)) else { continue };
+        let Some(distribution) = findings.within(start, |f| distribution::read(word, argument, f)) else { continue };
         let last = if slot + 1 == parts.len() { 3 } else { slot + 1 };
         (slot..last).for_each(|at| *draft.job.pattern.distribution.slot(at) = distribution.clone());
     }

@@ -1,7 +1,7 @@
 //! The option table: every job option that fio knows, as data.
 //!
-//! Parser, help, `docs/options.md` and completions are made from it, so an option is described in one place only.
-//! An option that works carries the function that changes a job; one that does not says why.
+//! Parser, help, `docs/options.md` and completions are made from it. A supported option carries the function that sets
+//! it in a job, any other a status.
 
 mod engine;
 mod errors;
@@ -24,21 +24,27 @@ pub use spec::{Category, OptionKind, OptionSpec, Status};
 
 use units::closest;
 
-/// Every option, by category and within it in the order of the documentation.
+/// The options of each category, with its title in the reference.
+pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 10] = [
+    (Category::Jobs, "Jobs", process::OPTIONS),
+    (Category::Files, "Files", files::OPTIONS),
+    (Category::Extent, "How much and how long", extent::OPTIONS),
+    (Category::Pattern, "Pattern and data", io::OPTIONS),
+    (Category::Engine, "Engine", engine::OPTIONS),
+    (Category::Pace, "Pace and syncing", pace::OPTIONS),
+    (Category::Verify, "Verification", verify::OPTIONS),
+    (Category::Statistics, "Statistics and logs", stats::OPTIONS),
+    (Category::Other, "Errors, traces, zones and others", errors::OPTIONS),
+    (Category::Private, "Options of one engine", private::OPTIONS),
+];
+
+/// All options by category, within each in the order of the documentation.
 pub static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
-    let tables = [
-        process::OPTIONS,
-        files::OPTIONS,
-        extent::OPTIONS,
-        io::OPTIONS,
-        engine::OPTIONS,
-        pace::OPTIONS,
-        verify::OPTIONS,
-        stats::OPTIONS,
-        errors::OPTIONS,
-        private::OPTIONS,
-    ];
-    tables.concat()
+    let specs = |(category, _, options): &(Category, &str, &[OptionSpec])| {
+        let category = *category;
+        options.iter().map(move |spec| OptionSpec { category, ..*spec }).collect::<Vec<_>>()
+    };
+    TABLES.iter().flat_map(specs).collect()
 });
 
 static BY_NAME: LazyLock<BTreeMap<&'static str, Vec<&'static OptionSpec>>> = LazyLock::new(|| {
@@ -51,9 +57,7 @@ static BY_NAME: LazyLock<BTreeMap<&'static str, Vec<&'static OptionSpec>>> = Laz
     map
 });
 
-/// The option called `name`, by its name or an alias, that `engine` understands.
-///
-/// Options that belong to no engine come first.
+/// Returns the option with this name or alias that `engine` accepts: a general option, or else one of the engine.
 #[must_use]
 pub fn find(name: &str, engine: &str) -> Option<&'static OptionSpec> {
     let specs = BY_NAME.get(name)?;
@@ -61,18 +65,18 @@ pub fn find(name: &str, engine: &str) -> Option<&'static OptionSpec> {
     general.or_else(|| specs.iter().find(|spec| spec.engines.contains(&engine))).copied()
 }
 
-/// Every option called `name`, of whatever engine.
+/// Returns the options of all engines with this name or alias.
 #[must_use]
 pub fn find_all(name: &str) -> &'static [&'static OptionSpec] {
     BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// The names of the engines there are.
+/// Returns the names of the supported engines.
 pub fn engines() -> impl Iterator<Item = &'static str> {
     ENGINES.iter().map(|engine| engine.name())
 }
 
-/// The option name nearest to `name`, if one is near.
+/// Returns the option name closest to `name`, if any is close.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     closest(name, OPTIONS.iter().flat_map(OptionSpec::names))

@@ -1,4 +1,4 @@
-//! Description of one option.
+//! The description of an option, and constructors for common kinds.
 
 use units::Nanos;
 
@@ -6,14 +6,14 @@ use crate::draft::JobDraft;
 use crate::model::Size;
 use crate::read::Findings;
 
-/// Chapters of the option reference.
+/// Categories of options, each a section of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// Names, clones, groups, processors.
     Jobs,
-    /// Which files, and how they are made.
+    /// Files and how they are created.
     Files,
-    /// Which part of them, how much, how long.
+    /// Region, amount of data, run time.
     Extent,
     /// Directions, offsets, block sizes, buffers.
     Pattern,
@@ -25,9 +25,9 @@ pub enum Category {
     Verify,
     /// Statistics, logs, reports.
     Statistics,
-    /// Errors, traces, zones, and what fio keeps for itself.
+    /// Errors, traces, zones, and options without effect.
     Other,
-    /// Options that one engine alone understands.
+    /// Options of single engines.
     Private,
 }
 
@@ -36,109 +36,109 @@ pub enum Category {
 pub enum OptionKind {
     /// Any text.
     Text,
-    /// A whole number of 32 bits, with size suffixes, within these bounds.
+    /// A 32-bit integer with size suffixes, from a minimum to a maximum.
     Int(i64, i64),
-    /// A whole number of 64 bits, with size suffixes, and at least this.
+    /// A 64-bit integer with size suffixes and a minimum.
     Long(i64),
     /// Bytes, per cent of the file, or zones.
     Size,
-    /// Time in seconds unless a unit is given.
+    /// Time, in seconds if no unit is given.
     Seconds,
-    /// Time in microseconds unless a unit is given.
+    /// Time, in microseconds if no unit is given.
     Micros,
     /// 0 or 1.
     Bool,
-    /// 0, 1, or nothing, which is 1.
+    /// 0 or 1; without a value, 1.
     Flag,
-    /// One of these words, some with an argument behind `:`.
+    /// One of these words, some with an argument after `:`.
     Word(&'static [&'static str]),
     /// Up to three ranges `low-high`.
     Ranges,
-    /// Numbers with fractions, separated by `:`, within these bounds.
+    /// Decimal numbers separated by `:`, from a minimum to a maximum.
     Floats(f64, f64),
 }
 
 /// Support of an option in Fathom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It works.
+    /// The option works.
     Supported,
-    /// It is read and changes nothing, for this reason.
+    /// The option is accepted without effect, for this reason.
     Accepted(&'static str),
-    /// An option of fio that Fathom does not have yet; a value equal to the default is fine.
+    /// Fathom does not support the option yet; its default value is accepted.
     NotYet,
-    /// An option of fio's built-in profiles, which fio accepts in any job, where it means nothing.
+    /// An option of fio's built-in profiles, which fio accepts in any job and ignores.
     Profile,
-    /// fio has given it up and ignores it.
+    /// fio accepts the option for compatibility and ignores it.
     Deprecated,
-    /// fio has given it up and refuses it.
+    /// fio has removed the option and refuses it.
     Removed,
 }
 
-/// Function by which an option changes a job.
+/// Function that sets an option in a draft.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Setter {
-    /// Not at all.
+    /// None.
     Nothing,
-    /// By a switch.
+    /// From a switch.
     Switch(fn(&mut JobDraft, bool)),
-    /// By a number; of a list, the first counts.
+    /// From a number, the first of a list.
     Number(fn(&mut JobDraft, u64)),
-    /// By a number; of a list, the last counts.
+    /// From a number, the last of a list.
     Last(fn(&mut JobDraft, u64)),
-    /// By a number for reads, writes or trims (the slot), and for those behind it if it is the list's last.
+    /// From a number for the slot of reads, writes or trims, and for later slots if it is the last of its list.
     Slots(fn(&mut JobDraft, usize, bool, u64)),
-    /// By a size.
+    /// From a size.
     Size(fn(&mut JobDraft, Size)),
-    /// By a time.
+    /// From a time.
     Time(fn(&mut JobDraft, Nanos)),
-    /// By a text.
+    /// From a text.
     Text(fn(&mut JobDraft, &str)),
-    /// By a word and what stands behind its colon.
+    /// From a word and its argument after `:`.
     Word(fn(&mut JobDraft, &'static str, Option<&str>, &mut Findings)),
-    /// By numbers with fractions.
+    /// From decimal numbers.
     Floats(fn(&mut JobDraft, Vec<f64>)),
-    /// By a text that has a grammar of its own.
+    /// From a text with a grammar of its own.
     Special(fn(&mut JobDraft, &str, &mut Findings)),
 }
 
-/// One option.
+/// A job option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// Its canonical name, under which results repeat it.
+    /// Canonical name, which results repeat.
     pub name: &'static str,
-    /// Its other names.
+    /// Other names.
     pub aliases: &'static [&'static str],
-    /// How its value is written.
+    /// Syntax of the value.
     pub kind: OptionKind,
-    /// Its default as one would write it; empty where there is none.
+    /// Default in the syntax of job files; empty if there is none.
     pub default: &'static str,
-    /// What it does, in one sentence.
+    /// Description of one sentence.
     pub doc: &'static str,
-    /// Its chapter.
+    /// Category, set by [`super::OPTIONS`].
     pub category: Category,
-    /// The engines that understand it; empty where it belongs to none in particular.
+    /// Engines that accept it; empty for a general option.
     pub engines: &'static [&'static str],
-    /// Where it stands in Fathom.
+    /// Support in Fathom.
     pub status: Status,
     pub(crate) setter: Setter,
-    /// Why its numbers have bounds, for errors; empty where this goes without saying.
+    /// Reason for the bounds, for errors; empty if obvious.
     pub(crate) bounded_by: &'static str,
 }
 
 impl OptionSpec {
-    /// Its name, then its aliases.
+    /// Returns the name, then the aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// Whether its value may be left out.
+    /// Reports whether the value may be omitted.
     #[must_use]
     pub fn takes_no_value(&self) -> bool {
         matches!(self.kind, OptionKind::Flag) || LOG_PREFIXES.contains(&self.name)
     }
 
-    /// Whether writing `text` asks for what happens anyway.
+    /// Reports whether the value `text` has no effect because it is the default.
     pub(crate) fn is_default(&self, text: &str) -> bool {
         let off = matches!(self.kind, OptionKind::Bool | OptionKind::Flag | OptionKind::Int(..) | OptionKind::Long(_));
         let none = matches!(self.kind, OptionKind::Word(words) if words.contains(&"0"))
@@ -180,18 +180,14 @@ impl OptionSpec {
     pub(super) const fn engines(self, engines: &'static [&'static str]) -> Self {
         Self { engines, ..self }
     }
-
-    pub(super) const fn category(self, category: Category) -> Self {
-        Self { category, ..self }
-    }
 }
 
-/// An option that Fathom does not have yet.
+/// An option that Fathom does not support yet.
 pub(super) const fn later(name: &'static str, kind: OptionKind, doc: &'static str) -> OptionSpec {
     OptionSpec::new(name, kind, Setter::Nothing, doc).status(Status::NotYet)
 }
 
-/// An option that changes nothing, for a reason.
+/// An option without effect, for a reason.
 pub(super) const fn accepted(
     name: &'static str,
     kind: OptionKind,
@@ -201,21 +197,11 @@ pub(super) const fn accepted(
     OptionSpec::new(name, kind, Setter::Nothing, doc).status(Status::Accepted(reason))
 }
 
-/// Prefixes of log files may be left out: the job's name takes their place.
+/// Log options, whose prefix defaults to the job's name.
 const LOG_PREFIXES: [&str; 4] = ["write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"];
 
-/// The greatest 32-bit bound, which stands for none.
+/// No upper bound.
 pub(super) const ANY: i64 = i64::MAX;
-
-/// The same chapter for a whole table.
-pub(super) const fn in_category<const N: usize>(category: Category, mut options: [OptionSpec; N]) -> [OptionSpec; N] {
-    let mut i = 0;
-    while i < N {
-        options[i] = options[i].category(category);
-        i += 1;
-    }
-    options
-}
 
 pub(super) const fn flag(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, bool)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Flag, Setter::Switch(set), doc)
@@ -239,13 +225,23 @@ pub(super) const fn int(
     OptionSpec::new(name, OptionKind::Int(bounds.0, bounds.1), Setter::Number(set), doc)
 }
 
-/// A share in per cent; of a list, the last counts.
+/// A percentage, the last of a list.
 pub(super) const fn share(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, u64)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Int(0, 100), Setter::Last(set), doc)
 }
 
 pub(super) const fn text(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, &str)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Text, Setter::Text(set), doc)
+}
+
+/// An option whose text has a grammar of its own.
+pub(super) const fn special(
+    name: &'static str,
+    kind: OptionKind,
+    set: fn(&mut JobDraft, &str, &mut Findings),
+    doc: &'static str,
+) -> OptionSpec {
+    OptionSpec::new(name, kind, Setter::Special(set), doc)
 }
 
 pub(super) const fn word(

@@ -1,12 +1,12 @@
-//! A small world for tests: files and variables held in memory.
+//! Support for tests: files and variables in memory.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;
 
 use job::{Diagnostic, Dialect, HostSource, Job, Parsed, Plan, parse_file_text};
 
-/// Files and variables in memory, on a host with pages of 4 KiB, 1000 MiB and 4 processors.
+/// Files and variables in memory, on a host with 4 KiB pages, 1000 MiB and 4 processors.
 #[derive(Default)]
 pub struct World {
     pub files: BTreeMap<String, String>,
@@ -47,12 +47,12 @@ impl HostSource for World {
     }
 }
 
-/// Reads the text of a job file in a world without files and variables.
+/// Parses a job file on a host without files and variables.
 pub fn parse(text: &str, dialect: Dialect) -> Parsed<Plan> {
     parse_file_text("test.fio", text.as_bytes(), dialect, &World::default())
 }
 
-/// The only job of a text that fio accepts.
+/// Returns the only job of a text that fio accepts.
 pub fn fio_job(text: &str) -> Job {
     let parsed = parse(text, Dialect::Fio);
     assert!(!parsed.has_errors(), "{text:?}: {:?}", lines(&parsed.diagnostics));
@@ -60,17 +60,17 @@ pub fn fio_job(text: &str) -> Job {
     parsed.value.jobs.into_iter().next().expect("one job")
 }
 
-/// The codes of all diagnostics.
+/// Returns the codes of all diagnostics.
 pub fn codes(text: &str, dialect: Dialect) -> Vec<&'static str> {
     parse(text, dialect).diagnostics.iter().map(|d| d.code).collect()
 }
 
-/// The diagnostics as lines.
+/// Formats each diagnostic as a line.
 pub fn lines(diagnostics: &[Diagnostic]) -> Vec<String> {
     diagnostics.iter().map(ToString::to_string).collect()
 }
 
-/// The words of a command line.
+/// Splits a command line into arguments.
 pub fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }

@@ -1,21 +1,20 @@
 //! The issuer: decides the operations of one worker.
 
-mod in_order;
-mod lane;
-mod making;
+mod build;
+mod fast_path;
+mod overlap;
 mod replay;
 
-pub use making::map_bytes;
+pub use build::map_bytes;
 
 use std::collections::VecDeque;
 
 use job::Job;
-use units::Nanos;
 use units::random::Random;
+use units::{Nanos, OpKind};
 
-use crate::decision::{Decision, Next, WorkerIndex};
+use crate::decision::{Decision, FileExtent, Next, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::extent::FileExtent;
 use crate::files::JobLayout;
 use crate::limits::Limits;
 use crate::mix::Mix;
@@ -25,31 +24,31 @@ use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
 use crate::syncs::SyncSchedule;
-use crate::think::{Leave, Think};
+use crate::think::{Admission, Think};
 use crate::verify::{Checked, Mismatch, Verifier};
-use in_order::OverlappingWrites;
-use lane::Lane;
-use making::used_kinds;
+use build::used_kinds;
+use fast_path::FastPath;
+use overlap::OverlappingWrites;
 use replay::Replay;
-use units::OpKind;
 
-/// Decides, one after the other, the operations of one worker.
+/// Decides the operations of one worker, one at a time.
 ///
-/// The same job, worker, layout and seed give the same decisions, whatever the target; under a rate the instants
-/// too. Each decision that was issued has to be handed back to [`Issuer::complete`] once, whatever became of it.
+/// The same job, worker, layout and seed yield the same decisions on every target, and under a rate the same instants.
+/// The caller passes each issued decision to [`Issuer::complete`] once, whatever its outcome.
 #[derive(Clone, Debug)]
 pub struct Issuer {
-    lane: Lane,
-    attention: bool,
-    /// Caches forget the files whenever these are gone through anew.
+    fast_path: FastPath,
+    /// Whether to take the slow path: something may precede the next data operation ([`Self::before_data`]).
+    slow_path: bool,
+    /// Whether caches of the files are invalidated before each further pass.
     invalidates: bool,
-    /// The next operation begins such a pass.
-    anew: bool,
+    /// Whether the next operation begins such a pass.
+    begins_pass: bool,
     mix: Mix,
     pace: Pace,
     limits: Limits,
     sequence: u64,
-    /// Operations handed back; the difference to `sequence` is in flight.
+    /// Completed operations; `sequence` minus this is in flight.
     completed: u64,
     files: Vec<Cursor>,
     rules: OffsetRules,
@@ -58,17 +57,17 @@ pub struct Issuer {
     checks_reads: bool,
     syncs: Option<SyncSchedule>,
     writes: u64,
-    /// Rests after each pass over the files, so that it can be read back.
-    rests: bool,
-    /// This issuer as it was after the last rest, for deciding the same once more; `None` before the first.
-    since: Option<Box<Self>>,
+    /// Whether to stop after each pass over the files, so that it can be read back.
+    reads_back: bool,
+    /// This issuer as it was after the last read-back, from which to repeat its decisions; `None` before the first.
+    checkpoint: Option<Box<Self>>,
     phase: IssuerPhase,
-    /// The current loop began in the middle of a pass over the files, so it may go on with the next pass.
-    midway: bool,
+    /// Whether the current loop began within a pass over the files, so that it may continue with the next pass.
+    within_pass: bool,
     due_sync: Option<Decision>,
     think: Option<Think>,
     pairs: Option<PendingTrims>,
-    /// Writes that may overlap are verified: they have numbers, and do not overtake each other.
+    /// Present if overlapping writes are verified: they are numbered and do not overtake each other.
     order: Option<Box<OverlappingWrites>>,
     replay: Option<Replay>,
     payload: Payload,
@@ -76,7 +75,7 @@ pub struct Issuer {
     origin: Box<IssuerInputs>,
 }
 
-/// Independent random numbers for independent choices, so that one choice more or less leaves the others alone.
+/// Independent random numbers for independent choices, so that a change of one choice does not affect the others.
 #[derive(Clone, Debug)]
 struct Streams {
     kinds: Random,
@@ -88,15 +87,15 @@ struct Streams {
 enum IssuerPhase {
     /// Data operations are issued.
     Load,
-    /// A loop has ended: when all has completed, the files from this one on are synced.
+    /// A loop has ended. Once all operations have completed, the files from `next_file` on are synced.
     Closing { next_file: u32 },
-    /// A pass has ended: nothing comes before [`Issuer::resume`].
-    Resting,
-    /// Nothing comes any more.
+    /// A pass has ended: nothing is issued before [`Issuer::resume`].
+    ReadBack,
+    /// The job has ended.
     Done,
 }
 
-/// Trims whose writes have yet to be issued, in order.
+/// Trims whose writes are still to be issued, in order, with whether they have completed.
 #[derive(Clone, Debug, Default)]
 struct PendingTrims {
     waiting: VecDeque<(Decision, bool)>,
@@ -112,62 +111,62 @@ struct IssuerInputs {
 }
 
 impl Issuer {
-    /// The issuer of one worker. `seed` is the run's; a `randseed` of the job overrides it.
+    /// Creates the issuer of one worker. `seed` is the run's; a `randseed` of the job overrides it.
     ///
-    /// It issues no other kinds of data operation than [`Operations::of`] the job: with `verify_only` it reads what it would
-    /// have written where there is a method to verify by, and leaves out writes and trims where there is none.
+    /// It issues only the kinds of data operation in [`Operations::of`] the job. With `verify_only` it reads what it
+    /// would have written if there is a verification method, and omits writes and trims if there is none.
     ///
     /// # Errors
     ///
-    /// Where a region is smaller than a block, and where what is written could not be verified.
+    /// Fails if a region is smaller than a block or if the writes could not be verified.
     pub fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, WorkloadError> {
-        let mut issuer = Self::loading(job, worker, layout, seed)?;
+        let mut issuer = Self::for_load(job, worker, layout, seed)?;
         let operations = Operations::of(job);
         let written = job.pattern.direction.writes() && issuer.mix != Mix::Only(OpKind::Read);
         if job.verify.only && job.verify.method.is_some() && written {
             issuer.replay(u64::MAX);
         } else if !operations.includes_any_of(issuer.mix) {
-            (issuer.phase, issuer.attention) = (IssuerPhase::Done, true);
+            (issuer.phase, issuer.slow_path) = (IssuerPhase::Done, true);
         }
         Ok(issuer)
     }
 
-    /// What to do at `now`, which must not run backwards.
+    /// Decides what to do at `now`, which must not run backwards.
     #[inline(always)]
     pub fn next(&mut self, now: Nanos) -> Next {
-        if self.lane.is_open() {
-            return Next::Issue(self.next_in_lane(now));
+        if self.fast_path.is_open() {
+            return Next::Issue(self.next_on_fast_path(now));
         }
         self.next_of_any_kind(now)
     }
 
     #[inline(never)]
     fn next_of_any_kind(&mut self, now: Nanos) -> Next {
-        self.close_lane();
+        self.close_fast_path();
         loop {
-            if self.attention
-                && let Some(next) = self.attend(now)
+            if self.slow_path
+                && let Some(next) = self.before_data(now)
             {
                 return next;
             }
             if let Some(next) = self.next_data(now) {
-                return if self.attention { self.marked(next) } else { next };
+                return if self.slow_path { self.mark(next) } else { next };
             }
             self.end_loop();
         }
     }
 
-    /// Says of the first operation of another pass that it is that.
+    /// Marks the first operation of a further pass.
     #[cold]
-    fn marked(&mut self, next: Next) -> Next {
+    fn mark(&mut self, next: Next) -> Next {
         let next = match next {
-            Next::Issue(op) if std::mem::take(&mut self.anew) => Next::IssueAnew(op),
+            Next::Issue(op) if std::mem::take(&mut self.begins_pass) => Next::IssueAnew(op),
             other => other,
         };
-        self.in_order(next)
+        self.hold_overlapping(next)
     }
 
-    /// The next data operation; `None` when the files have been gone through.
+    /// Returns the next data operation; `None` at the end of a pass.
     #[inline(always)]
     fn next_data(&mut self, now: Nanos) -> Option<Next> {
         let (kind, intended) = match self.pace.turn(self.mix, &mut self.streams.kinds, now) {
@@ -178,7 +177,7 @@ impl Issuer {
         Some(Next::Issue(self.issue(kind, intended, file, offset, length)))
     }
 
-    /// File, offset and length of the next operation.
+    /// Returns file, offset and length of the next operation.
     #[inline(always)]
     fn place(&mut self, kind: OpKind) -> Option<(u32, u64, u32)> {
         let mut fresh = false;
@@ -198,14 +197,14 @@ impl Issuer {
         }
     }
 
-    /// Goes through the files once more, where the job does that within a loop. A pass that was `fresh` and has
-    /// no place for an operation is the last: the next would have none either.
+    /// Begins another pass if the job has several in a loop. A `fresh` pass without room for any operation is the last:
+    /// the next one would have none either.
     #[cold]
     fn begin_pass(&mut self, fresh: bool) -> bool {
         if fresh {
             self.limits.stop();
         }
-        let goes_on = self.limits.wraps() || std::mem::take(&mut self.midway);
+        let goes_on = self.limits.wraps || std::mem::take(&mut self.within_pass);
         if fresh || !goes_on {
             return false;
         }
@@ -217,14 +216,14 @@ impl Issuer {
         for file in &mut self.files {
             file.next_pass(&self.rules);
         }
-        self.go_anew();
+        self.mark_pass_start();
         self.picker.restart();
     }
 
-    /// The next operation is the first of a pass over all files, and not the first that there is.
-    pub(super) fn go_anew(&mut self) {
+    /// Marks the next operation as the first of a further pass.
+    pub(super) fn mark_pass_start(&mut self) {
         if self.invalidates {
-            (self.anew, self.attention) = (true, true);
+            (self.begins_pass, self.slow_path) = (true, true);
         }
     }
 
@@ -242,13 +241,13 @@ impl Issuer {
         if self.picker.is_limited() {
             self.retire_if_done(file);
         }
-        if self.attention {
+        if self.slow_path {
             self.follow_up(&op);
         }
         if self.limits.spend(length) {
             self.end_loop();
         }
-        self.open_lane();
+        self.open_fast_path();
         op
     }
 
@@ -264,11 +263,11 @@ impl Issuer {
     fn schedule_sync(&mut self, op: &Decision) {
         if let Some(kind) = self.syncs.as_mut().and_then(|syncs| syncs.after(op.kind)) {
             self.due_sync = Some(Decision { kind, length: 0, ..*op });
-            self.attention = true;
+            self.slow_path = true;
         }
     }
 
-    /// What an operation entails in jobs that do more than issue data.
+    /// Updates think time and pairs after an operation.
     fn follow_up(&mut self, op: &Decision) {
         if let Some(think) = &mut self.think {
             think.issued();
@@ -278,23 +277,23 @@ impl Issuer {
         }
     }
 
-    /// Has a file closed that has been gone through, before another is opened.
+    /// Closes a file at the end of its pass, before another one is opened.
     fn retire_if_done(&mut self, file: u32) {
         if self.files[file as usize].is_done() {
             self.picker.retire(file);
-            self.attention = true;
+            self.slow_path = true;
         }
     }
 
     #[cold]
     fn end_loop(&mut self) {
         self.phase = IssuerPhase::Closing { next_file: 0 };
-        self.attention = true;
+        self.slow_path = true;
     }
 
-    /// Everything that may come before the next data operation.
+    /// Returns what must happen before the next data operation, if anything.
     #[cold]
-    fn attend(&mut self, now: Nanos) -> Option<Next> {
+    fn before_data(&mut self, now: Nanos) -> Option<Next> {
         if let Some(file) = self.picker.take_retired() {
             return Some(Next::Close(file));
         }
@@ -312,30 +311,30 @@ impl Issuer {
         {
             return Some(next);
         }
-        if matches!(self.phase, IssuerPhase::Done | IssuerPhase::Resting) {
+        if matches!(self.phase, IssuerPhase::Done | IssuerPhase::ReadBack) {
             return Some(Next::Done);
         }
-        // A sync that was due when a loop ended is issued if there is another loop, and dropped otherwise.
+        // A sync that was due at the end of a loop is issued if there is another loop, else dropped.
         if let Some(sync) = self.due_sync.take() {
             return Some(self.issue_sync(Decision { intended: now, ..sync }));
         }
-        let held = self.hold(now);
-        if held.is_none() {
-            self.attention = self.anew || self.think.is_some() || self.pairs.is_some() || self.order.is_some();
+        let next = self.think_time(now);
+        if next.is_none() {
+            self.slow_path = self.begins_pass || self.think.is_some() || self.pairs.is_some() || self.order.is_some();
         }
-        held
+        next
     }
 
-    fn hold(&mut self, now: Nanos) -> Option<Next> {
+    fn think_time(&mut self, now: Nanos) -> Option<Next> {
         let in_flight = self.in_flight();
-        match self.think.as_mut()?.leave(now, in_flight) {
-            Leave::Granted => None,
-            Leave::Until(until) => Some(Next::Until(until)),
-            Leave::AfterAll => Some(Next::Blocked),
+        match self.think.as_mut()?.admit(now, in_flight) {
+            Admission::Granted => None,
+            Admission::Until(until) => Some(Next::Until(until)),
+            Admission::AfterAll => Some(Next::Blocked),
         }
     }
 
-    /// Ends a loop, and begins the next one if there is one.
+    /// Ends a loop and begins the next one, if any.
     fn close(&mut self, next_file: u32, now: Nanos) -> Option<Next> {
         if self.pairs.as_ref().is_some_and(|pairs| !pairs.waiting.is_empty()) {
             return Some(Next::Blocked);
@@ -347,29 +346,29 @@ impl Issuer {
             self.phase = IssuerPhase::Closing { next_file: next_file + 1 };
             return Some(self.issue_closing_sync(next_file, now));
         }
-        if self.rests_here() {
-            self.phase = IssuerPhase::Resting;
+        if self.read_back_is_due() {
+            self.phase = IssuerPhase::ReadBack;
             return Some(Next::Done);
         }
         self.next_loop();
         None
     }
 
-    /// Begins the next loop; false, and nothing comes any more, when there is none.
+    /// Begins the next loop. Returns false, and ends the job, if there is none.
     fn next_loop(&mut self) -> bool {
         if !self.limits.next_loop() {
             self.phase = IssuerPhase::Done;
             return false;
         }
         self.phase = IssuerPhase::Load;
-        self.midway = !self.files.iter().all(Cursor::is_done);
-        if !self.midway {
+        self.within_pass = !self.files.iter().all(Cursor::is_done);
+        if !self.within_pass {
             self.renew_files();
         }
         true
     }
 
-    /// Whether the loop that is ending ends with syncs.
+    /// Reports whether the current loop ends with syncs.
     fn syncs_at_end(&self) -> bool {
         let (sync, job) = (&self.origin.job.sync, &self.origin.job);
         let last = self.limits.is_last_loop();
@@ -382,25 +381,14 @@ impl Issuer {
         self.sequence += 1;
         if sync.closing || self.files[sync.file as usize].is_done() {
             self.picker.retire(sync.file);
-            self.attention = true;
+            self.slow_path = true;
         }
         Next::Issue(op)
     }
 
     fn issue_closing_sync(&mut self, file: u32, now: Nanos) -> Next {
         let pass = self.files[file as usize].pass;
-        let (kind, closing, checked) = (OpKind::Sync, true, false);
-        self.issue_sync(Decision {
-            intended: now,
-            offset: 0,
-            sequence: 0,
-            length: 0,
-            file,
-            pass,
-            kind,
-            checked,
-            closing,
-        })
+        self.issue_sync(Decision { intended: now, file, pass, closing: true, ..Decision::of(OpKind::Sync, 0) })
     }
 
     fn issue_paired(&mut self, trim: Decision, now: Nanos) -> Next {
@@ -411,11 +399,11 @@ impl Issuer {
         Next::Issue(op)
     }
 
-    /// An operation has completed, well or not, at `at` on the caller's clock.
+    /// Records that an operation completed or failed, at `at` on the caller's clock.
     #[inline]
     pub fn complete(&mut self, op: &Decision, at: Nanos) {
         self.completed += 1;
-        if self.attention {
+        if self.slow_path {
             self.after_completion(op, at);
         }
     }
@@ -425,7 +413,7 @@ impl Issuer {
     }
 
     fn after_completion(&mut self, op: &Decision, at: Nanos) {
-        self.ends_in_order(op);
+        self.release_overlapping(op);
         if let Some(pairs) = &mut self.pairs {
             pairs.completed(op);
         }
@@ -435,10 +423,10 @@ impl Issuer {
         }
     }
 
-    /// Issues no more data: what follows is what ends the job (its last writes of pairs, `end_fsync`), then
-    /// [`Next::Done`]. For a job whose `runtime` is over.
+    /// Stops issuing data, for a job whose `runtime` has elapsed. What remains are the last writes of pairs and
+    /// `end_fsync`, then [`Next::Done`].
     pub fn finish(&mut self) {
-        self.close_lane();
+        self.close_fast_path();
         self.limits.stop();
         self.replay = self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay });
         if self.phase == IssuerPhase::Load {
@@ -446,12 +434,12 @@ impl Issuer {
         }
     }
 
-    /// Fills a new buffer once, before its first use; `number` tells the worker's buffers apart.
+    /// Fills a new buffer once, before its first use. `number` differs between the worker's buffers.
     pub fn prepare(&self, number: u32, buffer: &mut [u8]) {
         self.payload.prepare(u64::from(number), buffer);
     }
 
-    /// Makes a buffer ready for the write `op`: `buffer` is exactly `op.length` bytes and was prepared before.
+    /// Fills a prepared buffer of exactly `op.length` bytes for the write `op`.
     #[inline]
     pub fn fill(&self, op: &Decision, buffer: &mut [u8]) {
         match &self.verifier {
@@ -460,47 +448,48 @@ impl Issuer {
         }
     }
 
-    /// Checks the data that `op`, a read with `checked` set, has brought.
+    /// Checks the data of `op`, a read with `checked` set.
     ///
     /// # Errors
     ///
-    /// The first block that is not what was written.
+    /// Returns the first block that is not what was written.
     pub fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
         self.verifier.as_mut().map_or(Ok(Checked::Good), |verifier| verifier.check(op, data))
     }
 
-    /// Whether other workers write to the same part of a file that this issuer reads back: a read may then be torn.
+    /// Reports whether other workers write to the region of a file that this issuer reads back, so that reads may be
+    /// torn.
     #[must_use]
     pub fn is_shared(&self, file: u32) -> bool {
         self.verifier.as_ref().is_some_and(|verifier| verifier.is_shared(file))
     }
 
-    /// How many reads are still to come of an issuer that reads back; zero of others.
+    /// Returns the number of reads left in a read-back; zero for other issuers.
     #[must_use]
     pub fn to_read_back(&self) -> u64 {
         self.replay.map_or(0, |replay| replay.reads)
     }
 
-    /// How many writes were issued.
+    /// Returns the number of writes issued.
     #[must_use]
     pub fn writes(&self) -> u64 {
-        if self.replay.is_some() { 0 } else { self.writes + self.lane.writes() }
+        if self.replay.is_some() { 0 } else { self.writes + self.fast_path.writes() }
     }
 
-    /// The nonce in the headers of verified blocks: that of the run, or what a job that only reads has learned. `None`
-    /// where blocks have no headers.
+    /// Returns the nonce in the headers of verified blocks: that of the run, or the one that a job that only reads has
+    /// found. `None` if blocks have no headers.
     #[must_use]
     pub fn nonce(&self) -> Option<u32> {
         self.verifier.as_ref().and_then(Verifier::nonce)
     }
 
-    /// The regions of the files, in the order in which decisions refer to them.
+    /// Returns the regions of the files, as indexed by decisions.
     #[must_use]
     pub fn regions(&self) -> &[FileExtent] {
         &self.origin.layout.files
     }
 
-    /// The most bytes of an operation: how large buffers have to be.
+    /// Returns the maximum length of an operation, which is the size of buffers in bytes.
     #[must_use]
     pub fn most_bytes(&self) -> u32 {
         let job = &self.origin.job;
@@ -512,12 +501,10 @@ impl Issuer {
 }
 
 impl PendingTrims {
-    /// The oldest trim, if it has completed: its write can follow.
+    /// Returns the oldest trim if it has completed, so that its write can follow.
     fn ready(&mut self) -> Option<Decision> {
-        if self.waiting.front().is_some_and(|(_, completed)| *completed) {
-            return self.waiting.pop_front().map(|(trim, _)| trim);
-        }
-        None
+        self.waiting.front().filter(|(_, completed)| *completed)?;
+        self.waiting.pop_front().map(|(trim, _)| trim)
     }
 
     fn completed(&mut self, op: &Decision) {

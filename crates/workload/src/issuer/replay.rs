@@ -1,15 +1,15 @@
-//! Repeats decided writes as reads, for verification.
+//! Repeats writes as reads, for verification.
 
 use job::{Direction, Engine, Job};
-use units::Nanos;
+use units::{Nanos, OpKind};
 
 use super::{Issuer, IssuerInputs, IssuerPhase};
 use crate::decision::{Decision, Next};
 use crate::offsets::Cursor;
-use crate::verify::{Latest, PassRange};
-use units::OpKind;
+use crate::verify::{LatestWrites, PassRange};
 
-/// Whether reads may come from a cache that the job wants emptied. Mappings are of the page cache, whatever `direct` says.
+/// Reports whether reads may come from a cache that the job invalidates. Mappings use the page cache even with
+/// `direct`.
 pub(super) fn caches(job: &Job) -> bool {
     job.files.invalidate && (!job.engine.direct || job.engine.engine == Engine::Mmap)
 }
@@ -18,105 +18,104 @@ pub(super) fn caches(job: &Job) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replay {
     pub(super) left: u64,
-    /// How many reads are still to come: fewer where blocks were written several times.
+    /// Reads left: fewer than `left` where blocks were written several times.
     pub(super) reads: u64,
-    /// Bytes that were read.
+    /// Bytes read so far.
     pub(super) bytes: u64,
 }
 
 impl Issuer {
-    /// An issuer that reads back and checks what this one has written since it last rested; `None` where there is
-    /// nothing to check.
+    /// Returns an issuer that reads back and checks what this one has written since the last read-back; `None` if there
+    /// is nothing to check.
     ///
-    /// No list of writes is kept: the decisions are made once more, and its writes come as reads.
+    /// No list of writes is kept: the new issuer repeats the decisions and turns writes into reads.
     #[must_use]
     pub fn verify_pass(&self) -> Option<Self> {
-        let before = self.since.as_ref().map_or(0, |since| since.writes);
+        let before = self.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.writes);
         let writes = self.writes().saturating_sub(before);
-        if !self.rests || self.replay.is_some() || writes == 0 {
+        if !self.reads_back || self.replay.is_some() || writes == 0 {
             return None;
         }
-        let mut issuer = match &self.since {
-            Some(since) => (**since).clone(),
+        let mut issuer = match &self.checkpoint {
+            Some(checkpoint) => (**checkpoint).clone(),
             None => {
                 let IssuerInputs { job, worker, layout, seed } = &*self.origin;
-                Self::loading(job, *worker, layout, *seed).ok()?
+                Self::for_load(job, *worker, layout, *seed).ok()?
             }
         };
         let passes = self.possible_passes(&issuer);
         issuer.replay(writes);
-        let latest = issuer.rules.may_overlap().then(|| issuer.rehearse());
+        let latest = issuer.rules.may_overlap().then(|| issuer.scan_writes());
         if let (Some(replay), Some((_, reads))) = (&mut issuer.replay, &latest) {
             replay.reads = *reads;
         }
-        // Also where offsets repeat, and there is no pass to begin: caches hold what was written.
+        // Also where offsets repeat and passes have no start: caches hold what was written.
         issuer.invalidates = caches(&self.origin.job);
-        issuer.go_anew();
-        issuer.picker.succeed(&self.picker);
+        issuer.mark_pass_start();
+        issuer.picker.take_over(&self.picker);
         if let Some(verifier) = &mut issuer.verifier {
-            verifier.demand(passes, latest.map(|(latest, _)| latest));
+            verifier.expect(passes, latest.map(|(latest, _)| latest));
         }
         Some(issuer)
     }
 
-    /// Goes through the writes that are to be read back. Returns which of them were the last to their blocks, and how many
-    /// reads it takes to read each block once.
-    fn rehearse(&self) -> (Latest, u64) {
-        let (mut issuer, mut latest, mut reads) = (self.clone(), Latest::default(), 0);
+    /// Repeats the writes to be read back. Returns the last write to each block, and the number of reads that read each
+    /// block once.
+    fn scan_writes(&self) -> (LatestWrites, u64) {
+        let (mut issuer, mut latest, mut reads) = (self.clone(), LatestWrites::default(), 0);
         let Some(verifier) = &self.verifier else { return (latest, reads) };
         loop {
             match issuer.replayed(Nanos::ZERO) {
-                Next::Issue(op) | Next::IssueAnew(op) => reads += u64::from(verifier.note(&mut latest, &op)),
+                Next::Issue(op) | Next::IssueAnew(op) => reads += u64::from(verifier.record(&mut latest, &op)),
                 Next::Close(_) => {}
                 Next::Until(_) | Next::Blocked | Next::Done => return (latest, reads),
             }
         }
     }
 
-    /// In which passes the blocks that were written since `start` may have been written last.
+    /// Returns the passes in which blocks written since `start` may have been written last.
     fn possible_passes(&self, start: &Self) -> PassRange {
-        let passes = |issuer: &Self| -> Vec<u32> { issuer.files.iter().map(|file| file.pass).collect() };
-        let first = passes(start).into_iter().min().unwrap_or(0);
-        PassRange { first, last: passes(self).into_iter().max().unwrap_or(first) }
+        let first = start.files.iter().map(|file| file.pass).min().unwrap_or(0);
+        PassRange { first, last: self.files.iter().map(|file| file.pass).max().unwrap_or(first) }
     }
 
-    /// Whether this is where to rest: at the end of a pass, and of all. Where no pass ends, loops without end are read
-    /// back one by one.
-    pub(super) fn rests_here(&self) -> bool {
+    /// Reports whether writes are read back here: at the end of a pass and of the job. Where no pass ends, endless
+    /// loops are read back one by one.
+    pub(super) fn read_back_is_due(&self) -> bool {
         let has_passes = self.rules.has_passes();
         let through = has_passes && self.files.iter().all(Cursor::is_done);
         let in_between = !has_passes && self.limits.is_endless();
-        self.rests && (through || in_between || self.limits.is_last_loop())
+        self.reads_back && (through || in_between || self.limits.is_last_loop())
     }
 
-    /// Goes on after a rest, in which `reader` has read back what was written; false where nothing is left to do.
+    /// Continues after `reader` has read back the last pass. Returns false if the job has ended.
     pub fn resume(&mut self, reader: Option<&Self>) -> bool {
-        if self.phase != IssuerPhase::Resting {
+        if self.phase != IssuerPhase::ReadBack {
             return false;
         }
         if let Some(reader) = reader {
-            self.picker.succeed(&reader.picker);
+            self.picker.take_over(&reader.picker);
             self.limits.read_back(reader.replay.map_or(0, |replay| replay.bytes));
         }
         if !self.next_loop() {
             return false;
         }
-        self.since = None;
-        self.since = Some(Box::new(self.clone()));
+        self.checkpoint = None;
+        self.checkpoint = Some(Box::new(self.clone()));
         true
     }
 
     pub(super) fn replay(&mut self, writes: u64) {
         self.replay = Some(Replay { left: writes, reads: writes, bytes: 0 });
-        self.pace.rehearse();
+        self.pace.start_at_zero();
         self.think = None;
         self.syncs = None;
         self.pairs = None;
         self.checks_reads = true;
-        self.attention = true;
+        self.slow_path = true;
     }
 
-    /// The next write, as a read.
+    /// Returns the next write as a read.
     pub(super) fn replayed(&mut self, now: Nanos) -> Next {
         let pairs = self.origin.job.pattern.direction == Direction::TrimWrite;
         let written = if pairs { OpKind::Trim } else { OpKind::Write };
@@ -135,7 +134,7 @@ impl Issuer {
                     }
                     if is_read {
                         let read = Decision { kind: OpKind::Read, intended: now, ..op };
-                        return self.marked(Next::Issue(read));
+                        return self.mark(Next::Issue(read));
                     }
                     self.completed += 1;
                 }

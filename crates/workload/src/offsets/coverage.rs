@@ -1,14 +1,13 @@
 //! Used blocks of a region, for mixed block sizes.
 //!
-//! One bit for each block, in leaves of 4096 blocks that exist only between the first and the last use of their
-//! blocks. Above them a few levels of summaries say which leaves are full, so that the next free block is found
-//! in a handful of steps however full the region is. 10 TiB at 4 KiB: 5 MB untouched, 350 MB with every leaf
-//! begun.
+//! A bitmap in leaves of 4096 blocks, which exist only between the first and the last use of their blocks. Summaries
+//! above them mark full leaves, so that the next free block is found in a few steps however full the region is. 10 TiB
+//! at 4 KiB take 5 MB untouched and 350 MB with every leaf in use.
 
 const WORD: u64 = u64::BITS as u64;
 const LEAF: u64 = WORD * WORD;
 
-/// The bits of 4096 blocks; a bit of `full` says that the word it stands for is full.
+/// Bits of 4096 blocks; each bit of `full` marks a full word.
 #[derive(Clone, Debug)]
 struct Leaf {
     full: u64,
@@ -28,7 +27,7 @@ impl Leaf {
         self.words[(bit / WORD) as usize] >> (bit % WORD) & 1 == 1
     }
 
-    /// The first free bit at or behind `from`.
+    /// Returns the first clear bit at or after `from`.
     fn free_from(&self, from: u64) -> Option<u64> {
         let (first, word) = (from / WORD, self.words[(from / WORD) as usize]);
         if let Some(bit) = first_clear(word, from % WORD) {
@@ -39,7 +38,7 @@ impl Leaf {
     }
 }
 
-/// The lowest clear bit of `word` at or above `from`, which may be 64.
+/// Returns the lowest clear bit of `word` at or above `from`, which may be 64.
 fn first_clear(word: u64, from: u64) -> Option<u64> {
     if from >= WORD {
         return None;
@@ -48,7 +47,7 @@ fn first_clear(word: u64, from: u64) -> Option<u64> {
     (free != 0).then(|| u64::from(free.trailing_zeros()))
 }
 
-/// Which of `count` things are full, with summaries above: level 0 has a bit for each thing.
+/// Marks which of `count` leaves are full, with summaries: level 0 has a bit for each leaf.
 #[derive(Clone, Debug)]
 struct FullSet {
     levels: Vec<Vec<u64>>,
@@ -61,7 +60,7 @@ impl FullSet {
         loop {
             let words = bits.div_ceil(WORD);
             let mut level = vec![0; words as usize];
-            // What lies beyond the end is full, so it is never found.
+            // Bits beyond the end count as full, so they are never found.
             if !bits.is_multiple_of(WORD) {
                 level[words as usize - 1] = u64::MAX << (bits % WORD);
             }
@@ -88,7 +87,7 @@ impl FullSet {
         self.levels[0][(bit / WORD) as usize] >> (bit % WORD) & 1 == 1
     }
 
-    /// The first clear bit at or behind `from`.
+    /// Returns the first clear bit at or after `from`.
     fn clear_from(&self, from: u64) -> Option<u64> {
         let mut at = from;
         for (height, level) in self.levels.iter().enumerate() {
@@ -109,35 +108,30 @@ impl FullSet {
     }
 }
 
-/// Bytes of memory that a map of `blocks` blocks takes while all are free.
+/// Returns the memory in bytes of a map of `blocks` free blocks.
 pub(crate) const fn bytes_of(blocks: u64) -> u64 {
     let leaves = blocks.div_ceil(LEAF);
     leaves.saturating_mul(size_of::<Option<Box<Leaf>>>() as u64).saturating_add(leaves / 8)
 }
 
-/// Which of a region's blocks have been used.
+/// The used blocks of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Coverage {
-    blocks: u64,
+    pub(crate) blocks: u64,
     free: u64,
     leaves: Vec<Option<Box<Leaf>>>,
     full: FullSet,
 }
 
 impl Coverage {
-    /// A region of `blocks` blocks, all free.
+    /// Creates a map of `blocks` free blocks.
     pub(crate) fn new(blocks: u64) -> Self {
         let leaves = blocks.div_ceil(LEAF);
         Self { blocks, free: blocks, leaves: vec![None; leaves as usize], full: FullSet::new(leaves) }
     }
 
-    /// How many blocks the region has.
-    pub(crate) const fn blocks(&self) -> u64 {
-        self.blocks
-    }
-
-    /// Uses the first free block at or behind `from` (or else from the start of the region) and up to
-    /// `most - 1` free ones right behind it. `None` when nothing is free.
+    /// Uses the first free block at or after `from`, or else from the start of the region, and up to `most - 1` free
+    /// ones right after it. `None` if none is free.
     pub(crate) fn take(&mut self, from: u64, most: u64) -> Option<(u64, u64)> {
         if self.free == 0 {
             return None;
@@ -190,7 +184,7 @@ impl Coverage {
     }
 }
 
-/// A leaf of which only the first `blocks` exist; the others count as used.
+/// Creates a leaf of which only the first `blocks` exist; the others count as used.
 fn new_leaf(blocks: u64) -> Box<Leaf> {
     let mut leaf = Box::new(Leaf { full: 0, words: [0; WORD as usize] });
     for bit in blocks..LEAF {
@@ -205,7 +199,7 @@ mod tests {
     use units::random::Random;
 
     #[test]
-    fn takes_every_block_once_whatever_the_sizes() {
+    fn takes_every_block_once_for_any_sizes() {
         for (seed, blocks) in [1u64, 2, 63, 64, 65, 4095, 4096, 4097, 70_001, 300_000].into_iter().enumerate() {
             let mut random = Random::new(seed as u64, 0);
             let mut coverage = Coverage::new(blocks);
@@ -220,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn full_leaves_are_freed_and_untouched_ones_never_made() {
+    fn full_leaves_are_freed_and_untouched_ones_not_allocated() {
         let mut coverage = Coverage::new(2_684_354_560);
         assert_eq!(coverage.take(0, LEAF), Some((0, LEAF)));
         assert_eq!(coverage.take(0, 1), Some((LEAF, 1)));

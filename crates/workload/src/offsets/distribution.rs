@@ -1,8 +1,8 @@
 //! Distributions of offsets where blocks may repeat.
 //!
-//! Zipf and Pareto draw a rank, and a keyed bijection says which block has that rank, so that hot blocks lie all
-//! over the file as they do in life (and as they do in fio). A normal distribution is the one that is asked for
-//! because of *where* its hot blocks are: it is not scattered, and its middle is the hottest place.
+//! Zipf and Pareto draw a rank, and a keyed bijection maps ranks to blocks, so that hot blocks are spread over the file
+//! as in real workloads and in fio. A normal distribution is used for the position of its hot blocks, so it is not
+//! spread and peaks at its center.
 
 use job::Distribution;
 use units::random::{Random, mix};
@@ -30,7 +30,7 @@ enum Rank {
     Pareto { exponent: f64 },
 }
 
-/// One zone: `first..first + count` blocks; `total` is the running total of shares.
+/// A zone of the blocks `first..first + count`; `total` is the running total of percentages.
 #[derive(Clone, Debug)]
 struct DistributionZone {
     total: u64,
@@ -39,7 +39,7 @@ struct DistributionZone {
 }
 
 impl Draw {
-    /// Draws from `count` blocks of `block` bytes each; `key` decides where hot blocks lie.
+    /// Creates a distribution over `count` blocks of `block` bytes; `key` decides which blocks are hot.
     pub(crate) fn new(distribution: &Distribution, count: u64, block: u64, key: u64) -> Self {
         let count = count.max(1);
         let shape = match distribution {
@@ -63,7 +63,7 @@ impl Draw {
         Self { count, shape }
     }
 
-    /// The next block.
+    /// Draws the next block.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         match &self.shape {
@@ -81,7 +81,7 @@ impl Draw {
         }
     }
 
-    /// Draws again what falls outside the file, so that its ends get no heap of their own.
+    /// Redraws values outside the file, so that they do not accumulate at its ends.
     fn normal(&self, middle: f64, deviation: f64, random: &mut Random) -> u64 {
         for _ in 0..64 {
             let block = libm::floor(middle + deviation * gauss(random));
@@ -93,7 +93,7 @@ impl Draw {
     }
 }
 
-/// A standard normal number, by Box and Muller.
+/// Draws a standard normal number by the Box-Muller method.
 fn gauss(random: &mut Random) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
     radius * libm::cos(std::f64::consts::TAU * random.unit())
@@ -109,7 +109,7 @@ fn ranked(rank: Rank, count: u64, center: Option<f64>, key: u64) -> Distribution
     DistributionShape::Ranked { rank, places, shift }
 }
 
-/// Zones one after the other; what lies beyond the last block is cut off, and shares of empty zones are lost.
+/// Places zones in order. Parts beyond the last block are cut off, and percentages of empty zones are dropped.
 fn zoned(parts: impl Iterator<Item = (u32, f64)>, count: u64) -> DistributionShape {
     let (mut total, mut end, mut zones) = (0, 0.0, Vec::new());
     for (share, size) in parts {
@@ -128,14 +128,14 @@ impl Rank {
     fn draw(&self, count: u64, random: &mut Random) -> u64 {
         match self {
             Self::Zipf(zipf) => zipf.draw(random) - 1,
-            // Self-similar: the first h of the ranks get 1 - h of the draws, at every scale.
+            // Self-similar: the first fraction h of the ranks gets 1 - h of the draws, at every scale.
             Self::Pareto { exponent } => ((count as f64 * libm::pow(random.unit(), *exponent)) as u64).min(count - 1),
         }
     }
 }
 
-/// Ranks `1..=count` with probability proportional to `rank^-theta`, by rejection-inversion (Hörmann and
-/// Derflinger 1996): constant time and memory for any count, and exact.
+/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, by rejection-inversion (Hörmann and
+/// Derflinger 1996): exact, in constant time and memory for any count.
 #[derive(Clone, Debug)]
 struct Zipf {
     theta: f64,
@@ -158,7 +158,7 @@ impl Zipf {
         libm::exp(-self.theta * libm::log(x))
     }
 
-    /// The integral of the density from 1 to `x`; the logarithm where `theta` is one.
+    /// Returns the integral of the density from 1 to `x`, which is the logarithm if `theta` is 1.
     fn integral(&self, x: f64) -> f64 {
         let log = libm::log(x);
         let slope = (1.0 - self.theta) * log;
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_has_its_theoretical_shares() {
+    fn zipf_matches_its_theoretical_frequencies() {
         for theta in [0.5, 0.99, 1.0, 1.2, 2.0] {
             let count = 1000;
             let sum: f64 = (1..=count).map(|k| (k as f64).powf(-theta)).sum();
@@ -220,14 +220,14 @@ mod tests {
             for k in 1..=count {
                 heat += seen[k as usize];
                 theory += (k as f64).powf(-theta) / sum;
-                // Kolmogorov and Smirnov: 2 / sqrt(n) is far beyond the 0.1 % point.
+                // Kolmogorov-Smirnov: 2 / sqrt(n) is far beyond the 0.1 % point.
                 assert!((heat - theory).abs() < 2.0 / f64::from(DRAWS).sqrt(), "theta {theta}, rank {k}");
             }
         }
     }
 
     #[test]
-    fn hot_blocks_are_scattered_and_the_hottest_is_at_the_center() {
+    fn hot_blocks_are_spread_and_the_hottest_is_at_the_center() {
         let shares = histogram(&Distribution::Zipf { theta: 1.2, center: Some(0.25) }, 1000);
         let hottest = (0..1000).max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
         assert_eq!(hottest, Some(250));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_keep_their_shares() {
+    fn zones_have_their_percentages() {
         let percent = histogram(&Distribution::Zoned(vec![(60, 10), (30, 20), (8, 30), (2, 40)]), 1000);
         let bytes =
             histogram(&Distribution::ZonedAbs(vec![(60, Bytes::new(100 * 4096)), (40, Bytes::new(1 << 40))]), 1000);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn one_block_is_always_that_block() {
+    fn a_single_block_is_always_drawn() {
         for distribution in [
             Distribution::Uniform,
             Distribution::Zipf { theta: 1.2, center: None },

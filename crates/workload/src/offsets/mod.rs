@@ -8,33 +8,32 @@ pub(crate) use distribution::Draw;
 pub(crate) use permutation::Permutation;
 
 use job::{Distribution, Generator, Job};
-use units::PerKind;
 use units::random::{Random, mix};
+use units::{OpKind, PerKind};
 
-use crate::extent::FileExtent;
+use crate::decision::FileExtent;
 use crate::sizes::Sizer;
 use coverage::Coverage;
-use units::OpKind;
 
-/// The most blocks that a map is made for: 1 PiB of 4 KiB, at half a gigabyte before anything is touched.
-const MOST_MAPPED: u64 = 1 << 38;
+/// Maximum number of blocks in a map: 1 PiB of 4 KiB, which takes half a gigabyte before first use.
+const MAPPED_BLOCKS_MAX: u64 = 1 << 38;
 
-/// Offset rules of all files of a job.
+/// Rules for the offsets in all files of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct OffsetRules {
     /// Block sizes: read, write, trim.
     pub(crate) sizes: [Sizer; 3],
-    /// Random offsets rather than one after the other.
+    /// Whether offsets are random rather than sequential.
     random: bool,
-    /// Operations in a row for each random offset.
+    /// Sequential operations from each random offset.
     run: u64,
-    /// Bytes left out after each operation in sequence.
+    /// Bytes to skip after each sequential operation.
     skip: i64,
-    /// Share of random offsets in per cent: read, write, trim.
+    /// Percentage of random offsets: read, write, trim.
     random_share: [u32; 3],
-    /// How random offsets are found.
+    /// Method that chooses random offsets.
     method: Method,
-    /// Unit of random offsets in bytes: read, write, trim.
+    /// Alignment of random offsets in bytes: read, write, trim.
     align: [u32; 3],
     distribution: [Distribution; 3],
     unaligned: bool,
@@ -43,13 +42,13 @@ pub(crate) struct OffsetRules {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
-    /// Each block of this many bytes once.
+    /// Each block of this size once.
     Permuted(u32),
-    /// As above for offsets alone, while lengths vary: blocks may overlap, as with fio's `lfsr`.
+    /// Each offset that is a multiple of this once, with varying lengths: blocks may overlap, as with fio's `lfsr`.
     PermutedStarts(u32),
-    /// Each block of this many bytes once, several to an operation.
+    /// Each block of this size once, several per operation.
     Covered(u32),
-    /// Independent of one another.
+    /// Independent draws.
     Drawn,
 }
 
@@ -80,7 +79,7 @@ impl OffsetRules {
         }
     }
 
-    /// The one length of operations of `kind` whose offsets need no more than [`Cursor::next_plain`].
+    /// Returns the length of operations of `kind` if [`Cursor::next_plain`] can place them.
     pub(crate) fn plain_length(&self, kind: OpKind) -> Option<u32> {
         let kind = kind.index();
         let plain = if self.random {
@@ -93,56 +92,58 @@ impl OffsetRules {
         self.sizes[kind].fixed().filter(|_| plain)
     }
 
-    /// Whether one pass touches every block of a file.
+    /// Reports whether a pass touches every block of a file.
     pub(crate) fn covers(&self) -> bool {
         let whole = self.run == 1 && self.skip == 0 && self.random_share == [100; 3];
         whole && (!self.random || matches!(self.method, Method::Permuted(_) | Method::Covered(_)))
     }
 
-    /// Whether one can be through with a file: where each offset is drawn by itself, all are possible at any time.
+    /// Reports whether a pass over a file ends. It does not if offsets are drawn independently.
     pub(crate) fn has_passes(&self) -> bool {
         !self.random || self.method != Method::Drawn
     }
 
-    /// Whether a region of `bytes` has more blocks than a map can be made for.
+    /// Reports whether a region of `bytes` has too many blocks for a map.
     pub(crate) fn is_too_large(&self, bytes: u64) -> bool {
-        let blocks = match self.method {
-            Method::Covered(unit) if self.random => bytes / u64::from(unit),
-            _ => 0,
-        };
-        blocks > MOST_MAPPED
+        self.mapped_blocks(bytes) > MAPPED_BLOCKS_MAX
     }
 
-    /// Bytes of memory that the map of a region of `bytes` takes before anything is used.
+    /// Returns the memory in bytes of the map of an unused region of `bytes`.
     pub(crate) fn map_bytes(&self, bytes: u64) -> u64 {
+        coverage::bytes_of(self.mapped_blocks(bytes))
+    }
+
+    fn mapped_blocks(&self, bytes: u64) -> u64 {
         match self.method {
-            Method::Covered(unit) if self.random => coverage::bytes_of(bytes / u64::from(unit)),
+            Method::Covered(unit) if self.random => bytes / u64::from(unit),
             _ => 0,
         }
     }
 
-    /// Whether an operation may overlap an earlier one of the same pass.
+    /// Reports whether an operation may overlap an earlier one of the same pass.
     pub(crate) fn may_overlap(&self) -> bool {
         !self.covers()
     }
 
-    /// Whether every operation begins and ends on a multiple of `unit` bytes from the start of its region.
+    /// Reports whether every operation begins and ends on a multiple of `unit` bytes from the start of its region.
     pub(crate) fn keeps_to(&self, unit: u32, used: [bool; 3]) -> bool {
-        let kinds = (0..3).filter(|&kind| used[kind]);
-        let skip_fits = self.skip.unsigned_abs().is_multiple_of(u64::from(unit));
-        skip_fits
-            && kinds.into_iter().all(|kind| self.sizes[kind].multiple_of(unit) && self.align[kind].is_multiple_of(unit))
+        let fits = |kind: usize| self.sizes[kind].multiple_of(unit) && self.align[kind].is_multiple_of(unit);
+        self.skip.unsigned_abs().is_multiple_of(u64::from(unit)) && (0..3).all(|kind| !used[kind] || fits(kind))
     }
+}
+
+/// Returns the minimum block size of the used kinds.
+pub(crate) fn min_size(sizes: &[Sizer; 3], used: [bool; 3]) -> u32 {
+    sizes.iter().zip(used).filter(|(_, used)| *used).map(|(sizes, _)| sizes.min()).min().unwrap_or(1)
 }
 
 fn method(job: &Job, sizes: &[Sizer; 3], used: [bool; 3]) -> Method {
     let pattern = &job.pattern;
-    let in_use: Vec<usize> = (0..3).filter(|&kind| used[kind]).collect();
     let uniform = three(&pattern.distribution, |shape| *shape == Distribution::Uniform);
     let free = pattern.norandommap || pattern.blockalign.is_some();
-    let least = in_use.iter().map(|&kind| sizes[kind].min()).min().unwrap_or(1);
-    let same = in_use.iter().all(|&kind| sizes[kind].fixed() == Some(least));
-    if free || !in_use.iter().all(|&kind| uniform[kind]) {
+    let least = min_size(sizes, used);
+    let same = (0..3).all(|kind| !used[kind] || sizes[kind].fixed() == Some(least));
+    if free || (0..3).any(|kind| used[kind] && !uniform[kind]) {
         Method::Drawn
     } else if same {
         Method::Permuted(least)
@@ -153,10 +154,10 @@ fn method(job: &Job, sizes: &[Sizer; 3], used: [bool; 3]) -> Method {
     }
 }
 
-/// Start of a sequence, from the start of the region.
+/// Returns the start of a sequence, relative to the region.
 ///
-/// Backwards and behind an `offset`, fio begins as far into the file as the region is long, as if the region began with
-/// the file; where that lies before the region, at its end.
+/// If a job with an `offset` reads backwards, fio starts as far into the file as the region is long, as if the region
+/// began with the file, or at the end of the region if that lies before it.
 fn first_head(skip: i64, extent: FileExtent) -> i64 {
     if skip >= 0 || extent.start == 0 || extent.start == extent.length {
         return 0;
@@ -164,21 +165,21 @@ fn first_head(skip: i64, extent: FileExtent) -> i64 {
     (extent.length as i64).saturating_sub_unsigned(extent.start).saturating_add(skip)
 }
 
-/// Position in one file.
+/// The position in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     start: u64,
-    /// Usable bytes from `start` on.
-    length: u64,
-    /// A skip that lands exactly on the end goes on from the start within the same pass. As in fio, that takes a region
-    /// from the start of the file that ends with a whole block.
+    /// Usable bytes from `start`.
+    pub(crate) length: u64,
+    /// Whether a skip that lands exactly on the end continues at the start within the same pass. As in fio, this
+    /// requires a region that starts at the start of the file and ends with a whole block.
     wraps: bool,
     /// Bytes left in this pass.
     left: u64,
-    /// Where each kind goes on in sequence, from `start`; negative or beyond the end where a skip led there.
+    /// Next sequential position of each kind, from `start`; negative or beyond the end if a skip led there.
     heads: [i64; 3],
     source: OffsetSource,
-    /// Operations left of the current run.
+    /// Operations left in the current run.
     run_left: u64,
     /// Passes completed.
     pub(crate) pass: u32,
@@ -196,7 +197,7 @@ enum OffsetSource {
 
 impl Cursor {
     pub(crate) fn new(rules: &OffsetRules, extent: FileExtent, index: usize, used: [bool; 3]) -> Self {
-        let least = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
+        let least = min_size(&rules.sizes, used);
         let unit = u64::from(least);
         // Heads are signed, since a skip may lead to before the start.
         let most = extent.length.min((i64::MAX as u64).saturating_sub(extent.start));
@@ -223,17 +224,12 @@ impl Cursor {
         cursor
     }
 
-    /// Usable bytes of the region.
-    pub(crate) const fn length(&self) -> u64 {
-        self.length
-    }
-
-    /// Nothing is left to do in this pass.
+    /// Reports whether the pass has ended.
     pub(crate) const fn is_done(&self) -> bool {
         self.left < self.least as u64
     }
 
-    /// Begins the next pass: everything is free again, and random orders differ from those before.
+    /// Begins the next pass, in which all blocks are unused and random orders are new.
     pub(crate) fn next_pass(&mut self, rules: &OffsetRules) {
         self.pass = self.pass.wrapping_add(1);
         self.begin_pass(rules);
@@ -241,7 +237,7 @@ impl Cursor {
 
     fn begin_pass(&mut self, rules: &OffsetRules) {
         self.left = self.length;
-        // Backwards, passes follow one another without a seam.
+        // Backwards, each pass continues where the previous one ended.
         if rules.skip >= 0 {
             self.heads = [0; 3];
         }
@@ -271,8 +267,8 @@ impl Cursor {
         })))
     }
 
-    /// The next place for an operation of `kind`: absolute offset and length in bytes. `None` when this pass
-    /// over the file has come to its end.
+    /// Returns absolute offset and length in bytes of the next operation of `kind`; `None` at the end of the pass over
+    /// the file.
     #[inline]
     pub(crate) fn next(&mut self, rules: &OffsetRules, kind: OpKind, random: &mut Random) -> Option<(u64, u32)> {
         let kind = kind.index();
@@ -288,7 +284,7 @@ impl Cursor {
         Some((self.start + at, length))
     }
 
-    /// How many operations of this plain length are left in this pass before an end is met.
+    /// Returns the number of operations of this plain length up to the end of the region or the pass.
     pub(crate) fn plain_left(&self, kind: OpKind, length: u32) -> u64 {
         let head = u64::try_from(self.heads[kind.index()]).unwrap_or(self.length);
         let room = match self.source {
@@ -298,7 +294,7 @@ impl Cursor {
         room / u64::from(length.max(1))
     }
 
-    /// The next offset among those counted by [`Cursor::plain_left`]; [`Cursor::account`] has to follow.
+    /// Returns the next of the offsets counted by [`Cursor::plain_left`]; a call of [`Cursor::account`] must follow.
     #[inline(always)]
     pub(crate) fn next_plain(&mut self, rules: &OffsetRules, kind: OpKind, length: u32, random: &mut Random) -> u64 {
         let kind = kind.index();
@@ -310,7 +306,7 @@ impl Cursor {
             }
             OffsetSource::Permuted { order, unit } => order.next().unwrap_or(0) * *unit,
             OffsetSource::Covered { map, unit } => {
-                map.take(random.below(map.blocks()), 1).map_or(0, |taken| taken.0 * *unit)
+                map.take(random.below(map.blocks), 1).map_or(0, |taken| taken.0 * *unit)
             }
             OffsetSource::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
         };
@@ -336,15 +332,15 @@ impl Cursor {
         {
             return Some((at, length));
         }
-        self.turn_round(rules, kind, length, head)
+        self.wrap_around(rules, kind, length, head)
     }
 
-    /// Near an end: cuts the operation short, or goes on from the other end.
+    /// Near an end, shortens the operation or continues from the other end.
     ///
-    /// As in fio, a skip that lands exactly on the end may wrap round, and one that leads beyond it (or leaves too
-    /// little for a block) ends the pass.
+    /// As in fio, a skip that lands exactly on the end may wrap around, and one that leads beyond it (or leaves less
+    /// than a block) ends the pass.
     #[cold]
-    fn turn_round(&mut self, rules: &OffsetRules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
+    fn wrap_around(&mut self, rules: &OffsetRules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
         let (end, least) = (self.length as i64, i64::from(rules.sizes[kind].min()));
         let at = if head < 0 {
             end.saturating_add(rules.skip)
@@ -360,7 +356,7 @@ impl Cursor {
 
     #[inline]
     fn at_random(&mut self, rules: &OffsetRules, kind: usize, length: u32, random: &mut Random) -> Option<(u64, u32)> {
-        if self.goes_on(rules, kind, random)
+        if self.continues_run(rules, kind, random)
             && let Some(place) = u64::try_from(self.heads[kind]).ok().and_then(|at| self.fit(rules, kind, at, length))
         {
             return Some(place);
@@ -369,14 +365,14 @@ impl Cursor {
         match &mut self.source {
             OffsetSource::Permuted { order, unit } => {
                 let unit = *unit;
-                let Some(block) = order.next() else { return self.start_again(rules, kind, length) };
+                let Some(block) = order.next() else { return self.renew_order(rules, kind, length) };
                 if u64::from(length) == unit {
                     return Some((block * unit, length));
                 }
                 self.fit(rules, kind, block * unit, length)
             }
             OffsetSource::Covered { map, unit } => {
-                let from = random.below(map.blocks());
+                let from = random.below(map.blocks);
                 let (first, taken) = map.take(from, u64::from(length).div_ceil(*unit))?;
                 Some((first * *unit, length.min(u32::try_from(taken * *unit).unwrap_or(u32::MAX))))
             }
@@ -388,9 +384,9 @@ impl Cursor {
         }
     }
 
-    /// Whether this operation follows the one before it instead of taking a random place.
+    /// Reports whether this operation follows the previous one instead of taking a random offset.
     #[inline]
-    fn goes_on(&mut self, rules: &OffsetRules, kind: usize, random: &mut Random) -> bool {
+    fn continues_run(&mut self, rules: &OffsetRules, kind: usize, random: &mut Random) -> bool {
         if self.run_left > 0 {
             self.run_left -= 1;
             return true;
@@ -399,10 +395,10 @@ impl Cursor {
         share < 100 && random.below(100) >= u64::from(share)
     }
 
-    /// All offsets of the order have been given while bytes are left, which happens when some operations were
-    /// not placed by it or were cut short: a new order begins.
+    /// Begins a new order if the old one is used up while bytes are left, because some operations did not take their
+    /// offset from it or were shortened.
     #[cold]
-    fn start_again(&mut self, rules: &OffsetRules, kind: usize, length: u32) -> Option<(u64, u32)> {
+    fn renew_order(&mut self, rules: &OffsetRules, kind: usize, length: u32) -> Option<(u64, u32)> {
         self.key = mix(self.key, 1);
         let OffsetSource::Permuted { order, unit } = &mut self.source else { return None };
         *order = Permutation::new(self.length / *unit, self.key);
@@ -410,7 +406,7 @@ impl Cursor {
         self.fit(rules, kind, at, length)
     }
 
-    /// What fits of `length` bytes at `at`: the rest of the region in whole least blocks, or nothing.
+    /// Shortens an operation at `at` to what fits into the region, in whole minimum blocks; `None` if nothing fits.
     fn fit(&self, rules: &OffsetRules, kind: usize, at: u64, length: u32) -> Option<(u64, u32)> {
         let rest = self.length.checked_sub(at)?;
         if u64::from(length) <= rest {

@@ -1,9 +1,9 @@
 //! Pseudo-random permutations in constant memory.
 //!
-//! A bitmap of a 10 TiB device at 4 KiB takes 340 MB and misses the cache on every look. A keyed bijection needs
-//! a few numbers: the counter runs through `0..2^bits` and each value is scattered by steps that can all be undone,
-//! so no two values meet. Values beyond the last block are passed over;
-//! since `2^bits` is less than twice the number of blocks, that is less than one in two.
+//! A bitmap of a 10 TiB device at 4 KiB takes 340 MB and misses the cache on every access. A keyed bijection needs a
+//! few numbers: a counter runs through `0..2^bits`, and invertible steps scatter each value, so that no two values
+//! collide. Values beyond the last block are skipped; since `2^bits` is less than twice the number of blocks, that is
+//! less than one in two.
 
 use units::random::mix;
 
@@ -41,7 +41,7 @@ impl Scatter {
     }
 }
 
-/// The numbers `0..count`, each once, in an order given by the key.
+/// The numbers `0..count`, each once, in an order determined by the key.
 #[derive(Clone, Debug)]
 pub(crate) struct Permutation {
     scatter: Scatter,
@@ -56,7 +56,7 @@ impl Permutation {
         Self { scatter: Scatter::new(bits, key), count, counter: 0, given: 0 }
     }
 
-    /// The next number; `None` once all have been given.
+    /// Returns the next number; `None` once all have been returned.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.given == self.count {
@@ -72,11 +72,12 @@ impl Permutation {
         }
     }
 
-    /// Where `n` stands in the order of a bijection of `0..count` onto itself, whatever has been given.
+    /// Returns the image of `n` under a bijection of `0..count` onto itself, independently of the numbers returned so
+    /// far.
     #[inline]
     pub(crate) fn image(&self, n: u64) -> u64 {
         let mut value = self.scatter.apply(n);
-        // The orbit of a number below `count` comes back to itself, so it meets another number below `count`.
+        // The orbit of a number below `count` returns to it, so it reaches a number below `count`.
         while value >= self.count {
             value = self.scatter.apply(value);
         }
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_every_number_once() {
+    fn returns_every_number_once() {
         let sizes = (0..200).chain([255, 256, 257, 1000, 4095, 4096, 4097, 65_535, 99_991, 262_144]);
         for count in sizes {
             for key in [0, 1, 0xdead_beef] {
@@ -118,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_give_other_orders() {
+    fn keys_determine_the_order() {
         assert_ne!(all(1000, 1), all(1000, 2));
     }
 
-    /// Chi-square of where the first draws fall, in 64 bins: 63 degrees of freedom, so 120 is far in the tail.
+    /// Chi-square of the positions of the first draws in 64 bins: 63 degrees of freedom, so 120 is far in the tail.
     #[test]
-    fn every_stretch_of_the_order_is_spread_evenly() {
+    fn every_window_of_the_order_is_spread_evenly() {
         for count in [100_000, 131_072, 1_000_003] {
             let order = all(count, 77);
             for window in order.chunks(6400).filter(|window| window.len() == 6400) {
@@ -138,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Neighbours in the order are not correlated, nor is any distance between them more common than by chance.
+    /// Neighbours in the order are uncorrelated, and no distance between them is more frequent than by chance.
     #[test]
     fn there_is_no_stride() {
         for (count, key) in [(4096, 1), (4096, 2), (100_000, 3), (262_144, 4)] {

@@ -5,22 +5,22 @@ use job::VerifyMethod;
 use sha2::Digest;
 use xxhash_rust::xxh32::xxh32;
 
-/// The longest checksum in bytes.
-pub(super) const MOST: usize = 64;
+/// Maximum length of a checksum in bytes.
+pub(super) const CHECKSUM_BYTES_MAX: usize = 64;
 
 static CRC7: Crc<u8, Table<16>> = Crc::<u8, Table<16>>::new(&CRC_7_MMC);
 static CRC16: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_IBM_3740);
 static CRC64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_XZ);
 
-/// A checksum: as many bytes as the method has.
+/// A checksum of the method's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Checksum {
-    bytes: [u8; MOST],
+    bytes: [u8; CHECKSUM_BYTES_MAX],
     length: usize,
 }
 
 impl Checksum {
-    /// The checksum of `data`; empty for methods that have none.
+    /// Computes the checksum of `data`; empty for methods without one.
     pub(super) fn of(method: VerifyMethod, data: &[u8]) -> Self {
         match method {
             VerifyMethod::Crc32c => Self::from(&crc32c::crc32c(data).to_le_bytes()),
@@ -38,7 +38,7 @@ impl Checksum {
     }
 
     fn from(sum: &[u8]) -> Self {
-        let mut bytes = [0; MOST];
+        let mut bytes = [0; CHECKSUM_BYTES_MAX];
         bytes[..sum.len()].copy_from_slice(sum);
         Self { bytes, length: sum.len() }
     }
@@ -52,9 +52,9 @@ impl Checksum {
 mod tests {
     use super::*;
 
-    /// The published check values for `123456789`.
+    /// Compares with the published check values for `123456789`.
     #[test]
-    fn checksums_are_the_standard_ones() {
+    fn checksums_match_the_standards() {
         let cases: [(VerifyMethod, &[u8]); 5] = [
             (VerifyMethod::Crc32c, &0xe306_9283u32.to_le_bytes()),
             (VerifyMethod::Crc32, &0xcbf4_3926u32.to_le_bytes()),

@@ -3,41 +3,40 @@
 //! | bytes | field |
 //! |---|---|
 //! | 0..4 | `FTHM` |
-//! | 4 | version: 2, or 1 of blocks without a nonce |
+//! | 4 | version: 2, or 1 for blocks without a nonce |
 //! | 5 | method |
 //! | 6..8 | length of the checksum |
-//! | 8..12 | length of the block, header included |
-//! | 12..16 | pass; where writes may overlap, the number of the write |
+//! | 8..12 | length of the block, including the header |
+//! | 12..16 | pass, or the number of the write where writes may overlap |
 //! | 16..24 | offset of the block in its file |
 //! | 24..32 | seed |
-//! | 32..96 | checksum of the payload, filled up with zeroes |
-//! | 96..100 | CRC-32C of bytes 0..96 and 104..112, exclusive or the nonce |
+//! | 32..96 | checksum of the payload, padded with zeroes |
+//! | 96..100 | CRC-32C of bytes 0..96 and 104..112, XOR the nonce |
 //! | 100..104 | nonce of the run, 0 for none |
 //! | 104..108 | version 2: worker |
 //! | 108..112 | version 2: identity of the file |
 //!
-//! The nonce is what tells the blocks of two identical runs apart, worker and file tell blocks of one run apart. With a
-//! nonce of 0 the bytes are those of version 1, which follow from the job and its seed alone. Version 1 with a nonce is
-//! read: earlier releases wrote it.
+//! The nonce distinguishes the blocks of identical runs; worker and file distinguish blocks of one run. With a nonce of
+//! 0 the format is version 1, whose bytes depend on the job and its seed alone. Version 1 with a nonce can be read:
+//! earlier releases wrote it.
 //!
-//! Numbers have their least byte first. fio's headers differ between its own versions, so there is no layout
-//! that would let one program check what another wrote.
+//! Numbers are little-endian. fio's headers differ between its own versions, so no layout would let one program check
+//! what another wrote.
 
 use job::VerifyMethod;
 
-use super::checksum::{Checksum, MOST};
+use super::checksum::{CHECKSUM_BYTES_MAX, Checksum};
 
-/// Bytes of a header of version 2: no block with a nonce may be smaller.
+/// Size of a version 2 header, and minimum size of a block with a nonce.
 pub const HEADER_BYTES: usize = job::VERIFY_HEADER_BYTES as usize;
-/// Bytes of a header of version 1: no other block may be smaller.
+/// Size of a version 1 header, and minimum size of any other block.
 pub(super) const PLAIN_HEADER_BYTES: usize = job::VERIFY_PLAIN_HEADER_BYTES as usize;
 
 const MAGIC: [u8; 4] = *b"FTHM";
-const PLAIN: u8 = 1;
-const MARKED: u8 = 2;
-/// Offset of the checksum.
+const VERSION_1: u8 = 1;
+const VERSION_2: u8 = 2;
 pub(super) const SUM_AT: usize = 32;
-const CRC_AT: usize = SUM_AT + MOST;
+const CRC_AT: usize = SUM_AT + CHECKSUM_BYTES_MAX;
 
 /// Fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +51,14 @@ pub(super) struct VerifyHeader {
     pub(super) identity: Option<WriteIdentity>,
 }
 
-/// Which worker wrote a block, and to which file.
+/// The worker that wrote a block, and the file that it wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WriteIdentity {
     pub(super) worker: u32,
     pub(super) file: u32,
 }
 
-/// A field of a header that is not what it must be: its place, and what it should have held.
+/// A wrong field of a header: its offset and expected content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BadField {
     pub(super) at: usize,
@@ -67,17 +66,17 @@ pub(super) struct BadField {
 }
 
 impl VerifyHeader {
-    /// How many bytes it takes.
+    /// Returns the size of the header in bytes.
     pub(super) const fn bytes(&self) -> usize {
         if self.identity.is_some() { HEADER_BYTES } else { PLAIN_HEADER_BYTES }
     }
 
-    /// Writes it to `bytes`, which are as many as it takes.
+    /// Writes the header to `bytes`, which have its size.
     pub(super) fn write(&self, sum: &Checksum, bytes: &mut [u8]) {
         let sum = sum.as_bytes();
         bytes.fill(0);
         bytes[..4].copy_from_slice(&MAGIC);
-        bytes[VERSION_AT] = if self.identity.is_some() { MARKED } else { PLAIN };
+        bytes[VERSION_AT] = if self.identity.is_some() { VERSION_2 } else { VERSION_1 };
         bytes[5] = self.method;
         bytes[6..8].copy_from_slice(&(sum.len() as u16).to_le_bytes());
         bytes[8..12].copy_from_slice(&self.length.to_le_bytes());
@@ -94,19 +93,19 @@ impl VerifyHeader {
         bytes[NONCE_AT..WORKER_AT].copy_from_slice(&self.nonce.to_le_bytes());
     }
 
-    /// Reads a header whose own bytes are intact, from a block of at least [`PLAIN_HEADER_BYTES`].
+    /// Parses a header and checks its CRC, in a block of at least [`PLAIN_HEADER_BYTES`].
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BadField> {
         if bytes[..4] != MAGIC {
             return Err(BadField { at: 0, expected: MAGIC });
         }
-        let is_marked = bytes[VERSION_AT] == MARKED && bytes.len() >= HEADER_BYTES;
+        let is_marked = bytes[VERSION_AT] == VERSION_2 && bytes.len() >= HEADER_BYTES;
         let nonce = u32::from_le_bytes(array(bytes, NONCE_AT));
         let crc = (own_crc(bytes, is_marked) ^ nonce).to_le_bytes();
         if bytes[CRC_AT..NONCE_AT] != crc {
             return Err(BadField { at: CRC_AT, expected: crc });
         }
-        if !is_marked && bytes[VERSION_AT] != PLAIN {
-            return Err(BadField { at: VERSION_AT, expected: [MARKED, bytes[5], bytes[6], bytes[7]] });
+        if !is_marked && bytes[VERSION_AT] != VERSION_1 {
+            return Err(BadField { at: VERSION_AT, expected: [VERSION_2, bytes[5], bytes[6], bytes[7]] });
         }
         let field = |at| u32::from_le_bytes(array(bytes, at));
         Ok(Self {
@@ -120,13 +119,13 @@ impl VerifyHeader {
         })
     }
 
-    /// The checksum that the header holds, as long as `like`.
+    /// Returns the checksum in the header, with the length of `like`.
     pub(super) fn sum_in<'a>(bytes: &'a [u8], like: &Checksum) -> &'a [u8] {
         &bytes[SUM_AT..SUM_AT + like.as_bytes().len()]
     }
 }
 
-/// The CRC of a header's own bytes, but for the nonce.
+/// Computes the CRC of a header without its nonce.
 fn own_crc(bytes: &[u8], is_marked: bool) -> u32 {
     let crc = crc32c::crc32c(&bytes[..CRC_AT]);
     if is_marked { crc32c::crc32c_append(crc, &bytes[WORKER_AT..HEADER_BYTES]) } else { crc }
@@ -138,26 +137,17 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     field
 }
 
-/// Offset of the nonce.
 pub(super) const NONCE_AT: usize = CRC_AT + 4;
-/// Offset of the worker.
 pub(super) const WORKER_AT: usize = NONCE_AT + 4;
-/// Offset of the file.
 pub(super) const FILE_AT: usize = WORKER_AT + 4;
-/// Offset of the version.
 pub(super) const VERSION_AT: usize = 4;
-/// Offset of the method.
 pub(super) const METHOD_AT: usize = 5;
-/// Offset of the length.
 pub(super) const LENGTH_AT: usize = 8;
-/// Offset of the pass.
 pub(super) const PASS_AT: usize = 12;
-/// Offset of the offset.
 pub(super) const OFFSET_AT: usize = 16;
-/// Offset of the seed.
 pub(super) const SEED_AT: usize = 24;
 
-/// The number by which a method goes in headers.
+/// Returns the number of a method in headers.
 pub(super) const fn number(method: VerifyMethod) -> u8 {
     match method {
         VerifyMethod::Null => 0,

@@ -1,19 +1,18 @@
-//! Blocks that identify themselves, for verification.
+//! Self-identifying blocks, for verification.
 //!
-//! A write is cut into blocks of `verify_interval` bytes. Each begins with a header that holds its offset and the
-//! run's seed and nonce, its worker and its file, and carries bytes that follow from these and the pass alone. So a block
-//! found elsewhere, a block of an earlier run, of another file or of another worker and a block with one wrong byte are
-//! told apart without remembering what was written, and the first wrong byte can be named.
+//! A write consists of blocks of `verify_interval` bytes. Each begins with a header that holds its offset, the run's
+//! seed and nonce, its worker and its file; its payload depends on these and the pass alone. So a block at the wrong
+//! offset, of an earlier run, of another file or worker, and one with a wrong byte are distinguished without a record
+//! of the writes, and the first wrong byte can be located.
 //!
-//! Where writes of a job may overlap, the number of the write stands in place of the pass, and a block has to be that of the
-//! last write to it. Such writes are issued one after the other, so that the last one is known.
+//! Where writes of a job may overlap, headers hold the number of the write instead of the pass, and a block must be
+//! that of the last write to it. Such writes are issued one after the other, so that the last one is known.
 //!
-//! A block that another worker may have written over is not checked: whether this worker's write was lost before cannot
-//! be known.
+//! A block that another worker may have overwritten is not checked: this worker's write may have been lost before.
 //!
-//! The nonce differs between runs that are otherwise identical: without it, a run whose writes are all lost would accept
-//! what an identical run left there before. A job that only reads learns it from the first block and demands it of all
-//! others. Blocks without a header (`verify=pattern`) have no place for it.
+//! The nonce differs between otherwise identical runs: without it, a run whose writes are all lost would accept the
+//! blocks of an identical earlier run. A job that only reads takes it from the first block and requires it in all
+//! others. Blocks without a header (`verify=pattern`) have no nonce.
 
 mod checksum;
 mod header;
@@ -32,49 +31,49 @@ use crate::writers::Writers;
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
 use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
-pub(crate) use latest::Latest;
+pub(crate) use latest::LatestWrites;
 
 /// Maximum number of bytes quoted by a [`Mismatch`].
-const QUOTED: usize = 16;
+const QUOTED_BYTES_MAX: usize = 16;
 
-/// With more wrong bytes than this, a header is not damaged but absent.
-const DAMAGED_MOST: usize = 8;
+/// Maximum number of wrong bytes in a damaged header; with more it counts as missing.
+const DAMAGED_BYTES_MAX: usize = 8;
 
 /// Kinds of wrong data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongData {
-    /// No header begins here.
+    /// There is no header.
     Header,
-    /// A header begins here, and some of its bytes are wrong.
+    /// Some bytes of the header are wrong.
     HeaderDamaged,
-    /// The header was made by another verification method.
+    /// The header is of another verification method.
     Method,
-    /// The header is that of a block of another length.
+    /// The header is of a block of another length.
     Length,
-    /// The header is that of a block from another place.
+    /// The header is of a block at another offset.
     Offset,
-    /// The header is that of a block written with another seed.
+    /// The header is of a block with another seed.
     Seed,
-    /// The header is that of another run: this run's write is lost.
+    /// The header is of another run: this run's write is lost.
     Nonce,
-    /// The header is that of another file.
+    /// The header is of another file.
     File,
-    /// The header is that of a worker that does not write here.
+    /// The header is of a worker that does not write here.
     Worker,
-    /// The header is that of an earlier or later pass: this pass's write is lost.
+    /// The header is of another pass: this pass's write is lost.
     Pass,
-    /// The header is that of another write than the last one: that one is lost.
+    /// The header is of another write than the last one, which is lost.
     Write,
-    /// The bytes behind the header.
+    /// The payload is wrong.
     Payload,
-    /// The checksum in the header, while the bytes behind it are good.
+    /// The checksum in the header is wrong, and the payload is correct.
     Checksum,
-    /// The pattern.
+    /// The pattern is wrong.
     Pattern,
 }
 
 impl WrongData {
-    /// Whether it is the header that does not hold, so that nothing is known of the bytes behind it.
+    /// Reports whether the header is wrong, so that nothing is known about the payload.
     #[must_use]
     pub const fn is_in_header(self) -> bool {
         !matches!(self, Self::Payload | Self::Checksum | Self::Pattern)
@@ -84,34 +83,34 @@ impl WrongData {
 /// Result of checking a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// All of it is what was written last.
+    /// All data are those of the last write.
     Good,
-    /// At least a block of it is not known to be this worker's: others write here as well. Otherwise it is sound.
+    /// The data are intact, but at least one block may be of another worker that writes to the same region.
     Overwritten,
 }
 
 /// A block that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Which file.
+    /// Index of the file.
     pub file: u32,
-    /// Where the block begins, in bytes from the start of the file.
+    /// Offset of the block in the file, in bytes.
     pub block: u64,
-    /// How many bytes the block has.
+    /// Length of the block in bytes.
     pub length: u32,
-    /// The first wrong byte, in bytes from the start of the file.
+    /// Offset of the first wrong byte in the file.
     pub offset: u64,
-    /// What is wrong.
+    /// Kind of mismatch.
     pub wrong: WrongData,
-    /// What should stand from `offset` on; at most 16 bytes, none where that cannot be known.
+    /// Expected bytes from `offset`, at most 16; empty if unknown.
     pub expected: Vec<u8>,
-    /// What stands there; at most 16 bytes.
+    /// Bytes found there, at most 16.
     pub found: Vec<u8>,
 }
 
 impl Mismatch {
-    /// Whether it may be what a read finds that meets a write: a part of one block and a part of another. Where no header
-    /// begins at all, it is not.
+    /// Reports whether a read that overlapped a write may have caused it, by returning parts of two blocks. A missing
+    /// header is not torn.
     #[must_use]
     pub const fn may_be_torn(&self) -> bool {
         match self.wrong {
@@ -156,42 +155,42 @@ fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// Makes and checks verified blocks.
+/// Fills and checks verified blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Verifier {
     method: VerifyMethod,
     pattern: VerifyPattern,
     interval: u32,
     seed: u64,
-    /// The nonce of blocks: of those that are written, and of those that are read once it is known.
+    /// Nonce of blocks that are written, and of blocks that are read once it is known.
     nonce: Option<u32>,
-    /// The worker that writes, among all of the run.
+    /// Index of this worker among all of the run.
     worker: u32,
-    places: Arc<Places>,
-    /// The identity in the blocks of each file that another job wrote, once it is known.
+    files: Arc<VerifiedFiles>,
+    /// Identity in the blocks of each file that another job wrote, once known.
     learned: Vec<Option<u32>>,
-    /// Headers hold the number of the write, not the pass.
-    numbered: bool,
-    /// What blocks must be; `None` where another job wrote them.
-    own: Option<Own>,
+    /// Whether headers hold the number of the write instead of the pass.
+    pub(crate) numbered: bool,
+    /// What blocks of this run must hold; `None` if another job wrote them.
+    expected: Option<ExpectedWrites>,
 }
 
-/// The files that a job verifies, the same for all copies of a verifier.
+/// The files that a job verifies, shared by all copies of a verifier.
 #[derive(Debug)]
-struct Places {
-    /// The identity of each file.
+struct VerifiedFiles {
+    /// Identity of each file.
     identities: Vec<u32>,
-    /// Whether other workers write to the same part of it.
+    /// Whether other workers write to the same region of each file.
     shared: Vec<bool>,
     writers: Option<Arc<Writers>>,
 }
 
-/// Expected identity of the run's blocks.
+/// Expected writes in the blocks of this run.
 #[derive(Clone, Debug)]
-struct Own {
+struct ExpectedWrites {
     passes: PassRange,
-    /// The last writes, where writes may overlap.
-    latest: Option<Latest>,
+    /// Last write to each block, where writes may overlap.
+    latest: Option<LatestWrites>,
 }
 
 /// Passes in which a block may have been written last.
@@ -202,7 +201,7 @@ pub(crate) struct PassRange {
 }
 
 impl Verifier {
-    /// `nonce` is that of the run; `None` has it learned from the first block that is checked.
+    /// Creates a verifier. If `nonce` is `None`, it is taken from the first block checked.
     pub(crate) fn new(
         method: VerifyMethod,
         pattern: &VerifyPattern,
@@ -212,7 +211,8 @@ impl Verifier {
         worker: u32,
         layout: &JobLayout,
     ) -> Self {
-        let identities: Vec<u32> = (0..layout.files.len()).map(|file| layout.identity(file)).collect();
+        let identity = |file| layout.identities.get(file).copied().unwrap_or(file as u32);
+        let identities: Vec<u32> = (0..layout.files.len()).map(identity).collect();
         let writers = layout.writers.clone();
         let is_shared = |(&file, &region)| writers.as_ref().is_some_and(|all| all.shares(worker, file, region));
         let shared = identities.iter().zip(&layout.files).map(is_shared).collect();
@@ -224,62 +224,57 @@ impl Verifier {
             nonce,
             worker,
             learned: vec![None; identities.len()],
-            places: Arc::new(Places { identities, shared, writers }),
+            files: Arc::new(VerifiedFiles { identities, shared, writers }),
             numbered: false,
-            own: None,
+            expected: None,
         }
     }
 
-    /// The nonce in the headers of blocks; `None` where blocks have no headers, and before it is learned.
+    /// Returns the nonce in headers; `None` if blocks have no headers or it is not yet known.
     pub(crate) fn nonce(&self) -> Option<u32> {
         self.nonce.filter(|_| self.method != VerifyMethod::Pattern && self.method != VerifyMethod::Null)
     }
 
-    /// Whether headers say which worker wrote which file.
+    /// Reports whether headers hold worker and file.
     pub(crate) fn is_marked(&self) -> bool {
         self.method != VerifyMethod::Pattern && self.nonce.is_some_and(|nonce| nonce != 0)
     }
 
-    /// With the number of the write in headers in place of the pass.
-    pub(crate) fn numbered(self) -> Self {
-        Self { numbered: true, ..self }
-    }
-
-    /// Whether other workers write to the same part of this file.
+    /// Reports whether other workers write to the same region of this file.
     pub(crate) fn is_shared(&self, file: u32) -> bool {
-        self.own.is_some() && self.places.shared.get(file as usize).copied().unwrap_or(false)
+        self.expected.is_some() && self.files.shared.get(file as usize).copied().unwrap_or(false)
     }
 
-    /// The number that all random payload of a block follows from.
+    /// Returns the seed of a block's random payload.
     fn key(&self, seed: u64, nonce: u32, identity: Option<WriteIdentity>) -> u64 {
         let has_header = self.method != VerifyMethod::Pattern;
         let key = if nonce == 0 || !has_header { seed } else { mix(seed, u64::from(nonce)) };
         identity.map_or(key, |WriteIdentity { worker, file }| mix(key, u64::from(worker) << 32 | u64::from(file)))
     }
 
-    /// Demands that blocks are of this run and of these passes, or of the last writes.
-    pub(crate) fn demand(&mut self, passes: PassRange, latest: Option<Latest>) {
-        self.own = Some(Own { passes, latest });
+    /// Requires that blocks are of this run and of these passes, or of the last writes.
+    pub(crate) fn expect(&mut self, passes: PassRange, latest: Option<LatestWrites>) {
+        self.expected = Some(ExpectedWrites { passes, latest });
     }
 
-    /// Takes note of a write that may overlap others. Returns whether it has a block that none before it had.
-    pub(crate) fn note(&self, latest: &mut Latest, op: &Decision) -> bool {
-        latest.note(op, self.interval)
+    /// Records a write that may overlap others. Returns whether it covers a block that no earlier one covered.
+    pub(crate) fn record(&self, latest: &mut LatestWrites, op: &Decision) -> bool {
+        latest.record(op, self.interval)
     }
 
-    /// Whether a write has to be read back: it has a block that was not read yet.
+    /// Reports whether a write must be read back because it covers a block that has not been read.
     pub(crate) fn is_to_be_read(&mut self, op: &Decision) -> bool {
-        let latest = self.own.as_mut().and_then(|own| own.latest.as_mut());
+        let latest = self.expected.as_mut().and_then(|expected| expected.latest.as_mut());
         latest.is_none_or(|latest| latest.read(op, self.interval))
     }
 
-    /// The pass or the number of the write that the header of a block has to hold.
+    /// Returns the pass or write number that the header of a block must hold.
     fn pass_of(&self, op: &Decision, block: u64) -> u32 {
-        let latest = self.own.as_ref().filter(|_| self.numbered).and_then(|own| own.latest.as_ref());
+        let latest = self.expected.as_ref().filter(|_| self.numbered).and_then(|expected| expected.latest.as_ref());
         latest.and_then(|latest| latest.number(op.file, block)).unwrap_or(op.pass)
     }
 
-    /// Fills a write's buffer.
+    /// Fills the buffer of a write.
     pub(crate) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
         for (at, length) in blocks(buffer.len(), self.interval as usize) {
             let offset = op.offset + at as u64;
@@ -289,7 +284,7 @@ impl Verifier {
 
     fn fill_block(&self, file: u32, offset: u64, pass: u32, block: &mut [u8]) {
         let nonce = self.nonce.unwrap_or(0);
-        let file = self.places.identities.get(file as usize).copied().unwrap_or(file);
+        let file = self.files.identities.get(file as usize).copied().unwrap_or(file);
         let identity = self.is_marked().then_some(WriteIdentity { worker: self.worker, file });
         let key = self.key(self.seed, nonce, identity);
         let (seed, length) = (self.seed, block.len() as u32);
@@ -318,7 +313,7 @@ impl Verifier {
         repeat(&pattern, payload);
     }
 
-    /// Checks what was read.
+    /// Checks the data of a read.
     pub(crate) fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
         let mut all = Checked::Good;
         if self.method == VerifyMethod::Null {
@@ -381,7 +376,7 @@ impl Verifier {
         Err(Flaw::new(WrongData::Checksum, header::SUM_AT, sum.as_bytes()))
     }
 
-    /// What is wrong with a header that does not hold: which byte, if nearly all are what this job writes here.
+    /// Locates the wrong byte of an invalid header if nearly all bytes are those that this job writes here.
     fn header_flaw(&self, op: &Decision, offset: u64, block: &[u8], bad: BadField) -> Flaw {
         let mut good = vec![0; block.len()];
         self.fill_block(op.file, offset, self.pass_of(op, offset), &mut good);
@@ -389,18 +384,18 @@ impl Verifier {
         let (good, found) = (&good[..bytes], &block[..bytes]);
         let wrong = good.iter().zip(found).filter(|(a, b)| a != b).count();
         match differs(WrongData::HeaderDamaged, 0, good, found) {
-            Err(flaw) if wrong <= DAMAGED_MOST => flaw,
+            Err(flaw) if wrong <= DAMAGED_BYTES_MAX => flaw,
             _ => Flaw::new(WrongData::Header, bad.at, &bad.expected),
         }
     }
 
-    /// Whether another worker of the run that writes here as well has written this block.
+    /// Reports whether another worker of the run that writes to the same region wrote this block.
     fn is_of_another_writer(&self, header: &VerifyHeader, file: u32) -> bool {
-        let (Some(identity), Some(_)) = (header.identity, &self.own) else { return false };
-        let writers = self.places.writers.as_ref();
+        let (Some(identity), Some(_)) = (header.identity, &self.expected) else { return false };
+        let writers = self.files.writers.as_ref();
         identity.worker != self.worker
             && Some(header.nonce) == self.nonce
-            && self.places.identities.get(file as usize) == Some(&identity.file)
+            && self.files.identities.get(file as usize) == Some(&identity.file)
             && writers.is_some_and(|all| all.covers(identity.worker, identity.file, header.offset))
     }
 
@@ -409,20 +404,20 @@ impl Verifier {
         if header.nonce != nonce {
             return Err(Flaw::new(WrongData::Nonce, header::NONCE_AT, &nonce.to_le_bytes()));
         }
-        let Some(own) = &self.own else {
+        let Some(expected) = &self.expected else {
             return self.learn_file(header, op.file).map(|()| Checked::Good);
         };
         if header.seed != self.seed {
             return Err(Flaw::new(WrongData::Seed, header::SEED_AT, &self.seed.to_le_bytes()));
         }
         if header.identity.is_some() != self.is_marked() {
-            // An earlier release wrote it, with this nonce.
+            // An earlier release wrote it with this nonce.
             return Err(Flaw::new(WrongData::Nonce, header::VERSION_AT, &[]));
         }
         if header.identity.is_none() && self.is_shared(op.file) {
             return Ok(Checked::Overwritten);
         }
-        let file = self.places.identities.get(op.file as usize).copied().unwrap_or(op.file);
+        let file = self.files.identities.get(op.file as usize).copied().unwrap_or(op.file);
         if header.identity.is_some_and(|identity| identity.file != file) {
             return Err(Flaw::new(WrongData::File, header::FILE_AT, &file.to_le_bytes()));
         }
@@ -433,19 +428,19 @@ impl Verifier {
         if self.numbered && header.pass != number {
             return Err(Flaw::new(WrongData::Write, header::PASS_AT, &number.to_le_bytes()));
         }
-        if !self.numbered && (header.pass < own.passes.first || header.pass > own.passes.last) {
-            return Err(Flaw::new(WrongData::Pass, header::PASS_AT, &own.passes.last.to_le_bytes()));
+        if !self.numbered && (header.pass < expected.passes.first || header.pass > expected.passes.last) {
+            return Err(Flaw::new(WrongData::Pass, header::PASS_AT, &expected.passes.last.to_le_bytes()));
         }
         Ok(Checked::Good)
     }
 
-    /// Demands of blocks that another job wrote that those of a file agree and are of no other file of this job. A file may
-    /// have been renamed since.
+    /// Checks the file identity in blocks of another job: it must be the same in all blocks of a file and not that of
+    /// another file of this job. A file may have been renamed since.
     fn learn_file(&mut self, header: &VerifyHeader, file: u32) -> Result<(), Flaw> {
         let (Some(found), Some(learned)) = (header.identity, self.learned.get_mut(file as usize)) else {
             return Ok(());
         };
-        let identities = &self.places.identities;
+        let identities = &self.files.identities;
         let here = identities[file as usize];
         let expected = learned.unwrap_or(here);
         let is_elsewhere = found.file != here && identities.contains(&found.file);
@@ -457,7 +452,7 @@ impl Verifier {
     }
 }
 
-/// A flaw within a block, with its place.
+/// A flaw in a block and its offset.
 struct Flaw {
     wrong: WrongData,
     at: usize,
@@ -466,7 +461,7 @@ struct Flaw {
 
 impl Flaw {
     fn new(wrong: WrongData, at: usize, expected: &[u8]) -> Self {
-        Self { wrong, at, expected: expected[..expected.len().min(QUOTED)].to_vec() }
+        Self { wrong, at, expected: expected[..expected.len().min(QUOTED_BYTES_MAX)].to_vec() }
     }
 
     fn into_mismatch(self, file: u32, block: u64, bytes: &[u8]) -> Mismatch {
@@ -485,8 +480,8 @@ fn differs(wrong: WrongData, start: usize, good: &[u8], found: &[u8]) -> Result<
     }
 }
 
-/// Cuts `length` bytes into blocks of `interval`: start and length of each. What is left at the end belongs to
-/// the last block, since it may be too small for a header.
+/// Splits `length` bytes into blocks of `interval`, returning start and length of each. The last block includes the
+/// rest, which may be too small for a header.
 fn blocks(length: usize, interval: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = (length / interval).max(1);
     (0..count).map(move |index| {

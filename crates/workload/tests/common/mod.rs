@@ -1,21 +1,19 @@
-//! Jobs with fio's defaults, and a target that completes everything at once.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+//! Jobs with fio's defaults, and a target that completes every operation at once.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use job::{BlockSizes, Dialect, Job, Nowhere, parse_file_text};
-use units::Nanos;
-use units::OpKind;
-use units::PerKind;
+use units::{Nanos, OpKind, PerKind};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, WorkerIndex};
 
 pub(crate) const KIB: u64 = 1024;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// A sequential read of 4 KiB blocks with fio's defaults.
+/// Returns a sequential read of 4 KiB blocks with fio's defaults.
 pub(crate) fn job() -> Job {
     rw("read")
 }
 
-/// The job with fio's defaults and this `rw`.
+/// Returns a job with fio's defaults and this `rw`.
 pub(crate) fn rw(word: &str) -> Job {
     let text = format!("[job]\nioengine=null\nrw={word}\n");
     let plan = parse_file_text("job.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
@@ -27,12 +25,12 @@ pub(crate) fn sizes(job: &mut Job, sizes: &BlockSizes) {
     job.pattern.block_sizes = PerKind { read: sizes.clone(), write: sizes.clone(), trim: sizes.clone() };
 }
 
-/// One file of `length` bytes, with `size` given.
+/// Returns the layout of one file of `length` bytes.
 pub(crate) fn one_file(length: u64) -> JobLayout {
     files(&[length])
 }
 
-/// Files of these lengths.
+/// Returns the layout of files of these lengths.
 pub(crate) fn files(lengths: &[u64]) -> JobLayout {
     let files = lengths.iter().map(|&length| FileExtent { start: 0, length }).collect();
     JobLayout { files, ..JobLayout::default() }
@@ -42,12 +40,12 @@ pub(crate) fn issuer(job: &Job, layout: &JobLayout, seed: u64) -> Issuer {
     Issuer::new(job, WorkerIndex::default(), layout, seed).expect("the job is sound")
 }
 
-/// Everything a job does when each operation completes at once.
+/// Returns all decisions of a job whose operations complete at once.
 pub(crate) fn run(job: &Job, layout: &JobLayout, seed: u64) -> Vec<Decision> {
     drain(&mut issuer(job, layout, seed), usize::MAX)
 }
 
-/// Up to `most` decisions, each completed at once; waits are passed over.
+/// Returns up to `most` decisions, each completed at once; waits are skipped.
 pub(crate) fn drain(issuer: &mut Issuer, most: usize) -> Vec<Decision> {
     let (mut ops, mut now) = (Vec::new(), Nanos::ZERO);
     while ops.len() < most {
@@ -76,7 +74,7 @@ pub(crate) fn bytes(ops: &[Decision]) -> u64 {
     ops.iter().map(|op| u64::from(op.length)).sum()
 }
 
-/// Asserts that the operations touch no byte of `0..length` twice; returns how many they touch.
+/// Asserts that the operations touch no byte of `0..length` twice, and returns how many they touch.
 pub(crate) fn disjoint(ops: &[Decision], file: u32, length: u64) -> u64 {
     let mut spans: Vec<_> =
         ops.iter().filter(|op| op.file == file).map(|op| (op.offset, op.offset + u64::from(op.length))).collect();

@@ -25,17 +25,17 @@ fn host() -> Capacity {
     }
 }
 
-/// The only problem, as `LINE CODE: message`.
+/// Returns the only problem as `LINE CODE: message`.
 fn problem(text: &str, capacity: &Capacity) -> String {
     let found = check(&plan(text), capacity);
     assert_eq!(found.len(), 1, "{text}: {found:?}");
-    let told = &found[0].diagnostic;
-    assert!(told.remedy.is_some());
-    format!("{} {}: {}", told.place.as_ref().map_or(0, |place| place.line), told.code, told.message)
+    let reported = &found[0].diagnostic;
+    assert!(reported.remedy.is_some());
+    format!("{} {}: {}", reported.place.as_ref().map_or(0, |place| place.line), reported.code, reported.message)
 }
 
 #[test]
-fn a_limit_is_told_at_the_option_that_exceeds_it() {
+fn an_exceeded_limit_is_reported_at_its_option() {
     let on_file = "[a]\nioengine=io_uring\nsize=1m\n";
     let cases = [
         (
@@ -57,17 +57,17 @@ fn a_limit_is_told_at_the_option_that_exceeds_it() {
         ("thinktime=1s\nthinktime_iotime=1000000d", "5 too-long: job `a`: thinktime_iotime is "),
     ];
     for (option, expected) in cases {
-        let told = problem(&format!("{on_file}{option}\n"), &host());
+        let reported = problem(&format!("{on_file}{option}\n"), &host());
         assert!(
-            told.starts_with(expected) || told.contains("GiB of memory, but") && expected.contains("memory"),
-            "{told}"
+            reported.starts_with(expected) || reported.contains("GiB of memory, but") && expected.contains("memory"),
+            "{reported}"
         );
-        assert_eq!(told.split(':').next(), expected.split(':').next(), "{told}");
+        assert_eq!(reported.split(':').next(), expected.split(':').next(), "{reported}");
     }
 }
 
 #[test]
-fn only_jobs_that_run_at_the_same_time_add_up_and_the_largest_are_named() {
+fn concurrent_jobs_add_up_and_the_largest_are_listed() {
     let job = |name: &str, rest: &str| format!("[{name}]\nioengine=io_uring\nsize=8g\nbs=1g\n{rest}");
     let together = format!("{}{}{}", job("a", "iodepth=2\n"), job("b", "iodepth=5\n"), job("c", "iodepth=3\n"));
     let found = check(&plan(&together), &host());
@@ -79,7 +79,7 @@ fn only_jobs_that_run_at_the_same_time_add_up_and_the_largest_are_named() {
 }
 
 #[test]
-fn virtual_time_knows_no_threads_and_no_buffers() {
+fn modelled_workers_need_no_threads_or_buffers() {
     let memory = Capacity { memory: limit(8 << 30, "MemAvailable"), ..Capacity::default() };
     let many = "[a]\nioengine=null\nsize=1m\niodepth=8\nnumjobs=60000\n";
     assert_eq!(check(&plan(many), &memory), []);
@@ -88,7 +88,7 @@ fn virtual_time_knows_no_threads_and_no_buffers() {
 }
 
 #[test]
-fn sums_that_overflow_are_too_large() {
+fn overflowing_sums_exceed_the_limit() {
     let text = "[a]\nioengine=null\nsize=1m\nbs=1g\niodepth=2147483647\nnumjobs=2147483647\nnrfiles=2147483647\n";
     assert_eq!(check(&plan(text), &host()).len(), 1);
     let little = Capacity { memory: limit(1, "MemAvailable"), buffers: true, ..Capacity::default() };
@@ -99,14 +99,14 @@ fn sums_that_overflow_are_too_large() {
     assert!(problem(threads, &few).starts_with("4 too-many-workers: the jobs need 49,024 memory mappings"));
 }
 
-/// What the process has in use is counted once, not for each job.
-/// The gate held 256 of them as well, so that workers met EMFILE.
+/// Descriptors in use by the process count once, not for each job. The write gate held 256 that were not counted, so
+/// workers failed with EMFILE.
 #[test]
-fn files_that_the_gate_holds_were_not_counted() {
+fn descriptors_held_by_the_write_gate_count() {
     let host = Capacity { descriptors: limit(1024, "RLIMIT_NOFILE"), held_files: 256, ..host() };
     let on_files = |options: &str| format!("[a]\nioengine=psync\nsize=4g\n{}\n", options.replace(' ', "\n"));
-    let told = problem(&on_files("rw=write nrfiles=1000"), &host);
-    assert_eq!(told, "5 too-many-files: the jobs need 1,268 open files, but there are 1,024 (RLIMIT_NOFILE)");
+    let reported = problem(&on_files("rw=write nrfiles=1000"), &host);
+    assert_eq!(reported, "5 too-many-files: the jobs need 1,268 open files, but there are 1,024 (RLIMIT_NOFILE)");
     let fits = [
         "rw=write nrfiles=756",
         "rw=read nrfiles=1000",

@@ -1,24 +1,22 @@
-//! Reconciles the settings of a job that depend on each other.
+//! Reconciles interdependent settings of a job.
 
-use units::Nanos;
-use units::PerKind;
+use units::{Nanos, PerKind};
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
 
-/// The job that a draft amounts to, and what makes it impossible.
-pub(crate) fn settle(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
+/// Turns a draft into a job, with errors for impossible combinations.
+pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let block_sizes = block_sizes(&draft, context, &mut problems);
-    let blockalign = block_align(&draft);
     let mut job = draft.job;
+    job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
-    job.pattern.blockalign = blockalign;
-    settle_map(&mut job.pattern);
-    settle_engine(&mut job.engine);
-    // Without an end to run up to, a job ends where its data does.
+    reconcile_map(&mut job.pattern);
+    reconcile_engine(&mut job.engine);
+    // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
     if job.grouping.numjobs == 0 {
         problems.push(
@@ -37,14 +35,14 @@ pub(crate) fn settle(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<
         );
     }
     if !job.files.filenames.is_empty() {
-        // Of more names than `nrfiles`, given after them, fio uses the first.
+        // If a later `nrfiles` is smaller than the number of names, fio uses the first ones.
         job.files.filenames.truncate(job.files.nrfiles as usize);
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
     (job, problems)
 }
 
-/// Whether one kind of operation is to follow two schedules.
+/// Reports whether a kind of operation has a rate in bytes and one in operations.
 fn has_two_rates(pace: &JobPace) -> bool {
     let (bytes, iops) = (&pace.rate, &pace.rate_iops);
     let pairs = [(bytes.read, iops.read), (bytes.write, iops.write), (bytes.trim, iops.trim)];
@@ -70,39 +68,32 @@ fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec
     })
 }
 
-/// The largest block: more would not fit into one request on Linux.
+/// Maximum block size: Linux takes no larger request.
 const BLOCK_MAX_BYTES: u32 = 1 << 30;
 
-/// Saturates, so that what does not fit is found too large.
+/// Saturates, so that a size out of range is found too large.
 fn narrow(size: u64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
-fn block_align(draft: &JobDraft) -> Option<PerKind<u32>> {
-    let [read, write, trim] = draft.align;
-    if read.is_none() && write.is_none() && trim.is_none() {
-        return None;
-    }
-    let least = |slot: usize| {
-        let range = draft.ranges[slot].map(|range| range.0);
-        let split = draft.splits[slot].as_ref().and_then(|split| split.iter().map(|entry| entry.0).min());
-        split.or(range).unwrap_or(draft.bs[slot])
-    };
-    Some(PerKind::from_slots(|slot| narrow(draft.align[slot].unwrap_or_else(|| least(slot)))))
+fn block_align([read, write, trim]: [Option<u64>; 3], sizes: &PerKind<BlockSizes>) -> Option<PerKind<u32>> {
+    let align = |given: Option<u64>, sizes: &BlockSizes| given.map_or(sizes.min(), narrow);
+    read.or(write).or(trim)?;
+    Some(PerKind { read: align(read, &sizes.read), write: align(write, &sizes.write), trim: align(trim, &sizes.trim) })
 }
 
-/// A map of blocks makes no sense where some blocks are meant to come more often, or where blocks may overlap.
-fn settle_map(pattern: &mut Pattern) {
+/// Turns off the map of blocks if some blocks are more frequent than others or blocks may overlap.
+fn reconcile_map(pattern: &mut Pattern) {
     let distributions = [&pattern.distribution.read, &pattern.distribution.write, &pattern.distribution.trim];
     let skewed = distributions.iter().any(|distribution| **distribution != Distribution::Uniform);
     pattern.norandommap |= skewed || pattern.blockalign.is_some();
 }
 
-/// Forgets what another engine was told.
-fn settle_engine(options: &mut EngineOptions) {
+/// Resets options that the job's engine does not use.
+fn reconcile_engine(options: &mut EngineOptions) {
     let ring = options.engine == Engine::IoUring;
-    // An export, like a modelled volume, has no page cache of this host before it; other engines on a modelled one have, as
-    // on a real one.
+    // Neither an export nor a modelled volume has a page cache of this host in front of it. Other engines on a modelled
+    // volume have one, as on a device.
     options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd);
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
     options.hipri &= ring || options.engine == Engine::Pvsync2;

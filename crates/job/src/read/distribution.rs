@@ -1,4 +1,4 @@
-//! Distributions: `zipf:1.2`, `pareto:0.3:0.5`, `zoned:60/10:40/90`.
+//! Parses distributions: `zipf:1.2`, `pareto:0.3:0.5`, `zoned:60/10:40/90`.
 
 use units::Bytes;
 
@@ -7,17 +7,17 @@ use super::lists::split;
 use super::number::{self, NumberUnit};
 use crate::model::Distribution;
 
-/// The words of `random_distribution` that Fathom knows.
+/// The values of `random_distribution` that Fathom supports.
 pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"];
 
-/// Reads the distribution for one kind of operation.
+/// Parses the distribution of one kind of operation.
 pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) -> Option<Distribution> {
     if argument == Some("") && matches!(word, "zipf" | "pareto" | "normal") {
         findings.fault(0..word.len(), "not-a-number", "a number is missing after `:`");
         return None;
     }
     if argument.is_none() && matches!(word, "zoned" | "zoned_abs") {
-        findings.fault(0..word.len(), "distribution", format!("`{word}` needs zones")).write(ZONES);
+        findings.fault(0..word.len(), "distribution", format!("`{word}` needs zones")).remedy(ZONES);
         return None;
     }
     let argument = argument.unwrap_or("");
@@ -35,33 +35,33 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
             findings
-                .fault(0..word.len(), "unknown-value", format!("`{word}` is not a distribution"))
-                .write(format!("one of {}", WORDS.join(", ")));
+                .fault(0..word.len(), "unknown-value", format!("`{word}` is no distribution"))
+                .remedy(format!("one of {}", WORDS.join(", ")));
             None
         }
     }
 }
 
-/// The exponent of a Zipf distribution: anything but 1, where the sum behind it diverges; 1.1 where `text` is empty.
+/// Parses the exponent of a Zipf distribution, by default 1.1. It must not be 1, where the underlying sum diverges.
 pub(crate) fn exponent(text: &str, findings: &mut Findings) -> Option<f64> {
     let theta = if text.is_empty() { 1.1 } else { float(text, findings)? };
     within(theta, theta != 1.0, "a Zipf exponent must not be 1", findings)?;
     if theta <= 0.0 {
         findings
-            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} has no effect"))
-            .write("write one above 0");
+            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} skews nothing"))
+            .remedy("write one above 0");
     }
     Some(theta)
 }
 
-/// The power of a Pareto distribution; 0.2 where `text` is empty.
+/// Parses the power of a Pareto distribution, by default 0.2.
 pub(crate) fn power(text: &str, findings: &mut Findings) -> Option<f64> {
     let h = if text.is_empty() { 0.2 } else { float(text, findings)? };
     within(h, h > 0.0 && h < 1.0, "a Pareto power lies between 0 and 1", findings)?;
     Some(h)
 }
 
-/// The deviation of a normal distribution in per cent; 0 where `text` is empty.
+/// Parses the deviation of a normal distribution in per cent, by default 0.
 pub(crate) fn deviation(text: &str, findings: &mut Findings) -> Option<f64> {
     let deviation = if text.is_empty() { 0.0 } else { float(text, findings)? };
     within(deviation, (0.0..100.0).contains(&deviation), "a deviation lies between 0 % and 100 %", findings)?;
@@ -75,7 +75,7 @@ fn within(value: f64, good: bool, rule: &str, findings: &mut Findings) -> Option
     good.then_some(())
 }
 
-/// `value[:center]`, the value read by `read`.
+/// Parses `value[:center]`, the value by `read`.
 fn shape(
     argument: &str,
     read: fn(&str, &mut Findings) -> Option<f64>,
@@ -89,7 +89,7 @@ fn shape(
     Some((value, Some(center)))
 }
 
-/// A number, as far as it can be read.
+/// Parses the longest prefix that is a number.
 fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     let body = text.trim_start();
     let read = |end| body.get(..end)?.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| (value, end));
@@ -99,8 +99,8 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     };
     if end < body.len() {
         findings
-            .quirk(0..0, "trailing-text", format!("`{}` after the number has no meaning", &body[end..]))
-            .fio("fio ignores everything from there on");
+            .quirk(0..0, "trailing-text", format!("`{}` behind the number means nothing", &body[end..]))
+            .note("fio drops everything from there on");
     }
     Some(value)
 }
@@ -111,10 +111,10 @@ fn bytes(text: &str, findings: &mut Findings) -> Option<Bytes> {
 
 const ZONES: &str = "a zone is `percentage of operations/percentage of the file`";
 
-/// A zone: the share of operations, and how wide it is if that is said.
+/// The percentage of operations of a zone and its width, where given.
 type Zone<T> = (Option<u32>, Option<T>);
 
-/// `share/width:share/width…`; a share that is left out is an equal part of what the others leave.
+/// Parses `share/width:share/width…`; absent shares divide what the others leave.
 fn zones<T>(
     argument: &str,
     findings: &mut Findings,
@@ -123,7 +123,7 @@ fn zones<T>(
     let mut zones: Vec<Zone<T>> = Vec::new();
     for (_, part) in split(argument, ':') {
         let Some(zone) = zone(part, findings, &mut width) else {
-            findings.fault(0..0, "distribution", format!("`{part}` is not a zone")).write(ZONES);
+            findings.fault(0..0, "distribution", format!("`{part}` is not a zone")).remedy(ZONES);
             return None;
         };
         zones.push(zone);
@@ -152,7 +152,7 @@ fn zone<T>(
     Some((share, rest))
 }
 
-/// Gives every share that is left out an equal part of what is left of 100.
+/// Divides the rest of 100 equally among the absent shares.
 fn complete(shares: impl Iterator<Item = Option<u32>> + Clone) -> Vec<u32> {
     let given: u32 = shares.clone().flatten().sum();
     let open = shares.clone().filter(Option::is_none).count() as u32;
@@ -173,8 +173,8 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
     }
     if sum != 100 {
         findings
-            .quirk(0..0, "distribution", format!("the zones' percentages of the file add up to {sum} %"))
-            .write("make them add up to 100, with `0/…` for an unused part");
+            .quirk(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %"))
+            .remedy("make them add up to 100, with `0/…` for a part that is left alone");
     }
     Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))
 }
@@ -182,9 +182,7 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
 fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> Option<Distribution> {
     let zones: Option<Vec<_>> = zones.into_iter().map(|(share, width)| Some((share, width?))).collect();
     if zones.is_none() {
-        findings
-            .fault(0..0, "distribution", "every zone needs a size")
-            .write("write `percentage/size:percentage/size`");
+        findings.fault(0..0, "distribution", "every zone needs a size").remedy("write `share/size:share/size`");
     }
     zones.map(Distribution::ZonedAbs)
 }
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_and_zones() {
+    fn distributions_are_parsed() {
         assert_eq!(read_one("zipf"), Some(Distribution::Zipf { theta: 1.1, center: None }));
         assert_eq!(read_one("pareto:0.3:0.5"), Some(Distribution::Pareto { h: 0.3, center: Some(0.5) }));
         assert_eq!(read_one("zoned:60/10:40/90"), Some(Distribution::Zoned(vec![(60, 10), (40, 90)])));
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_distribution_is_refused() {
+    fn invalid_distributions_are_refused() {
         let zones = ["zoned:60/10", "zoned:x/1", "zoned:50/60:50/60"];
         for text in ["zipf:1", "zipf:x", "zipf:1.1:2", "pareto:2", "normal:200", "sequence:1"].iter().chain(&zones) {
             assert_eq!(read_one(text), None, "{text}");

@@ -3,15 +3,14 @@
 use job::{Direction, Job};
 use units::random::{Random, mix};
 
-use super::lane::Lane;
+use super::fast_path::FastPath;
 use super::{Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
-use crate::decision::WorkerIndex;
+use crate::decision::{FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::extent::FileExtent;
 use crate::files::JobLayout;
 use crate::limits::Limits;
 use crate::mix::Mix;
-use crate::offsets::{Cursor, OffsetRules};
+use crate::offsets::{Cursor, OffsetRules, min_size};
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
@@ -21,7 +20,7 @@ use crate::verify::Verifier;
 use units::OpKind;
 
 impl Issuer {
-    pub(super) fn loading(
+    pub(super) fn for_load(
         job: &Job,
         worker: WorkerIndex,
         layout: &JobLayout,
@@ -34,24 +33,24 @@ impl Issuer {
         let rules = OffsetRules::new(job, used, own);
         let files = cursors(job, &rules, layout, used)?;
         let pace = Pace::new(job, mix, own);
-        let verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
+        let mut verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
         let order = numbers_writes(job, &rules, verifier.as_ref());
-        let verifier = verifier.map(|verifier| if order { verifier.numbered() } else { verifier });
-        let usable = files.iter().map(Cursor::length).fold(0, u64::saturating_add);
+        verifier.iter_mut().for_each(|verifier| verifier.numbered = order);
+        let usable = files.iter().map(|file| file.length).fold(0, u64::saturating_add);
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
         let think = Think::new(job);
         let syncs = SyncSchedule::new(job);
-        let rests = rests(job);
+        let reads_back = reads_back(job);
         let simple = pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
         Ok(Self {
-            lane: Lane::new(mix, &pace, &rules, simple),
+            fast_path: FastPath::new(mix, &pace, &rules, simple),
             invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
-            anew: false,
-            attention: pairs.is_some() || think.is_some() || order,
+            begins_pass: false,
+            slow_path: pairs.is_some() || think.is_some() || order,
             order: order.then(Box::default),
             mix,
             pace,
-            limits: Limits::new(job, layout, usable, rules.has_passes(), rests),
+            limits: Limits::new(job, layout, usable, rules.has_passes(), reads_back),
             sequence: 0,
             completed: 0,
             picker: Picker::new(job.files.service, job.files.openfiles, files.len(), own),
@@ -61,10 +60,10 @@ impl Issuer {
             checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
             syncs,
             writes: 0,
-            rests,
-            since: None,
+            reads_back,
+            checkpoint: None,
             phase: IssuerPhase::Load,
-            midway: false,
+            within_pass: false,
             due_sync: None,
             think,
             pairs,
@@ -76,14 +75,14 @@ impl Issuer {
     }
 }
 
-/// Whether blocks say which write they are of. Without a nonce their bytes follow from the job alone.
+/// Reports whether headers hold the number of the write. Without a nonce, blocks depend on the job alone.
 fn numbers_writes(job: &Job, rules: &OffsetRules, verifier: Option<&Verifier>) -> bool {
     let writes = job.pattern.direction.writes() && !job.verify.only;
     writes && rules.may_overlap() && verifier.is_some_and(Verifier::is_marked)
 }
 
-/// Whether what was written is read back before anything is written over it.
-fn rests(job: &Job) -> bool {
+/// Reports whether writes are read back before anything overwrites them.
+fn reads_back(job: &Job) -> bool {
     let verify = &job.verify;
     let reads_back = verify.method.is_some() && verify.do_verify && !verify.only;
     reads_back && job.pattern.direction.writes()
@@ -94,11 +93,11 @@ pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
     [mix.includes(OpKind::Read), mix.includes(OpKind::Write) && !pairs, mix.includes(OpKind::Trim)]
 }
 
-/// Bytes of memory that the maps of blocks take which a worker of this job makes as it begins.
+/// Returns the memory in bytes that a worker's block maps take at the start of the job.
 ///
 /// # Errors
 ///
-/// Where a region has more blocks than a map can be made for.
+/// Fails if a region has too many blocks for a map.
 pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
     let rules = OffsetRules::new(job, used_kinds(job, Mix::new(job)), 0);
     layout.files.iter().enumerate().try_fold(0_u64, |sum, (index, extent)| {
@@ -120,12 +119,12 @@ fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) 
     if layout.files.is_empty() {
         return Err(WorkloadError::new("filename", "the job has no file"));
     }
-    let mins = || (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min());
-    let least = u64::from(mins().min().unwrap_or(1));
-    let greatest = mins().max().unwrap_or(1);
+    let least = u64::from(min_size(&rules.sizes, used));
+    let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
     let cursor = |(index, extent): (usize, &FileExtent)| {
         let (name, number, length) = (&job.name, index + 1, extent.length);
-        // Where there is no room for anything, nothing is done; where some kinds alone have room, they would go on forever.
+        // A region too small for any kind does nothing. One that is large enough for some kinds only would loop
+        // forever.
         if (least..u64::from(greatest)).contains(&length) {
             let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
             return Err(WorkloadError::new("size", message));
@@ -136,10 +135,10 @@ fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) 
     layout.files.iter().enumerate().map(cursor).collect()
 }
 
-/// The maker and checker of blocks, where the job verifies.
+/// Creates the verifier of a job that verifies.
 ///
-/// Blocks are as long as the least block size unless `verify_interval` says otherwise. So where writes of
-/// different sizes overlap (`norandommap`, skewed distributions), each block is whole, whichever write came last.
+/// Without `verify_interval`, blocks have the minimum block size. So where writes of different sizes overlap
+/// (`norandommap`, skewed distributions), each block is whole, whichever write was the last.
 fn verifier(
     job: &Job,
     rules: &OffsetRules,
@@ -148,9 +147,8 @@ fn verifier(
     (seed, worker, layout): (u64, WorkerIndex, &JobLayout),
 ) -> Result<Option<Verifier>, WorkloadError> {
     let Some(method) = job.verify.method else { return Ok(None) };
-    let kinds = (0..3).filter(|&kind| used[kind]);
-    let least = kinds.map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
-    let interval = job.verify.interval.filter(|&interval| interval > 0).unwrap_or(least);
+    let interval = job.verify.interval.filter(|&interval| interval > 0);
+    let interval = interval.unwrap_or_else(|| min_size(&rules.sizes, used));
     if let Some(small) = job.small_block(false) {
         return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.remedy())));
     }

@@ -6,24 +6,24 @@ use super::Issuer;
 use crate::decision::{Decision, Next};
 use units::OpKind;
 
-/// Writes in flight in a job whose writes may overlap and are numbered, and the one that waits for another.
+/// Numbered writes in flight that may overlap, and the one that waits for another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OverlappingWrites {
-    /// End and number of each, by file and start; none overlaps another.
+    /// End and number of each write in flight, by file and start. None overlaps another.
     in_flight: BTreeMap<(u32, u64), (u64, u32)>,
     waiting: Option<Next>,
-    /// Operations so far; modulo 2^32, which is far from any two writes that could be confused.
+    /// Operations so far, modulo 2^32: writes that could be confused are never that far apart.
     number: u32,
 }
 
 impl OverlappingWrites {
-    /// The number of the next operation.
+    /// Returns the number of the next operation.
     pub(super) fn next_number(&mut self) -> u32 {
         self.number = self.number.wrapping_add(1);
         self.number
     }
 
-    /// Whether a write overlaps one in flight; otherwise it is in flight from now on.
+    /// Reports whether a write overlaps one in flight. If not, adds it to those in flight.
     fn must_wait(&mut self, op: &Decision) -> bool {
         let end = op.offset + u64::from(op.length);
         let before = self.in_flight.range((op.file, 0)..(op.file, end)).next_back();
@@ -43,8 +43,8 @@ impl OverlappingWrites {
 }
 
 impl Issuer {
-    /// The operation, unless it is a write that has to wait for one in flight.
-    pub(super) fn in_order(&mut self, next: Next) -> Next {
+    /// Returns the operation, or [`Next::Blocked`] if it is a write that must wait for one in flight.
+    pub(super) fn hold_overlapping(&mut self, next: Next) -> Next {
         let (Next::Issue(op) | Next::IssueAnew(op)) = next else { return next };
         let Some(order) = self.order.as_mut().filter(|_| matches!(op.kind, OpKind::Write | OpKind::Trim)) else {
             return next;
@@ -56,14 +56,15 @@ impl Issuer {
         next
     }
 
-    /// The write that had to wait, if there is one.
+    /// Returns the write that waits, if there is one, or [`Next::Blocked`] if it must wait on.
     pub(super) fn waiting_write(&mut self) -> Option<Next> {
         let waiting = self.order.as_mut()?.waiting.take()?;
-        Some(self.in_order(waiting))
+        Some(self.hold_overlapping(waiting))
     }
 
-    /// Has writes follow that wait for this operation. The trim of a pair is followed by its write to the same place.
-    pub(super) fn ends_in_order(&mut self, op: &Decision) {
+    /// Ends the wait for this operation. In a pair only the write ends it, since it goes to the same place after the
+    /// trim.
+    pub(super) fn release_overlapping(&mut self, op: &Decision) {
         let is_last = op.kind == OpKind::Write || (op.kind == OpKind::Trim && self.pairs.is_none());
         if let Some(order) = self.order.as_mut().filter(|_| is_last) {
             order.completed(op);
