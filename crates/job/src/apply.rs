@@ -65,9 +65,7 @@ fn switch(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Fi
         return;
     };
     if !(0..=1).contains(&value) {
-        findings
-            .quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"))
-            .note("fio takes it for 1");
+        findings.quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1")).note("fio reads it as 1");
     }
     set_switch(draft, spec, value != 0);
 }
@@ -107,13 +105,13 @@ fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) 
     }
     if text.contains('%') {
         findings
-            .quirk(0..text.len(), "percent", "this option is no percentage")
-            .note("fio reads a share as an enormous number here")
+            .quirk(0..text.len(), "percent", "this option is not a percentage")
+            .note("fio reads a percentage as a huge number here")
             .remedy("write the number itself");
     } else {
         findings
             .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
-            .note("fio reads an enormous positive number");
+            .note("fio reads a huge positive number");
     }
 }
 
@@ -170,7 +168,7 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
     if any {
         for item in &mut refused {
             item.weight = ProblemWeight::Quirk;
-            item.note("fio passes over it because another element of the list can be read");
+            item.note("fio skips it because another element of the list is readable");
         }
     }
     findings.items.extend(refused);
@@ -183,7 +181,7 @@ fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
         return;
     }
     let message = if slots == 1 { "this option takes one value" } else { "this option takes three values at most" };
-    findings.quirk(0..text.len(), "list-length", message).note(format!("fio heeds the {kept} of them"));
+    findings.quirk(0..text.len(), "list-length", message).note(format!("fio uses the {kept} of them"));
 }
 
 fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
@@ -220,12 +218,12 @@ fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings
     if !text.contains('%') && text.starts_with('-') {
         findings
             .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
-            .note("fio takes the sign for a separator and reads the number behind it")
+            .note("fio reads the sign as a separator, and the number after it")
             .remedy(format!("write `{}`", &text[1..]));
     } else if value < -101 {
         findings
-            .quirk(0..text.len(), "percent", format!("`{text}` is more than the whole"))
-            .note("fio cuts it off at the end of a device, but grows a file until the disk is full")
+            .quirk(0..text.len(), "percent", format!("`{text}` is more than 100 %"))
+            .note("fio stops at the end of a device, but grows a file until the disk is full")
             .remedy(format!("write `{}=100%`", spec.name));
     }
     Some(())
@@ -266,7 +264,7 @@ fn one_word(
     let Some((word, argument)) = word::read(text, words, findings) else { return };
     if text[word.len()..].starts_with(':') && text.contains(',') {
         // fio compares the text up to the first comma with its words, none of which contains a colon.
-        let message = "fio refuses a `,` behind a `:`";
+        let message = "fio refuses a `,` after a `:`";
         match spec.name {
             "random_distribution" => findings.extension(0..text.len(), "unknown-value", message),
             _ => {
@@ -279,7 +277,7 @@ fn one_word(
     if let Some(argument) = argument.filter(|_| !takes_argument) {
         let start = text.len() - argument.len();
         findings
-            .quirk(start - 1..text.len(), "unused-argument", format!("nothing may stand behind `{word}`"))
+            .quirk(start - 1..text.len(), "unused-argument", format!("nothing may follow `{word}`"))
             .note(format!("fio drops `{}`", &text[start - 1..]))
             .remedy(format!("write `{}={word}`", spec.name));
     }
@@ -297,9 +295,9 @@ fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut 
     }
     if text.starts_with(char::is_whitespace) {
         findings
-            .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a blank stands before the value")
-            .note("fio keeps the blank as part of the value")
-            .remedy(format!("write `{}` directly behind `=`", text.trim()));
+            .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a space precedes the value")
+            .note("fio keeps the space as part of the value")
+            .remedy(format!("write `{}` directly after `=`", text.trim()));
     }
     match spec.setter {
         Setter::Text(set) => set(draft, text),

@@ -78,7 +78,7 @@ impl FileReader<'_> {
         self.diagnostics.push(
             Diagnostic::error("line-length", format!("the line has {length} bytes, more than {most}"))
                 .at(line.place.part(0, 1))
-                .note("fio cuts it in two")
+                .note("fio splits it")
                 .remedy("write a shorter line"),
         );
     }
@@ -123,7 +123,7 @@ impl FileReader<'_> {
             let option = self.option(line, body);
             job.options.push(option);
         } else {
-            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` stands before any section"));
+            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` precedes every section"));
             self.diagnostics.push(
                 diagnostic.at(line.place_of(body)).remedy("begin with `[global]` or the name of a job, `[name]`"),
             );
@@ -173,7 +173,7 @@ impl FileReader<'_> {
             );
         }
         self.spent.includes += 1;
-        let remedy = "see whether a file includes itself";
+        let remedy = "check whether a file includes itself";
         if depth >= limits::INCLUDE_DEPTH_MAX {
             return self.exceed("include", "includes are nested too deep".to_owned(), place, remedy);
         }

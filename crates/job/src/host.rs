@@ -196,7 +196,7 @@ fn output_format(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             "normal" => add_format(host, OutputFormat::Normal),
             _ => {
                 findings
-                    .fault(0..text.len(), "unknown-value", format!("`{word}` is no output format"))
+                    .fault(0..text.len(), "unknown-value", format!("`{word}` is not an output format"))
                     .remedy("one or more of normal, json, json+, terse, separated by `,`");
             }
         }

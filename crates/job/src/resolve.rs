@@ -243,13 +243,13 @@ impl<'a> Resolver<'a> {
             Status::NotYet => self.report(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
             Status::Profile => self.report(
-                Diagnostic::error("profile-option", format!("`{}` means nothing in a job", option.key))
+                Diagnostic::error("profile-option", format!("`{}` has no meaning in a job", option.key))
                     .at(place)
                     .note("it is an option of a built-in profile of fio; fio accepts it and ignores it")
                     .remedy(profile_remedy(spec)),
             ),
             Status::Deprecated => self.report(
-                Diagnostic::warning("deprecated", format!("`{}` has no effect any more", option.key))
+                Diagnostic::warning("deprecated", format!("`{}` no longer has an effect", option.key))
                     .at(place)
                     .note("fio accepts it and ignores it")
                     .remedy("leave it out"),

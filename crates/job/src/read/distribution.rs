@@ -35,7 +35,7 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
             findings
-                .fault(0..word.len(), "unknown-value", format!("`{word}` is no distribution"))
+                .fault(0..word.len(), "unknown-value", format!("`{word}` is not a distribution"))
                 .remedy(format!("one of {}", WORDS.join(", ")));
             None
         }
@@ -48,7 +48,7 @@ pub(crate) fn exponent(text: &str, findings: &mut Findings) -> Option<f64> {
     within(theta, theta != 1.0, "a Zipf exponent must not be 1", findings)?;
     if theta <= 0.0 {
         findings
-            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} skews nothing"))
+            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} has no effect"))
             .remedy("write one above 0");
     }
     Some(theta)
@@ -99,8 +99,8 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     };
     if end < body.len() {
         findings
-            .quirk(0..0, "trailing-text", format!("`{}` behind the number means nothing", &body[end..]))
-            .note("fio drops everything from there on");
+            .quirk(0..0, "trailing-text", format!("`{}` after the number has no meaning", &body[end..]))
+            .note("fio ignores everything from there on");
     }
     Some(value)
 }
@@ -173,8 +173,8 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
     }
     if sum != 100 {
         findings
-            .quirk(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %"))
-            .remedy("make them add up to 100, with `0/…` for a part that is left alone");
+            .quirk(0..0, "distribution", format!("the zones' percentages of the file add up to {sum} %"))
+            .remedy("make them add up to 100, with `0/…` for an unused part");
     }
     Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))
 }
@@ -182,7 +182,9 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
 fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> Option<Distribution> {
     let zones: Option<Vec<_>> = zones.into_iter().map(|(share, width)| Some((share, width?))).collect();
     if zones.is_none() {
-        findings.fault(0..0, "distribution", "every zone needs a size").remedy("write `share/size:share/size`");
+        findings
+            .fault(0..0, "distribution", "every zone needs a size")
+            .remedy("write `percentage/size:percentage/size`");
     }
     zones.map(Distribution::ZonedAbs)
 }

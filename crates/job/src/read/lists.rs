@@ -72,7 +72,7 @@ fn report_element(
     if let Some(at) = odd.filter(|_| !reported) {
         findings
             .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
-            .note(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
+            .note(format!("fio reads the rest as another value, as after a `,`: `{rest}` is a list"))
             .remedy("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
     }
 }
@@ -85,7 +85,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
         findings
             .quirk(range.clone(), "unread-element", format!("`{}` is not a number", &text[range.clone()]))
-            .note("fio passes over it because another element of the list can be read");
+            .note("fio skips it because another element of the list is readable");
     }
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn ranges(
             None => {
                 findings
                     .quirk(start..start + part.len(), "unread-element", format!("`{part}` is not a range"))
-                    .note("fio passes over it if another range of the list can be read")
+                    .note("fio skips it if another range of the list is readable")
                     .remedy("a range is `low-high`, for example `4k-64k`");
             }
         }
@@ -170,9 +170,9 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
     let open = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
     if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
         findings
-            .quirk(0..text.len(), "split-sum", format!("the shares add up to {given} %"))
-            .note("fio orders the entries by their share, cuts them off at 100 % and gives the last one what is left")
-            .remedy("make the shares add up to 100");
+            .quirk(0..text.len(), "split-sum", format!("the percentages add up to {given} %"))
+            .note("fio sorts the entries by percentage, cuts them off at 100 % and gives the rest to the last one")
+            .remedy("make the percentages add up to 100");
     }
     let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
     let mut shares: Vec<(i64, u32)> = entries.into_iter().map(|(size, share)| (size, share.unwrap_or(each))).collect();
@@ -189,8 +189,8 @@ fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64
         if read.is_none() {
             let start = size_text.len() + 1;
             findings
-                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole share from 1 to 100"))
-                .note("fio gives the entry an equal part of what the others leave, or reads the digits before the odd part");
+                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole percentage from 1 to 100"))
+                .note("fio gives the entry an equal part of the rest, or reads only its leading digits");
         }
         read.or_else(|| leading_share(text))
     });
@@ -245,7 +245,7 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
                 "trailing-text",
                 format!("`{}` after the number has no meaning", &part[length..]),
             )
-            .note("fio drops everything from there on")
+            .note("fio ignores everything from there on")
             .remedy("separate the values by `:`");
     }
     Some(value)
@@ -271,8 +271,8 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     let read = |text: &str| text.trim().parse::<u32>().ok();
     let (Some(low), Some(high)) = (read(low), read(high)) else {
         findings
-            .quirk(0..part.len(), "cpu-list", format!("`{part}` is not a processor or a range of them"))
-            .note("fio reads it as processor 0")
+            .quirk(0..part.len(), "cpu-list", format!("`{part}` is neither a CPU nor a range of CPUs"))
+            .note("fio reads it as CPU 0")
             .remedy("write for example `0-3,5`");
         cpus.push(0);
         return Some(());
@@ -284,7 +284,7 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     if low > high {
         findings
             .quirk(0..part.len(), "cpu-list", format!("the range `{part}` is empty"))
-            .note("fio adds no processor and fails when the job starts")
+            .note("fio adds no CPU, and fails when the job starts")
             .remedy(format!("write `{high}-{low}`"));
     }
     cpus.extend(low..=high);

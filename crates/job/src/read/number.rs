@@ -114,8 +114,8 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
     let letter = &whole[at..=at];
     let read = value.wrapping_mul(1000_i64.wrapping_pow(power as u32));
     findings
-        .quirk(0..at + 3, "iec-unit", format!("fio takes `{}` for decimal units", &whole[at..at + 3]))
-        .note(format!("fio reads {read}: its `KiB` counts in thousands unless `kb_base=1000` is set, its `k` in 1024"))
+        .quirk(0..at + 3, "iec-unit", format!("fio reads `{}` as decimal units", &whole[at..at + 3]))
+        .note(format!("fio reads {read}: unless `kb_base=1000` is set, its `KiB` is 1000 bytes and its `k` 1024"))
         .remedy(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
@@ -170,12 +170,12 @@ fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
     } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
         findings
             .quirk(0..end, "hexadecimal", format!("`{}` has no `0x` of its own", &text[..end]))
-            .note("fio reads it as hexadecimal, because `0x` stands further on")
+            .note("fio reads it as hexadecimal, because `0x` appears later in the list")
             .remedy("write one number");
     } else if rest.starts_with('.') {
         findings
             .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
-            .note(format!("fio reads `{}` and drops the rest, its unit too", &text[..number_end]))
+            .note(format!("fio reads `{}` and ignores the rest, including its unit", &text[..number_end]))
             .remedy("write a whole number of a smaller unit");
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
@@ -183,26 +183,26 @@ fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
     if text.starts_with('-') && !matches!(unit, NumberUnit::Count { .. }) {
         findings
             .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
-            .note("fio keeps it as an enormous positive number");
+            .note("fio reads a huge positive number");
     }
 }
 
 fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) {
     let (number, rest) = (&text[..number_end], &text[number_end..end]);
     findings
-        .quirk(number_end..end, "trailing-text", format!("`{rest}` behind the number means nothing"))
-        .note(format!("fio reads `{number}` and drops the rest"))
+        .quirk(number_end..end, "trailing-text", format!("`{rest}` after the number has no meaning"))
+        .note(format!("fio reads `{number}` and ignores the rest"))
         .remedy(format!("write `{number}`"));
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
     let finding = findings.quirk(0..blanks, "leading-blank", "a space precedes the value");
     if rest.is_empty() {
-        finding.note("fio keeps the blank as part of the value");
+        finding.note("fio keeps the space as part of the value");
     } else {
-        finding.note(format!("fio reads {}, without the unit `{rest}`: the blank hides it", &text[blanks..number_end]));
+        finding.note(format!("fio reads {}, without the unit `{rest}`: the space hides it", &text[blanks..number_end]));
     }
-    finding.remedy(format!("write `{}` directly behind `=`", text.trim()));
+    finding.remedy(format!("write `{}` directly after `=`", text.trim()));
 }
 
 fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {

@@ -7,37 +7,49 @@ use crate::model::{BufferMemory, Engine};
 use crate::read::Findings;
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    special("ioengine", Text, ioengine, "Which engine carries out operations.").default("psync"),
+    special("ioengine", Text, ioengine, "I/O engine.").default("psync"),
     switch("direct", "0", "Bypass the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
-    switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| d.job.engine.direct = !on),
-    later("atomic", Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
-    int("iodepth", (1, ANY), "How many operations are kept in flight.", |d, n| d.job.pace.iodepth = n as u32)
-        .default("1"),
+    switch("buffered", "1", "Use the page cache; the opposite of `direct`.", |d, on| d.job.engine.direct = !on),
+    later("atomic", Bool, "Issue atomic writes (RWF_ATOMIC); implies `direct`.").default("0"),
+    int("iodepth", (1, ANY), "Queue depth: the number of operations kept in flight.", |d, n| {
+        d.job.pace.iodepth = n as u32
+    })
+    .default("1"),
     int(
         "iodepth_batch",
         (0, ANY),
-        "Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.",
+        "Number of operations to submit at once, 0 for all available; chosen automatically by default.",
         |d, n| d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 }),
     )
     .alias(&["iodepth_batch_submit"]),
-    int("iodepth_batch_complete_min", (0, ANY), "Collect at least this many at a time; 0 to poll.", |d, n| {
-        d.job.pace.batch_complete_min = n as u32;
-    })
+    int(
+        "iodepth_batch_complete_min",
+        (0, ANY),
+        "Minimum number of completions to collect at once; 0 to poll.",
+        |d, n| {
+            d.job.pace.batch_complete_min = n as u32;
+        },
+    )
     .alias(&["iodepth_batch_complete"])
     .default("1"),
-    int("iodepth_batch_complete_max", (0, ANY), "Collect at most this many at a time; without it, all.", |d, n| {
-        d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
-    }),
-    int("iodepth_low", (0, ANY), "Refill only when this few are left in flight.", |d, n| {
+    int(
+        "iodepth_batch_complete_max",
+        (0, ANY),
+        "Maximum number of completions to collect at once; all by default.",
+        |d, n| {
+            d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
+        },
+    ),
+    int("iodepth_low", (0, ANY), "Refill the queue only when this few operations are in flight.", |d, n| {
         d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
     }),
-    later("serialize_overlap", Bool, "Hold back operations that overlap one in flight.").default("0"),
+    later("serialize_overlap", Bool, "Delay operations that overlap one in flight.").default("0"),
     later("io_submit_mode", Word(&["inline", "offload"]), "Submit from the worker or from helper threads.")
         .default("inline"),
     word(
         "mem",
         &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
-        "Where buffers come from.",
+        "Type of memory for buffers.",
         |d, w, _, _| d.job.engine.mem = memory(w),
     )
     .alias(&["iomem"])
@@ -51,15 +63,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted(
         "clocksource",
         Word(&["gettimeofday", "clock_gettime", "cpu"]),
-        "Which clock times operations.",
+        "Clock for latencies.",
         "Fathom uses the fastest clock that is exact",
     ),
-    accepted(
-        "gtod_cpu",
-        Int(0, ANY),
-        "A processor that does nothing but read the clock.",
-        "reading the clock is cheap",
-    ),
+    accepted("gtod_cpu", Int(0, ANY), "CPU dedicated to reading the clock.", "reading the clock is cheap"),
 ];
 
 fn memory(word: &str) -> BufferMemory {

@@ -8,7 +8,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "continue_on_error",
         &["none", "read", "write", "io", "verify", "all", "0", "1"],
-        "Go on after errors of this kind and count them.",
+        "Continue after errors of this kind, and count them.",
         |d, w, _, _| {
             let all = matches!(w, "all" | "1");
             d.job.on_error.continue_on_read = all || matches!(w, "read" | "io");
@@ -17,8 +17,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("none"),
-    later("ignore_error", Text, "Errors that do not count, for reads, writes and checks."),
-    later("error_dump", Bool, "Print every error that is ignored.").default("0"),
+    later("ignore_error", Text, "Error numbers to ignore, for reads, writes and verification."),
+    later("error_dump", Bool, "Print ignored errors.").default("0"),
     later("write_iolog", Text, "Write a trace of all operations to this file."),
     later("read_iolog", Text, "Repeat the operations of this trace."),
     later("read_iolog_chunked", Bool, "Read the trace piece by piece.").default("0"),
@@ -26,10 +26,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("replay_redirect", Text, "Repeat a trace on this device."),
     later("replay_scale", Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
     later("replay_align", Int(0, ANY), "Align the offsets of a trace to this."),
-    later("replay_time_scale", Int(1, ANY), "Pace of a trace in per cent.").default("100"),
+    later("replay_time_scale", Int(1, ANY), "Replay speed as a percentage.").default("100"),
     later("replay_skip", Text, "Leave out these kinds of operation of a trace."),
     later("merge_blktrace_file", Text, "Where merged traces go."),
-    later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Pace of each merged trace in per cent."),
+    later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Replay speed of each merged trace as a percentage."),
     later("merge_blktrace_iters", Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
     later("zonemode", Word(&["none", "strided", "zbd"]), "How the file is divided into zones.").default("none"),
     later("zonesize", Long(0), "Length of a zone.").default("0"),
@@ -48,10 +48,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("dataplacement", Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
         .alias(&["data_placement"])
         .default("none"),
-    later("plid_select", Word(&["random", "roundrobin", "scheme"]), "Which placement comes next.")
+    later("plid_select", Word(&["random", "roundrobin", "scheme"]), "Order in which placement IDs are used.")
         .alias(&["fdp_pli_select"])
         .default("roundrobin"),
-    later("plids", Text, "Placements that are used.").alias(&["fdp_pli"]),
+    later("plids", Text, "Placement IDs to use.").alias(&["fdp_pli"]),
     later("dp_scheme", Text, "File that maps offsets to placements."),
     profile("threads", "Workers of `profile=tiobench`."),
     profile("block", "Block size of `profile=tiobench`."),
@@ -64,9 +64,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     profile("read-req-num-512-blocks", "Size of the reads of `profile=act`."),
     profile("large-block-op-kbytes", "Size of the large operations of `profile=act`."),
     profile("prep", "Prepare the devices for `profile=act`."),
-    OptionSpec::new("flow_watermark", Int(0, ANY), Setter::Nothing, "How far jobs of a flow may drift apart.")
+    OptionSpec::new("flow_watermark", Int(0, ANY), Setter::Nothing, "Maximum drift between the jobs of a flow.")
         .status(Status::Deprecated),
-    OptionSpec::new("rwmixcycle", Int(0, ANY), Setter::Nothing, "How long a mix stays with one direction.")
+    OptionSpec::new("rwmixcycle", Int(0, ANY), Setter::Nothing, "Time that a mix stays with one direction.")
         .status(Status::Removed),
 ];
 

@@ -10,46 +10,43 @@ use crate::read::number::{NumberUnit, micros};
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    size("size", "How many bytes of its files the job covers, or per cent of existing ones.", |d, size| {
+    size("size", "Bytes of its files that the job covers, or a percentage of existing files.", |d, size| {
         d.job.extent.size = nonzero(size);
     }),
-    size("io_size", "How much is transferred, where that differs from `size`.", |d, size| {
+    size("io_size", "Bytes to transfer, if different from `size`.", |d, size| {
         d.job.extent.io_size = nonzero(size);
     })
     .alias(&["io_limit"]),
-    size("offset", "Where in its files the job begins.", |d, size| d.job.extent.offset = size)
+    size("offset", "Start offset within the files.", |d, size| d.job.extent.offset = size)
         .alias(&["fileoffset"])
         .default("0"),
-    size("offset_increment", "How much further each clone begins.", |d, size| d.job.extent.offset_increment = size)
-        .default("0"),
-    later("offset_align", Long(0), "Round the beginning up to a multiple of this.").default("0"),
+    size("offset_increment", "Added to the start offset for each clone.", |d, size| {
+        d.job.extent.offset_increment = size
+    })
+    .default("0"),
+    later("offset_align", Long(0), "Round the start offset up to a multiple of this.").default("0"),
     OptionSpec::new(
         "number_ios",
         Long(0),
         Setter::Number(|d, n| d.job.extent.number_ios = (n > 0).then_some(n)),
-        "End after this many operations at most.",
+        "Maximum number of operations.",
     )
     .default("0"),
-    time("runtime", "End after this time at most.", |d, t| d.job.extent.runtime = t).alias(&["timeout"]).default("0"),
-    flag("time_based", "Go on over and over until `runtime` ends.", |d, on| d.job.extent.time_based = on),
-    time("ramp_time", "Run so long before results count; `runtime` begins after it.", |d, t| {
+    time("runtime", "Maximum duration.", |d, t| d.job.extent.runtime = t).alias(&["timeout"]).default("0"),
+    flag("time_based", "Repeat the workload until `runtime` has passed.", |d, on| d.job.extent.time_based = on),
+    time("ramp_time", "Warm-up time before results count; `runtime` starts after it.", |d, t| {
         d.job.extent.ramp_time = t;
     }),
-    later("ramp_size", Long(1), "Transfer so much before results count."),
-    special(
-        "startdelay",
-        Seconds,
-        startdelay,
-        "Wait so long before the job begins; a range `low-high` draws a time from it.",
-    )
-    .default("0"),
-    later("steadystate", Word(STEADY), "End when this measure has become steady.")
+    later("ramp_size", Long(1), "Bytes to transfer before results count."),
+    special("startdelay", Seconds, startdelay, "Delay before the job starts; a range `low-high` draws a random delay.")
+        .default("0"),
+    later("steadystate", Word(STEADY), "End when this measure has reached a steady state.")
         .alias(&["ss"])
         .default("iops_slope:0.01%"),
-    later("steadystate_duration", Seconds, "How long it must be steady.").alias(&["ss_dur"]).default("0"),
-    later("steadystate_ramp_time", Seconds, "How long to wait before looking.").alias(&["ss_ramp"]).default("0"),
-    later("steadystate_check_interval", Seconds, "How often to look.").alias(&["ss_interval"]).default("1"),
-    later("num_range", Int(0, 256), "How many ranges one trim names.").default("1"),
+    later("steadystate_duration", Seconds, "Duration for which it must be steady.").alias(&["ss_dur"]).default("0"),
+    later("steadystate_ramp_time", Seconds, "Time to wait before the first check.").alias(&["ss_ramp"]).default("0"),
+    later("steadystate_check_interval", Seconds, "Interval between checks.").alias(&["ss_interval"]).default("1"),
+    later("num_range", Int(0, 256), "Number of ranges per trim command.").default("1"),
 ];
 
 const STEADY: &[&str] = &["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];

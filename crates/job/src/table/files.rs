@@ -13,34 +13,38 @@ use crate::read::{Findings, distribution, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     special("filename", Text, filename, "Files or devices, separated by `:` (a colon in a name is `\\:`)."),
-    text("directory", "Directories for relative names, separated by `:`; clones take turns.", |d, value| {
+    text("directory", "Directories for relative names, separated by `:`; clones use them in turn.", |d, value| {
         d.job.files.directories = names::split(value);
     }),
-    text("filename_format", "Template of generated names, of $jobname, $jobnum and $filenum.", |d, value| {
-        d.job.files.filename_format = value.to_owned();
-    })
+    text(
+        "filename_format",
+        "Template of generated file names; $jobname, $jobnum and $filenum are replaced.",
+        |d, value| {
+            d.job.files.filename_format = value.to_owned();
+        },
+    )
     .default("$jobname.$jobnum.$filenum"),
-    int("nrfiles", (0, ANY), "How many files each worker makes; `size` is divided among them.", |d, n| {
+    int("nrfiles", (0, ANY), "Number of files of each worker; `size` is divided among them.", |d, n| {
         d.job.files.nrfiles = (n as u32).max(1);
     })
     .alias(&["nr_files"])
     .default("1"),
-    int("openfiles", (0, ANY), "How many files are open at once at most; all unless set.", |d, n| {
+    int("openfiles", (0, ANY), "Maximum number of files open at the same time; all by default.", |d, n| {
         d.job.files.openfiles = u32::try_from(n).ok().filter(|&files| files > 0);
     }),
-    word("file_service_type", FILE_ORDERS, "Which file comes next.", file_service).default("roundrobin"),
+    word("file_service_type", FILE_ORDERS, "Order in which files are used.", file_service).default("roundrobin"),
     special("filesize", Long(1), filesize, "Size of each file, or a range `low-high`."),
-    switch("create_on_open", "0", "Make files when they are opened, not before the run.", |d, on| {
+    switch("create_on_open", "0", "Create files when they are opened, not before the run.", |d, on| {
         d.job.files.create_on_open = on;
     }),
     word(
         "fallocate",
         &["none", "native", "posix", "keep", "truncate", "0", "1"],
-        "How space is reserved before a file is written.",
+        "Method of preallocating a file before it is laid out.",
         |d, w, _, _| d.job.files.fallocate = fallocate(w),
     )
     .default("native"),
-    switch("overwrite", "0", "Write a file in full before the run, so that writes never extend it.", |d, on| {
+    switch("overwrite", "0", "Write each file in full before the run, so that writes never extend it.", |d, on| {
         d.job.files.overwrite = on;
     }),
     switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| d.job.files.invalidate = on),
@@ -52,7 +56,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         };
     })
     .default("none"),
-    switch("allow_file_create", "1", "Permit making files that do not exist.", |d, on| {
+    switch("allow_file_create", "1", "Permit the creation of files that do not exist.", |d, on| {
         d.job.files.allow_file_create = on;
     }),
     switch("allow_mounted_write", "0", "Permit writes to a mounted device.", |d, on| {
@@ -61,26 +65,39 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted(
         "create_serialize",
         Bool,
-        "Make the files of one job after those of another.",
+        "Create the files of one job after those of another.",
         "files are made one after the other",
     )
     .default("1"),
-    accepted("create_fsync", Bool, "Flush each file after it is made.", "files are flushed after they are made")
-        .default("1"),
-    later("create_only", Bool, "Make the files and run nothing.").default("0"),
-    later("file_append", Bool, "Begin at the end of the files.").default("0"),
-    later("fill_device", Bool, "Write until there is no space left.").alias(&["fill_fs"]).default("0"),
-    later("pre_read", Bool, "Read the files into the cache before the run.").default("0"),
+    accepted(
+        "create_fsync",
+        Bool,
+        "Call fsync on each file after it is created.",
+        "files are flushed after they are made",
+    )
+    .default("1"),
+    later("create_only", Bool, "Create the files, and run nothing.").default("0"),
+    later("file_append", Bool, "Start at the end of the files.").default("0"),
+    later("fill_device", Bool, "Write until the device or filesystem is full.").alias(&["fill_fs"]).default("0"),
+    later("pre_read", Bool, "Read the files into the page cache before the run.").default("0"),
     later("unlink", Bool, "Remove the files after the job.").default("0"),
     later("unlink_each_loop", Bool, "Remove the files after each loop of the job.").default("0"),
-    later("fadvise_hint", Word(&["0", "1", "random", "sequential", "noreuse"]), "Tell the kernel the pattern.")
-        .default("1"),
-    later("write_hint", Word(&["none", "short", "medium", "long", "extreme"]), "Expected life of the data.")
-        .default("none"),
-    later("lockfile", Word(&["none", "exclusive", "readwrite"]), "Lock files while they are used.").default("none"),
-    later("filetype", Word(&["none", "file", "block", "char"]), "Take all files for this type.").default("none"),
-    later("opendir", Text, "Use every file below this directory."),
-    accepted("unique_filename", Bool, "Keep the names of network clients apart.", "there are no network clients")
+    later(
+        "fadvise_hint",
+        Word(&["0", "1", "random", "sequential", "noreuse"]),
+        "Advise the kernel of the access pattern (posix_fadvise).",
+    )
+    .default("1"),
+    later(
+        "write_hint",
+        Word(&["none", "short", "medium", "long", "extreme"]),
+        "Expected lifetime of the data (write hint).",
+    )
+    .default("none"),
+    later("lockfile", Word(&["none", "exclusive", "readwrite"]), "Lock files while they are in use.").default("none"),
+    later("filetype", Word(&["none", "file", "block", "char"]), "Treat all files as this type.").default("none"),
+    later("opendir", Text, "Use all files below this directory."),
+    accepted("unique_filename", Bool, "Make file names unique per network client.", "there are no network clients")
         .default("1"),
 ];
 

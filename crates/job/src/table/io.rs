@@ -8,12 +8,11 @@ use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists, number, pattern};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    word("rw", DIRECTIONS, "Reads, writes or trims, in sequence or at random.", rw)
+    word("rw", DIRECTIONS, "I/O pattern: reads, writes or trims, sequential or random.", rw)
         .alias(&["readwrite"])
         .default("read"),
-    share("rwmixread", "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.set_read_percent(n as u32))
-        .default("50"),
-    share("rwmixwrite", "Share of writes in a mix, in per cent; the later of the two counts.", |d, n| {
+    share("rwmixread", "Percentage of reads in a mix.", |d, n| d.job.pattern.set_read_percent(n as u32)).default("50"),
+    share("rwmixwrite", "Percentage of writes in a mix; the later of the two options applies.", |d, n| {
         d.job.pattern.set_read_percent(100_u32.wrapping_sub(n as u32));
     })
     .default("50"),
@@ -21,36 +20,41 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "bs",
         Long(1),
         Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.bs, slot, last, &n)),
-        "Size of each operation, for reads, writes and trims separated by commas.",
+        "Block size; up to three values separated by commas for reads, writes and trims.",
     )
     .alias(&["blocksize"])
     .default("4096"),
-    special("bsrange", Ranges, bsrange, "Sizes anywhere between two, in multiples of the lower.")
+    special("bsrange", Ranges, bsrange, "Range of block sizes, in multiples of the lower bound.")
         .alias(&["blocksize_range"]),
-    special("bssplit", Text, bssplit, "Sizes with a share each: `4k/60:64k/40`."),
-    flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| d.job.pattern.bs_unaligned = on)
-        .alias(&["blocksize_unaligned"]),
+    special("bssplit", Text, bssplit, "Block sizes with a percentage each: `4k/60:64k/40`."),
+    flag("bs_unaligned", "Permit block sizes of any number of bytes within the range.", |d, on| {
+        d.job.pattern.bs_unaligned = on
+    })
+    .alias(&["blocksize_unaligned"]),
     OptionSpec::new(
         "ba",
         Long(1),
         Setter::Slots(|d, slot, last, n| JobDraft::fill(&mut d.align, slot, last, &Some(n))),
-        "Offsets are multiples of this instead of the least size.",
+        "Alignment of offsets, by default the smallest block size.",
     )
     .alias(&["blockalign"]),
-    later("bs_is_seq_rand", Bool, "Take two sizes for sequential and random, not for reads and writes.").default("0"),
-    flag("norandommap", "Blocks may come again before all have come once.", |d, on| d.job.pattern.norandommap = on),
+    later("bs_is_seq_rand", Bool, "Interpret the two block sizes as sequential and random instead of read and write.")
+        .default("0"),
+    flag("norandommap", "Permit a block to be accessed again before all blocks were accessed once.", |d, on| {
+        d.job.pattern.norandommap = on
+    }),
     OptionSpec::new(
         "softrandommap",
         Bool,
         Setter::Nothing,
-        "Go on without a map of blocks where there is no memory for one.",
+        "Continue without a block map if there is no memory for one.",
     )
     .status(super::Status::Accepted("the map always fits"))
     .default("0"),
     word(
         "random_generator",
         &["tausworthe", "lfsr", "tausworthe64"],
-        "How random offsets are drawn; `lfsr` needs no map to avoid repeats.",
+        "Generator of random offsets; `lfsr` avoids repeats without a map.",
         |d, w, _, _| {
             d.job.pattern.generator = match w {
                 "lfsr" => Generator::Lfsr,
@@ -64,7 +68,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "random_distribution",
         Word(distribution::WORDS),
         random_distribution,
-        "Where random offsets fall, for reads, writes and trims separated by commas.",
+        "Distribution of random offsets; up to three values separated by commas for reads, writes and trims.",
     )
     .default("random"),
     later("random_sequence_stride", Bool, "Spread the `sequence` distribution over the file.").default("0"),
@@ -72,39 +76,40 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "percentage_random",
         Int(0, 100),
         Setter::Slots(percentage_random),
-        "Share of random offsets in a random pattern, in per cent.",
+        "Percentage of random offsets in a random pattern.",
     )
     .default("100,100,100"),
-    switch("randrepeat", "1", "The same offsets on every run.", |d, on| d.job.pattern.randrepeat = on)
+    switch("randrepeat", "1", "Use the same random sequence in every run.", |d, on| d.job.pattern.randrepeat = on)
         .alias(&["allrandrepeat"]),
     OptionSpec::new(
         "randseed",
         Long(0),
         Setter::Number(|d, n| d.job.pattern.randseed = Some(n)),
-        "Seed of everything random in the job; overrides `randrepeat`.",
+        "Seed for all random choices of the job; overrides `randrepeat`.",
     )
     .default("0x89"),
-    later("rw_sequencer", Word(&["sequential", "identical"]), "How offsets go on within a run of `rw=…:N`.")
+    later("rw_sequencer", Word(&["sequential", "identical"]), "Order of offsets within a run of `rw=…:N`.")
         .default("sequential"),
     later("sprandom", Bool, "Precondition a flash device in one pass.").default("0"),
-    later("spr_num_regions", Int(0, ANY), "Regions of that pass.").default("100"),
-    later("spr_op", Floats(f64::MIN, f64::MAX), "The device's overprovisioning as a share, for that pass.")
+    later("spr_num_regions", Int(0, ANY), "Number of regions of the `sprandom` pass.").default("100"),
+    later("spr_op", Floats(f64::MIN, f64::MAX), "Overprovisioning of the device as a fraction, for `sprandom`.")
         .default("0.15"),
-    later("spr_cs", Long(0), "The device's cache in bytes, for that pass.").default("0"),
+    later("spr_cs", Long(0), "Cache size of the device in bytes, for `sprandom`.").default("0"),
     flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),
-    flag("refill_buffers", "Fill the buffer with new random bytes before every write.", |d, on| {
+    flag("refill_buffers", "Fill the buffer with new random data before every write.", |d, on| {
         d.job.payload.refill_buffers = on;
     }),
-    switch("scramble_buffers", "1", "Change each buffer a little before every write.", |d, on| {
+    switch("scramble_buffers", "1", "Modify each buffer slightly before every write.", |d, on| {
         d.job.payload.scramble_buffers = on;
     }),
-    special("buffer_pattern", Text, buffer_pattern, "Write this pattern over and over."),
-    later("buffer_compress_percentage", Int(0, 100), "How far buffers can be compressed, in per cent."),
-    later("buffer_compress_chunk", Int(0, ANY), "Length of each compressible piece of a buffer.").default("512"),
-    later("dedupe_percentage", Int(0, 100), "Share of buffers that repeat others, in per cent."),
-    later("dedupe_mode", Word(&["repeat", "working_set"]), "Which buffers are repeated.").default("repeat"),
-    later("dedupe_working_set_percentage", Int(0, 100), "Size of the set that is repeated, in per cent.").default("5"),
-    later("dedupe_global", Bool, "Repeat buffers across jobs too.").default("0"),
+    special("buffer_pattern", Text, buffer_pattern, "Fill buffers with this pattern."),
+    later("buffer_compress_percentage", Int(0, 100), "Percentage by which buffers can be compressed."),
+    later("buffer_compress_chunk", Int(0, ANY), "Size of each compressible chunk of a buffer.").default("512"),
+    later("dedupe_percentage", Int(0, 100), "Percentage of buffers that duplicate others."),
+    later("dedupe_mode", Word(&["repeat", "working_set"]), "Source of duplicate buffers.").default("repeat"),
+    later("dedupe_working_set_percentage", Int(0, 100), "Size of the working set of duplicates, as a percentage.")
+        .default("5"),
+    later("dedupe_global", Bool, "Duplicate buffers across jobs too.").default("0"),
 ];
 
 const DIRECTIONS: &[&str] = &[

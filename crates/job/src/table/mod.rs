@@ -28,10 +28,10 @@ use units::closest;
 pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 10] = [
     (Category::Jobs, "Jobs", process::OPTIONS),
     (Category::Files, "Files", files::OPTIONS),
-    (Category::Extent, "How much and how long", extent::OPTIONS),
+    (Category::Extent, "Extent and duration", extent::OPTIONS),
     (Category::Pattern, "Pattern and data", io::OPTIONS),
     (Category::Engine, "Engine", engine::OPTIONS),
-    (Category::Pace, "Pace and syncing", pace::OPTIONS),
+    (Category::Pace, "Rate and syncing", pace::OPTIONS),
     (Category::Verify, "Verification", verify::OPTIONS),
     (Category::Statistics, "Statistics and logs", stats::OPTIONS),
     (Category::Other, "Errors, traces, zones and others", errors::OPTIONS),

@@ -12,48 +12,65 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "rate",
         Long(0),
         Setter::Slots(|d, slot, last, n| fill_rate(&mut d.job.pace.rate, slot, last, n)),
-        "Bytes per second of each worker, for reads, writes and trims separated by commas.",
+        "Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.",
     ),
     OptionSpec::new(
         "rate_iops",
         Int(0, ANY),
         Setter::Slots(|d, slot, last, n| fill_rate(&mut d.job.pace.rate_iops, slot, last, n)),
-        "Operations per second of each worker, for reads, writes and trims separated by commas.",
+        "Rate limit of each worker in operations per second; up to three values for reads, writes and trims.",
     ),
-    word("rate_process", &["linear", "poisson"], "How arrivals are spread under a rate.", |d, w, _, _| {
+    word("rate_process", &["linear", "poisson"], "Arrival process under a rate.", |d, w, _, _| {
         d.job.pace.process = if w == "poisson" { Arrivals::Poisson } else { Arrivals::Linear };
     })
     .default("linear"),
-    later("rate_min", Long(0), "End the job when it falls below so many bytes per second.").alias(&["ratemin"]),
-    later("rate_iops_min", Int(0, ANY), "End the job when it falls below so many operations per second."),
-    later("rate_cycle", Int(0, ANY), "Window over which those floors are judged, in milliseconds.")
+    later("rate_min", Long(0), "End the job if it falls below this many bytes per second.").alias(&["ratemin"]),
+    later("rate_iops_min", Int(0, ANY), "End the job if it falls below this many operations per second."),
+    later("rate_cycle", Int(0, ANY), "Averaging window of the minimum rates, in milliseconds.")
         .alias(&["ratecycle"])
         .default("1000"),
-    later("rate_ignore_thinktime", Bool, "Idle time does not count against the rate."),
-    idle("thinktime", "Idle so long after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
-    idle("thinktime_spin", "Spend so much of the idle time spinning.", |d, t| d.job.pace.thinktime_spin = t),
-    idle("thinktime_iotime", "Idle after each span of this much time instead.", |d, t| d.job.pace.thinktime_iotime = t),
-    int("thinktime_blocks", (0, ANY), "Operations between idle times.", |d, n| d.job.pace.thinktime_blocks = n.max(1))
-        .default("1"),
-    word("thinktime_blocks_type", &["complete", "issue"], "Count them when complete or when issued.", |d, w, _, _| {
-        d.job.pace.thinktime_blocks_type =
-            if w == "issue" { ThinktimeBlocks::Issue } else { ThinktimeBlocks::Complete };
+    later("rate_ignore_thinktime", Bool, "Exclude idle time from the rate."),
+    idle("thinktime", "Idle time after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
+    idle("thinktime_spin", "Part of the idle time to spend spinning.", |d, t| d.job.pace.thinktime_spin = t),
+    idle("thinktime_iotime", "Idle after each interval of this length instead.", |d, t| {
+        d.job.pace.thinktime_iotime = t
+    }),
+    int("thinktime_blocks", (0, ANY), "Number of operations between idle times.", |d, n| {
+        d.job.pace.thinktime_blocks = n.max(1)
     })
+    .default("1"),
+    word(
+        "thinktime_blocks_type",
+        &["complete", "issue"],
+        "Count operations on completion or on issue.",
+        |d, w, _, _| {
+            d.job.pace.thinktime_blocks_type =
+                if w == "issue" { ThinktimeBlocks::Issue } else { ThinktimeBlocks::Complete };
+        },
+    )
     .default("complete"),
-    later("thinkcycles", Int(0, ANY), "Spin for so many cycles between operations.").default("0"),
-    later("max_latency", Micros, "End the job when an operation takes longer than this."),
-    later("latency_target", Micros, "Look for the greatest depth that keeps latency below this."),
-    later("latency_window", Micros, "How long each depth is tried."),
-    later("latency_percentile", Floats(0.0, 100.0), "Share of operations that must meet the target.").default("100"),
-    later("latency_run", Bool, "Go on adjusting the depth after it was found.").default("0"),
-    int("fsync", (0, ANY), "Call fsync after every so many writes.", |d, n| d.job.sync.fsync = n as u32).default("0"),
-    int("fdatasync", (0, ANY), "Call fdatasync after every so many writes.", |d, n| d.job.sync.fdatasync = n as u32)
+    later("thinkcycles", Int(0, ANY), "CPU cycles to spin between operations.").default("0"),
+    later("max_latency", Micros, "End the job if an operation takes longer than this."),
+    later("latency_target", Micros, "Search the highest queue depth that keeps latency below this."),
+    later("latency_window", Micros, "Duration of each step of that search."),
+    later("latency_percentile", Floats(0.0, 100.0), "Percentage of operations that must meet the target.")
+        .default("100"),
+    later("latency_run", Bool, "Continue to adjust the depth after it was found.").default("0"),
+    int("fsync", (0, ANY), "Number of writes between calls of fsync; 0 for none.", |d, n| d.job.sync.fsync = n as u32)
         .default("0"),
+    int("fdatasync", (0, ANY), "Number of writes between calls of fdatasync; 0 for none.", |d, n| {
+        d.job.sync.fdatasync = n as u32
+    })
+    .default("0"),
     switch("end_fsync", "0", "Call fsync once at the end of the job.", |d, on| d.job.sync.end_fsync = on),
     switch("fsync_on_close", "0", "Call fsync when a file is closed.", |d, on| d.job.sync.fsync_on_close = on),
-    later("end_syncfs", Bool, "Flush the whole filesystem at the end of the job.").default("0"),
-    later("sync_file_range", Word(&["wait_before", "write", "wait_after"]), "Flush the range of every so many writes."),
-    later("write_barrier", Int(0, ANY), "Make every so-manieth write a barrier.").default("0"),
+    later("end_syncfs", Bool, "Call syncfs at the end of the job.").default("0"),
+    later(
+        "sync_file_range",
+        Word(&["wait_before", "write", "wait_after"]),
+        "Call sync_file_range after a number of writes.",
+    ),
+    later("write_barrier", Int(0, ANY), "Number of writes between barrier writes.").default("0"),
 ];
 
 const fn idle(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nanos)) -> OptionSpec {

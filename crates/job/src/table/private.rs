@@ -12,16 +12,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .engines(RINGS),
     flag("registerfiles", "Register files with the kernel before the run.", |d, on| d.job.engine.registerfiles = on)
         .engines(RINGS),
-    flag("sqthread_poll", "A kernel thread submits operations.", |d, on| d.job.engine.sqthread_poll = on).engines(&[
-        "io_uring",
-        "io_uring_cmd",
-        "xnvme",
-    ]),
+    flag("sqthread_poll", "Submit operations by a kernel polling thread (SQPOLL).", |d, on| {
+        d.job.engine.sqthread_poll = on
+    })
+    .engines(&["io_uring", "io_uring_cmd", "xnvme"]),
     OptionSpec::new(
         "sqthread_poll_cpu",
         Int(i64::MIN, ANY),
         Setter::Number(|d, n| d.job.engine.sqthread_poll_cpu = Some(n as u32)),
-        "The processor of that thread.",
+        "CPU of the SQPOLL thread.",
     )
     .engines(RINGS),
     accepted(
@@ -35,49 +34,46 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted("userspace_reap", Flag, "Collect completions without a system call.", "it changes no result")
         .engines(&["libaio"]),
     later("libaio_vectored", Bool, "Use vectored reads and writes.").engines(&["libaio"]),
-    later("force_async", Int(i64::MIN, ANY), "Hand every so-manieth operation to a kernel worker.").engines(RINGS),
-    later("nowait", Bool, "Fail operations that would have to wait (RWF_NOWAIT).").engines(&[
+    later("force_async", Int(i64::MIN, ANY), "Number of operations between those forced to asynchronous execution.")
+        .engines(RINGS),
+    later("nowait", Bool, "Fail operations that would block (RWF_NOWAIT).").engines(&[
         "io_uring",
         "io_uring_cmd",
         "libaio",
         "pvsync2",
     ]),
-    later("uncached", Int(i64::MIN, ANY), "Leave nothing in the page cache (RWF_DONTCACHE).").engines(&[
+    later("uncached", Int(i64::MIN, ANY), "Do not keep data in the page cache (RWF_DONTCACHE).").engines(&[
         "io_uring",
         "io_uring_cmd",
         "pvsync2",
     ]),
-    later("hipri_percentage", Int(0, 100), "Share of operations that are polled, in per cent.")
-        .default("100")
-        .engines(&["pvsync2"]),
-    later("cmdprio_percentage", Int(0, 100), "Share of operations with high priority, in per cent.").engines(PRIORITY),
-    later("cmdprio_class", Int(1, 3), "Class of that priority.").engines(PRIORITY),
-    later("cmdprio_hint", Int(0, 1023), "Hint that goes with that priority.").engines(PRIORITY),
-    later("cmdprio", Int(0, 7), "Level of that priority.").engines(PRIORITY),
-    later("cmdprio_bssplit", Text, "Shares of high priority for each block size.").engines(PRIORITY),
-    later("readfua", Bool, "Reads go to the medium (FUA).").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
-    later("writefua", Bool, "Writes reach the medium before they are complete (FUA).").default("0").engines(&[
-        "sg",
-        "io_uring",
-        "io_uring_cmd",
-    ]),
-    later("write_mode", Text, "Which commands write, with a share each.").default("write").engines(RINGS),
-    later("verify_mode", Word(&["read", "compare"]), "Which command checks.").default("read").engines(RINGS),
-    later("cmd_type", Word(&["nvme", "bsg"]), "Which kind of command passes through.").default("nvme").engines(RINGS),
-    later("cdb_len", Word(&["0", "10", "16", "32"]), "Length of SCSI commands.").default("0").engines(RINGS),
-    later("verify_bytchk", Word(&["0", "1", "3"]), "What a SCSI verify compares.").default("0").engines(RINGS),
-    later("read_mode", Word(&["read", "prefetch"]), "Which command reads.").default("read").engines(RINGS),
-    later("md_per_io_size", Int(0, ANY), "Bytes of separate metadata for each operation.").default("0").engines(NVME),
-    later("pi_act", Bool, "The device makes and removes protection information.").default("1").engines(NVME),
-    later("pi_chk", Text, "Which fields of protection information are checked.").engines(NVME),
+    later("hipri_percentage", Int(0, 100), "Percentage of operations to poll.").default("100").engines(&["pvsync2"]),
+    later("cmdprio_percentage", Int(0, 100), "Percentage of operations with high priority.").engines(PRIORITY),
+    later("cmdprio_class", Int(1, 3), "I/O priority class of those operations.").engines(PRIORITY),
+    later("cmdprio_hint", Int(0, 1023), "I/O priority hint of those operations.").engines(PRIORITY),
+    later("cmdprio", Int(0, 7), "I/O priority level of those operations.").engines(PRIORITY),
+    later("cmdprio_bssplit", Text, "Percentages of high priority for each block size.").engines(PRIORITY),
+    later("readfua", Bool, "Set FUA for reads.").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
+    later("writefua", Bool, "Set FUA for writes.").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
+    later("write_mode", Text, "Write commands, with a percentage each.").default("write").engines(RINGS),
+    later("verify_mode", Word(&["read", "compare"]), "Command for verification.").default("read").engines(RINGS),
+    later("cmd_type", Word(&["nvme", "bsg"]), "Kind of passthrough command.").default("nvme").engines(RINGS),
+    later("cdb_len", Word(&["0", "10", "16", "32"]), "Length of SCSI commands in bytes.").default("0").engines(RINGS),
+    later("verify_bytchk", Word(&["0", "1", "3"]), "BYTCHK field of SCSI VERIFY.").default("0").engines(RINGS),
+    later("read_mode", Word(&["read", "prefetch"]), "Command for reads.").default("read").engines(RINGS),
+    later("md_per_io_size", Int(0, ANY), "Size of the separate metadata buffer per operation, in bytes.")
+        .default("0")
+        .engines(NVME),
+    later("pi_act", Bool, "Let the device insert and strip protection information (PRACT).").default("1").engines(NVME),
+    later("pi_chk", Text, "Fields of protection information to check.").engines(NVME),
     later("apptag", Int(0, ANY), "Application tag of protection information.").default("0x1234").engines(NVME),
-    later("apptag_mask", Int(0, ANY), "Which bits of that tag are compared.").default("0xffff").engines(NVME),
-    later("deac", Bool, "Deallocate when zeroes are written.").default("0").engines(RINGS),
-    later("thp", Int(i64::MIN, ANY), "Ask for huge pages behind the mapping.").engines(&["mmap"]),
-    later("cpuload", Int(i64::MIN, ANY), "Share of a processor to burn, in per cent.").engines(&["cpuio"]),
-    later("cpumode", Word(&["noop", "qsort"]), "How it is burnt.").default("noop").engines(&["cpuio"]),
-    later("cpuchunks", Int(0, ANY), "Length of each burst in microseconds.").default("50000").engines(&["cpuio"]),
-    later("exit_on_io_done", Bool, "End when the other jobs have ended.").default("0").engines(&["cpuio"]),
+    later("apptag_mask", Int(0, ANY), "Mask of the application tag.").default("0xffff").engines(NVME),
+    later("deac", Bool, "Set DEAC for write zeroes.").default("0").engines(RINGS),
+    later("thp", Int(i64::MIN, ANY), "Use transparent huge pages for the mapping.").engines(&["mmap"]),
+    later("cpuload", Int(i64::MIN, ANY), "Percentage of CPU time to consume.").engines(&["cpuio"]),
+    later("cpumode", Word(&["noop", "qsort"]), "Kind of CPU load.").default("noop").engines(&["cpuio"]),
+    later("cpuchunks", Int(0, ANY), "Length of each CPU burst, in microseconds.").default("50000").engines(&["cpuio"]),
+    later("exit_on_io_done", Bool, "End when all other jobs have ended.").default("0").engines(&["cpuio"]),
     later("hostname", Text, "Host to connect to or address to listen on.").engines(&["net", "netsplice", "rdma"]),
     later("port", Int(1, 65_535), "Port to connect to or listen on.").engines(&["net", "netsplice", "rdma", "libhdfs"]),
     later("protocol", Word(&["tcp", "tcpv6", "udp", "udpv6", "unix", "vsock"]), "Protocol of the connection.")
@@ -85,22 +81,24 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .default("tcp")
         .engines(NETWORK),
     later("nodelay", Bool, "Send small packets at once (TCP_NODELAY).").engines(NETWORK),
-    later("listen", Flag, "Wait for a connection instead of making one.").engines(NETWORK),
-    later("pingpong", Flag, "Answer every operation with one.").engines(NETWORK),
+    later("listen", Flag, "Wait for a connection instead of opening one.").engines(NETWORK),
+    later("pingpong", Flag, "Answer each message with one of the same size.").engines(NETWORK),
     later("interface", Text, "Network interface of multicasts.").engines(NETWORK),
-    later("ttl", Int(i64::MIN, ANY), "How many hops a multicast goes.").default("1").engines(NETWORK),
+    later("ttl", Int(i64::MIN, ANY), "Time to live of multicast packets.").default("1").engines(NETWORK),
     later("window_size", Int(i64::MIN, ANY), "Size of the socket's window.").engines(NETWORK),
-    later("mss", Int(i64::MIN, ANY), "Largest segment that TCP sends.").engines(NETWORK),
-    later("stat_type", Word(&["stat", "lstat", "statx"]), "Which call is measured.")
+    later("mss", Int(i64::MIN, ANY), "Maximum segment size of TCP.").engines(NETWORK),
+    later("stat_type", Word(&["stat", "lstat", "statx"]), "System call to measure.")
         .default("stat")
         .engines(&["filestat", "dirstat"]),
     later("program", Text, "Program to run.").engines(&["exec"]),
-    later("arguments", Text, "Its arguments.").engines(&["exec"]),
-    later("grace_time", Int(i64::MIN, ANY), "Seconds it gets to end by itself.").default("1").engines(&["exec"]),
-    later("std_redirect", Bool, "Its output goes to files.").default("1").engines(&["exec"]),
-    later("donorname", Text, "File that gives blocks.").engines(&["e4defrag"]),
-    later("inplace", Int(0, 1), "When blocks are given back.").engines(&["e4defrag"]),
-    later("skip_bad", Bool, "Leave out blocks that are known to be bad.").default("0").engines(&["mtd"]),
+    later("arguments", Text, "Arguments of the program.").engines(&["exec"]),
+    later("grace_time", Int(i64::MIN, ANY), "Time for the program to end by itself, in seconds.")
+        .default("1")
+        .engines(&["exec"]),
+    later("std_redirect", Bool, "Redirect the output of the program to files.").default("1").engines(&["exec"]),
+    later("donorname", Text, "Donor file for blocks.").engines(&["e4defrag"]),
+    later("inplace", Int(0, 1), "Time of block reallocation: after the donor or in place.").engines(&["e4defrag"]),
+    later("skip_bad", Bool, "Skip known bad blocks.").default("0").engines(&["mtd"]),
     later(
         "sg_write_mode",
         Word(&[
@@ -115,18 +113,18 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
             "verify_bytchk_11",
             "write_stream",
         ]),
-        "Which SCSI command writes.",
+        "SCSI command for writes.",
     )
     .default("write")
     .engines(&["sg"]),
-    later("stream_id", Int(i64::MIN, ANY), "Stream of SCSI stream writes.").default("0").engines(&["sg"]),
+    later("stream_id", Int(i64::MIN, ANY), "Stream ID of SCSI stream writes.").default("0").engines(&["sg"]),
     later("clustername", Text, "Name of the Ceph cluster.").engines(CEPH),
     later("rbdname", Text, "Name of the RADOS block device.").engines(&["rbd"]),
     later("pool", Text, "Pool of the cluster, or label of the DAOS pool.").engines(&["rbd", "rados", "dfs"]),
     later("clientname", Text, "Name of the Ceph user, without `client.`.").engines(CEPH),
     later("conf", Text, "Ceph's configuration file.").default("/etc/ceph/ceph.conf").engines(&["rados"]),
     later("busy_poll", Bool, "Poll for completions instead of sleeping.").default("0").engines(CEPH),
-    later("touch_objects", Bool, "Make the objects before the run.").default("1").engines(&["rados"]),
+    later("touch_objects", Bool, "Create the objects before the run.").default("1").engines(&["rados"]),
     later("rbd_encryption_format", Text, "Format of the encrypted image.").engines(&["rbd"]),
     later("rbd_encryption_passphrase", Text, "Passphrase of the encrypted image.").engines(&["rbd"]),
     later("cont", Text, "Container of the DAOS pool.").engines(&["dfs"]),
@@ -134,13 +132,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("object_class", Text, "Class of the DAOS object.").engines(&["dfs"]),
     later("namenode", Text, "Host of the HDFS name node.").engines(&["libhdfs"]),
     later("hdfsdirectory", Text, "Directory in HDFS.").engines(&["libhdfs"]),
-    later("hdfs_use_direct", Bool, "Read without copying where HDFS can.").engines(&["libhdfs"]),
-    later("single_instance", Bool, "One connection for all workers.").engines(&["libhdfs"]),
-    later("verb", Word(&["write", "read", "send", "recv"]), "Which RDMA operation is used.")
-        .default("write")
-        .engines(&["rdma"]),
+    later("hdfs_use_direct", Bool, "Use zero-copy reads where HDFS supports them.").engines(&["libhdfs"]),
+    later("single_instance", Bool, "Share one connection among all workers.").engines(&["libhdfs"]),
+    later("verb", Word(&["write", "read", "send", "recv"]), "RDMA operation.").default("write").engines(&["rdma"]),
     later("bindname", Text, "Local address of the connection.").engines(&["rdma"]),
-    text("volume", "The modelled volume in place of the files: `fathom catalog` lists them.", |d, text| {
+    text("volume", "Modelled volume to use instead of files; `fathom catalog` lists all volumes.", |d, text| {
         d.job.engine.volume = (!text.is_empty()).then(|| text.to_owned());
     })
     .engines(&["model"]),
@@ -148,21 +144,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("brick", Text, "Host of a brick of that volume.").engines(&["gfapi", "gfapi_async"]),
     text(
         "uri",
-        "The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.",
+        "URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.",
         |d, text| d.job.engine.uri = (!text.is_empty()).then(|| text.to_owned()),
     )
     .engines(&["nbd"]),
     later("nfs_url", Text, "Address of the share.").engines(&["nfs"]),
-    later("https", Word(&["off", "on", "insecure"]), "Whether the connection is encrypted.")
-        .default("off")
-        .engines(&["http"]),
+    later("https", Word(&["off", "on", "insecure"]), "Encrypt the connection.").default("off").engines(&["http"]),
     later("http_host", Text, "Host to connect to.").default("localhost").engines(&["http"]),
     later("http_user", Text, "User name.").engines(&["http"]),
     later("http_pass", Text, "Password.").engines(&["http"]),
     later("http_mode", Word(&["webdav", "s3", "swift"]), "Kind of object store.").default("webdav").engines(&["http"]),
     later("http_s3_key", Text, "Secret key.").engines(&["http"]),
-    later("http_s3_keyid", Text, "Name of the key.").engines(&["http"]),
-    later("http_s3_security_token", Text, "Token of a session.").engines(&["http"]),
+    later("http_s3_keyid", Text, "Access key ID.").engines(&["http"]),
+    later("http_s3_security_token", Text, "Session token.").engines(&["http"]),
     later("http_s3_region", Text, "Region of the store.").default("us-east-1").engines(&["http"]),
     later("http_s3_sse_customer_key", Text, "Key of the customer's encryption.").engines(&["http"]),
     later("http_s3_sse_customer_algorithm", Text, "Algorithm of the customer's encryption.")
@@ -174,17 +168,17 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .default("block")
         .engines(&["http"]),
     later("http_verbose", Int(0, ANY), "Verbosity per request.").default("0").engines(&["http"]),
-    later("gpu_dev_ids", Text, "Graphics processors that are used.").engines(&["libcufile", "libhipfile"]),
-    later("cuda_io", Word(&["cufile", "posix"]), "How data gets to the graphics processor.")
+    later("gpu_dev_ids", Text, "GPUs to use.").engines(&["libcufile", "libhipfile"]),
+    later("cuda_io", Word(&["cufile", "posix"]), "Method of transferring data to the GPU.")
         .default("cufile")
         .engines(&["libcufile"]),
-    later("rocm_io", Word(&["hipfile", "posix"]), "How data gets to the graphics processor.").engines(&["libhipfile"]),
+    later("rocm_io", Word(&["hipfile", "posix"]), "Method of transferring data to the GPU.").engines(&["libhipfile"]),
     later("xnvme_async", Text, "Asynchronous interface.").engines(&["xnvme"]),
     later("xnvme_sync", Text, "Synchronous interface.").engines(&["xnvme"]),
     later("xnvme_admin", Text, "Interface of admin commands.").engines(&["xnvme"]),
     later("xnvme_dev_nsid", Int(0, ANY), "Namespace of the device.").engines(&["xnvme"]),
     later("xnvme_dev_subnqn", Text, "Subsystem of the device.").engines(&["xnvme"]),
-    later("xnvme_mem", Text, "Where buffers come from.").engines(&["xnvme"]),
+    later("xnvme_mem", Text, "Type of memory for buffers.").engines(&["xnvme"]),
     later("xnvme_iovec", Flag, "Use vectored commands.").engines(&["xnvme"]),
     later("libblkio_driver", Text, "Driver.").engines(&["libblkio"]),
     later("libblkio_path", Text, "Path of the device.").engines(&["libblkio"]),
@@ -194,9 +188,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("libblkio_pre_start_props", Text, "Properties before starting.").engines(&["libblkio"]),
     later("libblkio_vectored", Flag, "Use vectored operations.").engines(&["libblkio"]),
     later("libblkio_write_zeroes_on_trim", Flag, "Trims write zeroes.").engines(&["libblkio"]),
-    later("libblkio_wait_mode", Word(&["block", "eventfd", "loop"]), "How completions are waited for.")
+    later("libblkio_wait_mode", Word(&["block", "eventfd", "loop"]), "Method of waiting for completions.")
         .engines(&["libblkio"]),
-    later("libblkio_force_enable_completion_eventfd", Flag, "Keep the completion event on.").engines(&["libblkio"]),
+    later("libblkio_force_enable_completion_eventfd", Flag, "Keep the completion eventfd enabled.")
+        .engines(&["libblkio"]),
     later("no_completion_thread", Flag, "Collect completions in the worker.").engines(&["windowsaio"]),
 ];
 

@@ -6,65 +6,58 @@ use crate::draft::JobDraft;
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    text("name", "Name of the job; on the command line it begins a new job.", |d, name| d.name = Some(name.to_owned())),
-    text("description", "A remark that is repeated in the results.", |d, words| {
+    text("name", "Name of the job; on the command line, it starts a new job.", |d, name| {
+        d.name = Some(name.to_owned())
+    }),
+    text("description", "Description of the job, repeated in the results.", |d, words| {
         d.job.description = Some(words.to_owned());
     }),
-    int("numjobs", (0, ANY), "How many workers run this job, each on its own.", |d, n| {
+    int("numjobs", (0, ANY), "Number of workers that run this job independently.", |d, n| {
         d.job.grouping.numjobs = n as u32;
     })
     .default("1"),
-    int("loops", (0, ANY), "How often the job is repeated.", |d, n| d.job.extent.loops = n as u32).default("1"),
-    flag("thread", "Workers are threads instead of processes; in Fathom they always are.", |d, on| {
+    int("loops", (0, ANY), "Number of repetitions of the job.", |d, n| d.job.extent.loops = n as u32).default("1"),
+    flag("thread", "Use threads instead of processes; Fathom always does.", |d, on| {
         d.job.grouping.thread = on;
     }),
-    flag("stonewall", "Wait until all jobs written before this one have ended.", |d, on| d.job.grouping.stonewall = on)
+    flag("stonewall", "Start after all preceding jobs have finished.", |d, on| d.job.grouping.stonewall = on)
         .alias(&["wait_for_previous"]),
-    flag("new_group", "Begin a new group of results without waiting.", |d, on| d.job.grouping.new_group = on),
-    flag("group_reporting", "Merge the results of neighbouring jobs of one group.", |d, on| {
+    flag("new_group", "Start a new reporting group without waiting.", |d, on| d.job.grouping.new_group = on),
+    flag("group_reporting", "Merge the results of adjacent jobs of one group.", |d, on| {
         d.job.grouping.group_reporting = on;
     }),
-    flag("exitall", "The end of this job ends the others.", |d, on| d.job.grouping.exitall = on),
-    later("exit_what", Word(&["group", "stonewall", "all"]), "Which jobs `exitall` ends.").default("group"),
-    later("exitall_on_error", Flag, "An error in this job ends all jobs."),
-    later("wait_for", Text, "Start when the job of this name has ended."),
-    special("cpus_allowed", Text, cpus_allowed, "Processors that the workers may run on, such as `0-3,5`."),
+    flag("exitall", "End all other jobs when this job ends.", |d, on| d.job.grouping.exitall = on),
+    later("exit_what", Word(&["group", "stonewall", "all"]), "Jobs that `exitall` ends.").default("group"),
+    later("exitall_on_error", Flag, "End all jobs on an error in this job."),
+    later("wait_for", Text, "Start after the job of this name has finished."),
+    special("cpus_allowed", Text, cpus_allowed, "CPUs that the workers may run on, such as `0-3,5`."),
     word(
         "cpus_allowed_policy",
         &["shared", "split"],
-        "All processors for all workers, or one for each.",
+        "Share the CPUs among all workers, or give each worker one.",
         |d, w, _, _| d.job.grouping.cpus_split = w == "split",
     ),
-    later("cpumask", Int(0, ANY), "Processors that the workers may run on, as a bit mask."),
-    later("numa_cpu_nodes", Text, "Memory nodes on whose processors the workers run."),
-    later("numa_mem_policy", Text, "Memory nodes from which the workers get memory."),
-    later("nice", Int(-20, 19), "The workers' priority for the processor.").default("0"),
-    later("prio", Int(0, 7), "Priority of the job's operations within their class."),
-    later("prioclass", Int(0, 3), "Class of priority of the job's operations."),
-    later("priohint", Int(0, 1023), "Hint that goes with the priority of the job's operations."),
-    later("ioscheduler", Text, "Switch the device to this scheduler before the job."),
+    later("cpumask", Int(0, ANY), "CPUs that the workers may run on, as a bit mask."),
+    later("numa_cpu_nodes", Text, "NUMA nodes whose CPUs run the workers."),
+    later("numa_mem_policy", Text, "NUMA nodes and policy for the workers' memory."),
+    later("nice", Int(-20, 19), "CPU priority (nice value) of the workers.").default("0"),
+    later("prio", Int(0, 7), "I/O priority within its class."),
+    later("prioclass", Int(0, 3), "I/O priority class."),
+    later("priohint", Int(0, 1023), "I/O priority hint."),
+    later("ioscheduler", Text, "Switch the device to this I/O scheduler before the job."),
     later("cgroup", Text, "Put the job into this control group."),
     later("cgroup_weight", Int(100, 1000), "Weight of that control group."),
-    later("cgroup_nodelete", Bool, "Leave the control group behind.").default("0"),
+    later("cgroup_nodelete", Bool, "Keep the control group after the job.").default("0"),
     later("uid", Int(0, ANY), "Run the job as this user."),
     later("gid", Int(0, ANY), "Run the job as this group."),
     later("exec_prerun", Text, "Run this command before the job."),
     later("exec_postrun", Text, "Run this command after the job."),
-    accepted(
-        "comm",
-        Text,
-        "Name of the worker in the system's list of processes.",
-        "Fathom's workers are threads of one process",
-    ),
-    later("lockmem", Long(0), "Keep this much memory locked while the job runs.").default("0"),
-    later(
-        "profile",
-        Word(&["tiobench", "act"]),
-        "Run one of the built-in procedures instead of jobs; see `fathom suite`.",
-    ),
-    later("flow_id", Int(0, ANY), "Which flow the job belongs to.").default("0"),
-    later("flow", Int(0, 1000), "Share of operations among the jobs of one flow.").default("0"),
-    later("flow_sleep", Int(0, ANY), "How long to sleep when ahead of the flow, in microseconds.").default("0"),
+    accepted("comm", Text, "Process name of the worker.", "Fathom's workers are threads of one process"),
+    later("lockmem", Long(0), "Lock this many bytes of memory during the job.").default("0"),
+    later("profile", Word(&["tiobench", "act"]), "Run a built-in procedure instead of jobs; see `fathom suite`."),
+    later("flow_id", Int(0, ANY), "Flow that the job belongs to.").default("0"),
+    later("flow", Int(0, 1000), "Weight of the job within its flow.").default("0"),
+    later("flow_sleep", Int(0, ANY), "Time to sleep when ahead of the flow, in microseconds.").default("0"),
 ];
 
 fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {

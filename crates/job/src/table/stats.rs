@@ -6,7 +6,7 @@ use super::spec::OptionKind::{Bool, Floats, Int, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, switch, text, word};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    switch("gtod_reduce", "0", "Read the clock less: no latencies.", |d, on| {
+    switch("gtod_reduce", "0", "Read the clock less often; latencies are not measured.", |d, on| {
         let stats = &mut d.job.stats;
         stats.gtod_reduce = on;
         (stats.disable_lat, stats.disable_clat, stats.disable_slat, stats.disable_bw) = (on, on, on, on);
@@ -27,49 +27,54 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "percentile_list",
         Floats(0.0, 100.0),
         Setter::Floats(|d, list| d.job.stats.percentile_list = rising(list)),
-        "Which percentiles, separated by `:`; at most 20.",
+        "Percentiles to report, at most 20.",
     )
     .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99"),
-    switch("stats", "1", "Keep statistics at all.", |d, on| d.job.stats.stats = on),
-    switch("disk_util", "1", "Report the devices' own counters.", |d, on| d.job.stats.disk_util = on),
-    text("write_bw_log", "Write bandwidth to logs that begin with this.", |d, prefix| {
+    switch("stats", "1", "Keep statistics.", |d, on| d.job.stats.stats = on),
+    switch("disk_util", "1", "Report the disk statistics of the kernel.", |d, on| d.job.stats.disk_util = on),
+    text("write_bw_log", "Write bandwidth logs with this prefix.", |d, prefix| {
         d.job.stats.write_bw_log = Some(prefix.to_owned());
     }),
-    text("write_lat_log", "Write latencies to logs that begin with this.", |d, prefix| {
+    text("write_lat_log", "Write latency logs with this prefix.", |d, prefix| {
         d.job.stats.write_lat_log = Some(prefix.to_owned());
     }),
-    text("write_iops_log", "Write operations per second to logs that begin with this.", |d, prefix| {
+    text("write_iops_log", "Write IOPS logs with this prefix.", |d, prefix| {
         d.job.stats.write_iops_log = Some(prefix.to_owned());
     }),
-    later("write_hist_log", Text, "Write histograms of latency to logs that begin with this."),
-    int("log_avg_msec", (0, ANY), "Average log entries over so many milliseconds; 0 for an entry each.", |d, ms| {
-        d.job.stats.log_avg = Nanos::from_millis(ms);
-    })
+    later("write_hist_log", Text, "Write latency histogram logs with this prefix."),
+    int(
+        "log_avg_msec",
+        (0, ANY),
+        "Interval over which log entries are averaged, in milliseconds; 0 logs each operation.",
+        |d, ms| {
+            d.job.stats.log_avg = Nanos::from_millis(ms);
+        },
+    )
     .default("0"),
     switch("log_offset", "0", "Add the offset to log entries.", |d, on| d.job.stats.log_offset = on),
-    switch("per_job_logs", "1", "A log for each worker.", |d, on| d.job.stats.per_job_logs = on),
-    later("log_hist_msec", Int(0, ANY), "Write a histogram every so many milliseconds.").default("0"),
-    later("log_hist_coarseness", Int(0, 6), "Merge the buckets of those histograms.").default("0"),
-    later("log_window_value", Word(&["avg", "max", "both", "0", "1"]), "Mean or greatest of each window.")
-        .alias(&["log_max_value"])
-        .default("avg"),
+    switch("per_job_logs", "1", "Write a log file for each worker.", |d, on| d.job.stats.per_job_logs = on),
+    later("log_hist_msec", Int(0, ANY), "Interval between histograms, in milliseconds.").default("0"),
+    later("log_hist_coarseness", Int(0, 6), "Resolution of logged histograms: higher values merge more buckets.")
+        .default("0"),
+    later(
+        "log_window_value",
+        Word(&["avg", "max", "both", "0", "1"]),
+        "Value to log for each window: mean, maximum or both.",
+    )
+    .alias(&["log_max_value"])
+    .default("avg"),
     later("log_prio", Bool, "Add the priority to log entries.").default("0"),
     later("log_issue_time", Bool, "Add the time of submission to log entries.").default("0"),
-    later("log_compression", Int(1024, 536_870_912), "Compress logs in pieces of this size."),
-    later("log_compression_cpus", Text, "Processors that compress."),
-    later("log_store_compressed", Bool, "Leave logs compressed."),
-    later("log_alternate_epoch", Bool, "Log times count from another clock's zero.").alias(&["log_unix_epoch"]),
-    later("log_alternate_epoch_clock_id", Int(0, ANY), "Which clock that is."),
-    accepted(
-        "log_entries",
-        Int(1024, 1_048_576),
-        "How many log entries there is room for at first.",
-        "logs grow as they need to",
-    )
-    .default("1024"),
-    later("bwavgtime", Int(0, ANY), "Window of bandwidth samples in milliseconds.").default("500"),
-    later("iopsavgtime", Int(0, ANY), "Window of IOPS samples in milliseconds.").default("500"),
-    later("block_error_percentiles", Bool, "Record which blocks a trim failed on.").default("0"),
+    later("log_compression", Int(1024, 536_870_912), "Compress logs in chunks of this size."),
+    later("log_compression_cpus", Text, "CPUs of the compression threads."),
+    later("log_store_compressed", Bool, "Store logs compressed."),
+    later("log_alternate_epoch", Bool, "Use the epoch of another clock for log times.").alias(&["log_unix_epoch"]),
+    later("log_alternate_epoch_clock_id", Int(0, ANY), "Clock for `log_alternate_epoch`."),
+    accepted("log_entries", Int(1024, 1_048_576), "Initial number of log entries.", "logs grow as they need to")
+        .default("1024"),
+    later("bwavgtime", Int(0, ANY), "Averaging window of bandwidth samples, in milliseconds.").default("500"),
+    later("iopsavgtime", Int(0, ANY), "Averaging window of IOPS samples, in milliseconds.").default("500"),
+    later("block_error_percentiles", Bool, "Report the percentiles of block error states after trims.").default("0"),
     later(
         "unified_rw_reporting",
         Word(&["none", "mixed", "both", "0", "1", "2"]),
@@ -77,12 +82,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .default("none"),
     later("significant_figures", Int(1, 10), "Significant figures in fio's normal output.").default("4"),
-    later("job_start_clock_id", Int(0, ANY), "Which clock `job_start` is read from."),
+    later("job_start_clock_id", Int(0, ANY), "Clock for `job_start`."),
     word("kb_base", &["1024", "1000"], "Base of units in job files and in fio's normal output.", |d, w, _, _| {
         d.job.stats.kb_base = if w == "1000" { 1000 } else { 1024 };
     })
     .default("1024"),
-    word("unit_base", &["0", "8", "1"], "Print bytes (8), bits (1), or bytes by default (0).", |d, w, _, _| {
+    word("unit_base", &["0", "8", "1"], "Unit of rates: bytes (8), bits (1) or automatic (0).", |d, w, _, _| {
         d.job.stats.unit_base = w.parse().unwrap_or(0);
     }),
 ];

@@ -7,17 +7,24 @@ use crate::model::{VERIFY_PLAIN_HEADER_BYTES, VerifyMethod};
 use crate::read::{Findings, pattern, word};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    special("verify", Word(METHODS), verify, "How written blocks are recognised.").default("0"),
-    switch("do_verify", "1", "Read back what was written.", |d, on| d.job.verify.do_verify = on),
+    special("verify", Word(METHODS), verify, "Method of verification: the checksum or content of written blocks.")
+        .default("0"),
+    switch("do_verify", "1", "Read back and check written blocks after the writes.", |d, on| {
+        d.job.verify.do_verify = on
+    }),
     switch("verify_fatal", "0", "Stop at the first mismatch.", |d, on| d.job.verify.fatal = on),
-    switch("verify_dump", "0", "Write the good and the bad block to files.", |d, on| d.job.verify.dump = on),
-    flag("verify_only", "Check what an earlier run of the job wrote, without writing.", |d, on| d.job.verify.only = on),
-    special("verify_pattern", Text, verify_pattern, "Bytes to write and expect; `%o` is the offset."),
+    switch("verify_dump", "0", "Write the expected and the received block to files on a mismatch.", |d, on| {
+        d.job.verify.dump = on
+    }),
+    flag("verify_only", "Verify the data of an earlier run of the job, without writing.", |d, on| {
+        d.job.verify.only = on
+    }),
+    special("verify_pattern", Text, verify_pattern, "Pattern to write and to expect; `%o` stands for the offset."),
     OptionSpec::new(
         "verify_interval",
         Int(VERIFY_PLAIN_HEADER_BYTES as i64, ANY),
         Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
-        "Bytes between the headers of checked blocks.",
+        "Distance in bytes between block headers.",
     )
     .bounded_by("the header of a verified block has to fit"),
     OptionSpec::new(
@@ -26,24 +33,25 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
         "Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.",
     ),
-    later("verify_pattern_interval", Int(0, ANY), "Begin the pattern anew after so many bytes.").default("0"),
-    later("verify_offset", Int(48, ANY), "Where in a block its header stands."),
-    later("verify_policy", Word(&["completed", "fsynced"]), "Which writes a later check covers.").default("completed"),
-    later("verify_async", Int(0, ANY), "How many threads check.").default("0"),
-    later("verify_async_cpus", Text, "Processors of those threads."),
-    later("verify_backlog", Long(0), "Check after so many written blocks instead of at the end."),
-    later("verify_backlog_batch", Int(0, ANY), "How many blocks are checked at a time."),
-    later("experimental_verify", Bool, "Draw offsets again for the check instead of keeping a list."),
-    later("verify_state_load", Bool, "Check no more than an earlier run had written."),
-    later("verify_state_save", Bool, "Leave behind how far the run has written.").default("1"),
-    later("verify_write_sequence", Bool, "Check that blocks come in the order written.").default("1"),
-    later("verify_header_seed", Bool, "Check the seed in each block's header.").default("1"),
-    later("trim_percentage", Int(0, 100), "Share of checked blocks that is trimmed, in per cent.").default("0"),
-    later("trim_verify_zero", Bool, "Check that trimmed blocks read as zeroes.").default("1"),
-    later("trim_backlog", Long(0), "Trim after so many written blocks."),
-    later("trim_backlog_batch", Int(0, ANY), "How many blocks are trimmed at a time."),
-    deprecated("verifysort", "Check blocks in the order of their offsets."),
-    deprecated("verifysort_nr", "How many blocks are sorted for that."),
+    later("verify_pattern_interval", Int(0, ANY), "Restart the pattern after this many bytes.").default("0"),
+    later("verify_offset", Int(48, ANY), "Offset of the header within a block."),
+    later("verify_policy", Word(&["completed", "fsynced"]), "Writes that a later verification covers.")
+        .default("completed"),
+    later("verify_async", Int(0, ANY), "Number of verification threads.").default("0"),
+    later("verify_async_cpus", Text, "CPUs of the verification threads."),
+    later("verify_backlog", Long(0), "Number of written blocks after which they are verified, instead of at the end."),
+    later("verify_backlog_batch", Int(0, ANY), "Number of blocks to verify at once."),
+    later("experimental_verify", Bool, "Regenerate offsets for verification instead of keeping a list."),
+    later("verify_state_load", Bool, "Verify only what an earlier run had written, by its saved state."),
+    later("verify_state_save", Bool, "Save the write state of the run for a later verification.").default("1"),
+    later("verify_write_sequence", Bool, "Check the sequence number of each block.").default("1"),
+    later("verify_header_seed", Bool, "Check the seed in the header of each block.").default("1"),
+    later("trim_percentage", Int(0, 100), "Percentage of verified blocks to trim.").default("0"),
+    later("trim_verify_zero", Bool, "Verify that trimmed blocks read as zeroes.").default("1"),
+    later("trim_backlog", Long(0), "Number of written blocks after which blocks are trimmed."),
+    later("trim_backlog_batch", Int(0, ANY), "Number of blocks to trim at once."),
+    deprecated("verifysort", "Verify blocks in the order of their offsets."),
+    deprecated("verifysort_nr", "Number of blocks to sort for `verifysort`."),
 ];
 
 const NONCE_MAX: i64 = i32::MAX as i64;
