@@ -9,10 +9,9 @@ use runner::Refusal;
 use crate::args::{
     CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
 };
-use crate::argv;
 use crate::exit::Exit;
 use crate::refusal::Refused;
-use crate::{diagnostics, usage_error};
+use crate::{argv, diagnostics, usage_error};
 
 #[derive(Debug, Parser)]
 #[command(

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use analyse::analyse;
 use job::Plan;
-use live::RunView;
+use live::{EventLog, RunView};
+use procedure::ProcedureObserver;
 use record::Run;
 use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
@@ -15,8 +16,6 @@ use crate::args::ProgressStyle;
 use crate::diagnostics;
 use crate::observers::{RequestedObservers, RunObservers};
 use crate::terminal::{Terminal, overwrite_stderr_line, write_stderr};
-use live::EventLog;
-use procedure::ProcedureObserver;
 
 /// Shows a run while it goes on, to people and to the file of events.
 pub(crate) struct Display {

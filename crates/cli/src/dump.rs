@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use drive::FailureCause;
+use engine::describe;
 use engine::gate::{Existing, create_output};
 use runner::{WorkerPlan, WorkerResult};
-
-use engine::describe;
 
 /// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged block that was kept, and
 /// `FILE.OFFSET.hdr_fail` alone for one without a good header, as fio does. Returns what could not be written.

@@ -6,23 +6,21 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
+use live::AggregateLog;
 use record::Run;
 use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
 use report::progress::{FioProgress, fio_letter, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
 
-use crate::argv;
 use crate::exit::Exit;
-use crate::outputs;
 use crate::runners::{self, failures};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use crate::{diagnostics, dump};
-use engine::describe;
-use live::AggregateLog;
+use crate::{argv, diagnostics, dump, outputs};
 
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);

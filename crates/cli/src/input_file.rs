@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use engine::describe;
 use job::{Diagnostic, Place};
 
 use crate::exit::Exit;
 use crate::input;
-use engine::describe;
 
 /// Returns the name of an input for messages.
 pub(crate) fn name(path: &Path) -> String {

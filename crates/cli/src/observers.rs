@@ -2,12 +2,12 @@
 
 use std::net::{SocketAddr, TcpListener};
 
+use engine::cleanup::{self, CleanUp};
 use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
 
 use crate::args::EndpointOptions;
 use crate::terminal::{self, write_stderr};
 use crate::{diagnostics, shutdown};
-use engine::cleanup::{self, CleanUp};
 
 /// Requested observers, with their resources already acquired.
 #[derive(Debug, Default)]

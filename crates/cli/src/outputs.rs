@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use engine::describe;
 use engine::gate::ResultFile;
 use report::{ResultDocument, ResultFormat, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use engine::describe;
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
 #[derive(Debug)]

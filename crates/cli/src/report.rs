@@ -3,12 +3,8 @@
 use std::path::Path;
 
 use analyse::Verdict;
-use report::ResultDocument;
-use report::ResultFormat;
-use report::Shown;
-use report::formats_of;
 use report::html::PageSubject;
-use report::{suite, sweep};
+use report::{ResultDocument, ResultFormat, Shown, formats_of, suite, sweep};
 
 use crate::args::ReportOptions;
 use crate::exit::Exit;

@@ -3,18 +3,17 @@
 use std::path::Path;
 
 use analyse::{Verdict, analyse};
+use engine::describe;
 use job::Plan;
+use live::EventLog;
+use procedure::depth_probe;
 use record::{Repeat, Run, RunOutcome};
-use report::ResultDocument;
-use report::ResultFormat;
-use report::{Event, RepeatsDocument};
-use runner::{FileGrowth, PreparedRun, Preview, RunOptions as Measuring, Silent};
+use report::{Event, RepeatsDocument, ResultDocument, ResultFormat, preview};
+use runner::{FileGrowth, PreparedRun, Preview, Refusal, RunOptions as Measuring, Silent};
 
 use crate::args::RunCommandOptions;
 use crate::argv::command_line;
-use crate::diagnostics;
 use crate::display::Display;
-use crate::dump;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, Output};
@@ -24,11 +23,7 @@ use crate::save::{self, PendingSave, RunToSave};
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
 use crate::trial::RunTrial;
-use engine::describe;
-use live::EventLog;
-use procedure::depth_probe;
-use report::preview;
-use runner::Refusal;
+use crate::{diagnostics, dump};
 
 /// Measures.
 pub(crate) fn command(options: &RunCommandOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {

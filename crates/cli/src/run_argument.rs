@@ -5,8 +5,7 @@ use std::path::Path;
 use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
 use store::Loaded;
 
-use crate::home;
-use crate::input_file;
+use crate::{home, input_file};
 
 /// A run of before.
 #[derive(Debug)]
@@ -135,8 +134,9 @@ impl From<Loaded> for ResolvedRun {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use store::{RunKind, RunStore};
+
+    use super::*;
 
     /// A store with one run, and the run's folder.
     fn kept(home: &Path) -> (Run, std::path::PathBuf) {

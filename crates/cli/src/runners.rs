@@ -7,6 +7,7 @@ use device::{DeviceRunner, capacity};
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
 use job::HostSource;
+use live::LogFiles;
 use procedure::ProcedureHost;
 use record::HostRecord;
 use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure, WorkerPlan};
@@ -16,7 +17,6 @@ use units::random::mix;
 
 use crate::exit::Exit;
 use crate::{home, input, parallel, shutdown};
-use live::LogFiles;
 
 /// Creates the runner of a place. Only what `gate` admits is written to.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {

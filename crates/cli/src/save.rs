@@ -9,14 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use analyse::Verdict;
-use record::EnvironmentRecord;
-use record::Run;
+use record::{EnvironmentRecord, Run};
 use report::Event;
 use store::{Retention, RunKind, RunStore};
 
 use crate::argv::command_line;
-use crate::terminal;
-use crate::{diagnostics, home, retention};
+use crate::{diagnostics, home, retention, terminal};
 
 /// Maximum delay of the exit for saving.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,24 +1,21 @@
 //! `fathom sim`: the same jobs on modelled volumes, in virtual time.
 
 use job::{Diagnostic, Plan};
+use procedure::grid::{self, GridAxis};
+use procedure::jobs::{VariedJobs, around};
 use record::Note;
-use report::GridPoint;
-use report::ResultDocument;
+use report::{GridPoint, ResultDocument, preview};
 use runner::{RunOptions as Measuring, Runner, Silent};
 use store::RunKind;
 
 use crate::args::SimOptions;
 use crate::exit::Exit;
 use crate::parallel::on_all_processors;
-use crate::runners;
 use crate::save::{self, RunToSave};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::write_stderr;
-use crate::{argv, diagnostics, outputs, run, trial};
-use procedure::grid::{self, GridAxis};
-use procedure::jobs::{VariedJobs, around};
-use report::preview;
+use crate::{argv, diagnostics, outputs, run, runners, trial};
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {

@@ -5,16 +5,15 @@
 use analyse::Severity;
 use analyse::knee::Curve;
 use job::{Job, Plan};
+use live::EventLog;
 use procedure::sweep::{PreparedSweep, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use record::RunOutcome;
-use report::Event;
-use report::ResultDocument;
-use report::ResultFormat;
 use report::sweep::{Sweep, SweepDocument};
+use report::{Event, ResultDocument, ResultFormat, preview};
+use runner::Refusal;
 use store::RunKind;
 
 use crate::args::SweepOptions;
-use crate::argv;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
@@ -23,10 +22,7 @@ use crate::refusal::Refused;
 use crate::save::{self, RunToSave};
 use crate::signals::Signals;
 use crate::source::LocalSource;
-use crate::{runners, trial};
-use live::EventLog;
-use report::preview;
-use runner::Refusal;
+use crate::{argv, runners, trial};
 
 /// Reads, checks, searches, tells.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {

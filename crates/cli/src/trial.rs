@@ -5,19 +5,16 @@ use std::sync::Arc;
 
 use engine::gate::WriteGate;
 use job::{Dialect, JobWords, Plan};
-use runner::{PreparedRun, Runner, Seeds};
+use procedure::jobs::around;
+use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
 use sim::model::{Use, used};
 use store::RunKind;
 
 use crate::args::RunCommandOptions;
-use crate::diagnostics;
 use crate::exit::Exit;
 use crate::refusal::Refused;
-use crate::runners;
 use crate::source::LocalSource;
-use procedure::jobs::around;
-use runner::Refusal;
-use runner::RunPlace;
+use crate::{diagnostics, runners};
 
 /// Jobs that are measured together.
 pub(crate) struct RunTrial {

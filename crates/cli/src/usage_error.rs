@@ -72,8 +72,9 @@ fn place(error: &clap::Error, words: &[String]) -> Option<Place> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::Parser;
+
+    use super::*;
 
     fn marked(line: &str) -> (String, Option<String>, Option<String>) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();

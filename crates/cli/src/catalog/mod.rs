@@ -5,6 +5,7 @@ mod question;
 use job::Diagnostic;
 use report::SheetStyle;
 use report::catalog::{CatalogVolume, list_json, list_text};
+use runner::problems;
 use volume::catalogue::{self, Problem};
 
 use crate::args::CatalogOptions;
@@ -12,7 +13,6 @@ use crate::exit::Exit;
 use crate::outputs::print_text;
 use crate::terminal::Terminal;
 use crate::{diagnostics, runners};
-use runner::problems;
 
 /// Lists all volumes, or describes one for a kind and size of operation.
 pub(crate) fn command(options: &CatalogOptions) -> Exit {

@@ -3,20 +3,18 @@
 pub(crate) mod args;
 pub(crate) mod sides;
 
-use job::Diagnostic;
-
 use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
-use report::ResultDocument;
-use report::ResultFormat;
+use args::{CompareOptions, FailOn};
+use job::Diagnostic;
 use report::compare::{self as page, ComparisonDocument};
+use report::html::PageSubject;
+use report::{ResultDocument, ResultFormat};
+use runner::Refusal;
+use sides::{RunSet, RunShown, overwritten};
 
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
 use crate::refusal::Refused;
-use args::{CompareOptions, FailOn};
-use report::html::PageSubject;
-use runner::Refusal;
-use sides::{RunSet, RunShown, overwritten};
 
 /// Reads both sides, refuses what is not comparable, tells the change.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use engine::describe;
 use job::{Diagnostic, Place};
 use probe::{DeviceStack, NoSuch};
-
-use engine::describe;
 
 /// Whether anything at all can be learned of the host at `root`.
 pub(super) fn readable(root: &Path) -> Result<(), String> {

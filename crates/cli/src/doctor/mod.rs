@@ -6,15 +6,13 @@ use std::path::Path;
 
 use analyse::doctor::{DoctorSubject, examine, examine_host};
 use device::doctor_facts;
-use report::Diagnosis;
-use report::ResultDocument;
-use report::ResultFormat;
+use report::{Diagnosis, ResultDocument, ResultFormat};
+use runner::Refusal;
 
 use crate::args::DoctorOptions;
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_and_print, print_text, printed};
 use crate::refusal::Refused;
-use runner::Refusal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
 pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {

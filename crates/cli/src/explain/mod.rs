@@ -6,22 +6,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use analyse::Database;
-use job::{Diagnostic, DiagnosticLevel};
-use record::{Claim, Input, InputError, InputResults};
-use report::ResultDocument;
-use report::ResultFormat;
-
-use crate::diagnostics;
-use crate::exit::Exit;
-use crate::input_file;
-use crate::outputs::{Output, deliver_as, print_text};
-use crate::run_argument::{is_file, resolve_all};
-use crate::runners;
-use crate::signals::Signals;
 use args::ExplainOptions;
+use job::{Diagnostic, DiagnosticLevel};
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
+use record::{Claim, Input, InputError, InputResults};
+use report::{ResultDocument, ResultFormat};
 use runner::problems;
+
+use crate::exit::Exit;
+use crate::outputs::{Output, deliver_as, print_text};
+use crate::run_argument::{is_file, resolve_all};
+use crate::signals::Signals;
+use crate::{diagnostics, input_file, runners};
 
 /// Reads everything, then explains it.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use analyse::gate::{Assertion, AssertionError};
+use engine::describe;
 use job::{Diagnostic, Place};
+use runner::problems::place_in_option;
 use units::printable;
 
 use super::args::GateOptions;
 use crate::input;
-use engine::describe;
-use runner::problems::place_in_option;
 
 /// An expectation as it was written.
 pub(super) struct AssertionText {

@@ -6,10 +6,12 @@ mod ask;
 use analyse::compare::{Comparison, ComparisonSettings, compare};
 use analyse::gate::{AssertionSubject, GateInputs};
 use analyse::{Verdict, analyse};
+use args::GateOptions;
+use ask::AssertionText;
 use record::Run;
-use report::ResultDocument;
-use report::ResultFormat;
 use report::gate::{self as page, GateCheck, GateDocument};
+use report::{ResultDocument, ResultFormat};
+use runner::Refusal;
 
 use crate::compare::comparable;
 use crate::compare::sides::{RunSet, overwritten};
@@ -17,9 +19,6 @@ use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
 use crate::refusal::Refused;
-use args::GateOptions;
-use ask::AssertionText;
-use runner::Refusal;
 
 /// Reads what is expected and the runs, judges, tells.
 pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {

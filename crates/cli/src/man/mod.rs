@@ -6,13 +6,13 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use args::ManOptions;
+use engine::describe;
 use engine::gate::{Existing, create_output};
+use manual::{ManualPage, pages, short_names};
 
 use crate::exit::Exit;
 use crate::outputs::print_text;
-use args::ManOptions;
-use engine::describe;
-use manual::{ManualPage, pages, short_names};
 
 /// Shows a page, or writes them all.
 pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Exit, Exit> {

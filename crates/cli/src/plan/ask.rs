@@ -7,6 +7,7 @@ use plan::choice::{self, ChoiceError, VolumeChoice};
 use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use procedure::purchase;
+use runner::problems;
 use units::Nanos;
 use volume::catalogue::{QuantityKind, quantity};
 
@@ -14,7 +15,6 @@ use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
 use crate::input_file;
 use crate::source::LocalSource;
-use runner::problems;
 
 /// Headroom where none is given.
 const HEADROOM: f64 = 0.2;

@@ -9,16 +9,14 @@ use std::time::Duration;
 
 use args::PlanOptions;
 use procedure::purchase;
-use report::ResultDocument;
-use report::ResultFormat;
-use runner::Runner;
+use report::{ResultDocument, ResultFormat};
+use runner::{Refusal, Runner};
 
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
 use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
-use runner::Refusal;
 
 /// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {

@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod saved;
 mod when;
 
+use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
 use jiff::tz::TimeZone;
 use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_runs_text};
 use store::{Entry, Filter, Reason, Retention, RunStore};
@@ -11,12 +12,10 @@ use units::Bytes;
 
 use crate::args::TextOrJson;
 use crate::exit::Exit;
-use crate::input_file;
 use crate::outputs::print_text;
 use crate::run_argument::resolve_all;
 use crate::terminal::Terminal;
-use crate::{home, retention};
-use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
+use crate::{home, input_file, retention};
 
 /// Lists, shows, removes, imports, keeps or prunes.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {

@@ -1,13 +1,14 @@
 //! `fathom serve control`: sends a command to a running server.
 
+use engine::describe;
+use runner::Refusal;
+use serve::{ControlReply, Located};
+
 use super::args::ControlOptions;
 use crate::args::TextOrJson;
 use crate::exit::Exit;
 use crate::outputs;
 use crate::refusal::Refused;
-use engine::describe;
-use runner::Refusal;
-use serve::{ControlReply, Located};
 
 /// Sends a command to a server and prints its answer.
 pub(super) fn command(options: &ControlOptions) -> Exit {

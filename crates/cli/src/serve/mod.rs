@@ -10,25 +10,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use args::{ServeCommand, ServeFormat, ServeOptions};
 use engine::describe;
+use live::EventLog;
 use report::ResultFormat;
 use report::serve::ServerStats;
-use serve::document;
-use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog};
+use runner::Refusal;
+use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog, document};
+use supervisor::ServerSupervisor;
 
 use crate::args::ProgressStyle;
-use crate::diagnostics;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_and_print, printed};
 use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
-use crate::{home, input, runners, shutdown};
-use args::{ServeCommand, ServeFormat, ServeOptions};
-use live::EventLog;
-use runner::Refusal;
-use supervisor::ServerSupervisor;
+use crate::{diagnostics, home, input, runners, shutdown};
 
 /// Serves until it is stopped, or asks or changes a server that does.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nbd::server::Stopper;
+use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
 use units::{Bytes, count, significant};
 
 use crate::diagnostics;
@@ -15,7 +16,6 @@ use crate::display::Display;
 use crate::exit::Exit;
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
-use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
 
 /// Waits for the reasons to stop a server, on a thread of its own.
 pub(super) struct ServerSupervisor {

@@ -7,33 +7,28 @@ mod state_file;
 
 use std::path::PathBuf;
 
+use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use live::EventLog;
 use procedure::ProcedureHost;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
 use record::{Note, Run};
-use report::Event;
-use report::ResultDocument;
-use report::ResultFormat;
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
-use runner::{RunControl, Seeds};
+use report::{Event, ResultDocument, ResultFormat};
+use runner::{Refusal, RunControl, Seeds};
+use state_file::SuiteLock;
 use store::RunKind;
 
 use crate::args::PageFormat;
-use crate::argv;
 use crate::display::Display;
 use crate::exit::Exit;
-use crate::home;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
 use crate::refusal::Refused;
-use crate::runners;
 use crate::save::{self, RunToSave};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
-use live::EventLog;
-use runner::Refusal;
-use state_file::SuiteLock;
+use crate::{argv, home, runners};
 
 /// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
