@@ -18,7 +18,7 @@ pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, String> {
     words.iter().map(text).collect()
 }
 
-/// Returns an argument for messages and records, with bytes that are not UTF-8 as `\\xE9`.
+/// Returns an argument for messages and records, with bytes that are not UTF-8 as `\xE9`.
 pub(crate) fn shown(word: &OsStr) -> String {
     let mut out = String::new();
     for chunk in word.as_bytes().utf8_chunks() {

@@ -1,4 +1,4 @@
-//! `fathom completions`: completions of options, job options and their values.
+//! `fathom completions`: prints shell completions of options, job options and their values.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint};

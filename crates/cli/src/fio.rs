@@ -1,4 +1,4 @@
-//! `fathom fio`: fio's command line, output and exit codes.
+//! `fathom fio`: accepts fio's command line, with fio's output and exit codes.
 
 use std::ffi::OsString;
 use std::fmt::Display;

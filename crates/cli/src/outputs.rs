@@ -105,15 +105,15 @@ pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<V
 
 /// Prints text, escaping control characters of foreign origin. A closed pipe (`fathom run … | head`) is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    put(&report::escape::terminal(text, Terminal::stdout().colour))
+    write_stdout(&report::escape::terminal(text, Terminal::stdout().colour))
 }
 
 /// Prints a line that the next one overwrites. Fails as [`print`] does.
 pub(crate) fn print_over(line: &str) -> io::Result<()> {
-    put(&format!("{}\r", units::printable(line)))
+    write_stdout(&format!("{}\r", units::printable(line)))
 }
 
-fn put(text: &str) -> io::Result<()> {
+fn write_stdout(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),

@@ -1,7 +1,7 @@
 //! Saves runs in the store.
 //!
-//! Saving runs beside printing, on a thread of its own, and delays the exit by at most [`PATIENCE`]: a stopped process may
-//! hold the lock of the store, or the disk may be slow. A run that cannot be saved causes a warning, never a failure.
+//! A thread saves the run while the main thread prints results. It delays the exit by at most [`SAVE_TIMEOUT`]: a stopped
+//! process may hold the lock of the store, or the disk may be slow. A failed save causes a warning, never a failed command.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -17,9 +17,9 @@ use crate::argv::command_line;
 use crate::{diagnostics, home, retention, terminal};
 
 /// Maximum delay of the exit for saving.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Part of [`PATIENCE`] for acquiring a lock of the store.
-const LOCK_PATIENCE: Duration = Duration::from_millis(1500);
+const SAVE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Part of [`SAVE_TIMEOUT`] for acquiring a lock of the store.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Attached file with the printed text of a sweep, a grid or a suite.
 pub(crate) const TEXT: &str = "report.txt";
@@ -73,7 +73,7 @@ impl RunToSave {
 
     fn save(self, root: PathBuf) -> Outcome {
         let text = |error: store::Error| error.to_string();
-        let store = RunStore::open(root).map_err(text)?.with_patience(LOCK_PATIENCE);
+        let store = RunStore::open(root).map_err(text)?.with_patience(LOCK_TIMEOUT);
         let id = self.write(&store).map_err(text)?;
         // Runs that cannot be removed now are left to the next command.
         let retention_error = retention::from_environment()
@@ -119,7 +119,7 @@ pub(crate) enum PendingSave {
 }
 
 impl PendingSave {
-    /// Waits for the save to end, at most [`PATIENCE`].
+    /// Waits for the save to end, at most [`SAVE_TIMEOUT`].
     pub(crate) fn settle(self) -> Self {
         Self::Done(self.outcome())
     }
@@ -129,12 +129,12 @@ impl PendingSave {
             Self::Done(outcome) => return outcome,
             Self::Running { root, outcome } => (root, outcome),
         };
-        outcome.recv_timeout(PATIENCE).unwrap_or_else(|error| match error {
+        outcome.recv_timeout(SAVE_TIMEOUT).unwrap_or_else(|error| match error {
             RecvTimeoutError::Disconnected => {
                 Err("the thread that saves it failed\nhelp: please report this bug with the message above".to_owned())
             }
             RecvTimeoutError::Timeout => {
-                let waited_s = PATIENCE.as_secs();
+                let waited_s = SAVE_TIMEOUT.as_secs();
                 let place = root.display();
                 Err(format!("{place}: not done after {waited_s} s\nhelp: look at its disk, or {}", home::ELSEWHERE))
             }

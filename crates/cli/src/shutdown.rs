@@ -44,8 +44,8 @@ pub(crate) fn run_within(timeout: Duration, thread: &str, work: impl FnOnce() + 
 }
 
 fn exit_with(exit: Exit) -> ! {
-    // The kernel keeps a process with a thread that hangs in a device, and its open files. Closing the output streams
-    // lets readers of the results see their end.
+    // The kernel keeps a process with a thread that hangs in a device, and its open files. Replacing the output streams
+    // by /dev/null lets readers of the results see end of file.
     if device::stuck::has_hanging_threads()
         && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null")
     {

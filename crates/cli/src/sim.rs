@@ -80,10 +80,10 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     Ok(signals.end().map_or(delivered, Exit::Signal))
 }
 
-/// Maximum number of points saved with their records, which have histograms; a table has the others.
+/// Maximum number of points saved with their records, which have histograms. The table has all points.
 const RECORDED_MAX: usize = 2000;
 
-/// Data of a grid to be saved.
+/// Returns the data of a grid to be saved.
 fn to_save(name: &str, points: &[GridPoint], words: &[String], started_unix_ms: u64) -> RunToSave {
     let recorded = points.iter().take(RECORDED_MAX);
     let parts = recorded.map(|point| (assignments(&point.settings), point.run.clone())).collect::<Vec<_>>();

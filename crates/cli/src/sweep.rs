@@ -1,4 +1,4 @@
-//! `fathom sweep`: latency and IOPS against queue depth.
+//! `fathom sweep`: measures latency and IOPS against queue depth, and finds the knee.
 //!
 //! The search itself is `analyse::knee::search`; each of its probes is an ordinary run or simulation.
 

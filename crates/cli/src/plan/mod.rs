@@ -1,4 +1,4 @@
-//! `fathom plan`: the volume for a load, by price.
+//! `fathom plan`: finds volumes for a load, and ranks them by price.
 //!
 //! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the need.
 

@@ -42,7 +42,7 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
 }
 
 /// Returns a function that reports a system error.
-fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
+fn failure(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
     move |error| Exit::environment(format!("{what}: {}", describe(&error)))
 }
 
@@ -62,14 +62,14 @@ fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exi
     let signals = Signals::listen(GRACE)?;
     let mut prepared = PreparedServer::set(&request, &question, &gate, directory).map_err(Exit::environment)?;
     let view = prepared.view();
-    prepared.tell_others(&view).map_err(cannot("cannot start a thread"))?;
-    prepared.be_controlled(&question, &view, &FILES).map_err(cannot("cannot start a thread"))?;
+    prepared.tell_others(&view).map_err(failure("cannot start a thread"))?;
+    prepared.be_controlled(&question, &view, &FILES).map_err(failure("cannot start a thread"))?;
     let opening = prepared.opening(options.run.clone());
     let display = Display::new(progress(options), EventLog::none());
     let log = TurnedAwayLog::new(prepared.connections_most());
     let supervisor =
         ServerSupervisor { signals: signals.clone(), stopper: prepared.stopper(), view: view.clone(), display, log };
-    let supervisor = supervisor.start(opening).map_err(cannot("cannot start a thread"))?;
+    let supervisor = supervisor.start(opening).map_err(failure("cannot start a thread"))?;
     let run = move || {
         shutdown::panic_if_requested("server");
         prepared.run()
@@ -79,7 +79,7 @@ fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exi
     signals.conclude();
     match done {
         Ok(done) => {
-            let snapshot = done.map_err(cannot("the server cannot go on"))?;
+            let snapshot = done.map_err(failure("the server cannot go on"))?;
             Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
         }
         // After a panic: the statistics it published last. Its devices are removed already.

@@ -1,4 +1,4 @@
-//! `fathom suite`: published benchmark procedures.
+//! `fathom suite`: runs published benchmark procedures.
 //!
 //! A procedure is data (`suites/*.toml`); each of its steps is an ordinary run or simulation.
 
@@ -110,13 +110,13 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     match ended {
         SuiteEnd::Unkept(problem) => Ok(Exit::environment(problem)),
         SuiteEnd::Signal | SuiteEnd::Stuck => {
-            // Saves the ID of this record, which the record of the remaining steps will include.
+            // Saves the ID of this record, so that the record of the remaining steps can include it.
             let _ = state_file::save(&state, &path);
             write_stderr(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
         SuiteEnd::Finished => {
-            // The next run of the same command starts anew. A state that remains only prevents that.
+            // Without its state, the same command starts anew. A failure to remove the file is not reported.
             if is_written {
                 let _ = std::fs::remove_file(&path);
             }
