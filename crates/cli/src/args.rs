@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use engine::gate::WriteGate;
 use report::ResultFormat;
 
-use crate::runners;
+use crate::home;
 
-/// The commands that have job files and job options among their words.
+/// Commands that accept job files and job options.
 pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 
 /// Options of how to measure.
@@ -40,13 +40,13 @@ pub(crate) struct CommonOptions {
 }
 
 impl CommonOptions {
-    /// The write gate, with what is permitted.
+    /// Creates the write gate of these options. It records what the command writes as data of Fathom.
     pub(crate) fn gate(&self) -> Arc<WriteGate> {
-        runners::gate(&self.allow_destroy, &self.allow_overwrite)
+        device::safety::gate(&self.allow_destroy, &self.allow_overwrite, home::ledger().as_deref())
     }
 
-    /// Whether it is kept; `FATHOM_NO_RECORD` says no for all runs.
-    pub(crate) fn records(&self) -> bool {
+    /// Reports whether to save the run. `FATHOM_NO_RECORD` disables saving for all commands.
+    pub(crate) fn saves_run(&self) -> bool {
         !self.no_record && std::env::var_os("FATHOM_NO_RECORD").is_none_or(|value| value.is_empty())
     }
 }
@@ -140,7 +140,7 @@ pub(crate) struct SweepOptions {
     pub(crate) vary: Vec<String>,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
-    format: TextOrJson,
+    pub(crate) format: TextOrJson,
     /// Write additional output to FILE: .json .html .svg .csv .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
@@ -153,13 +153,6 @@ pub(crate) struct SweepOptions {
     /// Run a model in real time, as if it were a device
     #[arg(long, help_heading = "Search")]
     pub(crate) real_time: bool,
-}
-
-impl SweepOptions {
-    /// Whether programs read it.
-    pub(crate) fn json(&self) -> bool {
-        self.format == TextOrJson::Json
-    }
 }
 
 /// Formats of pages on standard output.
@@ -210,14 +203,7 @@ pub(crate) struct CatalogOptions {
     pub(crate) rwmixread: u8,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
-    format: TextOrJson,
-}
-
-impl CatalogOptions {
-    /// Whether programs read it.
-    pub(crate) fn json(&self) -> bool {
-        self.format == TextOrJson::Json
-    }
+    pub(crate) format: TextOrJson,
 }
 
 /// Text or JSON on standard output.
@@ -256,8 +242,17 @@ pub(crate) struct DoctorOptions {
     pub(crate) checks: bool,
 }
 
+impl From<TextOrJson> for ResultFormat {
+    fn from(format: TextOrJson) -> Self {
+        match format {
+            TextOrJson::Text => Self::Text,
+            TextOrJson::Json => Self::Json,
+        }
+    }
+}
+
 impl DoctorOptions {
-    /// What is wanted of the devices.
+    /// Returns the tuning goal, if one is given.
     pub(crate) fn purpose(&self) -> Option<analyse::doctor::Purpose> {
         self.purpose.map(|purpose| match purpose {
             TuningGoal::Iops => analyse::doctor::Purpose::Iops,

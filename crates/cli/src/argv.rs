@@ -1,14 +1,10 @@
-//! The words of the command line, which need not be text.
+//! Arguments of the command line, which may not be UTF-8.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-/// The words as text, as jobs and their files are named.
-///
-/// # Errors
-///
-/// Which word is no text. Replaced by other letters it could name another file.
+/// Converts arguments to text. Refuses those that are not UTF-8: with replaced characters they could name other files.
 pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, String> {
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| {
@@ -22,7 +18,7 @@ pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, String> {
     words.iter().map(text).collect()
 }
 
-/// A word as it is shown and recorded, each byte that is no text as `\\xE9`.
+/// Returns an argument for messages and records, with bytes that are not UTF-8 as `\xE9`.
 pub(crate) fn shown(word: &OsStr) -> String {
     let mut out = String::new();
     for chunk in word.as_bytes().utf8_chunks() {
@@ -35,7 +31,7 @@ pub(crate) fn shown(word: &OsStr) -> String {
     out
 }
 
-/// Returns the name before `=`, and whether there is a value; `None` where the name is no text.
+/// Returns the name before `=`, and whether a value follows; `None` if the name is not UTF-8.
 pub(crate) fn name_of(word: &OsStr) -> Option<(&str, bool)> {
     let bytes = word.as_bytes();
     let end = bytes.iter().position(|byte| *byte == b'=');
@@ -43,7 +39,7 @@ pub(crate) fn name_of(word: &OsStr) -> Option<(&str, bool)> {
     Some((name, end.is_some()))
 }
 
-/// The command line, as results repeat it.
+/// Returns the command line for results.
 pub(crate) fn command_line(words: &[String]) -> Vec<String> {
     std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
 }
@@ -57,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_named_and_refused() {
+    fn arguments_that_are_not_utf_8_are_refused_and_escaped() {
         assert_eq!(shown(&word(b"caf\xe9.fio")), r"caf\xE9.fio");
         let refused = as_text(&[word(b"run"), word(b"--filename=caf\xe9")]).unwrap_err();
         assert!(refused.starts_with(r"`--filename=caf\xE9` is not UTF-8"), "{refused}");

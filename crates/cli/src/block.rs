@@ -1,6 +1,6 @@
-//! Parsing of block sizes in Fathom's own options.
+//! Parses block sizes in Fathom's own options.
 
-/// A block size as jobs have it: `4k`, `128k`, `1m`, `4096`.
+/// Parses a block size in the syntax of job options: `4k`, `128k`, `1m`, `4096`.
 pub(crate) fn block_bytes(text: &str) -> Option<u32> {
     let text = text.trim().to_ascii_lowercase();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_those_of_jobs() {
+    fn sizes_have_the_syntax_of_job_options() {
         let sizes = [("4k", Some(4096)), ("1M", Some(1 << 20)), ("128KiB", Some(131_072)), ("4q", None), ("1", None)];
         for (text, size) in sizes.into_iter().chain([("", None), ("4294967295g", None)]) {
             assert_eq!(block_bytes(text), size, "{text}");

@@ -1,18 +1,15 @@
-//! All commands, and the separation of Fathom's own options from job options.
+//! Parses the command line and runs the command. Separates Fathom's own options from job options.
 
 use std::ffi::{OsStr, OsString};
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use runner::Refusal;
 
 use crate::args::{
     CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
 };
-use crate::argv;
 use crate::exit::Exit;
-use crate::refusal::Refused;
-use crate::{diagnostics, usage_error};
+use crate::{argv, usage_error};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -222,29 +219,26 @@ struct CompletionsOptions {
     shell: clap_complete::Shell,
 }
 
-/// Carries out everything but `fathom fio`.
+/// Parses and runs any command except `fathom fio`.
 pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
     let (own, jobs) = split(words);
     let jobs = match argv::as_text(&jobs) {
         Ok(jobs) => jobs,
-        Err(problem) => return Refusal::Words(vec![problem]).report(),
+        Err(problem) => return Exit::usage(problem),
     };
-    // As results repeat them.
+    // For results.
     let words = &words.iter().map(|word| argv::shown(word)).collect::<Vec<_>>();
     let cli = match Cli::try_parse_from(std::iter::once(program.to_owned()).chain(own)) {
         Ok(cli) => cli,
-        // Help and version: a success where they were asked for, or else usage.
+        // Help and version: success if requested, otherwise a usage error.
         Err(error) if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Good };
         }
-        Err(error) => {
-            diagnostics::print(&[usage_error::diagnostic(&error, words)]);
-            return Exit::Usage;
-        }
+        Err(error) => return Exit::invalid([usage_error::diagnostic(&error, words)]),
     };
     let (Ok(exit) | Err(exit)) = match cli.command {
-        Command::Run(options) => crate::run::command(&options, &jobs, words),
+        Command::Run(options) => crate::run::command(&options, &jobs, words, false),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
         Command::Doctor(options) => crate::doctor::command(&options),
         Command::Compare(options) => crate::compare::command(&options),
@@ -265,9 +259,9 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
     exit
 }
 
-/// Separates Fathom's own options from job files and job options, which the job language reads.
+/// Separates Fathom's own options from job files and job options, which the job language parses.
 ///
-/// Only those of [`MEASURING`] have both. An own option takes the word after it where it needs a value and brings none.
+/// Only the commands of [`MEASURING`] accept both. An own option that needs a value and has no `=` takes the next argument.
 fn split(words: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
     let command = Cli::command();
     let measuring = words.first().and_then(|word| word.to_str()).filter(|word| MEASURING.contains(word));
@@ -288,7 +282,7 @@ fn split(words: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
     (own, jobs)
 }
 
-/// Whether a word is an option of `command`, and whether its value is the word after it.
+/// Reports whether the value of an option is the next argument; `None` if the argument is no option of `command`.
 fn own_option(command: &clap::Command, word: &OsStr) -> Option<bool> {
     let (name, has_value) = argv::name_of(word)?;
     if matches!(name, "-h" | "--help") {
@@ -298,10 +292,8 @@ fn own_option(command: &clap::Command, word: &OsStr) -> Option<bool> {
         let mut longs = argument.get_long_and_visible_aliases().unwrap_or_default();
         longs.extend(argument.get_all_aliases().unwrap_or_default());
         let long = name.strip_prefix("--").is_some_and(|name| longs.contains(&name));
-        let short = argument.get_short().is_some_and(|short| {
-            name.strip_prefix('-')
-                .is_some_and(|rest| rest.starts_with(short) && !rest.starts_with('-') && rest.len() == 1)
-        });
+        let short =
+            name.strip_prefix('-').is_some_and(|name| argument.get_short().is_some_and(|c| name.chars().eq([c])));
         long || short
     })?;
     let needs_value = matches!(argument.get_action(), clap::ArgAction::Set | clap::ArgAction::Append);
@@ -317,11 +309,11 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_program_are_well_formed() {
+    fn the_command_definitions_are_valid() {
         Cli::command().debug_assert();
     }
 
-    /// The commands, and those below them, each with its help at a width.
+    /// Returns all commands and subcommands: name, text after the help, and help of a width.
     fn pages(width: usize) -> Vec<(String, Option<String>, String)> {
         let mut program = Cli::command().term_width(width);
         program.build();
@@ -373,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn options_keep_their_former_names() {
+    fn options_accept_their_former_names() {
         for line in [
             "run --explain a.fio",
             "sim --sweep iodepth=1,2 --explain a.fio",

@@ -1,4 +1,4 @@
-//! Shell completions: Fathom's options, job options and their values.
+//! `fathom completions`: prints shell completions of options, job options and their values.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint};
@@ -9,7 +9,7 @@ use crate::args::MEASURING;
 use crate::exit::Exit;
 use crate::outputs::print_text;
 
-/// Arguments that are the names of volumes, in whatever command.
+/// Arguments of any command whose values are names of volumes.
 const VOLUMES: [&str; 3] = ["on", "expect", "volume"];
 
 /// Prints the completions of `shell` for `command`.
@@ -18,7 +18,10 @@ pub(crate) fn command(command: Command, shell: Shell) -> Exit {
     command = command.mut_subcommands(with_volumes);
     let names: Vec<&str> = supported().into_iter().map(|option| option.name).collect();
     command = command.mut_subcommand("options", |options| with_names(options, "name", &names));
-    command = command.mut_subcommand("suite", |suite| suite.mut_subcommands(with_suites).mut_subcommands(with_volumes));
+    let suites = procedure::suite::names();
+    command = command.mut_subcommand("suite", |suite| {
+        suite.mut_subcommands(|command| with_volumes(with_names(command, "name", &suites)))
+    });
     let pages: Vec<&'static str> = manual::short_names(&command).into_iter().map(|name| &*name.leak()).collect();
     command = command.mut_subcommand("man", |man| with_names(man, "page", &pages));
     let mut script = Vec::new();
@@ -31,23 +34,19 @@ pub(crate) fn command(command: Command, shell: Shell) -> Exit {
     })
 }
 
-/// Job options, each once, and job files.
+/// Adds job options and job files to a command.
 fn with_jobs(command: Command) -> Command {
     let files = Arg::new("jobfile").value_name("JOBFILE").help("Job files").num_args(0..);
     command.args(supported().into_iter().map(argument)).arg(files.value_hint(ValueHint::FilePath))
 }
 
 fn with_volumes(command: Command) -> Command {
-    // clap keeps words for good, and the program ends when they are printed.
+    // clap needs static strings, and the program ends once it has printed them.
     let names: Vec<&'static str> = volume::catalogue::list().into_iter().map(|listed| &*listed.name.leak()).collect();
     VOLUMES.iter().fold(command, |command, argument| with_names(command, argument, &names))
 }
 
-fn with_suites(command: Command) -> Command {
-    with_names(command, "name", &procedure::suite::names())
-}
-
-/// Says what an argument may be, where a command has it.
+/// Sets the possible values of an argument, if the command has it.
 fn with_names(command: Command, argument: &str, names: &[&'static str]) -> Command {
     if command.get_arguments().all(|known| known.get_id() != argument) {
         return command;
@@ -55,7 +54,7 @@ fn with_names(command: Command, argument: &str, names: &[&'static str]) -> Comma
     command.mut_arg(argument, |argument| argument.value_parser(PossibleValuesParser::new(names)))
 }
 
-/// The job options that work, each once: some engines share names.
+/// Returns the supported job options, each name once: several engines have options of the same name.
 fn supported() -> Vec<&'static OptionSpec> {
     let mut options: Vec<&OptionSpec> = OPTIONS.iter().filter(|option| option.status == Status::Supported).collect();
     options.sort_by_key(|option| option.name);
@@ -73,7 +72,7 @@ fn argument(option: &OptionSpec) -> Arg {
     }
 }
 
-/// Bash takes `--rw=randread` for three words, of which clap's script knows the last two only.
+/// Makes clap's script complete `--rw=randread`, which bash splits into three words; the script knows only the last two.
 fn with_equals_signs(script: &str) -> String {
     let plain = "    prev=\"$3\"\n";
     let aware = "    prev=\"$3\"
@@ -87,21 +86,21 @@ fn with_equals_signs(script: &str) -> String {
     script.replacen(plain, aware, 1)
 }
 
-/// Completions of positional arguments for fish: clap's script has options and commands only.
+/// Returns completions of positional arguments for fish: clap's script has only options and commands.
 fn positionals(program: &Command) -> String {
     let using = |command: &Command| format!("__fish_fathom_using_subcommand {}", command.get_name());
     let mut lines = String::new();
     for command in program.get_subcommands() {
-        lines.push_str(&offered(&using(command), command));
+        lines.push_str(&completion(&using(command), command));
         for nested in command.get_subcommands() {
             let condition = format!("{}; and __fish_seen_subcommand_from {}", using(command), nested.get_name());
-            lines.push_str(&offered(&condition, nested));
+            lines.push_str(&completion(&condition, nested));
         }
     }
     lines
 }
 
-fn offered(condition: &str, command: &Command) -> String {
+fn completion(condition: &str, command: &Command) -> String {
     let values = command.get_positionals().flat_map(Arg::get_possible_values);
     let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! Prints errors, warnings and notes, all in one style: what failed and why, the place, what to do.
+//! Prints errors, warnings and notes in one style: what failed and why, the place, the remedy.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, DiagnosticLevel, Place};
@@ -6,31 +6,30 @@ use units::{is_hidden, printable};
 
 use crate::terminal::{Terminal, write_stderr};
 
-/// Renders problems, each with its line, a caret, what fio would do and what to write instead. An empty line follows a
-/// source line only: messages without a place stay together.
+/// Renders diagnostics: message, source line with carets, notes, remedy. An empty line follows each one with a source line;
+/// messages without a place stay together.
 pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut text = String::new();
     for diagnostic in diagnostics {
-        text.push_str(&renderer.render(&[group(&shown(diagnostic))]));
+        text.push_str(&renderer.render(&[group(&printable_diagnostic(diagnostic))]));
         text.push_str(if diagnostic.place.is_none() { "\n" } else { "\n\n" });
     }
     text
 }
 
-/// Prints errors that have no place in a job file; [`errors`] reads the text.
+/// Prints errors without a place; [`errors`] parses the text.
 pub(crate) fn error(text: &str) {
     draw(&errors(text));
 }
 
-/// Prints warnings that have no place in a job file; [`errors`] reads the text.
+/// Prints warnings without a place; [`errors`] parses the text.
 pub(crate) fn warning(text: &str) {
     let warnings = errors(text).into_iter();
     draw(&warnings.map(|warning| Diagnostic { severity: DiagnosticLevel::Warning, ..warning }).collect::<Vec<_>>());
 }
 
-/// Splits the text of errors into diagnostics. Each line says what failed and why. A line that begins with `help: ` says
-/// what to do about the error before it.
+/// Splits a text into diagnostics: each line is an error, or after `help: ` a remedy of the error before it.
 pub(crate) fn errors(text: &str) -> Vec<Diagnostic> {
     let mut errors: Vec<Diagnostic> = Vec::new();
     for line in text.lines() {
@@ -50,13 +49,17 @@ fn draw(diagnostics: &[Diagnostic]) {
     write_stderr(&render(diagnostics, terminal.colour, terminal.width));
 }
 
-/// Columns of a line that are shown on both sides of what is wrong with it.
-const AROUND: usize = 120;
+/// Returns a place on the command line. Columns start at 1; column and length are in characters.
+pub(crate) fn command_line_place(text: String, column: usize, length: usize) -> Place {
+    Place { source: "command line".into(), line: 1, column, length, text: text.into() }
+}
 
-/// A problem without characters that cannot be shown, and of a long line the part that it is about.
-///
-/// A message from a crate that knows no diagnostics may bring its remedy with it.
-fn shown(diagnostic: &Diagnostic) -> Diagnostic {
+/// Number of columns shown on each side of a place.
+const CONTEXT: usize = 120;
+
+/// Escapes hidden characters, and cuts a long line to the context of its place. Splits a remedy from a message that has one
+/// after `help: `.
+fn printable_diagnostic(diagnostic: &Diagnostic) -> Diagnostic {
     let text = |text: &str| printable(text).into_owned();
     let (message, help) = match diagnostic.message.split_once("\nhelp: ") {
         Some((message, help)) => (message, Some(help)),
@@ -74,16 +77,16 @@ fn shown(diagnostic: &Diagnostic) -> Diagnostic {
 
 fn excerpt(place: &Place) -> Place {
     let source = printable(&place.source).into_owned().into();
-    let skipped = place.column.saturating_sub(1 + AROUND);
-    let length = place.length.min(2 * AROUND);
-    let most = place.column.saturating_sub(1 + skipped) + length + AROUND;
-    // One character for one, so that the caret stays where it is.
+    let skipped = place.column.saturating_sub(1 + CONTEXT);
+    let length = place.length.min(2 * CONTEXT);
+    let count = place.column.saturating_sub(1 + skipped) + length + CONTEXT;
+    // One character replaces one, which keeps the column of the caret.
     let visible = |letter: char| if is_hidden(letter) && letter != '\t' { '\u{fffd}' } else { letter };
-    let text: String = place.text.chars().skip(skipped).take(most).map(visible).collect();
+    let text: String = place.text.chars().skip(skipped).take(count).map(visible).collect();
     Place { source, line: place.line, column: place.column - skipped, length, text: text.into() }
 }
 
-/// Prints problems found before the start, and counts errors and warnings; prints nothing if there are none.
+/// Prints problems found before the start, then the numbers of errors and warnings. Prints nothing without problems.
 pub(crate) fn print(diagnostics: &[Diagnostic]) {
     draw(diagnostics);
     if diagnostics.iter().any(|diagnostic| diagnostic.severity > DiagnosticLevel::Note) {
@@ -91,7 +94,7 @@ pub(crate) fn print(diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Counts errors and warnings, as a last line: `2 errors, 1 warning; nothing was touched`.
+/// Returns the last line: `2 errors, 1 warning; nothing was touched`.
 fn tally(diagnostics: &[Diagnostic]) -> String {
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
@@ -116,7 +119,7 @@ fn group(diagnostic: &Diagnostic) -> Group<'_> {
             Snippet::source(place.text.as_ref())
                 .path(place.source.as_ref())
                 .line_start(place.line)
-                .annotation(AnnotationKind::Primary.span(bytes_of(place)).label(diagnostic.label.as_str())),
+                .annotation(AnnotationKind::Primary.span(byte_range(place)).label(diagnostic.label.as_str())),
         );
     }
     for note in &diagnostic.notes {
@@ -128,8 +131,8 @@ fn group(diagnostic: &Diagnostic) -> Group<'_> {
     group
 }
 
-/// The place in bytes of its line; places count characters.
-fn bytes_of(place: &Place) -> std::ops::Range<usize> {
+/// Converts the characters of a place to bytes of its line.
+fn byte_range(place: &Place) -> std::ops::Range<usize> {
     let byte = |characters: usize| place.text.char_indices().nth(characters).map_or(place.text.len(), |(at, _)| at);
     let start = byte(place.column.saturating_sub(1));
     start..byte(place.column.saturating_sub(1) + place.length).max(start)
@@ -144,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_the_line_the_caret_and_the_remedy() {
+    fn a_diagnostic_has_its_line_carets_and_remedy() {
         let diagnostic = Diagnostic::error("blank-before-value", "fio would read this as 8 bytes")
             .at(place("bs = 8k", 5, 3))
             .label("a space precedes the value")
@@ -156,16 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn places_past_the_end_or_in_the_middle_of_wide_characters_do_no_harm() {
+    fn places_past_the_end_or_within_wide_characters_are_rendered() {
         for (column, length) in [(1, 0), (3, 1), (5, 9), (99, 3)] {
             let diagnostic = Diagnostic::error("x", "y").at(place("üöäß", column, length));
             assert!(!render(&[diagnostic], false, 80).is_empty());
         }
     }
 
-    /// f52613e drew all 20 MB of a line.
+    /// Commit f52613e rendered all 20 MB of a line.
     #[test]
-    fn of_a_long_line_the_part_around_the_problem_is_drawn() {
+    fn a_long_line_is_cut_to_the_context_of_its_place() {
         let long = format!("{}wrong\u{1b}[2J{}", "a".repeat(100_000), "b".repeat(100_000));
         let text = render(&[Diagnostic::error("x", "`a\nb`").at(place(&long, 100_001, 5))], false, 100);
         assert!(text.contains("wrong") && text.contains("^^^^^") && text.contains(r"`a\u000ab`"), "{text}");
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn tallies() {
+    fn the_last_line_counts_errors_and_warnings() {
         let (error, warning) = (Diagnostic::error("a", "b"), Diagnostic::warning("a", "b"));
         assert_eq!(tally(&[error.clone(), error.clone(), warning.clone()]), "2 errors, 1 warning; nothing was touched");
         assert_eq!(tally(&[warning]), "1 warning");

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use analyse::analyse;
 use job::Plan;
-use live::RunView;
+use live::{EventLog, RunView};
+use procedure::ProcedureObserver;
 use record::Run;
 use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
@@ -15,47 +16,46 @@ use crate::args::ProgressStyle;
 use crate::diagnostics;
 use crate::observers::{RequestedObservers, RunObservers};
 use crate::terminal::{Terminal, overwrite_stderr_line, write_stderr};
-use live::EventLog;
-use procedure::ProcedureObserver;
 
-/// Shows a run while it goes on, to people and to the file of events.
+/// Shows the progress of a run on standard error, to live observers and in the event log.
 pub(crate) struct Display {
-    manner: DisplayMode,
+    mode: DisplayMode,
     events: EventLog,
     started: Instant,
+    /// Last update on standard error.
     shown: Option<Instant>,
-    /// What stands before all that is shown.
-    lead: String,
+    /// Text before each progress line.
+    prefix: String,
     observers: Option<RunObservers>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DisplayMode {
-    /// A line that is written over.
+    /// One line that each update overwrites.
     Line,
-    /// A line now and then.
+    /// A new line every [`LINE_EVERY`].
     Lines,
-    Nothing,
+    Off,
 }
 
-/// A line this often where it is not written over: silence looks like hanging.
+/// Interval of progress lines that are not overwritten: silence looks like a hang.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 impl Display {
     pub(crate) fn new(progress: ProgressStyle, events: EventLog) -> Self {
-        let manner = match progress {
-            ProgressStyle::Off => DisplayMode::Nothing,
+        let mode = match progress {
+            ProgressStyle::Off => DisplayMode::Off,
             ProgressStyle::Auto if Terminal::stderr().interactive => DisplayMode::Line,
             ProgressStyle::Auto | ProgressStyle::Plain => DisplayMode::Lines,
         };
-        Self { manner, events, started: Instant::now(), shown: None, lead: String::new(), observers: None }
+        Self { mode, events, started: Instant::now(), shown: None, prefix: String::new(), observers: None }
     }
 
-    /// The same with others who look on; a full screen takes the place of all progress.
+    /// Adds live observers. A full screen replaces progress lines.
     pub(crate) fn with_observers(mut self, observers: RequestedObservers) -> Self {
-        self.observers = observers.begin();
-        if self.observers.as_ref().is_some_and(RunObservers::fill_screen) {
-            self.manner = DisplayMode::Nothing;
+        self.observers = observers.start();
+        if self.observers.as_ref().is_some_and(RunObservers::has_screen) {
+            self.mode = DisplayMode::Off;
         }
         self
     }
@@ -64,63 +64,26 @@ impl Display {
         self.observers.as_mut().map(|observers| &mut observers.view)
     }
 
-    /// Sets what stands before all that is shown from now on.
-    pub(crate) fn set_prefix(&mut self, lead: &str) {
-        lead.clone_into(&mut self.lead);
-        self.view().into_iter().for_each(|view| view.set_lead(lead));
-    }
-
-    /// Tells what cannot wait for the results.
-    pub(crate) fn warn(&mut self, text: &str) {
-        self.note(text);
-        self.clear();
-        diagnostics::warning(text);
-    }
-
-    /// Says how far something is.
-    pub(crate) fn show_status(&mut self, text: &str) {
-        self.show(text);
-    }
-
-    fn show(&mut self, text: &str) {
-        let text = &format!("{}{text}", self.lead);
-        match self.manner {
-            // Cut to the terminal: a line that wraps cannot be written over.
-            DisplayMode::Line => {
-                overwrite_stderr_line(&format!("{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
-            }
-            DisplayMode::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
-            DisplayMode::Lines => write_stderr(&format!("fathom: {text}\n")),
-            DisplayMode::Nothing => {}
-        }
-        self.shown = Some(Instant::now());
-    }
-
-    /// Tells programs what happened.
-    pub(crate) fn record_event(&mut self, event: &Event) {
-        self.events.tell(event);
-    }
-
-    /// All that was told to programs since the last call.
+    /// Returns the events since the last call, in JSON lines.
     pub(crate) fn take_events(&mut self) -> String {
         self.events.take()
     }
 
-    /// Leaves a clean line for the results, and gives the events back.
+    /// Closes the display and returns its event log.
     pub(crate) fn end(mut self) -> EventLog {
         self.close();
         self.events
     }
 
-    /// Leaves a clean line for the results: nothing is shown from now on.
+    /// Ends the screen and clears the progress line, before results are printed.
     pub(crate) fn close(&mut self) {
         self.observers.iter_mut().for_each(RunObservers::end_screen);
         self.clear();
     }
 
-    /// Takes the line away, so that results begin on a clean one.
+    /// Clears the progress line.
     pub(crate) fn clear(&mut self) {
-        if self.manner == DisplayMode::Line && self.shown.is_some() {
+        if self.mode == DisplayMode::Line && self.shown.is_some() {
             overwrite_stderr_line("");
         }
     }
@@ -128,23 +91,36 @@ impl Display {
 
 impl ProcedureObserver for Display {
     fn set_prefix(&mut self, text: &str) {
-        self.set_prefix(text);
+        text.clone_into(&mut self.prefix);
+        self.view().into_iter().for_each(|view| view.set_lead(text));
     }
 
     fn show_status(&mut self, text: &str) {
-        self.show_status(text);
+        let text = &format!("{}{text}", self.prefix);
+        match self.mode {
+            // Cut to the width of the terminal: a line that wraps cannot be overwritten.
+            DisplayMode::Line => {
+                overwrite_stderr_line(&format!("{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
+            }
+            DisplayMode::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
+            DisplayMode::Lines => write_stderr(&format!("fathom: {text}\n")),
+            DisplayMode::Off => {}
+        }
+        self.shown = Some(Instant::now());
     }
 
     fn warn(&mut self, text: &str) {
-        self.warn(text);
+        self.note(text);
+        self.clear();
+        diagnostics::warning(text);
     }
 
     fn event(&mut self, event: &Event) {
-        self.record_event(event);
+        self.events.tell(event);
     }
 
     fn layout_only(&mut self) -> Box<dyn Observer + '_> {
-        Box::new(OnlyLayout(self))
+        Box::new(LayoutOnly(self))
     }
 }
 
@@ -160,17 +136,16 @@ impl Observer for Display {
 
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
         self.view().into_iter().for_each(|view| view.layout(path, written, total));
-        let due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
-        if due {
-            let share = 100.0 * written as f64 / total.max(1) as f64;
-            self.show(&format!("{share:5.1}%  writing {} before the run", path.display()));
+        if self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200)) {
+            let percent = 100.0 * written as f64 / total.max(1) as f64;
+            self.show_status(&format!("{percent:5.1}%  writing {} before the run", path.display()));
         }
     }
 
     fn progress(&mut self, now: &RunProgress) {
         self.events.progress(now);
         self.view().into_iter().for_each(|view| view.progress(now));
-        self.show(&progress::line(&progress::Progress {
+        self.show_status(&progress::line(&progress::Progress {
             fraction: now.fraction,
             elapsed: now.elapsed,
             eta: now.eta,
@@ -187,10 +162,10 @@ impl Observer for Display {
     }
 }
 
-/// Shows the making of files alone: of a run that is one of many.
-struct OnlyLayout<'a>(&'a mut Display);
+/// Shows only the layout of files, for a run that is one of many.
+struct LayoutOnly<'a>(&'a mut Display);
 
-impl Observer for OnlyLayout<'_> {
+impl Observer for LayoutOnly<'_> {
     fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
         self.0.begin(plan, workers, counters);
     }

@@ -1,16 +1,15 @@
-//! `verify_dump`: writes damaged blocks and their expected content.
+//! `verify_dump`: writes damaged blocks and their expected content to files.
 
 use std::io::Write;
 use std::path::Path;
 
 use drive::FailureCause;
+use engine::describe;
 use engine::gate::{Existing, create_output};
 use runner::{WorkerPlan, WorkerResult};
 
-use engine::describe;
-
-/// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged block that was kept, and
-/// `FILE.OFFSET.hdr_fail` alone for one without a good header, as fio does. Returns what could not be written.
+/// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` to `directory` for each recorded damaged block, or only
+/// `FILE.OFFSET.hdr_fail` if its header is invalid, as fio does. Returns errors.
 pub(crate) fn write(directory: &Path, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<String> {
     let mut problems = Vec::new();
     for one in finished {
@@ -22,11 +21,11 @@ pub(crate) fn write(directory: &Path, workers: &[WorkerPlan], finished: &[Worker
             let name = path.and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_string_lossy();
             let both = [("received", &damaged.found), ("expected", &damaged.expected)];
             let header = [("hdr_fail", &damaged.found)];
-            for (ending, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
-                let path = directory.join(format!("{name}.{}.{ending}", mismatch.block));
-                let put = create_output(&path, Existing::Replace).map_err(|denied| denied.to_string());
-                let put = put.and_then(|mut file| file.write_all(bytes).map_err(|error| describe(&error)));
-                if let Err(problem) = put {
+            for (extension, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
+                let path = directory.join(format!("{name}.{}.{extension}", mismatch.block));
+                let file = create_output(&path, Existing::Replace).map_err(|denied| denied.to_string());
+                let written = file.and_then(|mut file| file.write_all(bytes).map_err(|error| describe(&error)));
+                if let Err(problem) = written {
                     problems.push(format!("verify_dump: {}: {problem}", path.display()));
                 }
             }

@@ -1,11 +1,14 @@
 //! Exit codes, as documented in the manual.
 
+use job::Diagnostic;
+use runner::Refusal;
+
 use crate::diagnostics;
 
-/// How the program ends.
+/// Exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// All went well.
+    /// Success.
     Good,
     /// An expectation or a verification failed.
     Failed,
@@ -13,40 +16,52 @@ pub(crate) enum Exit {
     Usage,
     /// The device or the host failed.
     Environment,
-    /// Measured, but not to be trusted; the output says why.
+    /// Measured, but the result cannot be trusted; the output says why.
     Distrust,
-    /// Ended by this signal; what was measured until then was printed.
+    /// Ended by this signal, with the results so far.
     Signal(i32),
-    /// With the code of a command that it ran.
+    /// Exit code of the command of `--run`.
     Command(u8),
-    /// As fio: how many jobs failed, or its code for a signal.
+    /// fio's exit code: the number of failed jobs, or its code for a signal.
     Fio(u8),
 }
 
 impl Exit {
-    /// Prints errors of the arguments, a line each.
-    pub(crate) fn usage(errors: &str) -> Self {
-        diagnostics::print(&diagnostics::errors(errors));
+    /// Prints argument errors, one per line.
+    pub(crate) fn usage(errors: impl AsRef<str>) -> Self {
+        Self::invalid(diagnostics::errors(errors.as_ref()))
+    }
+
+    /// Prints problems of jobs, volumes or options, with their places.
+    pub(crate) fn invalid(problems: impl AsRef<[Diagnostic]>) -> Self {
+        diagnostics::print(problems.as_ref());
         Self::Usage
     }
 
-    /// Prints errors of the device or the host, a line each.
-    pub(crate) fn environment(errors: &str) -> Self {
-        diagnostics::error(errors);
+    /// Prints errors of the device or the host, one per line.
+    pub(crate) fn environment(errors: impl AsRef<str>) -> Self {
+        diagnostics::error(errors.as_ref());
         Self::Environment
+    }
+
+    /// Prints why a command ends before it has touched anything.
+    pub(crate) fn refused(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Jobs(problems) => Self::invalid(problems),
+            Refusal::Words(problems) => Self::usage(problems.join("\n")),
+            Refusal::Host(problem) => Self::environment(problem),
+        }
     }
 
     /// fio's code after SIGINT or SIGTERM.
     pub(crate) const FIO_SIGNAL: Self = Self::Fio(128);
 
-    /// fio's code for `failed` jobs. fio itself wraps at 256, so that 256 failures pass for success.
+    /// fio's code for `failed` jobs. fio itself wraps at 256, so that 256 failures count as success.
     pub(crate) fn fio_failures(failed: usize) -> Self {
         Self::Fio(u8::try_from(failed).unwrap_or(u8::MAX))
     }
-}
 
-impl Exit {
-    /// The code that the shell sees.
+    /// Returns the exit code of the process.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Good => 0,
@@ -65,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_failures_do_not_wrap_to_success() {
+    fn fio_failures_do_not_wrap_to_zero() {
         assert_eq!(Exit::fio_failures(0), Exit::Fio(0));
         assert_eq!(Exit::fio_failures(3), Exit::Fio(3));
         assert_eq!(Exit::fio_failures(256), Exit::Fio(255));

@@ -1,37 +1,36 @@
-//! `fathom fio`: fio's command line, output and exit codes.
+//! `fathom fio`: accepts fio's command line, with fio's output and exit codes.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
+use live::AggregateLog;
 use record::Run;
 use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
 use report::progress::{FioProgress, fio_letter, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
 
-use crate::argv;
 use crate::exit::Exit;
-use crate::outputs;
 use crate::runners::{self, failures};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use crate::{diagnostics, dump};
-use engine::describe;
-use live::AggregateLog;
+use crate::{argv, diagnostics, dump, outputs};
 
-/// fio's exit code for whatever is wrong before a run.
+/// fio's exit code for errors before a run.
 const USAGE: Exit = Exit::Fio(1);
 
-/// Does what fio does with these words.
+/// Runs a command line as fio does.
 pub(crate) fn command(words: &[OsString]) -> Exit {
     let words = &match argv::as_text(words) {
         Ok(words) => words,
-        Err(problem) => return refuse(&problem),
+        Err(problem) => return refuse([problem]),
     };
     let parsed = job::parse_command_line(words, Dialect::Fio, &LocalSource::default());
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
@@ -40,7 +39,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         write_stderr(&diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
     }
     if parsed.diagnostics.iter().any(|problem| problem.code == job::NO_JOBS) {
-        // On standard output even where results were to go to a file, as with fio.
+        // On standard output even with --output, as in fio.
         let _ = outputs::print(&usage());
     }
     if failed {
@@ -48,20 +47,20 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
     }
     let Invocation { host, plan, showcmd } = parsed.value;
     if let Some(name) = host.enghelp.as_deref().filter(|name| job::docs::engine_help(name).is_none()) {
-        return refuse(&format!(
+        return refuse([format!(
             "--enghelp={name}: there is no such engine or option; --enghelp alone lists the engines"
-        ));
+        )]);
     }
-    if let Some(text) = asked_for_words(&host, &showcmd) {
+    if let Some(text) = informational_text(&host, &showcmd) {
         return outputs::print_text(&text);
     }
     if host.parse_only {
         return Exit::Good;
     }
-    measure_and_print(&host, &plan, words)
+    run_and_print(&host, &plan, words)
 }
 
-/// The version, how to call it, and every option of the program itself.
+/// Returns the version, the synopsis and every option of the program itself.
 fn usage() -> String {
     let name = FioVersion::default().name();
     format!(
@@ -70,8 +69,8 @@ fn usage() -> String {
     )
 }
 
-/// Prints what options ask for instead of measuring.
-fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
+/// Returns the text of options such as `--help`, which replace a run.
+fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> {
     if host.version {
         return Some(format!("{}\n", FioVersion::default().name()));
     }
@@ -88,18 +87,19 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
     host.showcmd.then(|| showcmd.iter().map(|line| format!("{line}\n")).collect())
 }
 
-fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
+/// Runs the jobs and prints the results and errors as fio does.
+fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     let runner = runners::as_fio(host.readonly);
     let prepared = match runner.prepare(plan, runners::seeds(None)) {
         Ok(prepared) => prepared,
-        Err(problems) => return refuse_all(problems.iter().map(|problem| problem.message.as_str())),
+        Err(problems) => return refuse(problems.iter().map(|problem| &problem.message)),
     };
     if let refusals @ [_, ..] = prepared.refusals() {
-        return refuse_all(refusals.iter().map(String::as_str));
+        return refuse(refusals);
     }
-    let mut out = match Out::open(host) {
+    let mut out = match FioOutput::open(host) {
         Ok(out) => out,
-        Err(problem) => return refuse(&problem),
+        Err(problem) => return refuse([problem]),
     };
     let options = RunOptions {
         command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
@@ -108,55 +108,50 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     };
     let signals = match Signals::install() {
         Ok(signals) => signals,
-        Err(error) => return refuse(&format!("cannot listen to signals: {error}")),
+        Err(error) => return refuse([format!("cannot listen to signals: {error}")]),
     };
     let (plan, workers) = (prepared.plan(), prepared.workers());
     out.write(&fio::opening(&requested(plan, workers), &out.formats, out.options));
     for (job, files, bytes) in device::layout::of_each(plan, workers) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
     }
-    let measured = match prepared.run(&options, &signals, &mut FioDisplay::new(host, plan, workers, &mut out)) {
-        Ok(measured) => measured,
+    let completed = match prepared.run(&options, &signals, &mut FioDisplay::new(host, plan, workers, &mut out)) {
+        Ok(completed) => completed,
         Err(error) => {
-            let exit = refuse(&error.to_string());
+            let exit = refuse([error.to_string()]);
             return signals.end().map_or(exit, |_| Exit::FIO_SIGNAL);
         }
     };
     signals.conclude();
-    out.write(&fio::results(&measured.run, &out.formats, out.options));
+    out.write(&fio::results(&completed.run, &out.formats, out.options));
     if let Some(Err(problem)) = out.bandwidth.take().map(AggregateLog::finish) {
-        out.complain(&problem);
+        out.report(&problem);
     }
     let job = |number: usize| &plan.jobs[workers[number].job];
-    let failed = measured.workers.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
+    let failed = completed.workers.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
-    for problem in dump::write(directory, workers, &measured.workers) {
-        out.complain(&problem);
+    for problem in dump::write(directory, workers, &completed.workers) {
+        out.report(&problem);
     }
     if failed > 0 {
-        for line in failures(&*prepared, &measured) {
-            out.complain(&line);
+        for line in failures(&*prepared, &completed) {
+            out.report(&line);
         }
     }
     match out.problem.take() {
-        Some(problem) => refuse(&problem),
-        None if measured.signal.is_some() => Exit::FIO_SIGNAL,
+        Some(problem) => refuse([problem]),
+        None if completed.signal.is_some() => Exit::FIO_SIGNAL,
         None => Exit::fio_failures(failed),
     }
 }
 
-fn refuse_all<'a>(problems: impl Iterator<Item = &'a str>) -> Exit {
-    problems.for_each(|problem| write_stderr(&format!("fio: {problem}\n")));
+fn refuse(problems: impl IntoIterator<Item = impl Display>) -> Exit {
+    problems.into_iter().for_each(|problem| write_stderr(&format!("fio: {problem}\n")));
     USAGE
 }
 
-fn refuse(problem: &str) -> Exit {
-    write_stderr(&format!("fio: {problem}\n"));
-    USAGE
-}
-
-/// The outputs of results.
-struct Out {
+/// Destinations and formats of results.
+struct FioOutput {
     file: Option<File>,
     formats: Vec<FioFormat>,
     options: FioOptions,
@@ -164,7 +159,7 @@ struct Out {
     problem: Option<String>,
 }
 
-impl Out {
+impl FioOutput {
     fn open(host: &HostOptions) -> Result<Self, String> {
         let file = host.output.as_ref().map(|path| {
             create_output(Path::new(path), Existing::Replace).map_err(|denied| format!("--output {path}: {denied}"))
@@ -196,8 +191,8 @@ impl Out {
         }
     }
 
-    /// Errors go to standard error, and to the output file beside the results where those are for people.
-    fn complain(&mut self, line: &str) {
+    /// Prints an error on standard error, and in the output file if that is text.
+    fn report(&mut self, line: &str) {
         write_stderr(&format!("fio: {line}\n"));
         if self.file.is_some() && self.formats == [FioFormat::Normal] {
             self.write(&format!("fio: {line}\n"));
@@ -205,23 +200,23 @@ impl Out {
     }
 }
 
-/// fio's line of progress, and results so far.
+/// fio's progress line, and results so far.
 struct FioDisplay<'a> {
-    out: &'a mut Out,
+    out: &'a mut FioOutput,
     shows_eta: bool,
     letters: Vec<(char, u32)>,
     files: u32,
-    /// How long the line of progress is that the next one has to cover.
+    /// Length of the last progress line, which the next one has to cover.
     shown: usize,
 }
 
 impl<'a> FioDisplay<'a> {
-    fn new(host: &HostOptions, plan: &Plan, workers: &[WorkerPlan], out: &'a mut Out) -> Self {
-        let people = out.formats.contains(&FioFormat::Normal) && out.file.is_none();
+    fn new(host: &HostOptions, plan: &Plan, workers: &[WorkerPlan], out: &'a mut FioOutput) -> Self {
+        let is_text = out.formats.contains(&FioFormat::Normal) && out.file.is_none();
         let shows_eta = match host.eta {
             Eta::Always => true,
             Eta::Never => false,
-            Eta::Auto => people && Terminal::stdout().interactive,
+            Eta::Auto => is_text && Terminal::stdout().interactive,
         };
         let letter = |worker: &WorkerPlan| fio_letter(&plan.jobs[worker.job].pattern);
         let runs = workers.chunk_by(|a, b| letter(a) == letter(b));
@@ -249,7 +244,7 @@ impl Observer for FioDisplay<'_> {
             iops: now.iops.map(|rate| rate as u64),
             eta_s: now.eta.map(|eta| eta.secs_f64() as u64),
         });
-        // A line of progress that cannot be shown is no loss; the results after it will tell.
+        // A lost progress line does not matter: printing the results reports the error.
         let _ = outputs::print_over(&format!("{line:width$}", width = self.shown));
         self.shown = line.len();
     }

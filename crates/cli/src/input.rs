@@ -1,4 +1,4 @@
-//! Reads files up to a size limit, without waiting for a pipe that has no writer.
+//! Reads files up to a size limit, and never waits for a named pipe without a writer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -13,44 +13,40 @@ use units::Bytes;
 /// Maximum wait for a writer of a named pipe.
 const WRITER_WAIT: Duration = Duration::from_millis(500);
 /// Polling interval of that wait.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_EVERY: Duration = Duration::from_millis(10);
 
 /// A size limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeLimit {
-    /// From a regular file, whose size is known before it is read.
+    /// Maximum size of a regular file in bytes.
     file: u64,
-    /// From what tells no size: standard input, pipes, devices.
+    /// Maximum size of standard input, pipes and devices in bytes.
     stream: u64,
-    /// Whether it must outlive the results of the command, unlike a state that the command replaces.
-    outlives: bool,
+    /// Whether results must not replace the file. The command replaces its own state.
+    is_protected: bool,
 }
 
 impl SizeLimit {
-    /// As much from any source.
+    /// Returns one limit for all sources.
     pub(crate) const fn bytes(bytes: u64) -> Self {
-        Self { file: bytes, stream: bytes, outlives: true }
+        Self { file: bytes, stream: bytes, is_protected: true }
     }
 }
 
 /// Job files.
 pub(crate) const JOB_TEXT: SizeLimit = SizeLimit::bytes(job::limits::TEXT_BYTES_MAX as u64);
 /// Records and the output of other programs.
-pub(crate) const RECORD: SizeLimit = SizeLimit { file: 256 << 20, stream: 32 << 20, outlives: true };
+pub(crate) const RECORD: SizeLimit = SizeLimit { file: 256 << 20, stream: 32 << 20, is_protected: true };
 /// Lists of expectations, certificates and keys.
 pub(crate) const SMALL: SizeLimit = SizeLimit::bytes(1 << 20);
 /// The state of a suite.
-pub(crate) const STATE: SizeLimit = SizeLimit { outlives: false, ..SizeLimit::bytes(64 << 20) };
+pub(crate) const STATE: SizeLimit = SizeLimit { is_protected: false, ..SizeLimit::bytes(64 << 20) };
 
-/// All bytes of a file; of `-`, of standard input.
-///
-/// # Errors
-///
-/// The refusal of the system; `InvalidInput` for a block device, for what is larger than `most`, and for a pipe that no
-/// program writes to.
-pub(crate) fn read(path: &Path, most: SizeLimit) -> io::Result<Vec<u8>> {
+/// Reads a file, or standard input for `-`. Fails with `InvalidInput` for a block device, for a file larger than `limit`
+/// and for a named pipe without a writer.
+pub(crate) fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
-        return read_up_to(io::stdin().lock(), most.stream);
+        return read_up_to(io::stdin().lock(), limit.stream);
     }
     let facts = std::fs::metadata(path)?;
     let kind = facts.file_type();
@@ -58,56 +54,51 @@ pub(crate) fn read(path: &Path, most: SizeLimit) -> io::Result<Vec<u8>> {
         return Err(unusable("it is a block device: a job that is to use it names it, as in --filename=DEVICE"));
     }
     if kind.is_file() {
-        if most.outlives {
+        if limit.is_protected {
             note_input(&facts);
         }
-        return if facts.len() > most.file {
-            Err(too_large(most.file))
-        } else {
-            read_up_to(File::open(path)?, most.file)
-        };
+        if facts.len() > limit.file {
+            return Err(too_large(limit.file));
+        }
+        return read_up_to(File::open(path)?, limit.file);
     }
     if kind.is_fifo() {
         let (first, pipe) = open_pipe(path)?;
-        return read_up_to(first.as_slice().chain(pipe), most.stream);
+        return read_up_to(first.as_slice().chain(pipe), limit.stream);
     }
-    read_up_to(File::open(path)?, most.stream)
+    read_up_to(File::open(path)?, limit.stream)
 }
 
-/// The same of UTF-8 text.
-///
-/// # Errors
-///
-/// As of [`read`], and `InvalidData` where it is no text.
-pub(crate) fn read_text(path: &Path, most: SizeLimit) -> io::Result<String> {
-    String::from_utf8(read(path, most)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+/// Reads a text file as [`read`] does. Fails with `InvalidData` if it is not UTF-8.
+pub(crate) fn read_text(path: &Path, limit: SizeLimit) -> io::Result<String> {
+    String::from_utf8(read(path, limit)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-fn read_up_to(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+fn read_up_to(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+    from.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(too_large(limit)) } else { Ok(bytes) }
 }
 
-fn too_large(most: u64) -> io::Error {
-    unusable(&format!("it has more than {}", Bytes::new(most)))
+fn too_large(limit: u64) -> io::Error {
+    unusable(&format!("it has more than {}", Bytes::new(limit)))
 }
 
 fn unusable(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, why)
 }
 
-/// Opens a named pipe once a program has it open for writing, and returns what was read of it meanwhile.
+/// Opens a named pipe once it has a writer. Returns the bytes already read and the pipe.
 fn open_pipe(path: &Path) -> io::Result<(Vec<u8>, File)> {
     let mut pipe = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
-    let (began, mut first) = (Instant::now(), [0; 4096]);
+    let (started, mut first) = (Instant::now(), [0; 4096]);
     let read = loop {
         match pipe.read(&mut first) {
             // No writer yet.
-            Ok(0) if began.elapsed() < WRITER_WAIT => std::thread::sleep(LOOK_EVERY),
+            Ok(0) if started.elapsed() < WRITER_WAIT => std::thread::sleep(POLL_EVERY),
             Ok(0) => return Err(unusable("it is a pipe that no program writes to")),
             Ok(read) => break read,
-            // A writer that has not written yet.
+            // The writer has not written yet.
             Err(error) if error.kind() == ErrorKind::WouldBlock => break 0,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -124,28 +115,28 @@ mod tests {
 
     use super::*;
 
-    fn why(path: &Path, most: SizeLimit) -> String {
-        read(path, most).expect_err("it is refused").to_string()
+    fn read_error(path: &Path, limit: SizeLimit) -> String {
+        read(path, limit).expect_err("the file is unreadable").to_string()
     }
 
     #[test]
-    fn what_is_larger_than_the_limit_is_not_read() {
+    fn files_larger_than_the_limit_are_refused() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("sparse");
         File::create(&path).unwrap().set_len(10 << 30).unwrap();
-        assert_eq!(why(&path, JOB_TEXT), "it has more than 4 MiB");
-        assert_eq!(why(Path::new("/dev/zero"), SMALL), "it has more than 1 MiB");
+        assert_eq!(read_error(&path, JOB_TEXT), "it has more than 4 MiB");
+        assert_eq!(read_error(Path::new("/dev/zero"), SMALL), "it has more than 1 MiB");
         std::fs::write(&path, "small").unwrap();
         assert_eq!(read(&path, SizeLimit::bytes(5)).unwrap(), b"small");
     }
 
-    /// f52613e waited for a writer without end.
+    /// Commit f52613e waited forever for a writer.
     #[test]
-    fn a_pipe_that_nobody_writes_to_is_refused_and_one_with_a_writer_is_read() {
+    fn a_pipe_without_a_writer_is_refused_and_one_with_a_writer_is_read() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
-        assert_eq!(why(&path, SMALL), "it is a pipe that no program writes to");
+        assert_eq!(read_error(&path, SMALL), "it is a pipe that no program writes to");
         let writer = {
             let path = path.clone();
             std::thread::spawn(move || {

@@ -1,22 +1,23 @@
-//! Reads the inputs of `explain`, `report` and `compare`.
+//! Reads input files of commands: records, and output of fio and iostat.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use job::{Diagnostic, Place};
+use engine::describe;
+use job::Diagnostic;
 
+use crate::diagnostics::command_line_place;
 use crate::exit::Exit;
 use crate::input;
-use engine::describe;
 
 /// Returns the name of an input for messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// The file that a word names, and which of its runs: `FILE#2` is the second, unless there is a file of that very name.
+/// Splits `FILE#2` into the file and the number of a run in it, unless a file has exactly that name.
 pub(crate) fn numbered(path: &Path) -> (&Path, Option<usize>) {
     let bytes = path.as_os_str().as_bytes();
     let parts = bytes.iter().rposition(|&byte| byte == b'#').map(|at| (&bytes[..at], &bytes[at + 1..]));
@@ -33,49 +34,45 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// A file that could not be opened or read.
-pub(crate) struct Unopened {
+/// An input that cannot be read.
+pub(crate) struct UnreadableInput {
     pub(crate) diagnostic: Box<Diagnostic>,
-    /// Whether it is a wrong name rather than a failing system.
+    /// Whether the name is wrong, rather than the host failing.
     pub(crate) usage: bool,
 }
 
-impl Unopened {
-    /// A word that means no run.
+impl UnreadableInput {
+    /// Returns the error of an argument that names no run.
     pub(super) fn unknown(path: &Path, problem: String) -> Self {
-        Self { diagnostic: refused(path, problem, "give a file, or a run that is kept"), usage: true }
+        Self { diagnostic: unreadable(path, problem, "give a file, or a run that is kept"), usage: true }
     }
 
-    /// Tells of it on one line, and how the program ends.
+    /// Prints the error on one line.
     pub(crate) fn report(&self, name: &str) -> Exit {
         let problem = self.line(name);
-        if self.usage { Exit::usage(&problem) } else { Exit::environment(&problem) }
+        if self.usage { Exit::usage(problem) } else { Exit::environment(problem) }
     }
 
-    /// On one line.
+    /// Returns the error on one line.
     pub(crate) fn line(&self, name: &str) -> String {
         let remedy = self.diagnostic.remedy.as_deref().unwrap_or("give another file");
         format!("{name}: {}\nhelp: {remedy}", self.diagnostic.message)
     }
 }
 
-/// All bytes of an input.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
-    match input::read(path, input::RECORD) {
-        Ok(bytes) => Ok(bytes),
-        Err(error) => {
-            use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
-            let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
-            let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
-            Err(Unopened { diagnostic: refused(path, describe(&error), remedy), usage })
-        }
-    }
+/// Reads an input.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, UnreadableInput> {
+    input::read(path, input::RECORD).map_err(|error| {
+        let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
+        let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
+        UnreadableInput { diagnostic: unreadable(path, describe(&error), remedy), usage }
+    })
 }
 
-fn refused(path: &Path, message: String, remedy: &str) -> Box<Diagnostic> {
+fn unreadable(path: &Path, message: String, remedy: &str) -> Box<Diagnostic> {
     let text = path.display().to_string();
-    let place =
-        Place { source: "command line".into(), line: 1, column: 1, length: text.chars().count(), text: text.into() };
+    let length = text.chars().count();
+    let place = command_line_place(text, 1, length);
     Box::new(Diagnostic::error("unreadable-input", message).at(place).remedy(remedy))
 }
 
@@ -84,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_of_several_is_named_by_its_number() {
+    fn a_number_selects_a_run_of_a_file() {
         let numbered = |text: &'static str| {
             let (file, number) = numbered(Path::new(text));
             (file.to_str().unwrap(), number)

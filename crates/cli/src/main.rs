@@ -1,8 +1,7 @@
 //! The `fathom` binary.
 //!
-//! This crate puts the others together. It alone reads arguments, the environment and job files, prints, handles signals
-//! and exits. Each command is a module whose first function reads as its table of contents; the runners that commands use
-//! are created in `runners`.
+//! This crate combines the others. It alone reads arguments, the environment and job files, prints, handles signals and
+//! exits. Each command is a module whose `command` function outlines it. Module `runners` creates the runners of commands.
 
 mod args;
 mod argv;
@@ -28,7 +27,6 @@ mod options;
 mod outputs;
 mod parallel;
 mod plan;
-mod refusal;
 mod report;
 mod retention;
 mod run;
@@ -54,17 +52,17 @@ use std::path::Path;
 fn main() -> ! {
     engine::MonotonicClock::prepare();
     shutdown::report_panics();
-    // The hook has told of a panic by then.
+    // The panic hook has printed the panic.
     shutdown::leave(catch_unwind(command).unwrap_or(exit::Exit::Environment))
 }
 
 fn command() -> exit::Exit {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let program = if words.is_empty() { OsString::new() } else { words.remove(0) };
-    let called_fio = Path::new(&program).file_name().is_some_and(|name| name == "fio");
-    shutdown::panic_if_asked("main");
+    let is_fio = Path::new(&program).file_name().is_some_and(|name| name == "fio");
+    shutdown::panic_if_requested("main");
     match words.first() {
-        _ if called_fio => fio::command(&words),
+        _ if is_fio => fio::command(&words),
         Some(word) if word == "fio" => fio::command(&words[1..]),
         _ => commands::command(&program, &words),
     }

@@ -1,45 +1,42 @@
-//! Live observers of a run: full screen and metrics endpoint.
+//! Live observers of a run: the full screen and the metrics endpoint.
 
 use std::net::{SocketAddr, TcpListener};
 
+use engine::cleanup::{self, CleanUp};
 use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
 
 use crate::args::EndpointOptions;
 use crate::terminal::{self, write_stderr};
 use crate::{diagnostics, shutdown};
-use engine::cleanup::{self, CleanUp};
 
-/// Requested observers, with their resources already acquired.
+/// Requested observers, with their terminal and socket.
 #[derive(Debug, Default)]
 pub(crate) struct RequestedObservers {
     metrics: Option<(TcpListener, SocketAddr)>,
     live: Option<ScreenTerminal>,
 }
 
-/// Functions that the screen calls in this program.
-const HOOKS: ScreenHooks = ScreenHooks { print: write_stderr, checkpoint: shutdown::panic_if_asked };
+/// Functions of this program that the screen calls.
+const HOOKS: ScreenHooks = ScreenHooks { print: write_stderr, checkpoint: shutdown::panic_if_requested };
 
-/// The port that examples name.
+/// Port in the examples of error messages.
 const PORT: u16 = 9184;
 
 impl RequestedObservers {
-    /// Listens, and looks for a terminal, before anything is touched.
-    ///
-    /// # Errors
-    /// What cannot be had, with the remedy.
+    /// Binds the socket and opens the terminal, before anything is touched.
     pub(crate) fn acquire(endpoint: &EndpointOptions, live: Option<&str>) -> Result<Self, String> {
         let live = live.map(|title| ScreenTerminal::open(title, terminal::features())).transpose()?;
         let metrics = endpoint.metrics.as_deref().map(|text| listen(text, endpoint.insecure)).transpose()?;
         Ok(Self { metrics, live })
     }
 
-    /// Begins to show them what is in the scope, if there is anybody.
-    pub(crate) fn begin(self) -> Option<RunObservers> {
+    /// Starts the observers, if any are requested.
+    pub(crate) fn start(self) -> Option<RunObservers> {
         if self.metrics.is_none() && self.live.is_none() {
             return None;
         }
         let view = RunView::default();
-        let address = self.metrics.and_then(|listening| answer(listening, &view));
+        let address = self.metrics.and_then(|metrics| serve_metrics(metrics, &view));
         let live = self.live.and_then(|ready| match ready.begin(view.clone(), address, HOOKS) {
             Ok(live) => Some((live, cleanup::on_exit(live::restore_terminal))),
             Err(error) => {
@@ -60,10 +57,10 @@ fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), Strin
     Ok((listener, address))
 }
 
-/// Answers those who endpoint. Returns where.
-fn answer((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Option<String> {
-    let seen = view.clone();
-    match endpoint::answer(listener, move || live::exposition(&seen.look())) {
+/// Starts to serve metrics. Returns their URL.
+fn serve_metrics((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Option<String> {
+    let view = view.clone();
+    match endpoint::answer(listener, move || live::exposition(&view.look())) {
         Ok(()) => {
             write_stderr(&format!("fathom: metrics at http://{address}/metrics\n"));
             Some(format!("http://{address}/metrics"))
@@ -75,19 +72,19 @@ fn answer((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Opt
     }
 }
 
-/// Those who look on.
+/// Started observers.
 pub(crate) struct RunObservers {
     pub(crate) view: RunView,
     live: Option<(LiveScreen, CleanUp)>,
 }
 
 impl RunObservers {
-    /// Whether the terminal shows a full screen.
-    pub(crate) fn fill_screen(&self) -> bool {
+    /// Reports whether the terminal shows a full screen.
+    pub(crate) fn has_screen(&self) -> bool {
         self.live.is_some()
     }
 
-    /// Turns the screen off. Those who endpoint are answered until the program ends.
+    /// Ends the full screen. Metrics are served until the program ends.
     pub(crate) fn end_screen(&mut self) {
         self.live.take().into_iter().for_each(|(screen, _)| screen.end());
     }

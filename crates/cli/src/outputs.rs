@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use engine::describe;
 use engine::gate::ResultFile;
 use report::{ResultDocument, ResultFormat, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use engine::describe;
 
-/// A file for results, opened before the run so that a bad path is found before time is spent.
+/// A result file, opened before the run so that a bad path is reported before time is spent.
 #[derive(Debug)]
 pub(crate) struct Output {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub(crate) struct Output {
     file: ResultFile,
 }
 
-/// Text layout in files.
+/// Layout of text in files.
 pub(crate) const IN_FILES: SheetStyle = SheetStyle { width: 100, colour: false };
 
 fn format_of(path: &Path, among: &[ResultFormat]) -> Result<ResultFormat, String> {
@@ -27,11 +27,8 @@ fn format_of(path: &Path, among: &[ResultFormat]) -> Result<ResultFormat, String
 }
 
 impl Output {
-    /// Opens files for results, each in a format among `known`; what is in them stays until there are results.
-    ///
-    /// # Errors
-    ///
-    /// An ending that stands for nothing, a name given twice, or the system's refusal.
+    /// Opens result files, each in a format among `known`. Their content stays until results are written. Fails on an
+    /// unknown extension, a repeated name or a system error.
     pub(crate) fn open(paths: &[PathBuf], known: &[ResultFormat]) -> Result<Vec<Self>, String> {
         let formats = paths.iter().map(|path| format_of(path, known)).collect::<Result<Vec<_>, _>>()?;
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
@@ -40,11 +37,7 @@ impl Output {
         paths.iter().zip(formats).map(|(path, format)| Self::create(path, format, "--output")).collect()
     }
 
-    /// Opens a file for JUnit XML, whatever its name.
-    ///
-    /// # Errors
-    ///
-    /// The system's refusal.
+    /// Opens a file for JUnit XML, whatever its extension.
     pub(crate) fn junit(path: &Path) -> Result<Self, String> {
         Self::create(path, ResultFormat::Junit, "--junit")
     }
@@ -55,10 +48,6 @@ impl Output {
     }
 
     /// Writes a result.
-    ///
-    /// # Errors
-    ///
-    /// The system's refusal.
     pub(crate) fn write(&mut self, document: ResultDocument<'_>) -> Result<(), String> {
         let text = document.render(self.format, IN_FILES);
         let written = self.file.write(text.as_bytes());
@@ -66,18 +55,12 @@ impl Output {
     }
 }
 
-/// Writes the results to every file and tells what cannot be written.
-fn deliver(files: &mut [Output], document: ResultDocument<'_>) -> Exit {
-    let unwritten = files.iter_mut().filter_map(|file| file.write(document).err());
-    unwritten.map(|problem| Exit::environment(&problem)).last().unwrap_or(Exit::Good)
-}
-
-/// Writes the results to every file before `text` goes to standard output, whose reader may have stopped reading without closing it.
+/// Writes a result to every file, then prints `text`: the reader of standard output may have stopped without closing it.
 pub(crate) fn deliver_and_print(files: &mut [Output], text: &str, document: ResultDocument<'_>) -> Exit {
-    match (deliver(files, document), print_text(text)) {
-        (Exit::Good, said) => said,
-        (undelivered, _) => undelivered,
-    }
+    let errors = files.iter_mut().filter_map(|file| file.write(document).err());
+    let file_error = errors.map(Exit::environment).last();
+    let printed = print_text(text);
+    file_error.unwrap_or(printed)
 }
 
 /// Writes a result to every file, and prints it in a format.
@@ -90,18 +73,14 @@ pub(crate) fn printed(document: ResultDocument<'_>, format: impl Into<ResultForm
     document.render(format.into(), Terminal::stdout().style())
 }
 
-/// Opens the files for the results of a grid.
-///
-/// # Errors
-///
-/// What holds one run only, an ending that stands for nothing, or the system's refusal.
+/// Opens result files of a grid. Refuses options of single runs.
 pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, String> {
-    let of_one = [
+    let of_one_run = [
         ("--events", options.events.is_some()),
         ("--live", options.live),
         ("--metrics", options.endpoint.metrics.is_some()),
     ];
-    if let Some((option, _)) = of_one.iter().find(|(_, given)| *given) {
+    if let Some((option, _)) = of_one_run.iter().find(|(_, given)| *given) {
         return Err(format!("{option}: not available for a sweep, whose points run in parallel\nhelp: leave it out"));
     }
     if options.repeat.is_some() {
@@ -110,11 +89,7 @@ pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, 
     open_for_many(options, "a sweep")
 }
 
-/// Opens the files for the results of several runs together, which are `what`.
-///
-/// # Errors
-///
-/// What holds one run only, an ending that stands for nothing, or the system's refusal.
+/// Opens result files of several runs, which errors call `what`. Refuses formats of single runs.
 pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<Vec<Output>, String> {
     if !matches!(options.format, Format::Text | Format::Json) {
         return Err(format!("--format: {what} is printed as text or json"));
@@ -128,25 +103,17 @@ pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<V
     }
 }
 
-/// Prints results without control characters of foreign text. A reader that has stopped (`fathom run … | head`) is no error.
-///
-/// # Errors
-///
-/// Any other refusal of the system: the results are lost.
+/// Prints text, escaping control characters of foreign origin. A closed pipe (`fathom run … | head`) is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    put(&report::escape::terminal(text, Terminal::stdout().colour))
+    write_stdout(&report::escape::terminal(text, Terminal::stdout().colour))
 }
 
-/// Prints a line that the next one is written over.
-///
-/// # Errors
-///
-/// As of [`print`].
+/// Prints a line that the next one overwrites. Fails as [`print`] does.
 pub(crate) fn print_over(line: &str) -> io::Result<()> {
-    put(&format!("{}\r", units::printable(line)))
+    write_stdout(&format!("{}\r", units::printable(line)))
 }
 
-fn put(text: &str) -> io::Result<()> {
+fn write_stdout(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
@@ -154,10 +121,10 @@ fn put(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints words that were asked for instead of results.
+/// Prints text, and an error if that fails.
 pub(crate) fn print_text(text: &str) -> Exit {
     match print(text) {
         Ok(()) => Exit::Good,
-        Err(error) => Exit::environment(&format!("standard output: {error}")),
+        Err(error) => Exit::environment(format!("standard output: {error}")),
     }
 }

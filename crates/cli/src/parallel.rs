@@ -1,10 +1,10 @@
-//! Work on all processors.
+//! Parallel work on all processors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Does `work` for each item, on all processors, and keeps the order.
+/// Maps items on all processors, in order.
 pub(crate) fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
@@ -26,10 +26,9 @@ pub(crate) fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T)
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Does `work` for each number below `count`, on all processors.
+/// Calls `work` with each number below `count`, on all processors.
 pub(crate) fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    let numbers: Vec<usize> = (0..count).collect();
-    on_all_processors(&numbers, |&number| work(number));
+    on_all_processors(&(0..count).collect::<Vec<_>>(), |&number| work(number));
 }
 
 #[cfg(test)]

@@ -2,23 +2,19 @@
 
 use store::{Retention, age_ms, size_bytes};
 
-/// The default retention of runs.
+/// Default limit on the age of saved runs.
 const AGE_MS: u64 = 365 * 24 * 60 * 60 * 1000;
-/// Size limit of kept runs in bytes.
+/// Default limit on the total size of saved runs in bytes.
 const BYTES: u64 = 4 << 30;
 
 const FOR: &str = "FATHOM_KEEP_FOR";
 const SIZE: &str = "FATHOM_KEEP_SIZE";
 
-/// Retention by `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE`, or the default.
-///
-/// # Errors
-///
-/// What is wrong with them, on one line.
+/// Returns the retention of `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE`, or the default. An error is one line.
 pub(crate) fn from_environment() -> Result<Retention, String> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let of = |name: &str, usual: u64, parse: fn(&str) -> Option<u64>, example: &str| match set(name) {
-        None => Ok(Some(usual)),
+    let limit = |name: &str, default: u64, parse: fn(&str) -> Option<u64>, example: &str| match set(name) {
+        None => Ok(Some(default)),
         Some(value) if value == "unlimited" => Ok(None),
         Some(value) => {
             let unknown = || {
@@ -29,7 +25,7 @@ pub(crate) fn from_environment() -> Result<Retention, String> {
             parse(&value).map(Some).ok_or_else(unknown)
         }
     };
-    let max_age_ms = of(FOR, AGE_MS, age_ms, "a time such as 90d")?;
-    let max_bytes = of(SIZE, BYTES, size_bytes, "a size such as 10GiB")?;
+    let max_age_ms = limit(FOR, AGE_MS, age_ms, "a time such as 90d")?;
+    let max_bytes = limit(SIZE, BYTES, size_bytes, "a size such as 10GiB")?;
     Ok(Retention { max_age_ms, max_bytes, latest: 0 })
 }

@@ -5,29 +5,24 @@ use std::path::Path;
 use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
 use store::Loaded;
 
-use crate::home;
-use crate::input_file;
+use crate::{home, input_file};
 
-/// A run of before.
+/// A run that an argument names.
 #[derive(Debug)]
 pub(crate) struct ResolvedRun {
-    /// Its id, or the name of what it was read from.
+    /// ID of a saved run, or name of the file.
     pub(crate) name: String,
     pub(crate) run: Run,
-    /// What was kept beside the record; `None` of a file.
-    pub(crate) kept: Option<Loaded>,
+    /// The saved run; `None` for a file.
+    pub(crate) loaded: Option<Loaded>,
 }
 
-/// The run that is meant by an id, the beginning of one, the digits at its end or `last`, by the folder of a run, by a
-/// file (a record of ours, or what fio printed; `FILE#2` is the second of several), or by `-`, standard input.
-///
-/// # Errors
-///
-/// Which one cannot be had, why, and what to do, on one line.
-pub(crate) fn resolve(which: &str) -> Result<ResolvedRun, String> {
+/// Loads a run by its ID, the beginning or the last digits of the ID, `last`, its directory, a file (a record, or fio's
+/// output; `FILE#2` is the second of several runs), or `-` for standard input. An error is one line with its remedy.
+fn resolve(which: &str) -> Result<ResolvedRun, String> {
     let path = Path::new(which);
     match which {
-        _ if is_file(which) => from_bytes(path),
+        _ if is_file(which) => parse(path, &read(path)?),
         _ if which != LAST && path.is_dir() => {
             Loaded::at(path).map(ResolvedRun::from).map_err(|error| error.to_string())
         }
@@ -35,21 +30,16 @@ pub(crate) fn resolve(which: &str) -> Result<ResolvedRun, String> {
     }
 }
 
-/// The run that was begun last.
+/// Argument for the latest saved run.
 const LAST: &str = "last";
 
-/// Whether a word means the bytes of a file or of standard input, and not a saved run.
+/// Reports whether an argument names a file or standard input, rather than a saved run.
 pub(crate) fn is_file(which: &str) -> bool {
     let (path, _) = input_file::numbered(Path::new(which));
     input_file::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))
 }
 
-/// All repeats of a series by its name or by a file with all of them, the first one first; of everything else the one run
-/// that [`resolve`] finds.
-///
-/// # Errors
-///
-/// As of [`resolve`].
+/// Loads all repeats of a series, in order, by its name or from a file; otherwise the one run that [`resolve`] finds.
 pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, String> {
     let store = home::store().ok().flatten().filter(|_| !Path::new(which).exists());
     let series =
@@ -59,29 +49,28 @@ pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, String> {
             let load = |entry: &store::Entry| store.load(&entry.id).map(ResolvedRun::from);
             series.iter().map(load).collect::<Result<_, _>>().map_err(|error| error.to_string())
         }
-        _ if is_file(which) => all_of_bytes(Path::new(which)),
+        _ if is_file(which) => all_of_file(Path::new(which)),
         _ => resolve(which).map(|run| vec![run]),
     }
 }
 
-/// The repeats of one series in a file, or its only run.
-fn all_of_bytes(path: &Path) -> Result<Vec<ResolvedRun>, String> {
+/// Reads the repeats of one series in a file, or its only run.
+fn all_of_file(path: &Path) -> Result<Vec<ResolvedRun>, String> {
     let (file, number) = input_file::numbered(path);
-    let name = input_file::name(file);
-    let bytes = input_file::bytes(file).map_err(|unopened| unopened.line(&input_file::name(path)))?;
+    let (name, bytes) = (input_file::name(file), read(path)?);
     if number.is_none()
         && let Ok(InputResults { parts, unreadable }) = read_inputs(&name, &bytes)
         && unreadable.is_empty()
         && parts.len() > 1
         && is_one_series(&parts)
     {
-        let of_several = |(index, part): (usize, InputResult)| match part.input {
-            Input::Run(run) => Some(ResolvedRun { name: format!("{name}#{}", index + 1), run: *run, kept: None }),
+        let repeat = |(index, part): (usize, InputResult)| match part.input {
+            Input::Run(run) => Some(ResolvedRun { name: format!("{name}#{}", index + 1), run: *run, loaded: None }),
             Input::Iostat(_) => None,
         };
-        return Ok(parts.into_iter().enumerate().filter_map(of_several).collect());
+        return Ok(parts.into_iter().enumerate().filter_map(repeat).collect());
     }
-    of_bytes(path, &bytes).map(|run| vec![run])
+    parse(path, &bytes).map(|run| vec![run])
 }
 
 fn is_one_series(parts: &[InputResult]) -> bool {
@@ -110,17 +99,16 @@ fn from_store(which: &str) -> Result<ResolvedRun, String> {
     })
 }
 
-fn from_bytes(path: &Path) -> Result<ResolvedRun, String> {
+fn read(path: &Path) -> Result<Vec<u8>, String> {
     let (file, _) = input_file::numbered(path);
-    let bytes = input_file::bytes(file).map_err(|unopened| unopened.line(&input_file::name(path)))?;
-    of_bytes(path, &bytes)
+    input_file::bytes(file).map_err(|error| error.line(&input_file::name(path)))
 }
 
-fn of_bytes(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
     let (file, number) = input_file::numbered(path);
     let name = input_file::name(path);
     match read_input(&input_file::name(file), bytes, number).map_err(|error| error.to_string())? {
-        Input::Run(run) => Ok(ResolvedRun { name, run: *run, kept: None }),
+        Input::Run(run) => Ok(ResolvedRun { name, run: *run, loaded: None }),
         Input::Iostat(_) => Err(format!(
             "{name}: the output of iostat is not a run\nhelp: give a record of Fathom's or fio's output, or read it with `fathom explain`"
         )),
@@ -129,17 +117,18 @@ fn of_bytes(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
 
 impl From<Loaded> for ResolvedRun {
     fn from(loaded: Loaded) -> Self {
-        Self { name: loaded.entry.id.clone(), run: loaded.run.clone(), kept: Some(loaded) }
+        Self { name: loaded.entry.id.clone(), run: loaded.run.clone(), loaded: Some(loaded) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use store::{RunKind, RunStore};
 
-    /// A store with one run, and the run's folder.
-    fn kept(home: &Path) -> (Run, std::path::PathBuf) {
+    use super::*;
+
+    /// Saves a run in a new store. Returns it and its directory.
+    fn saved(home: &Path) -> (Run, std::path::PathBuf) {
         let store = RunStore::open(home).unwrap();
         let run = Run { schema: record::SCHEMA, started_unix_ms: 1_795_294_384_000, ..Run::default() };
         let id = store.begin(RunKind::Run, "reads").unwrap().finish(&run).unwrap();
@@ -147,13 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_a_run_wherever_it_was_put() {
+    fn a_run_can_be_loaded_from_a_copied_directory() {
         let home = tempfile::tempdir().unwrap();
-        let (run, folder) = kept(home.path());
+        let (run, folder) = saved(home.path());
         let elsewhere = home.path().join("copied");
         for path in [&folder, &elsewhere] {
             let resolved = resolve(path.to_str().unwrap()).unwrap();
-            assert_eq!((&resolved.run, resolved.kept.is_some()), (&run, true));
+            assert_eq!((&resolved.run, resolved.loaded.is_some()), (&run, true));
             assert!(resolved.name.contains("-run-reads-"), "{}", resolved.name);
             if *path == folder {
                 std::fs::rename(&folder, &elsewhere).unwrap();
@@ -164,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_by_what_is_in_it() {
+    fn the_content_of_a_file_decides_its_format() {
         let home = tempfile::tempdir().unwrap();
-        let (run, folder) = kept(home.path());
+        let (run, folder) = saved(home.path());
         let resolved = resolve(folder.join("run.json").to_str().unwrap()).unwrap();
-        assert_eq!((resolved.run, resolved.kept.is_none()), (run, true));
+        assert_eq!((resolved.run, resolved.loaded.is_none()), (run, true));
         let other = home.path().join("notes.txt");
         std::fs::write(&other, "nothing of the kind").unwrap();
         for (path, what) in [(other, "notes.txt:1:1"), (home.path().join("none.json"), "No such file")] {

@@ -1,12 +1,13 @@
-//! Creates the runners of commands: write gate, capacity, log files, clocks, volume files.
+//! Creates runners and what they need: clocks, seeds, volume files, host facts. Reports their failures.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use device::{DeviceRunner, capacity};
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
 use job::HostSource;
+use live::LogFiles;
 use procedure::ProcedureHost;
 use record::HostRecord;
 use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure, WorkerPlan};
@@ -16,12 +17,14 @@ use units::random::mix;
 
 use crate::exit::Exit;
 use crate::{home, input, parallel, shutdown};
-use live::LogFiles;
 
-/// Creates the runner of a place. Only what `gate` admits is written to.
+/// Creates the runner of a place. It writes only to targets that `gate` admits.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
     match place {
-        RunPlace::Device => Box::new(device(gate)),
+        RunPlace::Device => {
+            let runner = DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles));
+            Box::new(runner.with_checkpoint(shutdown::panic_if_requested))
+        }
         RunPlace::Virtual => Box::new(model()),
         RunPlace::Paced => {
             let clock = || PacedClock(MonotonicClock::start());
@@ -31,14 +34,9 @@ pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> 
     }
 }
 
-/// Creates a runner on the files and devices of this host.
-pub(crate) fn device(gate: &Arc<WriteGate>) -> DeviceRunner {
-    DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles)).with_checkpoint(shutdown::panic_if_asked)
-}
-
-/// Creates a runner by fio's rules.
+/// Creates a runner that follows fio's rules.
 pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
-    DeviceRunner::as_fio(home::ledger(), readonly, Arc::new(LogFiles)).with_checkpoint(shutdown::panic_if_asked)
+    DeviceRunner::as_fio(home::ledger(), readonly, Arc::new(LogFiles)).with_checkpoint(shutdown::panic_if_requested)
 }
 
 /// Creates a runner on modelled volumes in virtual time.
@@ -46,12 +44,7 @@ pub(crate) fn model() -> ModelRunner<sim::Virtual> {
     ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles))
 }
 
-/// Returns the write gate of commands whose data are all Fathom's: what they leave is marked as its own.
-pub(crate) fn gate(destroy: &[PathBuf], overwrite: &[PathBuf]) -> Arc<WriteGate> {
-    device::safety::gate(destroy, overwrite, home::ledger().as_deref())
-}
-
-/// A clock that passes by itself.
+/// Real time, for models.
 struct PacedClock(MonotonicClock);
 
 impl sim::Clock for PacedClock {
@@ -64,7 +57,7 @@ impl sim::Clock for PacedClock {
     }
 }
 
-/// This host, as records of models in real time name it.
+/// Facts of this host for records of models in real time.
 struct ThisHost;
 
 impl RunFacts for ThisHost {
@@ -81,7 +74,7 @@ impl RunFacts for ThisHost {
     }
 }
 
-/// Returns what procedures need, with runs that write only what the caller's gate admits.
+/// Returns the services that procedures need. `runner` decides which writes are admitted.
 pub(crate) fn procedure_host<'a>(
     source: &'a (dyn HostSource + Sync),
     runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
@@ -98,51 +91,51 @@ pub(crate) fn procedure_host<'a>(
     }
 }
 
-/// The size of a block device in bytes.
+/// Returns the size of a block device in bytes.
 fn device_bytes(path: &str) -> Option<u64> {
-    let seen = engine::files::look(Path::new(path)).ok().flatten()?;
-    (seen.kind == engine::files::FileKind::Block).then_some(seen.bytes)
+    let facts = engine::files::look(Path::new(path)).ok().flatten()?;
+    (facts.kind == engine::files::FileKind::Block).then_some(facts.bytes)
 }
 
-/// `io_uring`, unless the kernel's administrator has switched it off.
+/// Returns `io_uring`, or `libaio` if a sysctl of the kernel disables io_uring.
 fn default_engine() -> &'static str {
     let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
     if disabled.is_ok_and(|text| text.trim() != "0") { "libaio" } else { "io_uring" }
 }
 
-/// Returns seeds derived from `given`, or from fio's default and the clock.
+/// Returns the seeds of `given`, or of fio's default and the clock.
 pub(crate) fn seeds(given: Option<u64>) -> Seeds {
     given.map_or_else(|| Seeds::with_fresh(fresh_seed()), Seeds::fixed)
 }
 
-/// Returns one seed for many runs that belong together: fio's default in virtual time, so that the same options give the
-/// same figures, else one from the clock.
+/// Returns one seed for related runs: fio's default in virtual time, so that equal options give equal figures, otherwise
+/// one from the clock.
 pub(crate) fn seed_for_many(virtual_time: bool) -> u64 {
     if virtual_time { Seeds::REPEATED } else { fresh_seed() }
 }
 
-/// Draws a seed from the clock and the process ID. Short, because users copy it from one screen to another.
+/// Draws a seed from the clock and the process ID. Short, because users copy it by hand.
 fn fresh_seed() -> u64 {
     mix(device::unix_ms(), u64::from(std::process::id())) >> 32
 }
 
-/// Returns the text of a file of volumes.
+/// Reads a file of volumes.
 pub(crate) fn read_volumes(path: &str) -> Result<String, String> {
     read_text(path, "file of volumes")
 }
 
-/// Returns the text of a small file; errors call it `what`.
+/// Reads a small text file, which errors call `what`.
 pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
     let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
     let bytes = input::read(Path::new(path), input::SMALL).map_err(|error| cannot(&engine::describe(&error)))?;
     String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..good].split(|byte| *byte == b'\n').count();
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].split(|byte| *byte == b'\n').count();
         cannot(&format!("its line {line} is not UTF-8"))
     })
 }
 
-/// Returns how the worst of the workers of a run ends the program, if any failed.
+/// Returns the exit status of the worst failure of any worker.
 pub(crate) fn worst_exit(completed: &CompletedRun, plan: &job::Plan, workers: &[WorkerPlan]) -> Option<Exit> {
     let failure = |one: &runner::WorkerResult| one.failure(&plan.jobs[workers[one.number].job]);
     completed.workers.iter().filter_map(failure).max().map(|failure| match failure {
@@ -151,10 +144,10 @@ pub(crate) fn worst_exit(completed: &CompletedRun, plan: &job::Plan, workers: &[
     })
 }
 
-/// Maximum number of pending operations listed per worker.
+/// Maximum number of pending operations listed for each worker.
 const PENDING_REPORTED: usize = 4;
 
-/// Describes what went wrong in a run, one line each.
+/// Describes the failures of a run, one line each.
 pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> Vec<String> {
     let (plan, workers) = (prepared.plan(), prepared.workers());
     let mut lines = Vec::new();

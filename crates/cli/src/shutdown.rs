@@ -1,8 +1,8 @@
-//! How the process ends: normally, by a signal or by a panic, through one door.
+//! Ends the process, normally or after a signal or a panic.
 //!
-//! What must not outlive the process (a raw terminal, sockets, devices, child processes) is registered with [`cleanup::on_exit`]
-//! when it is made. [`leave`] and [`end_now`] run what is still registered, each action once, newest first, and then exit
-//! without waiting for any thread: a thread that a target does not answer could never be joined.
+//! Resources that must not outlive the process (a raw terminal, sockets, devices, child processes) are registered with
+//! [`cleanup::on_exit`] when they are created. [`leave`] and [`end_now`] run the registered actions, each once, newest
+//! first, and exit without joining threads: one that hangs in a system call on a target never ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -12,35 +12,40 @@ use engine::cleanup;
 
 use crate::exit::Exit;
 
-/// A thread has panicked.
-static BROKEN: AtomicBool = AtomicBool::new(false);
+/// Whether any thread has panicked.
+static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Maximum time for clean-up at an immediate exit.
-const CLEAN_UP_MOST: Duration = Duration::from_secs(2);
+const CLEAN_UP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Ends the process in good order.
+/// Cleans up and ends the process.
 pub(crate) fn leave(exit: Exit) -> ! {
     cleanup::run_all();
     let is_good = matches!(exit, Exit::Good | Exit::Distrust | Exit::Failed);
-    exit_with(if is_good && BROKEN.load(Ordering::Relaxed) { Exit::Environment } else { exit })
+    exit_with(if is_good && PANICKED.load(Ordering::Relaxed) { Exit::Environment } else { exit })
 }
 
-/// Ends the process from any thread, whatever the others are doing.
+/// Ends the process from any thread, whatever the other threads are doing.
 pub(crate) fn end_now(exit: Exit) -> ! {
-    let (sender, done) = mpsc::channel();
-    let cleaned = std::thread::Builder::new().spawn(move || {
-        cleanup::run_all();
-        let _ = sender.send(());
-    });
-    if cleaned.is_ok() {
-        let _ = done.recv_timeout(CLEAN_UP_MOST);
-    }
+    run_within(CLEAN_UP_TIMEOUT, "clean-up", cleanup::run_all);
     exit_with(exit)
 }
 
+/// Runs `work` on a thread of its own and waits for it, but no longer than `timeout`.
+pub(crate) fn run_within(timeout: Duration, thread: &str, work: impl FnOnce() + Send + 'static) {
+    let (sender, done) = mpsc::channel();
+    let spawned = std::thread::Builder::new().name(thread.into()).spawn(move || {
+        work();
+        let _ = sender.send(());
+    });
+    if spawned.is_ok() {
+        let _ = done.recv_timeout(timeout);
+    }
+}
+
 fn exit_with(exit: Exit) -> ! {
-    // The kernel keeps a process whose thread hangs in a device, and all its files with it. Readers of the results see
-    // their end nevertheless.
+    // The kernel keeps a process with a thread that hangs in a device, and its open files. Replacing the output streams
+    // by /dev/null lets readers of the results see end of file.
     if device::stuck::has_hanging_threads()
         && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null")
     {
@@ -50,22 +55,22 @@ fn exit_with(exit: Exit) -> ! {
     std::process::exit(i32::from(exit.code()))
 }
 
-/// Makes every later panic ask for a report and end the process with exit code 3.
+/// Makes every later panic print a request for a bug report and change the exit code from success to 3.
 pub(crate) fn report_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        BROKEN.store(true, Ordering::Relaxed);
+        PANICKED.store(true, Ordering::Relaxed);
         before(info);
-        // Not by `tell`: the thread may hold what that needs.
+        // Not with `write_stderr`: this thread may hold a lock that it needs.
         let _ =
             std::io::Write::write_all(&mut std::io::stderr(), format!("fathom: {}\n", device::BUG_REPORT).as_bytes());
     }));
 }
 
-/// Panics where a test asks for it by the name of a place. In release builds it does nothing.
-pub(crate) fn panic_if_asked(place: &str) {
-    // In lower case, because it is none of the variables that users set.
-    if cfg!(debug_assertions) && std::env::var_os("fathom_panic_at").is_some_and(|asked| asked == place) {
+/// Panics if a test requests it at this place. Does nothing in release builds.
+pub(crate) fn panic_if_requested(place: &str) {
+    // In lower case, because users never set this variable.
+    if cfg!(debug_assertions) && std::env::var_os("fathom_panic_at").is_some_and(|requested| requested == place) {
         panic!("a test asked for a panic at `{place}`");
     }
 }

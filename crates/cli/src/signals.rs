@@ -1,7 +1,7 @@
 //! Signal handling.
 //!
-//! The first SIGINT, SIGTERM or SIGHUP ends the command in good order: no new operations, up to the grace period for those
-//! in flight, then results. The second one skips the grace period. The third one cleans up and exits.
+//! The first SIGINT, SIGTERM or SIGHUP ends the command: it issues no new operations, waits up to the grace period for
+//! those in flight, and prints results. The second signal skips the grace period. The third cleans up and exits.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,12 +15,12 @@ use crate::exit::Exit;
 use crate::shutdown;
 use crate::terminal::write_stderr;
 
-/// Default wait for operations in flight.
+/// Default grace period.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
-/// Time beyond the grace period that the main thread may need to print results.
+/// Time that the main thread has beyond the grace period to conclude the command.
 const SLACK: Duration = Duration::from_secs(3);
 
-/// Requests from signals. All handles of a process share one state.
+/// A handle of the state that signals change. All handles of the process share one state.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     state: &'static SignalState,
@@ -30,20 +30,20 @@ pub(crate) struct Signals {
 
 #[derive(Debug)]
 struct SignalState {
-    /// The first signal that asked for an end; zero for none.
+    /// Number of the first termination signal; zero before it.
     signal: AtomicI32,
-    asked: AtomicUsize,
-    /// When the first and the second one came.
+    /// Number of termination signals so far.
+    count: AtomicUsize,
     first: OnceLock<Instant>,
     second: OnceLock<Instant>,
     grace_ms: AtomicU64,
-    /// The command has ended, and prints.
+    /// Whether the command has ended and writes its results.
     concluding: AtomicBool,
 }
 
 static STATE: SignalState = SignalState {
     signal: AtomicI32::new(0),
-    asked: AtomicUsize::new(0),
+    count: AtomicUsize::new(0),
     first: OnceLock::new(),
     second: OnceLock::new(),
     grace_ms: AtomicU64::new(GRACE.as_millis() as u64),
@@ -51,44 +51,35 @@ static STATE: SignalState = SignalState {
 };
 
 impl Signals {
-    /// Handles SIGINT, SIGTERM and SIGHUP from now on, and SIGUSR1 as a request for results so far.
-    ///
-    /// # Errors
-    ///
-    /// When the system refuses to install a handler or to start a thread.
+    /// Installs handlers of SIGINT, SIGTERM and SIGHUP, and of SIGUSR1, which requests the results so far.
     pub(crate) fn install() -> std::io::Result<Self> {
         let signals = Self { state: &STATE, status: Arc::default(), installed: Instant::now() };
-        // A file that grows beyond `ulimit -f` is then an error with its place, not the end of the process.
+        // With SIGXFSZ handled, a write beyond `ulimit -f` fails with an error instead of ending the process.
         flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         flag::register(SIGUSR1, Arc::clone(&signals.status))?;
-        let mut ends = vec![SIGINT, SIGTERM];
-        // Under nohup a closed terminal is no reason to end.
+        let mut handled = vec![SIGINT, SIGTERM];
+        // nohup ignores SIGHUP, so that the command survives the terminal.
         if !is_ignored(SIGHUP) {
-            ends.push(SIGHUP);
+            handled.push(SIGHUP);
         }
-        let mut arrivals = signal_hook::iterator::Signals::new(ends)?;
-        let listen = move || arrivals.forever().for_each(|signal| STATE.ask(signal));
+        let mut arrivals = signal_hook::iterator::Signals::new(handled)?;
+        let listen = move || arrivals.forever().for_each(|signal| STATE.receive(signal));
         std::thread::Builder::new().name("signals".into()).spawn(listen)?;
         Ok(signals)
     }
 
-    /// The same for a command that cannot do without: a refusal is told.
-    pub(crate) fn listen() -> Result<Self, Exit> {
-        Self::install().map_err(|error| Exit::environment(&format!("cannot listen to signals: {error}")))
+    /// Installs the handlers with a grace period. Prints an error if that fails.
+    pub(crate) fn listen(grace: Duration) -> Result<Self, Exit> {
+        STATE.grace_ms.store(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Self::install().map_err(|error| Exit::environment(format!("cannot listen to signals: {error}")))
     }
 
-    /// The same with another grace period than [`GRACE`].
-    pub(crate) fn with_grace(self, grace: Duration) -> Self {
-        self.state.grace_ms.store(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        self
-    }
-
-    /// The signal that asked for an end, if one has come.
+    /// Returns the first termination signal, if one has arrived.
     pub(crate) fn end(&self) -> Option<i32> {
         Some(self.state.signal.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
     }
 
-    /// The command has ended, and its results are about to be written: this may take as long as their readers take.
+    /// Ends the watchdog before results are written: this may take as long as their readers take.
     pub(crate) fn conclude(&self) {
         self.state.concluding.store(true, Ordering::Relaxed);
     }
@@ -130,13 +121,13 @@ impl SignalState {
         Duration::from_millis(self.grace_ms.load(Ordering::Relaxed))
     }
 
-    /// A signal has come; on the thread that waits for them.
-    fn ask(&'static self, signal: i32) {
-        match self.asked.fetch_add(1, Ordering::Relaxed) {
+    /// Counts a termination signal, on the signal thread.
+    fn receive(&'static self, signal: i32) {
+        match self.count.fetch_add(1, Ordering::Relaxed) {
             0 => {
                 self.first.get_or_init(Instant::now);
                 self.signal.store(signal, Ordering::Relaxed);
-                // Without a thread for it the third signal still ends everything.
+                // If no thread can be started, the third signal still ends the process.
                 let _ = std::thread::Builder::new().name("watchdog".into()).spawn(move || self.watch(signal));
             }
             1 => drop(self.second.get_or_init(Instant::now)),
@@ -144,13 +135,14 @@ impl SignalState {
         }
     }
 
-    /// Ends the process where the main thread hangs in a call to a target, from which no flag can bring it back.
+    /// Ends the process if the main thread hangs in a system call on a target, which no flag interrupts.
     fn watch(&self, signal: i32) {
         while !self.concluding.load(Ordering::Relaxed) {
-            let is_over = |since: Option<&Instant>, most| since.is_some_and(|since| since.elapsed() > most);
+            let is_over = |since: Option<&Instant>, limit| since.is_some_and(|since| since.elapsed() > limit);
             if is_over(self.second.get(), SLACK) || is_over(self.first.get(), self.grace().saturating_add(SLACK)) {
                 device::stuck::set_stuck();
-                tell_in_time(WITHOUT_RESULTS);
+                // The pipe of standard error may be full.
+                shutdown::run_within(WRITE_TIMEOUT, "last message", || write_stderr(WITHOUT_RESULTS));
                 shutdown::end_now(Exit::Signal(signal));
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -162,21 +154,9 @@ impl SignalState {
 const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the command has not ended by itself in time; \
     where a file or device does not answer, check it or its server (see dmesg)\n";
 /// Maximum time for writing it to standard error.
-const TELL_MOST: Duration = Duration::from_millis(500);
+const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Tells people something, unless the pipe to them is full.
-fn tell_in_time(text: &'static str) {
-    let (sender, told) = std::sync::mpsc::channel();
-    let telling = std::thread::Builder::new().name("last words".into()).spawn(move || {
-        write_stderr(text);
-        let _ = sender.send(());
-    });
-    if telling.is_ok() {
-        let _ = told.recv_timeout(TELL_MOST);
-    }
-}
-
-/// A length of time with its unit: `500ms`, `10s`, `2m`, `1h`; seconds without one.
+/// Parses a duration: `500ms`, `10s`, `2m`, `1h`, or seconds without a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit_s = match &text[digits.len()..] {
@@ -191,7 +171,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds * unit_s))
 }
 
-/// Whether this process was started with a signal ignored: `proc(5)`, `SigIgn` of `status`.
+/// Reports whether this process ignores a signal: `SigIgn` of `/proc/self/status`, `proc(5)`.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -7,22 +7,22 @@ use job::{Dialect, JobWords};
 
 use crate::input;
 
-/// Job files from the disk, variables from the environment, figures from this host. A file is read once: who asks again
-/// gets the same, of standard input too.
+/// Job files of the file system, variables of the environment, and properties of this host. Each file, and standard input,
+/// is read once and cached.
 #[derive(Debug, Default)]
 pub(crate) struct LocalSource {
     texts: Mutex<Vec<(String, Vec<u8>)>>,
 }
 
 impl LocalSource {
-    /// The jobs as they were written: what the words say, as a job file would, and the files that were read for them.
+    /// Returns the jobs as written: the text of all job files read, and the arguments in the syntax of a job file.
     pub(crate) fn written(&self, words: &[String]) -> String {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let words = JobWords::of(words, Dialect::Strict);
-        let is_alone = !words.has_jobs && texts.len() == 1;
+        let is_only = !words.has_jobs && texts.len() == 1;
         let mut written = if words.has_jobs || texts.is_empty() { words.text.clone() } else { String::new() };
         for (path, text) in texts.iter() {
-            if !is_alone {
+            if !is_only {
                 written.push_str(&format!("# {path}\n"));
             }
             written.push_str(&words.imposed_on(&String::from_utf8_lossy(text)));
@@ -63,7 +63,7 @@ impl job::HostSource for LocalSource {
     }
 }
 
-/// Returns the message of a system error without its number, and the remedy in a line of its own.
+/// Returns the message of a system error without its number, and the remedy on a line of its own.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or_default();

@@ -1,34 +1,29 @@
-//! `fathom sweep`: latency and IOPS against queue depth.
+//! `fathom sweep`: measures latency and IOPS against queue depth, and finds the knee.
 //!
-//! The search itself is `analyse::knee::search`; each of its probes is a run or a simulation like any other.
+//! The search itself is `analyse::knee::search`; each of its probes is an ordinary run or simulation.
 
 use analyse::Severity;
 use analyse::knee::Curve;
 use job::{Job, Plan};
+use live::EventLog;
+use procedure::ProcedureObserver;
 use procedure::sweep::{PreparedSweep, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use record::RunOutcome;
-use report::Event;
-use report::ResultDocument;
-use report::ResultFormat;
 use report::sweep::{Sweep, SweepDocument};
+use report::{Event, ResultDocument, ResultFormat, preview};
 use store::RunKind;
 
 use crate::args::SweepOptions;
-use crate::argv;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
-use crate::refusal::Refused;
 use crate::save::{self, RunToSave};
 use crate::signals::Signals;
 use crate::source::LocalSource;
-use crate::{runners, trial};
-use live::EventLog;
-use report::preview;
-use runner::Refusal;
+use crate::{argv, runners, trial};
 
-/// Reads, checks, searches, tells.
+/// Checks the job, searches for the knee of each combination of settings, and saves and reports the curves.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let source = LocalSource::default();
     let gate = options.common.gate();
@@ -45,36 +40,34 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         seeds: runners::seeds(options.common.seed),
     };
     let host = runners::procedure_host(&source, &runner);
-    let question = SweepQuestion::read(&request, host).map_err(Refusal::report)?;
-    let set = |settings| PreparedSweep::set(&question, settings).map_err(Refusal::report);
-    let mut prepared = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
+    let question = SweepQuestion::read(&request, host).map_err(Exit::refused)?;
+    let prepare = |settings| PreparedSweep::set(&question, settings).map_err(Exit::refused);
+    let mut prepared = question.combinations().into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
     if options.job_files.show_jobs {
         return Ok(outputs::print_text(&prepared.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
     }
     if options.common.dry_run {
         return Ok(outputs::print_text(&prepared.iter().map(PreparedSweep::told).collect::<String>()));
     }
-    let observers = RequestedObservers::acquire(&options.endpoint, None)
-        .map_err(|problem| Refusal::Words(vec![problem]).report())?;
-    let opened = Output::open(&options.output, ResultFormat::OF_SWEEP);
-    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).report())?;
-    let signals = Signals::listen()?.with_grace(options.common.grace);
+    let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_SWEEP).map_err(Exit::usage)?;
+    let signals = Signals::listen(options.common.grace)?;
     let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
-    let (began, command_line) = (device::unix_ms(), argv::command_line(words));
-    display.record_event(&Event::Start { unix_ms: began, command_line: command_line.clone() });
+    let (started_unix_ms, command_line) = (device::unix_ms(), argv::command_line(words));
+    display.event(&Event::Start { unix_ms: started_unix_ms, command_line: command_line.clone() });
     let sweeps = search_all(&mut prepared, &signals, &mut display);
     display.close();
     signals.conclude();
-    let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
+    let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(problem), Exit::Signal))?;
     let document =
         SweepDocument { command_line, seed: question.seed(prepared.first().map(PreparedSweep::plan)), sweeps };
-    let pending_save = options.common.records().then(|| {
+    let pending_save = options.common.saves_run().then(|| {
         let mut run =
             save::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
         if signals.end().is_some() || device::stuck::is_stuck() {
             run.outcome = RunOutcome::Interrupted;
         }
-        display.record_event(&Event::end(&run));
+        display.event(&Event::end(&run));
         let name = prepared.first().map(|sweep| name_of(question.jobs(), sweep.plan())).unwrap_or_default();
         RunToSave {
             job: source.written(question.jobs()),
@@ -84,23 +77,23 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
                 (save::SWEEP, report::sweep::json(&document)),
                 (save::TEXT, report::sweep::text(&document, IN_FILES)),
             ],
-            ..RunToSave::of(RunKind::Sweep, &name, run, began)
+            ..RunToSave::of(RunKind::Sweep, &name, run, started_unix_ms)
         }
-        .keep()
+        .start()
     });
     let exit = conclude(options, &document, &mut files, &signals);
     save::report_saved(pending_save);
     Ok(exit)
 }
 
-/// The name of a sweep: its file, its job or, without a name, its target.
+/// Returns the name of a sweep: its job file, its job or, for an unnamed job, its target.
 fn name_of(jobs: &[String], plan: &Plan) -> String {
     let name = trial::name_of(jobs, plan);
     let is_unnamed = name == UNNAMED;
     plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
 }
 
-/// The verdict in one word: why it is not to be trusted, or the knee of the first curve.
+/// Returns the most severe finding or, without findings, the knee of the first curve.
 fn verdict(sweeps: &[Sweep]) -> Option<String> {
     let gravest = sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
     gravest.map(|finding| finding.code.name().to_owned()).or_else(|| match &sweeps.first()?.fit.curve {
@@ -116,8 +109,7 @@ fn is_distrusted(sweep: &Sweep) -> bool {
 }
 
 fn conclude(options: &SweepOptions, document: &SweepDocument, files: &mut [Output], signals: &Signals) -> Exit {
-    let format = if options.json() { ResultFormat::Json } else { ResultFormat::Text };
-    let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), format);
+    let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), options.format);
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
         None if device::stuck::is_stuck() => Exit::Environment,

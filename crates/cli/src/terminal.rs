@@ -1,4 +1,4 @@
-//! Properties of the terminal, and output on standard error.
+//! Properties of the terminal, and output to standard error.
 
 use std::io::{IsTerminal, Write};
 
@@ -7,11 +7,11 @@ use live::{Colours, TerminalFeatures};
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
-    /// Whether it is a terminal.
+    /// Whether the stream is a terminal.
     pub(crate) interactive: bool,
-    /// Whether colours are wanted.
+    /// Whether to use colours.
     pub(crate) colour: bool,
-    /// Columns.
+    /// Number of columns.
     pub(crate) width: usize,
 }
 
@@ -19,17 +19,17 @@ pub(crate) struct Terminal {
 const WIDTH: usize = 100;
 
 impl Terminal {
-    /// Standard output.
+    /// Returns the properties of standard output.
     pub(crate) fn stdout() -> Self {
         Self::new(std::io::stdout().is_terminal())
     }
 
-    /// Standard error.
+    /// Returns the properties of standard error.
     pub(crate) fn stderr() -> Self {
         Self::new(std::io::stderr().is_terminal())
     }
 
-    /// How reports are laid out for it.
+    /// Returns the layout of reports on this stream.
     pub(crate) fn style(self) -> report::SheetStyle {
         report::SheetStyle { width: self.width, colour: self.colour }
     }
@@ -45,7 +45,7 @@ impl Terminal {
     }
 }
 
-/// Returns what the terminal of standard error can show, by the environment.
+/// Returns the features of the terminal of standard error, by the environment.
 pub(crate) fn features() -> TerminalFeatures {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let term = set("TERM").unwrap_or_default();
@@ -64,10 +64,8 @@ fn width_of_terminal() -> Option<usize> {
     console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns))
 }
 
-/// Prints a message on standard error. A standard error that is full or closed must neither
-/// end a run nor lose its results. While the terminal shows a full screen it waits until that is gone.
-///
-/// Whatever others put into it (names, messages of servers) does nothing to the terminal.
+/// Prints a message on standard error; delays it while the terminal shows a full screen. Ignores write errors, which must
+/// neither end a run nor lose its results. Escapes control characters of foreign origin (file names, messages of servers).
 pub(crate) fn write_stderr(text: &str) {
     let text = &report::escape::terminal(text, Terminal::stderr().colour);
     if !live::hold(text) {
@@ -75,7 +73,7 @@ pub(crate) fn write_stderr(text: &str) {
     }
 }
 
-/// Writes `text` over the line of progress, which ends without a line break; nothing leaves it clean.
+/// Overwrites the progress line, which has no line break at its end. An empty text clears it.
 pub(crate) fn overwrite_stderr_line(text: &str) {
     let text = format!("\r\x1b[2K{}", units::printable(text));
     if !live::hold(&text) {
@@ -83,7 +81,7 @@ pub(crate) fn overwrite_stderr_line(text: &str) {
     }
 }
 
-/// The same with a line that may be left unread.
+/// Prints an unimportant line on standard error, dimmed.
 pub(crate) fn write_stderr_dimmed(line: &str) {
     let line = if Terminal::stderr().colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") };
     write_stderr(&line);

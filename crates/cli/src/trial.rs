@@ -5,28 +5,24 @@ use std::sync::Arc;
 
 use engine::gate::WriteGate;
 use job::{Dialect, JobWords, Plan};
-use runner::{PreparedRun, Runner, Seeds};
+use procedure::jobs::around;
+use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
 use sim::model::{Use, used};
 use store::RunKind;
 
 use crate::args::RunCommandOptions;
-use crate::diagnostics;
 use crate::exit::Exit;
-use crate::refusal::Refused;
-use crate::runners;
 use crate::source::LocalSource;
-use procedure::jobs::around;
-use runner::Refusal;
-use runner::RunPlace;
+use crate::{diagnostics, runners};
 
-/// Jobs that are measured together.
+/// Jobs of one run, or of one series of repeats.
 pub(crate) struct RunTrial {
     pub(crate) kind: RunKind,
-    /// Its file or its first job.
+    /// Name of its job file or of its first job.
     pub(crate) name: String,
-    /// The common name of its repeats.
+    /// Name of the series of its repeats.
     pub(crate) series: String,
-    /// The jobs as they were written.
+    /// The jobs as written.
     pub(crate) written: String,
     plan: Plan,
     runner: Box<dyn Runner>,
@@ -34,12 +30,12 @@ pub(crate) struct RunTrial {
 }
 
 impl RunTrial {
-    /// Reads all jobs. Problems are printed on standard error.
+    /// Parses the jobs into trials: one for each job file with `--repeat`, otherwise one. Prints problems.
     pub(crate) fn all(options: &RunCommandOptions, jobs: &[String], is_virtual: bool) -> Result<Vec<Self>, Exit> {
-        let lots = if options.repeat.is_some() { one_for_each_file(jobs)? } else { vec![jobs.to_vec()] };
+        let trials = if options.repeat.is_some() { one_per_file(jobs)? } else { vec![jobs.to_vec()] };
         let gate = options.common.gate();
         let trials: Result<Vec<Self>, Exit> =
-            lots.iter().map(|words| Self::read(options, words, is_virtual, &gate)).collect();
+            trials.iter().map(|words| Self::parse(options, words, is_virtual, &gate)).collect();
         let mut trials = trials?;
         for (trial, salt) in trials.iter_mut().zip(std::process::id()..) {
             trial.series = store::series_name(&trial.name, device::unix_ms(), salt);
@@ -47,7 +43,7 @@ impl RunTrial {
         Ok(trials)
     }
 
-    fn read(
+    fn parse(
         options: &RunCommandOptions,
         words: &[String],
         is_virtual: bool,
@@ -63,7 +59,7 @@ impl RunTrial {
             (false, Use::Everywhere) => RunPlace::Paced,
             (false, Use::Mixed) => {
                 let problem = "some jobs are on modelled volumes and some are not\nhelp: run them one after the other";
-                return Err(Refusal::Words(vec![problem.to_owned()]).report());
+                return Err(Exit::usage(problem));
             }
         };
         let kind = if place == RunPlace::Virtual { RunKind::Sim } else { RunKind::Run };
@@ -72,22 +68,22 @@ impl RunTrial {
         Ok(Self { kind, name, series, written, plan, runner: runners::runner(place, gate), seeds })
     }
 
-    /// Prepares the first round (0) or a later one, then from another seed: repeats in virtual time would be identical, and
-    /// caches remember where reads went.
-    pub(crate) fn ready(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
-        let again = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
-        let seeds = if round == 0 { self.seeds } else { again() };
+    /// Prepares a round. Each round has a seed of its own: repeats in virtual time would be identical otherwise, and reads
+    /// would hit what the last round left in caches.
+    pub(crate) fn prepare(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+        let later = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
+        let seeds = if round == 0 { self.seeds } else { later() };
         self.runner.prepare(&self.plan, seeds).map_err(Refusal::Jobs)
     }
 
-    /// Prepares other jobs in the same places, from another seed.
-    pub(crate) fn ready_with(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+    /// Prepares another plan on the same runner, with another seed.
+    pub(crate) fn prepare_plan(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
         let seeds = Seeds::fixed(self.seeds.printed(plan).wrapping_add(1));
         self.runner.prepare(plan, seeds).map_err(Refusal::Jobs)
     }
 }
 
-/// The first file without its ending, or else the first job.
+/// Returns the name of the first job file without its extension, or else that of the first job.
 pub(crate) fn name_of(words: &[String], plan: &Plan) -> String {
     let file = JobWords::of(words, Dialect::Strict).files.first().map(|&index| words[index].clone());
     let file = file.filter(|file| file != "-");
@@ -96,8 +92,8 @@ pub(crate) fn name_of(words: &[String], plan: &Plan) -> String {
     file.as_ref().and_then(stem).or_else(job).unwrap_or_default()
 }
 
-/// Splits the words so that each job file is a trial of its own, with all other words.
-fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
+/// Returns the arguments of one trial for each job file, each with all arguments that are not job files.
+fn one_per_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
     let JobWords { files, has_jobs, .. } = JobWords::of(words, Dialect::Strict);
     if files.len() < 2 {
         return Ok(vec![words.to_vec()]);
@@ -105,11 +101,11 @@ fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
     if has_jobs {
         let problem = "--repeat: each job file is repeated in turn, and --name belongs to none of them\nhelp: put that \
                        job into a file of its own";
-        return Err(Refusal::Words(vec![problem.to_owned()]).report());
+        return Err(Exit::usage(problem));
     }
-    let lot = |kept: &usize| {
-        let is_other = |index: &usize| files.contains(index) && index != kept;
+    let with_file = |file: &usize| {
+        let is_other = |index: &usize| files.contains(index) && index != file;
         (0..words.len()).filter(|index| !is_other(index)).map(|index| words[index].clone()).collect()
     };
-    Ok(files.iter().map(lot).collect())
+    Ok(files.iter().map(with_file).collect())
 }

@@ -1,9 +1,11 @@
-//! Converts argument errors of `clap` into the style of all other errors.
+//! Converts argument errors of `clap` to diagnostics.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use job::{Diagnostic, Place};
 
-/// Converts an error of the command line `fathom WORD...` into a diagnostic that points at the word.
+use crate::diagnostics::command_line_place;
+
+/// Converts an error of the command line `fathom WORD...` to a diagnostic that points at the word.
 pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Diagnostic {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
@@ -35,19 +37,19 @@ const fn code(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// The command of which the usage is printed.
+/// Returns the command whose help describes the usage.
 fn command(error: &clap::Error, words: &[String]) -> String {
     let name = words.first().filter(|word| !word.starts_with('-') && error.kind() != ErrorKind::InvalidSubcommand);
     name.map_or_else(|| "fathom".to_owned(), |name| format!("fathom {name}"))
 }
 
-/// Returns the place of the word that an error is about, if it is about one that the user wrote.
+/// Returns the place of the word that is wrong, if the user wrote one.
 fn place(error: &clap::Error, words: &[String]) -> Option<Place> {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    // `--format <FORMAT>` is how a definition is named; its first word is what the user writes.
+    // clap calls an argument `--format <FORMAT>`; the first word is what the user writes.
     let argument = context(ContextKind::InvalidSubcommand).or_else(|| context(ContextKind::InvalidArg));
     let argument = argument.and_then(|argument| argument.split_whitespace().next())?;
     let value = context(ContextKind::InvalidValue).filter(|value| !value.is_empty());
@@ -61,19 +63,15 @@ fn place(error: &clap::Error, words: &[String]) -> Option<Place> {
     let before: usize = words[..at].iter().map(|word| word.chars().count() + 1).sum();
     let (whole, part) = (words[at].chars().count(), value.map_or(0, |value| value.chars().count()));
     let length = if has_value(&at) { part } else { whole };
-    Some(Place {
-        source: "command line".into(),
-        line: 1,
-        column: "fathom ".len() + before + whole - length + 1,
-        length,
-        text: format!("fathom {}", words.join(" ")).into(),
-    })
+    let column = "fathom ".len() + before + whole - length + 1;
+    Some(command_line_place(format!("fathom {}", words.join(" ")), column, length))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::Parser;
+
+    use super::*;
 
     fn marked(line: &str) -> (String, Option<String>, Option<String>) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -97,8 +95,8 @@ mod tests {
             ("suite run vultr", None, "--target <PATH|DEVICE>", "see `fathom suite --help`"),
             ("report", None, "<RUN>...", "see `fathom report --help`"),
         ] {
-            let (said, place, help) = marked(line);
-            assert!(said.contains(message) && !said.contains('\n'), "{line}: {said}");
+            let (text, place, help) = marked(line);
+            assert!(text.contains(message) && !text.contains('\n'), "{line}: {text}");
             assert_eq!(place.as_deref(), marks, "{line}");
             assert!(help.as_ref().is_some_and(|help| help.contains(remedy)), "{line}: {help:?}");
         }

@@ -1,52 +1,47 @@
-//! `fathom compare`: the differences of two runs, with confidence intervals.
+//! `fathom compare`: compares two runs or series, with confidence intervals.
 
 pub(crate) mod args;
 pub(crate) mod sides;
 
-use job::Diagnostic;
-
 use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
-use report::ResultDocument;
-use report::ResultFormat;
+use args::{CompareOptions, FailOn};
+use job::Diagnostic;
 use report::compare::{self as page, ComparisonDocument};
+use report::html::PageSubject;
+use report::{ResultDocument, ResultFormat};
+use sides::{RunSet, RunSubject, overwritten};
 
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
-use crate::refusal::Refused;
-use args::{CompareOptions, FailOn};
-use report::html::PageSubject;
-use runner::Refusal;
-use sides::{RunSet, RunShown, overwritten};
 
-/// Reads both sides, refuses what is not comparable, tells the change.
+/// Compares baseline and candidate. Refuses runs that are not comparable.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
-    let CompareQuestion { baseline, candidate, settings } =
-        CompareQuestion::read(options).map_err(|problems| Refusal::Words(problems).report())?;
+    let CompareRequest { baseline, candidate, settings } =
+        CompareRequest::read(options).map_err(|problems| Exit::usage(problems.join("\n")))?;
     let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
         return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));
     }
     if !options.force {
-        comparable(&comparison)?;
+        check_comparable(&comparison)?;
     }
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
     let document = ComparisonDocument::new(baseline.named(), candidate.named(), settings, comparison);
-    let shown = [baseline.shown("baseline"), candidate.shown("candidate")].concat();
-    let mut files =
-        Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
-    let runs: Vec<PageSubject<'_>> = shown.iter().map(RunShown::subject).collect();
-    let end = deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format);
-    Ok(if end == Exit::Good && failed { Exit::Failed } else { end })
+    let subjects = [baseline.subjects("baseline"), candidate.subjects("candidate")].concat();
+    let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::usage)?;
+    let runs: Vec<PageSubject<'_>> = subjects.iter().map(RunSubject::page).collect();
+    let delivered = deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format);
+    Ok(if delivered == Exit::Good && failed { Exit::Failed } else { delivered })
 }
 
-/// Refuses runs that differ in more than their figures, with all that they differ in.
-pub(crate) fn comparable(comparison: &Comparison) -> Result<(), Exit> {
+/// Refuses runs of different workloads or devices, and prints all differences.
+pub(crate) fn check_comparable(comparison: &Comparison) -> Result<(), Exit> {
     if comparison.is_comparable() {
         return Ok(());
     }
     let error = Diagnostic::error("not-comparable", "the runs are not comparable");
     let error = page::refusal(comparison).into_iter().fold(error, Diagnostic::note);
-    Err(Refusal::Jobs(vec![error.remedy("add --force to compare them nevertheless")]).report())
+    Err(Exit::invalid([error.remedy("add --force to compare them nevertheless")]))
 }
 
 fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
@@ -56,14 +51,14 @@ fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
 }
 
 /// The parsed request of a comparison.
-struct CompareQuestion {
+struct CompareRequest {
     baseline: RunSet,
     candidate: RunSet,
     settings: ComparisonSettings,
 }
 
-impl CompareQuestion {
-    /// All that is wrong is told at once.
+impl CompareRequest {
+    /// Parses the options and loads the runs. Returns all problems together.
     fn read(options: &CompareOptions) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
         let (baseline, candidate) = sides(options).unwrap_or_else(|problem| {
@@ -84,7 +79,7 @@ impl CompareQuestion {
             problems.extend(side.as_mut().err().into_iter().flat_map(std::mem::take));
         }
         if let [Ok(baseline), Ok(candidate)] = &resolved {
-            problems.extend(baseline.twice(candidate));
+            problems.extend(baseline.duplicates(candidate));
         }
         match (resolved, settings) {
             ([Ok(baseline), Ok(candidate)], Some(settings)) if problems.is_empty() => {
@@ -95,16 +90,16 @@ impl CompareQuestion {
     }
 }
 
-/// The words of both sides: those without an option fill what options leave open.
+/// Returns the RUNs of both sides. Positional RUNs fill the sides that have no option.
 fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String> {
     let (mut baseline, mut candidate) = (options.baseline.clone(), options.candidate.clone());
-    let mut free = options.runs.iter();
+    let mut positional = options.runs.iter();
     for side in [&mut baseline, &mut candidate] {
         if side.is_empty() {
-            side.extend(free.next().cloned());
+            side.extend(positional.next().cloned());
         }
     }
-    match free.next() {
+    match positional.next() {
         Some(word) => Err(format!("{word}: both runs are given already\nhelp: leave it out")),
         None if baseline.is_empty() || candidate.is_empty() => {
             Err("two runs are needed\nhelp: write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"
@@ -114,7 +109,7 @@ fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String>
     }
 }
 
-/// `2%` or `0.02`.
+/// Parses a percentage: `2%` or `0.02`.
 fn threshold_percent(text: &str) -> Option<f64> {
     let (number, factor) = text.strip_suffix('%').map_or((text, 100.0), |number| (number, 1.0));
     let percent = number.trim().parse::<f64>().ok()? * factor;
@@ -126,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thresholds_are_shares() {
+    fn thresholds_are_percentages_or_fractions() {
         assert_eq!(
             (threshold_percent("2%"), threshold_percent("0.5 %"), threshold_percent("0")),
             (Some(2.0), Some(0.5), Some(0.0))

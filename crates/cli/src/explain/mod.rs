@@ -1,4 +1,4 @@
-//! `fathom explain`: what limited a result, from any source, and what to change.
+//! `fathom explain`: explains what limited a result from any source, and what to change.
 
 pub(crate) mod args;
 
@@ -6,32 +6,29 @@ use std::path::Path;
 use std::time::Duration;
 
 use analyse::Database;
-use job::{Diagnostic, DiagnosticLevel};
-use record::{Claim, Input, InputError, InputResults};
-use report::ResultDocument;
-use report::ResultFormat;
-
-use crate::diagnostics;
-use crate::exit::Exit;
-use crate::input_file;
-use crate::outputs::{Output, deliver_as, print_text};
-use crate::run_argument::{is_file, resolve_all};
-use crate::runners;
-use crate::signals::Signals;
 use args::ExplainOptions;
+use job::{Diagnostic, DiagnosticLevel};
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
+use record::{Claim, Input, InputError, InputResults};
+use report::{ResultDocument, ResultFormat};
 use runner::problems;
 
-/// Reads everything, then explains it.
+use crate::exit::Exit;
+use crate::input_file::{self, UnreadableInput};
+use crate::outputs::{Output, deliver_as, print_text};
+use crate::run_argument::{is_file, resolve_all};
+use crate::signals::Signals;
+use crate::{diagnostics, runners};
+
+/// Reads all inputs, explains them, and reports unreadable parts as warnings.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     if options.findings {
         return Ok(print_text(&report::findings_markdown()));
     }
     let (question, unreadable) = read(options)?;
-    let mut files =
-        Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(|problem| Exit::usage(&problem))?;
-    let signals = Signals::listen()?.with_grace(Duration::ZERO);
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
+    let signals = Signals::listen(Duration::ZERO)?;
     let explained = question.explain(&runners::model(), &signals);
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
@@ -41,20 +38,21 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     Ok(deliver_as(&mut files, ResultDocument::Explanations(&explained), options.format))
 }
 
-/// Reads all that was given, and what cannot be read between runs. All that is wrong is printed at once.
+/// Reads inputs, claims and the volume. Also returns warnings about unreadable parts. Prints all errors together.
 fn read(options: &ExplainOptions) -> Result<(ExplanationQuestion, Vec<Diagnostic>), Exit> {
     let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
     if options.inputs.is_empty() && options.claim.is_empty() {
-        problems.push(nothing_given());
+        let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
+        problems.push(Diagnostic::error("no-input", "there is nothing to explain").remedy(remedy));
     }
     let (mut inputs, mut unreadable) = (Vec::new(), Vec::new());
     for path in &options.inputs {
         match read_inputs(path) {
-            Ok((read, unread)) => {
+            Ok((read, warnings)) => {
                 inputs.extend(read);
-                unreadable.extend(unread);
+                unreadable.extend(warnings);
             }
-            Err(input_file::Unopened { diagnostic, usage }) => {
+            Err(UnreadableInput { diagnostic, usage }) => {
                 problems.push(*diagnostic);
                 exit = if usage { exit } else { Exit::Environment };
             }
@@ -83,39 +81,33 @@ fn read(options: &ExplainOptions) -> Result<(ExplanationQuestion, Vec<Diagnostic
     Err(exit)
 }
 
-/// An input and what it is called.
-type Named = (String, Input);
+/// An input and its name.
+type NamedInput = (String, Input);
 
-/// All runs in a file, and what cannot be read beside them; or a run that was kept, of a series all of its runs.
-fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), input_file::Unopened> {
-    // Runs that are kept have names of plain text; everything else is a file.
+/// Reads all inputs in a file, with warnings about its unreadable parts; or a saved run, or all runs of a series.
+fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Diagnostic>), UnreadableInput> {
+    // A path that is not UTF-8 cannot name a saved run.
     if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
-        let resolved = resolve_all(which).map_err(|problem| input_file::Unopened::unknown(path, problem))?;
+        let resolved = resolve_all(which).map_err(|problem| UnreadableInput::unknown(path, problem))?;
         let runs = resolved.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run))));
         return Ok((runs.collect(), Vec::new()));
     }
-    let refused = |error: InputError| input_file::Unopened { diagnostic: Box::new(error.into()), usage: true };
+    let invalid = |error: InputError| UnreadableInput { diagnostic: Box::new(error.into()), usage: true };
     let (file, number) = input_file::numbered(path);
     let (name, bytes) = (input_file::name(file), input_file::bytes(file)?);
     if number.is_some() {
-        let input = record::read_input(&name, &bytes, number).map_err(refused)?;
+        let input = record::read_input(&name, &bytes, number).map_err(invalid)?;
         return Ok((vec![(input_file::name(path), input)], Vec::new()));
     }
-    let InputResults { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
-    let is_alone = parts.len() == 1;
+    let InputResults { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(invalid)?;
+    let is_only = parts.len() == 1;
     let named = parts.into_iter().enumerate().map(|(index, part)| {
-        let of_several = || match &part.input {
+        let numbered = || match &part.input {
             Input::Run(run) if run.repeat.is_some() => format!("{name}#{}", index + 1),
             _ => format!("{name}#{} (line {})", index + 1, part.line),
         };
-        (if is_alone { name.clone() } else { of_several() }, part.input)
+        (if is_only { name.clone() } else { numbered() }, part.input)
     });
-    let left_out = |error: InputError| Diagnostic { severity: DiagnosticLevel::Warning, ..error.into() };
-    Ok((named.collect(), unreadable.into_iter().map(left_out).collect()))
-}
-
-fn nothing_given() -> Diagnostic {
-    let message = "there is nothing to explain";
-    let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
-    Diagnostic::error("no-input", message.to_owned()).remedy(remedy)
+    let warning = |error: InputError| Diagnostic { severity: DiagnosticLevel::Warning, ..error.into() };
+    Ok((named.collect(), unreadable.into_iter().map(warning).collect()))
 }

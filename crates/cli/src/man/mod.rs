@@ -1,30 +1,30 @@
-//! `fathom man`: shows the manual's pages, or writes them to a directory.
+//! `fathom man`: shows a manual page, or writes all pages to a directory.
 
 pub(crate) mod args;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
+use args::ManOptions;
+use engine::describe;
 use engine::gate::{Existing, create_output};
+use manual::{ManualPage, pages, short_names};
 
 use crate::exit::Exit;
 use crate::outputs::print_text;
-use args::ManOptions;
-use engine::describe;
-use manual::{ManualPage, pages, short_names};
 
-/// Shows a page, or writes them all.
+/// Shows a page, or writes all pages.
 pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Exit, Exit> {
     let known = short_names(&program);
     let pages = pages(program);
     if let Some(directory) = &options.into {
         let written = pages.iter().try_for_each(|page| write(page, directory));
-        return written.map(|()| Exit::Good).map_err(|problem| Exit::environment(&problem));
+        return written.map(|()| Exit::Good).map_err(Exit::environment);
     }
     let name = options.page.as_deref().unwrap_or("fathom");
     let Some(page) = pages.iter().find(|page| page.is_called(name)) else {
-        return Err(Exit::usage(&format!("there is no manual page `{name}`\nhelp: use one of {}", known.join(", "))));
+        return Err(Exit::usage(format!("there is no manual page `{name}`\nhelp: use one of {}", known.join(", "))));
     };
     if std::io::stdout().is_terminal() { show(page) } else { Ok(print_text(&page.text)) }
 }
@@ -38,24 +38,20 @@ fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
         .map_err(|error| format!("--into {}: {}", path.display(), describe(&error)))
 }
 
-/// Has `man` lay it out and page it.
+/// Shows a page with `man`.
 fn show(page: &ManualPage) -> Result<Exit, Exit> {
-    let refused = |error: std::io::Error| {
+    let failed = |error: std::io::Error| {
         let instead =
             format!("read `fathom {} --help`, or write them with --into", page.name.trim_start_matches("fathom-"));
-        Exit::environment(&format!("man: {error}\nhelp: install man-db, {instead}"))
+        Exit::environment(format!("man: {error}\nhelp: install man-db, {instead}"))
     };
-    let mut man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn().map_err(refused)?;
-    feed(&mut man, &page.text);
-    let status = man.wait().map_err(refused)?;
-    if status.success() { Ok(Exit::Good) } else { Err(Exit::Environment) }
-}
-
-/// A reader that leaves before the end is no failure.
-fn feed(man: &mut Child, text: &str) {
+    let mut man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = man.stdin.take() {
-        let _ = input.write_all(text.as_bytes());
+        // A reader that quits before the end is no failure.
+        let _ = input.write_all(page.text.as_bytes());
     }
+    let status = man.wait().map_err(failed)?;
+    if status.success() { Ok(Exit::Good) } else { Err(Exit::Environment) }
 }
 
 #[cfg(test)]
@@ -64,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// As the pages have it.
+    /// Formats text as bold, as pages do.
     fn bold(text: &str) -> String {
         format!("\\fB{}\\fR", text.replace('-', "\\-"))
     }
@@ -74,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_has_a_page_with_every_section_that_readers_look_for() {
+    fn every_command_has_a_page_with_the_standard_sections() {
         let pages = all();
         let program = crate::commands::Cli::command();
         for command in program.get_subcommands() {
@@ -86,22 +82,22 @@ mod tests {
             }
             for argument in command.get_arguments().filter_map(|argument| argument.get_long()) {
                 let tag = bold(&format!("--{argument}"));
-                assert!(argument == "help" || text.contains(&tag), "{name} does not tell of --{argument}");
+                assert!(argument == "help" || text.contains(&tag), "{name} does not describe --{argument}");
             }
         }
     }
 
     #[test]
-    fn the_page_of_job_options_has_every_option_that_works() {
+    fn the_page_of_job_options_has_every_supported_option() {
         let pages = all();
-        let page = pages.iter().find(|page| page.section == 5).expect("there is one");
+        let page = pages.iter().find(|page| page.section == 5).expect("a page of section 5");
         for spec in job::table::OPTIONS.iter().filter(|spec| spec.status == job::table::Status::Supported) {
             assert!(page.text.contains(&bold(spec.name)), "{}", spec.name);
         }
     }
 
     #[test]
-    fn pages_are_found_by_short_names_and_by_their_sections() {
+    fn pages_are_found_by_short_names_and_by_section() {
         let pages = all();
         let found = |name: &str| pages.iter().find(|page| page.is_called(name)).map(ManualPage::path);
         assert_eq!(found("run").as_deref(), Some("man1/fathom-run.1"));
@@ -110,7 +106,7 @@ mod tests {
         assert_eq!(found("rum"), None);
     }
 
-    /// Names of variables in a source file that reads the environment.
+    /// Returns the names of environment variables in a source file.
     fn read_in(source: &str) -> Vec<&str> {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         if !code.contains("env::var") {
@@ -120,24 +116,24 @@ mod tests {
             |text: &&str| text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let parts: Vec<&str> = code.split('"').collect();
         let texts = parts.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
-        // What stands for the value of an option is no variable, and what the compiler knows is none of the user.
+        // Value names of options and variables of the compiler are not variables of the user.
         let is_another_name = |before: &str| before.ends_with("value_name = ") || before.ends_with("env!(");
         texts.filter(|(before, _)| !is_another_name(before)).map(|(_, text)| text).filter(is_name).collect()
     }
 
     fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
-        for entry in std::fs::read_dir(folder).expect("the sources are there") {
-            let path = entry.expect("it can be read").path();
+        for entry in std::fs::read_dir(folder).expect("a source directory") {
+            let path = entry.expect("a readable entry").path();
             if path.is_dir() {
                 sources(&path, found);
-            } else if !path.ends_with("tests.rs") && path.extension().is_some_and(|ending| ending == "rs") {
+            } else if !path.ends_with("tests.rs") && path.extension().is_some_and(|extension| extension == "rs") {
                 found.push(std::fs::read_to_string(&path).expect("a source file is text"));
             }
         }
     }
 
     #[test]
-    fn every_variable_that_is_read_is_in_the_manual() {
+    fn the_manual_has_every_variable_that_is_read() {
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/").to_path_buf();
         let mut texts = Vec::new();
         for name in ["cli/src", "store/src", "engine/src"] {
@@ -146,7 +142,7 @@ mod tests {
         let read: Vec<&str> = texts.iter().flat_map(|text| read_in(text)).collect();
         assert!(read.contains(&"NO_COLOR") && read.contains(&"XDG_STATE_HOME"), "{read:?}");
         for name in read {
-            // The shell says where a home is; of the locale the first is told.
+            // The shell sets HOME, and the manual names LC_ALL for the whole locale.
             let known = ["HOME", "LC_CTYPE", "LANG"].contains(&name)
                 || manual::ENVIRONMENT.iter().any(|fact| fact.name == name);
             assert!(known, "{name} is read, and manual/src/facts.rs does not say what for");

@@ -1,30 +1,27 @@
-//! `fathom plan`: the volume for a load, by price.
+//! `fathom plan`: finds volumes for a load, and ranks them by price.
 //!
-//! `plan` searches and `report::plan` renders; `procedure::purchase` simulates the candidates; this module reads the need.
+//! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the need.
 
 pub(crate) mod args;
-mod ask;
+mod need;
 
 use std::time::Duration;
 
 use args::PlanOptions;
 use procedure::purchase;
-use report::ResultDocument;
-use report::ResultFormat;
+use report::{ResultDocument, ResultFormat};
 use runner::Runner;
 
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
-use crate::refusal::Refused;
 use crate::runners;
 use crate::signals::Signals;
-use runner::Refusal;
 
-/// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
+/// Plans for a need. That no volume meets it is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
-    let need = ask::read(options).map_err(|problems| Refusal::Jobs(problems).report())?;
-    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(|problem| Exit::usage(&problem))?;
-    let signals = Signals::listen()?.with_grace(Duration::ZERO);
+    let need = need::parse(options).map_err(Exit::invalid)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
+    let signals = Signals::listen(Duration::ZERO)?;
     let runner = runners::model();
     let runner: Option<&dyn Runner> = if options.no_simulation { None } else { Some(&runner) };
     let report = purchase::search(need, runner, options.seed.unwrap_or(1), &signals);

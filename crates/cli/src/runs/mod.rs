@@ -1,9 +1,10 @@
-//! `fathom runs`: the saved runs.
+//! `fathom runs`: lists, shows, imports and removes saved runs.
 
 pub(crate) mod args;
 mod saved;
 mod when;
 
+use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
 use jiff::tz::TimeZone;
 use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_runs_text};
 use store::{Entry, Filter, Reason, Retention, RunStore};
@@ -11,14 +12,12 @@ use units::Bytes;
 
 use crate::args::TextOrJson;
 use crate::exit::Exit;
-use crate::input_file;
 use crate::outputs::print_text;
 use crate::run_argument::resolve_all;
 use crate::terminal::Terminal;
-use crate::{home, retention};
-use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
+use crate::{home, input_file, retention};
 
-/// Lists, shows, removes, imports, keeps or prunes.
+/// Runs a subcommand; lists all runs without one.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
     match &options.command {
         None => list(&RunsListOptions::default()),
@@ -34,8 +33,8 @@ pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
 fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let now = jiff::Zoned::now();
     let instant = |option: &str, text: &Option<String>| {
-        let instant = text.as_deref().map(|text| when::unix_ms(text, &now).map_err(|what| format!("{option} {what}")));
-        instant.transpose().map_err(|problem| Exit::usage(&problem))
+        let parse = |text: &String| when::unix_ms(text, &now).map_err(|what| Exit::usage(format!("{option} {what}")));
+        text.as_ref().map(parse).transpose()
     };
     let filter = Filter {
         kind: options.kind.map(store::RunKind::from),
@@ -47,8 +46,8 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
         until_unix_ms: instant("--until", &options.until)?,
         text: options.text.clone(),
     };
-    let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
-    let store = home::store().map_err(|problem| Exit::environment(&problem))?;
+    let place = home::runs().map_err(Exit::environment)?;
+    let store = home::store().map_err(Exit::environment)?;
     let listing = store.map_or_else(|| Ok(store::Listing::default()), |store| store.list(&filter));
     let listing = listing.map_err(|error| failed(&error))?;
     let runs: Vec<_> = listing.entries.iter().map(|entry| saved::run(entry, now.time_zone())).collect();
@@ -60,7 +59,7 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
 }
 
 fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
-    let resolved = resolve_all(&options.run).map_err(|problem| Exit::usage(&problem))?;
+    let resolved = resolve_all(&options.run).map_err(Exit::usage)?;
     let (zone, style) = (TimeZone::system(), Terminal::stdout().style());
     let details: Vec<_> = resolved.iter().map(|one| saved::details(one, &zone)).collect();
     let text = |(one, details)| run_details_text(details, &saved::results(one, style), style);
@@ -71,13 +70,13 @@ fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
 }
 
 fn remove(words: &[String]) -> Result<Exit, Exit> {
-    let store = existing()?;
-    let ids = store.remove(&named(&store, words)?).map_err(|errors| all_failed(&errors))?;
+    let store = existing_store()?;
+    let ids = store.remove(&expand_series(&store, words)?).map_err(|errors| all_failed(&errors))?;
     Ok(print_text(&ids.iter().map(|id| format!("removed {id}\n")).collect::<String>()))
 }
 
 fn import(options: &ImportOptions) -> Result<Exit, Exit> {
-    let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
+    let place = home::runs().map_err(Exit::environment)?;
     let store = RunStore::open(place).map_err(|error| failed(&error))?;
     let mut worst = Exit::Good;
     for path in &options.files {
@@ -90,7 +89,7 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
                 continue;
             }
         };
-        for number in numbers(&name, &bytes, number) {
+        for number in run_numbers(&name, &bytes, number) {
             let which = number.map_or_else(|| name.clone(), |number| format!("{name}#{number}"));
             let imported = store.import(&name, &bytes, number, device::unix_ms()).map_err(|error| failed(&error));
             worst = worst.max(match imported {
@@ -102,8 +101,8 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
     Ok(worst)
 }
 
-/// Which runs of an input to import: the one that is chosen, or each of several.
-fn numbers(name: &str, bytes: &[u8], chosen: Option<usize>) -> Vec<Option<usize>> {
+/// Returns the numbers of the runs to import: the chosen one, or all of several. `None` is the only run of an input.
+fn run_numbers(name: &str, bytes: &[u8], chosen: Option<usize>) -> Vec<Option<usize>> {
     let count = record::read_inputs(name, bytes).map_or(1, |parts| parts.parts.len());
     match chosen {
         None if count > 1 => (1..=count).map(Some).collect(),
@@ -112,9 +111,9 @@ fn numbers(name: &str, bytes: &[u8], chosen: Option<usize>) -> Vec<Option<usize>
 }
 
 fn keep(options: &KeepOptions) -> Result<Exit, Exit> {
-    let store = existing()?;
+    let store = existing_store()?;
     let mut ids = Vec::new();
-    for word in named(&store, &options.named.runs)? {
+    for word in expand_series(&store, &options.named.runs)? {
         ids.push(store.resolve(&word).map_err(|error| failed(&error))?);
     }
     for id in &ids {
@@ -125,14 +124,14 @@ fn keep(options: &KeepOptions) -> Result<Exit, Exit> {
 }
 
 fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
-    let wanted = retention_of(options).map_err(|problem| Exit::usage(&problem))?;
-    let Some(store) = home::store().map_err(|problem| Exit::environment(&problem))? else {
+    let retention = retention_of(options).map_err(Exit::usage)?;
+    let Some(store) = home::store().map_err(Exit::environment)? else {
         return Ok(print_text("nothing to remove\n"));
     };
-    let surplus = store.surplus(wanted, device::unix_ms()).map_err(|error| failed(&error))?;
+    let surplus = store.surplus(retention, device::unix_ms()).map_err(|error| failed(&error))?;
     let removed = match options.dry_run {
         true => surplus.iter().map(|entry| entry.id.clone()).collect(),
-        false => store.retain(wanted, device::unix_ms()).map_err(|error| failed(&error))?,
+        false => store.retain(retention, device::unix_ms()).map_err(|error| failed(&error))?,
     };
     let bytes = surplus.iter().filter(|entry| removed.contains(&entry.id)).map(Entry::bytes).sum();
     let what = if options.dry_run { "would be removed" } else { "removed" };
@@ -141,29 +140,29 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
     Ok(print_text(&format!("{lines}{} {noun} {what}, {}\n", removed.len(), Bytes::new(bytes))))
 }
 
-/// Retention by options; without options, by the environment.
+/// Returns the retention of the options; without options, that of the environment.
 fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
-    let read = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
+    let limit = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
         let unknown = |text: &String| format!("{option} {text}: unreadable value\nhelp: write {example}");
         text.as_ref().map(|text| parse(text).ok_or_else(|| unknown(text))).transpose()
     };
-    let max_age_ms = read("--older-than", &options.older_than, store::age_ms, "a time such as 90d or 12h")?;
-    let max_bytes = read("--larger-than", &options.larger_than, store::size_bytes, "a size such as 1GiB or 500MB")?;
+    let max_age_ms = limit("--older-than", &options.older_than, store::age_ms, "a time such as 90d or 12h")?;
+    let max_bytes = limit("--larger-than", &options.larger_than, store::size_bytes, "a size such as 1GiB or 500MB")?;
     match (max_age_ms, max_bytes) {
         (None, None) => retention::from_environment(),
         _ => Ok(Retention { max_age_ms, max_bytes, latest: 0 }),
     }
 }
 
-/// The store, where there must be one.
-fn existing() -> Result<RunStore, Exit> {
-    let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
-    let store = home::store().map_err(|problem| Exit::environment(&problem))?;
-    store.ok_or_else(|| Exit::usage(&format!("no run is saved in {}", place.display())))
+/// Opens the store. Fails if no run was ever saved.
+fn existing_store() -> Result<RunStore, Exit> {
+    let place = home::runs().map_err(Exit::environment)?;
+    let store = home::store().map_err(Exit::environment)?;
+    store.ok_or_else(|| Exit::usage(format!("no run is saved in {}", place.display())))
 }
 
-/// Words for runs; series as all of their runs.
-fn named(store: &RunStore, words: &[String]) -> Result<Vec<String>, Exit> {
+/// Replaces the names of series by the IDs of all their runs.
+fn expand_series(store: &RunStore, words: &[String]) -> Result<Vec<String>, Exit> {
     let mut all = Vec::new();
     for word in words {
         let series = store.series(word).map_err(|error| failed(&error))?;
@@ -178,8 +177,8 @@ fn named(store: &RunStore, words: &[String]) -> Result<Vec<String>, Exit> {
 fn failed(error: &store::Error) -> Exit {
     let text = error.to_string();
     match error.reason {
-        Reason::Unknown(_) | Reason::Ambiguous { .. } | Reason::Foreign(_) | Reason::Refused(_) => Exit::usage(&text),
-        _ => Exit::environment(&text),
+        Reason::Unknown(_) | Reason::Ambiguous { .. } | Reason::Foreign(_) | Reason::Refused(_) => Exit::usage(text),
+        _ => Exit::environment(text),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Saved runs as the plain data that `report` prints.
+//! Converts saved runs to the data that `report` prints.
 
 use jiff::tz::TimeZone;
 use record::EnvironmentRecord;
@@ -10,7 +10,7 @@ use super::when;
 use crate::run_argument::ResolvedRun;
 use crate::save;
 
-/// Returns an entry of the store with its local time.
+/// Converts an entry of the store.
 pub(super) fn run<'a>(entry: &'a Entry, zone: &TimeZone) -> SavedRun<'a, Entry> {
     SavedRun {
         manifest: entry,
@@ -40,9 +40,9 @@ pub(super) fn skipped(listing: &Listing) -> Vec<SkippedRun> {
     listing.skipped.iter().map(skipped).collect()
 }
 
-/// Returns a run with everything saved beside its record.
+/// Converts a run and the files saved beside its record.
 pub(super) fn details<'a>(resolved: &'a ResolvedRun, zone: &TimeZone) -> RunDetails<'a, Entry> {
-    let saved = resolved.kept.as_ref();
+    let saved = resolved.loaded.as_ref();
     let environment = saved.and_then(|saved| saved.environment().ok());
     RunDetails {
         run: &resolved.run,
@@ -52,9 +52,9 @@ pub(super) fn details<'a>(resolved: &'a ResolvedRun, zone: &TimeZone) -> RunDeta
     }
 }
 
-/// Returns the text that a sweep, a grid or a suite printed, and the results of any other run.
+/// Returns the saved text of a sweep, a grid or a suite, and the results of any other run.
 pub(super) fn results(resolved: &ResolvedRun, style: SheetStyle) -> String {
     let printed = |saved: &Loaded| String::from_utf8(saved.file(save::TEXT).ok()?).ok();
     let results = || report::text(&resolved.run, &analyse::analyse(&resolved.run), style);
-    resolved.kept.as_ref().and_then(printed).unwrap_or_else(results)
+    resolved.loaded.as_ref().and_then(printed).unwrap_or_else(results)
 }

@@ -4,8 +4,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Parses `2026-11-21`, `2026-11-21T20:53` or `2026-11-21 20:53:04` in local time, or `7d` ago, as milliseconds since
-/// 1970.
+/// Parses a local date or time (`2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04`) or an age (`7d`) to milliseconds
+/// since 1970.
 pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
     let unknown = || {
         format!(
@@ -24,7 +24,7 @@ pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
     u64::try_from(zoned.timestamp().as_millisecond()).map_err(|_| unknown())
 }
 
-/// Returns by how many seconds local time is ahead of UTC at an instant; `None` where that is out of range.
+/// Returns the offset of local time from UTC at an instant, in seconds; `None` if the instant is out of range.
 pub(super) fn utc_offset_s(unix_ms: u64, zone: &TimeZone) -> Option<i32> {
     let instant = Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
     Some(zone.to_offset(instant).seconds())
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_times_and_ages_are_instants() {
+    fn dates_times_and_ages_are_parsed() {
         let now: Zoned = "2026-11-21T20:53:04+01:00[+01:00]".parse().unwrap();
         let hour_ms = 3_600_000;
         let midnight = unix_ms("2026-11-21", &now).unwrap();

@@ -148,7 +148,7 @@ pub(crate) struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// What is asked for, without what concerns this process alone.
+    /// Returns the options of the server, without those of this process.
     pub(super) fn request(&self, seed: u64) -> serve::ServeRequest {
         serve::ServeRequest {
             volume: self.volume.clone(),

@@ -1,6 +1,6 @@
-//! `fathom serve`: a modelled volume as a disk that any program can use, over NBD.
+//! `fathom serve`: serves modelled volumes as disks, over NBD.
 //!
-//! The server runs on this thread; a supervisor on another waits for signals and for the command of `--run`.
+//! The server runs on the main thread. A supervisor thread waits for signals and for the command of `--run`.
 
 pub(crate) mod args;
 mod control;
@@ -10,27 +10,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use args::{ServeCommand, ServeFormat, ServeOptions};
 use engine::describe;
+use live::EventLog;
 use report::ResultFormat;
 use report::serve::ServerStats;
-use serve::document;
-use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog};
+use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog, document};
+use supervisor::ServerSupervisor;
 
 use crate::args::ProgressStyle;
-use crate::diagnostics;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_and_print, printed};
-use crate::refusal::Refused;
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
-use crate::{home, input, runners, shutdown};
-use args::{ServeCommand, ServeFormat, ServeOptions};
-use live::EventLog;
-use runner::Refusal;
-use supervisor::ServerSupervisor;
+use crate::{diagnostics, home, input, runners, shutdown};
 
-/// Serves until it is stopped, or asks or changes a server that does.
+/// Serves until a signal, or queries, changes or cleans up after other servers.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     let directory =
         RuntimeDirectory::new(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from), &std::env::temp_dir());
@@ -41,86 +37,84 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
         return Ok(control::command(options));
     }
     let Some(address) = &options.stats else { return run(options, &directory) };
-    let served = serve::read_statistics(address, &directory).map_err(|problem| Exit::environment(&problem))?;
+    let served = serve::read_statistics(address, &directory).map_err(Exit::environment)?;
     Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ServeFormat::Text))))
 }
 
-/// The system's refusal of something.
-fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
-    move |error| Exit::environment(&format!("{what}: {}", describe(&error)))
+/// Returns a function that reports a system error.
+fn failure(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
+    move |error| Exit::environment(format!("{what}: {}", describe(&error)))
 }
 
 const FILES: HostFiles =
     HostFiles { read_certificate: |path| input::read(path, input::SMALL), read_volume: runners::read_volumes };
 
-/// Reads, checks, serves, reports.
+/// Checks the options, serves until a signal or the end of the command, and reports statistics.
 fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exit> {
     let request = options.request(options.seed.unwrap_or_else(|| runners::seed_for_many(false)));
-    let question = ServeQuestion::read(&request, &FILES).map_err(|problems| Refusal::Jobs(problems).report())?;
+    let question = ServeQuestion::read(&request, &FILES).map_err(Exit::invalid)?;
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
-    let dangers = serve::dangers(&request, &question, &gate);
-    if !dangers.is_empty() {
-        return Err(Refusal::Words(dangers).report());
+    let refusals = serve::dangers(&request, &question, &gate);
+    if !refusals.is_empty() {
+        return Err(Exit::usage(refusals.join("\n")));
     }
-    let opened = Output::open(&options.output, ResultFormat::OF_SERVER);
-    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).report())?;
-    let signals = Signals::listen()?.with_grace(GRACE);
-    let mut prepared =
-        PreparedServer::set(&request, &question, &gate, directory).map_err(|problem| Exit::environment(&problem))?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_SERVER).map_err(Exit::usage)?;
+    let signals = Signals::listen(GRACE)?;
+    let mut prepared = PreparedServer::set(&request, &question, &gate, directory).map_err(Exit::environment)?;
     let view = prepared.view();
-    prepared.tell_others(&view).map_err(cannot("cannot start a thread"))?;
-    prepared.be_controlled(&question, &view, &FILES).map_err(cannot("cannot start a thread"))?;
+    prepared.tell_others(&view).map_err(failure("cannot start a thread"))?;
+    prepared.be_controlled(&question, &view, &FILES).map_err(failure("cannot start a thread"))?;
     let opening = prepared.opening(options.run.clone());
     let display = Display::new(progress(options), EventLog::none());
     let log = TurnedAwayLog::new(prepared.connections_most());
     let supervisor =
         ServerSupervisor { signals: signals.clone(), stopper: prepared.stopper(), view: view.clone(), display, log };
-    let supervisor = supervisor.begin(opening).map_err(cannot("cannot start a thread"))?;
+    let supervisor = supervisor.start(opening).map_err(failure("cannot start a thread"))?;
     let run = move || {
-        shutdown::panic_if_asked("server");
+        shutdown::panic_if_requested("server");
         prepared.run()
     };
     let done = catch_unwind(AssertUnwindSafe(run));
-    let exit = supervisor.end();
+    let exit = supervisor.join();
     signals.conclude();
     match done {
         Ok(done) => {
-            let snapshot = done.map_err(cannot("the server cannot go on"))?;
+            let snapshot = done.map_err(failure("the server cannot go on"))?;
             Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
         }
-        // What it had published last; its devices are gone by now.
+        // After a panic: the statistics it published last. Its devices are removed already.
         Err(_) => Ok(conclude(options, &view.served(), &mut files, Exit::Environment)),
     }
 }
 
-/// Removes what servers have left that ended without doing so themselves.
+/// Removes devices and files of servers that were killed.
 fn clean(directory: &RuntimeDirectory) -> Exit {
     let cleaned = serve::clean(directory);
     let mut text: String = cleaned.removed.iter().map(|what| format!("removed {what}\n")).collect();
     if cleaned.removed.is_empty() && cleaned.errors.is_empty() {
         text = "nothing is left of servers that have ended\n".to_owned();
     }
-    let said = outputs::print_text(&text);
+    let printed = outputs::print_text(&text);
     cleaned.errors.iter().for_each(|error| diagnostics::error(error));
-    if cleaned.errors.is_empty() { said } else { Exit::Environment }
+    if cleaned.errors.is_empty() { printed } else { Exit::Environment }
 }
 
-/// Maximum time for a server to end: command, devices and requests in flight have five seconds each.
+/// Maximum time for a server to end: five seconds each for the command, devices and requests in flight.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// Progress style: off where a command writes to the terminal.
+/// Returns the progress style: off if a command writes to the terminal.
 fn progress(options: &ServeOptions) -> ProgressStyle {
     if options.run.is_some() && options.progress == ProgressStyle::Auto { ProgressStyle::Off } else { options.progress }
 }
 
-/// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.
+/// Reports statistics: on standard output or, if that belongs to the command of `--run` and no format is given, on
+/// standard error.
 fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
-    let of_command = options.format.is_none() && options.run.is_some();
+    let on_stderr = options.format.is_none() && options.run.is_some();
     let result = document(served);
-    let wanted = || printed(result, options.format.unwrap_or(ServeFormat::Text));
-    let output = if of_command { String::new() } else { wanted() };
-    let delivered = deliver_and_print(files, &output, result);
-    if of_command {
+    let text = printed(result, options.format.unwrap_or(ServeFormat::Text));
+    let delivered = deliver_and_print(files, if on_stderr { "" } else { &text }, result);
+    if on_stderr {
         write_stderr(&printed(result, ServeFormat::Text));
     }
     match (exit, delivered) {

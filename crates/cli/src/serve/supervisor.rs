@@ -1,4 +1,4 @@
-//! The thread beside the server: signals, the command of `--run`, progress.
+//! The supervisor thread of a server: signals, the command of `--run`, progress.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -8,6 +8,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nbd::server::Stopper;
+use procedure::ProcedureObserver;
+use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
 use units::{Bytes, count, significant};
 
 use crate::diagnostics;
@@ -15,9 +17,8 @@ use crate::display::Display;
 use crate::exit::Exit;
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
-use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
 
-/// Waits for the reasons to stop a server, on a thread of its own.
+/// Runs on a thread of its own and stops the server on a signal or when its command ends.
 pub(super) struct ServerSupervisor {
     pub(super) signals: Signals,
     pub(super) stopper: Stopper,
@@ -26,37 +27,34 @@ pub(super) struct ServerSupervisor {
     pub(super) log: TurnedAwayLog,
 }
 
-/// A supervisor whose thread runs.
+/// A started supervisor.
 pub(super) struct RunningSupervisor {
     thread: JoinHandle<Exit>,
-    over: Arc<AtomicBool>,
+    server_ended: Arc<AtomicBool>,
 }
 
-/// Polling interval of reasons to stop.
-const EVERY: Duration = Duration::from_millis(20);
+/// Polling interval of signals and of the command.
+const POLL_EVERY: Duration = Duration::from_millis(20);
 /// Interval of progress.
 const SHOW_EVERY: Duration = Duration::from_secs(1);
 
 impl ServerSupervisor {
-    /// Opens the server, which is about to be at work, to its users, and begins to watch.
-    ///
-    /// # Errors
-    /// Where the kernel gives no thread.
-    pub(super) fn begin(self, opening: Opening) -> std::io::Result<RunningSupervisor> {
-        let over = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&over);
-        let thread =
-            std::thread::Builder::new().name("supervisor".into()).spawn(move || self.attend(opening, &seen))?;
-        Ok(RunningSupervisor { thread, over })
+    /// Starts the thread. Fails if the kernel refuses it.
+    pub(super) fn start(self, opening: Opening) -> std::io::Result<RunningSupervisor> {
+        let server_ended = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&server_ended);
+        let thread = std::thread::Builder::new().name("supervisor".into());
+        let thread = thread.spawn(move || self.supervise(opening, &ended))?;
+        Ok(RunningSupervisor { thread, server_ended })
     }
 
-    /// Opens the server, watches, and closes it. Returns the code with which the program ends.
-    fn attend(mut self, opening: Opening, over: &AtomicBool) -> Exit {
+    /// Creates the devices, starts the command, waits, and tears both down. Returns the exit status of the program.
+    fn supervise(mut self, opening: Opening, server_ended: &AtomicBool) -> Exit {
         let exit = match opening.open(&write_stderr) {
-            Err(problem) => Exit::environment(&problem),
+            Err(problem) => Exit::environment(problem),
             Ok(OpenedServer { devices, mut child }) => {
-                let exit = self.watch(&mut child, over);
-                // What was written through them is written to the server now.
+                let exit = self.wait(&mut child, server_ended);
+                // Tearing devices down flushes their writes to the server.
                 let left = devices.tear_down();
                 left.iter().for_each(|left| diagnostics::error(left));
                 let is_good = exit == Exit::Good || exit == Exit::Command(0);
@@ -68,14 +66,14 @@ impl ServerSupervisor {
         exit
     }
 
-    /// Watches until the server has to stop or has stopped.
-    fn watch(&mut self, child: &mut Option<RunningChild>, over: &AtomicBool) -> Exit {
+    /// Waits for the end of the command, a signal or the end of the server, and shows progress.
+    fn wait(&mut self, child: &mut Option<RunningChild>, server_ended: &AtomicBool) -> Exit {
         let mut shown = Instant::now();
         loop {
             if let Some(status) = child.as_mut().and_then(RunningChild::ended) {
                 return exit_of(status);
             }
-            if self.signals.end().is_some() || over.load(Ordering::Acquire) {
+            if self.signals.end().is_some() || server_ended.load(Ordering::Acquire) {
                 let status = child.as_mut().and_then(|child| child.stop(&self.signals));
                 return status.map_or(Exit::Good, exit_of);
             }
@@ -83,7 +81,7 @@ impl ServerSupervisor {
                 shown = Instant::now();
                 self.show();
             }
-            std::thread::sleep(EVERY);
+            std::thread::sleep(POLL_EVERY);
         }
     }
 
@@ -103,14 +101,14 @@ impl ServerSupervisor {
 }
 
 impl RunningSupervisor {
-    /// The server has stopped. Returns the code with which the program ends.
-    pub(super) fn end(self) -> Exit {
-        self.over.store(true, Ordering::Release);
+    /// Waits for the thread after the server has stopped. Returns the exit status of the program.
+    pub(super) fn join(self) -> Exit {
+        self.server_ended.store(true, Ordering::Release);
         self.thread.join().unwrap_or(Exit::Environment)
     }
 }
 
-/// The exit code of a program that ran a command: the command's, as shells have it.
+/// Returns the exit status of a command as that of the program, as shells do.
 fn exit_of(status: ExitStatus) -> Exit {
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(u8::MAX)),

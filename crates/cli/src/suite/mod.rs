@@ -1,46 +1,40 @@
-//! `fathom suite`: published benchmark procedures.
+//! `fathom suite`: runs published benchmark procedures.
 //!
-//! A procedure is data (`suites/*.toml`); each of its steps is a run or a simulation like any other.
+//! A procedure is data (`suites/*.toml`); each of its steps is an ordinary run or simulation.
 
 pub(crate) mod args;
 mod state_file;
 
 use std::path::PathBuf;
 
-use procedure::ProcedureHost;
+use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use live::EventLog;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
+use procedure::{ProcedureHost, ProcedureObserver};
 use record::{Note, Run};
-use report::Event;
-use report::ResultDocument;
-use report::ResultFormat;
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
-use runner::{RunControl, Seeds};
+use report::{Event, ResultDocument, ResultFormat};
+use runner::{Refusal, RunControl, Seeds};
+use state_file::SuiteLock;
 use store::RunKind;
 
 use crate::args::PageFormat;
-use crate::argv;
 use crate::display::Display;
 use crate::exit::Exit;
-use crate::home;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
-use crate::refusal::Refused;
-use crate::runners;
 use crate::save::{self, RunToSave};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
-use live::EventLog;
-use runner::Refusal;
-use state_file::SuiteLock;
+use crate::{argv, home, runners};
 
 /// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
     match &options.command {
         SuiteCommand::List(options) => Ok(list(options.format)),
         SuiteCommand::Show(options) => {
-            let suite = suite::find(&options.name, read_suite).map_err(|problems| Refusal::Jobs(problems).report())?;
+            let suite = suite::find(&options.name, read_suite).map_err(Exit::invalid)?;
             Ok(show(&suite, options.format))
         }
         SuiteCommand::Run(options) => execute(options, words),
@@ -68,25 +62,25 @@ fn show(suite: &Suite, format: PageFormat) -> Exit {
     })
 }
 
-/// Checks everything, resumes an interrupted run, and reports the result.
+/// Checks all steps, runs those not yet done, and saves and reports the result.
 fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let source = LocalSource::default();
     let gate = options.common.gate();
     let runner = |place| runners::runner(place, &gate);
     let host = runners::procedure_host(&source, &runner);
-    let question = read(options, host).map_err(Refusal::report)?;
+    let question = parse(options, host).map_err(Exit::refused)?;
     let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
     let checked = suite::check_all(&question, Seeds::fixed(seed));
     if options.common.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
-    let OpenedSuite { path, kept, mut files, observers, _lock } = opened.map_err(Refusal::report)?;
-    let signals = Signals::listen()?.with_grace(options.common.grace);
-    let state = kept.unwrap_or_else(|| SuiteState::new(&question, seed));
+    let OpenedSuite { path, saved, mut files, observers, _lock } = opened.map_err(Exit::refused)?;
+    let signals = Signals::listen(options.common.grace)?;
+    let state = saved.unwrap_or_else(|| SuiteState::new(&question, seed));
     let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
-    let began = device::unix_ms();
-    display.record_event(&Event::Start { unix_ms: began, command_line: argv::command_line(words) });
+    let started_unix_ms = device::unix_ms();
+    display.event(&Event::Start { unix_ms: started_unix_ms, command_line: argv::command_line(words) });
     if state.done() > 0 {
         display.show_status(&format!("going on: {} steps were done before", state.done()));
     }
@@ -104,23 +98,26 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     display.close();
     signals.conclude();
     let document = suite::document(&question, &state, argv::command_line(words), ended == SuiteEnd::Finished);
-    let pending_save =
-        options.common.records().then(|| to_save(&document, parts, &state, &mut display, (words, began)));
-    let pending_save =
-        pending_save.map(|to_save| RunToSave { attached: attached(&question, &document), ..to_save }.keep());
-    let (exit, written) = conclude(options, &document, &mut files);
+    let pending_save = options.common.saves_run().then(|| {
+        let to_save = to_save(&document, parts, &state, &mut display, (words, started_unix_ms));
+        let suite_file = ("suite.toml", question.suite().toml().to_owned());
+        let text = (save::TEXT, report::suite::text(&document, IN_FILES));
+        let document = (save::SUITE, report::suite::json(&document));
+        RunToSave { attached: vec![document, text, suite_file], ..to_save }.start()
+    });
+    let (exit, is_written) = conclude(options, &document, &mut files);
     state.kept = save::report_saved(pending_save).or(state.kept);
     match ended {
-        SuiteEnd::Unkept(problem) => Ok(Exit::environment(&problem)),
+        SuiteEnd::Unkept(problem) => Ok(Exit::environment(problem)),
         SuiteEnd::Signal | SuiteEnd::Stuck => {
-            // So that the record of the rest can be completed by that of the beginning.
+            // Saves the ID of this record, so that the record of the remaining steps can include it.
             let _ = state_file::save(&state, &path);
             write_stderr(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
         SuiteEnd::Finished => {
-            // The next run of the same command is a new one. A file that stays is only in its way.
-            if written {
+            // Without its state, the same command starts anew. A failure to remove the file is not reported.
+            if is_written {
                 let _ = std::fs::remove_file(&path);
             }
             Ok(exit)
@@ -133,7 +130,7 @@ fn read_suite(path: &str) -> Result<String, String> {
     runners::read_text(path, "suite")
 }
 
-fn read<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQuestion<'a>, Refusal> {
+fn parse<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQuestion<'a>, Refusal> {
     let suite = suite::find(&options.name, read_suite).map_err(Refusal::Jobs)?;
     let request = SuiteRequest {
         target: options.target.clone(),
@@ -145,11 +142,12 @@ fn read<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQ
     SuiteQuestion::read(&request, suite, host)
 }
 
-/// Outputs of a suite run, opened before it begins.
+/// Resources of a suite run, opened before its first step.
 struct OpenedSuite {
-    /// Where what is done is kept, and what was kept there.
+    /// Path of the state file.
     path: PathBuf,
-    kept: Option<SuiteState>,
+    /// State of an interrupted run.
+    saved: Option<SuiteState>,
     files: Vec<Output>,
     observers: RequestedObservers,
     _lock: SuiteLock,
@@ -157,58 +155,58 @@ struct OpenedSuite {
 
 fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<OpenedSuite, Refusal> {
     let refused = |problem| Refusal::Words(vec![problem]);
-    let usual = || state_file::usual_path(question).map_err(Refusal::Host);
-    let path = options.state.clone().map_or_else(usual, Ok)?;
-    let lock = SuiteLock::take(&path).map_err(refused)?;
-    let kept =
+    let default = || state_file::default_path(question).map_err(Refusal::Host);
+    let path = options.state.clone().map_or_else(default, Ok)?;
+    let lock = SuiteLock::acquire(&path).map_err(refused)?;
+    let saved =
         if options.restart { None } else { state_file::load(&path, question, options.common.seed).map_err(refused)? };
     let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
     let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(refused)?;
-    Ok(OpenedSuite { path, kept, files, observers, _lock: lock })
+    Ok(OpenedSuite { path, saved, files, observers, _lock: lock })
 }
 
-/// The last line of every dry run; of many steps it stands once.
+/// Last line of every dry run, printed once for all steps.
 const TOUCHED: &str = "nothing was touched";
 
 /// Prints what a suite run would do.
 fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>) -> Exit {
     if let Err(refusal @ Refusal::Jobs(_)) = checked {
-        return refusal.report();
+        return Exit::refused(refusal);
     }
     let mut text = question.suite().procedure().preview(&question.targets());
     match suite::described(question, Seeds::fixed(seed)) {
         Ok(steps) => {
-            for (name, told) in steps {
-                let told: String =
-                    told.lines().filter(|line| *line != TOUCHED).map(|line| format!("  {line}\n")).collect();
-                text.push_str(&format!("\n{name}\n{told}"));
+            for (name, preview) in steps {
+                let lines = preview.lines().filter(|line| *line != TOUCHED);
+                let preview: String = lines.map(|line| format!("  {line}\n")).collect();
+                text.push_str(&format!("\n{name}\n{preview}"));
             }
         }
-        Err(refusal) => return refusal.report(),
+        Err(refusal) => return Exit::refused(refusal),
     }
     text.push_str(&format!("\n{TOUCHED}\n"));
     match (outputs::print_text(&text), checked) {
-        (_, Err(refusal)) => refusal.report(),
-        (said, Ok(())) => said,
+        (_, Err(refusal)) => Exit::refused(refusal),
+        (exit, Ok(())) => exit,
     }
 }
 
-/// Data of a suite to be saved: steps of this command, behind those of an earlier one.
+/// Returns the record to save, without attached files: this command's steps after those of an interrupted run.
 fn to_save(
     document: &SuiteDocument,
     parts: Vec<(String, Run)>,
     state: &SuiteState,
     display: &mut Display,
-    (words, began_unix_ms): (&[String], u64),
+    (words, started_unix_ms): (&[String], u64),
 ) -> RunToSave {
     let done_now = parts.len();
     let mut run = save::of_parts(parts, words, Some(document.seed));
     let earlier = state.kept.as_deref().and_then(|id| home::store().ok()??.load(id).ok());
-    let is_whole = earlier.is_some() || done_now >= state.done();
+    let is_complete = earlier.is_some() || done_now >= state.done();
     if let Some(earlier) = earlier {
         run = Run { command_line: run.command_line.clone(), seed: run.seed, ..earlier.run.then(run) };
     }
-    if !is_whole {
+    if !is_complete {
         let text = "steps that were done by an earlier command are in suite.json alone";
         run.notes.push(Note { job: None, text: text.to_owned() });
     }
@@ -217,21 +215,13 @@ fn to_save(
         true if has_failed(document) => record::RunOutcome::Failed,
         true => record::RunOutcome::Completed,
     };
-    display.record_event(&Event::end(&run));
-    let told = outcomes(document).flat_map(SuiteOutcome::findings).max_by_key(|told| told.severity);
+    display.event(&Event::end(&run));
+    let gravest = outcomes(document).flat_map(SuiteOutcome::findings).max_by_key(|finding| finding.severity);
     RunToSave {
         events: display.take_events(),
-        verdict: told.map(|told| told.code.clone()),
-        ..RunToSave::of(RunKind::Suite, &document.suite, run, began_unix_ms)
+        verdict: gravest.map(|finding| finding.code.clone()),
+        ..RunToSave::of(RunKind::Suite, &document.suite, run, started_unix_ms)
     }
-}
-
-fn attached(question: &SuiteQuestion<'_>, document: &SuiteDocument) -> Vec<(&'static str, String)> {
-    vec![
-        (save::SUITE, report::suite::json(document)),
-        (save::TEXT, report::suite::text(document, IN_FILES)),
-        ("suite.toml", question.suite().toml().to_owned()),
-    ]
 }
 
 fn outcomes(document: &SuiteDocument) -> impl Iterator<Item = &SuiteOutcome> {
@@ -242,7 +232,7 @@ fn has_failed(document: &SuiteDocument) -> bool {
     outcomes(document).any(|outcome| matches!(outcome, SuiteOutcome::Failed(_)))
 }
 
-/// Writes the results and says how it all ended, and whether all of them are written.
+/// Writes the results. Returns the exit status, and whether all results are written.
 fn conclude(options: &SuiteRunOptions, document: &SuiteDocument, files: &mut [Output]) -> (Exit, bool) {
     let delivered = outputs::deliver_as(files, ResultDocument::Suite(document), options.format);
     let exit = match delivered {

@@ -1,4 +1,4 @@
-//! The file in which a suite saves what is done.
+//! State file of a suite, with the finished steps.
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -8,11 +8,7 @@ use engine::describe;
 use engine::gate::{Existing, create_output};
 use procedure::suite::{SuiteQuestion, SuiteState, hash};
 
-/// Returns what is saved at a path, if anything is.
-///
-/// # Errors
-///
-/// What cannot be read, or is of another run.
+/// Loads the state at a path, if there is one. Fails if it is unreadable or belongs to another run.
 pub(super) fn load(path: &Path, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Option<SuiteState>, String> {
     match crate::input::read_text(path, crate::input::STATE) {
         Ok(text) => SuiteState::parse(&path.display().to_string(), &text, question, seed).map(Some),
@@ -25,20 +21,16 @@ pub(super) fn load(path: &Path, question: &SuiteQuestion<'_>, seed: Option<u64>)
     }
 }
 
-/// Replaces what was kept, all at once: a reader sees the whole of one or the other.
-///
-/// # Errors
-///
-/// The system's refusal.
+/// Replaces the state atomically: a reader sees the old or the new one.
 pub(super) fn save(state: &SuiteState, path: &Path) -> Result<(), String> {
-    let beside = beside(path, "new");
+    let new = hidden_sibling(path, "new");
     let text = state.to_json();
     let write = || {
-        let mut file = create_output(&beside, Existing::Replace)?;
+        let mut file = create_output(&new, Existing::Replace)?;
         file.write_all(text.as_bytes())?;
         file.write_all(b"\n")?;
         file.sync_all()?;
-        std::fs::rename(&beside, path)
+        std::fs::rename(&new, path)
     };
     write().map_err(|error| {
         format!(
@@ -49,20 +41,16 @@ pub(super) fn save(state: &SuiteState, path: &Path) -> Result<(), String> {
     })
 }
 
-/// Keeps others from the same state for as long as this lives.
+/// Exclusive lock of a state, held until dropped.
 pub(super) struct SuiteLock {
     path: PathBuf,
     _file: File,
 }
 
 impl SuiteLock {
-    /// Takes the state at a path.
-    ///
-    /// # Errors
-    ///
-    /// Another process has it, or the system refuses.
-    pub(super) fn take(state: &Path) -> Result<Self, String> {
-        let path = beside(state, "lock");
+    /// Locks the state at a path. Fails if another process holds the lock.
+    pub(super) fn acquire(state: &Path) -> Result<Self, String> {
+        let path = hidden_sibling(state, "lock");
         let cannot = |error: &std::io::Error| {
             format!(
                 "the state {} cannot be locked: {}\nhelp: give another file with --state",
@@ -70,8 +58,7 @@ impl SuiteLock {
                 describe(error)
             )
         };
-        let file = create_output(&path, Existing::Replace);
-        let file = file.map_err(|denied| cannot(&denied.into()))?;
+        let file = create_output(&path, Existing::Replace).map_err(|denied| cannot(&denied.into()))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => Err(format!(
@@ -90,20 +77,16 @@ impl Drop for SuiteLock {
     }
 }
 
-/// A hidden file beside a state.
-fn beside(state: &Path, ending: &str) -> PathBuf {
+/// Returns the path of a hidden file beside a state.
+fn hidden_sibling(state: &Path, extension: &str) -> PathBuf {
     let name = state.file_name().map_or_else(|| "state".into(), |name| name.to_string_lossy().into_owned());
-    state.with_file_name(format!(".{name}.{ending}"))
+    state.with_file_name(format!(".{name}.{extension}"))
 }
 
-/// The default place of the state of a run: one file for each suite, target and volume.
-///
-/// # Errors
-///
-/// Where there is no home for it.
-pub(super) fn usual_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, String> {
+/// Returns the default path of a state: one file for each suite, target and volume.
+pub(super) fn default_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, String> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    // As the XDG base directory specification says, what is not absolute counts for nothing.
+    // The XDG base directory specification ignores relative paths.
     let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
     let base = base.or_else(|| set("HOME").map(|home| home.join(".local/state")));
     let Some(base) = base else {
@@ -117,11 +100,11 @@ pub(super) fn usual_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, String
         format!("the directory {} cannot be made: {}\nhelp: give --state FILE", directory.display(), describe(&error))
     })?;
     let target = question.target_path().unwrap_or_default();
-    let of = hash(&format!("{target}\n{}", question.volume().unwrap_or_default()));
-    Ok(directory.join(format!("{}-{:08x}.json", question.suite().name(), of as u32)))
+    let hash = hash(&format!("{target}\n{}", question.volume().unwrap_or_default()));
+    Ok(directory.join(format!("{}-{:08x}.json", question.suite().name(), hash as u32)))
 }
 
-/// Returns a path from the root on.
+/// Returns an absolute path.
 pub(super) fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }

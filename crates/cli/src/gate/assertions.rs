@@ -1,24 +1,24 @@
-//! Assertions from the command line and from files.
+//! Parses assertions from the command line and from files.
 
 use std::path::Path;
 
 use analyse::gate::{Assertion, AssertionError};
+use engine::describe;
 use job::{Diagnostic, Place};
+use runner::problems::place_in_option;
 use units::printable;
 
 use super::args::GateOptions;
 use crate::input;
-use engine::describe;
-use runner::problems::place_in_option;
 
-/// An expectation as it was written.
+/// An assertion and its text.
 pub(super) struct AssertionText {
     pub(super) text: String,
-    pub(super) expectation: Assertion,
+    pub(super) assertion: Assertion,
 }
 
-/// All expectations, or all that is wrong with them.
-pub(super) fn expectations(options: &GateOptions) -> Result<Vec<AssertionText>, Vec<Diagnostic>> {
+/// Parses all assertions. Returns all problems together.
+pub(super) fn parse_all(options: &GateOptions) -> Result<Vec<AssertionText>, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut lines: Vec<AssertionLine> = options.assert.iter().map(|text| AssertionLine::of_option(text)).collect();
     for path in &options.assert_file {
@@ -28,29 +28,29 @@ pub(super) fn expectations(options: &GateOptions) -> Result<Vec<AssertionText>, 
         }
     }
     if lines.is_empty() && problems.is_empty() {
-        problems.push(nothing_expected(options));
+        problems.push(no_assertion(options));
     }
-    let mut expected = Vec::new();
+    let mut assertions = Vec::new();
     for line in lines {
         match Assertion::parse(&line.text) {
-            Ok(found) if found.needs_baseline() && options.baseline.is_empty() => {
+            Ok(assertion) if assertion.needs_baseline() && options.baseline.is_empty() => {
                 problems.push(line.without_baseline());
             }
-            Ok(mut expectation) => {
-                // As records name jobs.
-                expectation.job = expectation.job.map(|job| printable(&job).into_owned());
-                expected.push(AssertionText { text: printable(&line.text).into_owned(), expectation });
+            Ok(mut assertion) => {
+                // Records have printable names of jobs.
+                assertion.job = assertion.job.map(|job| printable(&job).into_owned());
+                assertions.push(AssertionText { text: printable(&line.text).into_owned(), assertion });
             }
-            Err(fault) => problems.push(line.problem(&fault)),
+            Err(error) => problems.push(line.problem(&error)),
         }
     }
-    if problems.is_empty() { Ok(expected) } else { Err(problems) }
+    if problems.is_empty() { Ok(assertions) } else { Err(problems) }
 }
 
-/// The text of one expectation, and where it stands.
+/// The text of one assertion, not yet parsed.
 struct AssertionLine {
     text: String,
-    /// The whole text.
+    /// Place of the whole text.
     place: Place,
 }
 
@@ -76,11 +76,11 @@ impl AssertionLine {
         })
     }
 
-    fn problem(&self, fault: &AssertionError) -> Diagnostic {
-        let before = self.text.get(..fault.at.start).map_or(0, |before| before.chars().count());
-        let length = self.text.get(fault.at.clone()).map_or(1, |part| part.chars().count());
+    fn problem(&self, error: &AssertionError) -> Diagnostic {
+        let before = self.text.get(..error.at.start).map_or(0, |before| before.chars().count());
+        let length = self.text.get(error.at.clone()).map_or(1, |part| part.chars().count());
         let place = Place { column: self.place.column + before, length: length.max(1), ..self.place.clone() };
-        Diagnostic::error("expectation", fault.what.clone()).at(place).remedy(fault.remedy.clone())
+        Diagnostic::error("expectation", error.what.clone()).at(place).remedy(error.remedy.clone())
     }
 
     fn without_baseline(&self) -> Diagnostic {
@@ -89,14 +89,14 @@ impl AssertionLine {
     }
 }
 
-/// A comment begins with `#`, outside of parentheses: names of jobs may have one.
+/// Returns a line up to its comment. `#` within parentheses belongs to the name of a job.
 fn without_comment(line: &str) -> &str {
     let mut depth = 0;
-    let begin = line.char_indices().find(|(_, character)| {
+    let comment = line.char_indices().find(|(_, character)| {
         depth += i32::from(*character == '(') - i32::from(*character == ')');
         *character == '#' && depth <= 0
     });
-    begin.map_or(line, |(at, _)| &line[..at])
+    comment.map_or(line, |(at, _)| &line[..at])
 }
 
 fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
@@ -109,7 +109,7 @@ fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
     })
 }
 
-fn nothing_expected(options: &GateOptions) -> Diagnostic {
+fn no_assertion(options: &GateOptions) -> Diagnostic {
     let message = match options.assert_file.first() {
         Some(path) => format!("there is no expectation in {}", path.display()),
         None => "nothing is expected".to_owned(),
@@ -122,10 +122,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_empty_lines_are_left_out() {
+    fn comments_and_empty_lines_are_skipped() {
         let text = "# all of it\n\n  read.iops>=1 # a comment\r\njob(a#b).read.iops>=1\n\t#\n";
         let lines: Vec<AssertionLine> = AssertionLine::of_file(Path::new("x"), text).collect();
-        let told: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.place.line, line.place.column)).collect();
-        assert_eq!(told, [("read.iops>=1", 3, 3), ("job(a#b).read.iops>=1", 4, 1)]);
+        let parsed: Vec<_> =
+            lines.iter().map(|line| (line.text.as_str(), line.place.line, line.place.column)).collect();
+        assert_eq!(parsed, [("read.iops>=1", 3, 3), ("job(a#b).read.iops>=1", 4, 1)]);
     }
 }

@@ -1,4 +1,4 @@
-//! The operations for which a volume is described: `--bs`, `--rw`, `--rwmixread`.
+//! Parses the operations for which a volume is described: `--bs`, `--rw`, `--rwmixread`.
 
 use job::Diagnostic;
 use report::catalog::CatalogLoad;
@@ -8,8 +8,8 @@ use volume::PerRequestKind;
 use crate::args::CatalogOptions;
 use crate::block::block_bytes;
 
-/// Reads the options, and reports all problems together.
-pub(super) fn read(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnostic>> {
+/// Parses the options. Returns all problems together.
+pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnostic>> {
     let bytes = block_bytes(&options.bs);
     let mix = mix(&options.rw, options.rwmixread);
     match (bytes, mix) {
@@ -22,24 +22,24 @@ pub(super) fn read(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnost
             let mut problems = Vec::new();
             if bytes.is_none() {
                 let message = format!("`{}` is not a size from 512 to 1g", options.bs);
-                problems.push(refused("--bs", &options.bs, message, "write, for example, --bs=4k or --bs=1m"));
+                problems.push(invalid("--bs", &options.bs, message, "write, for example, --bs=4k or --bs=1m"));
             }
             if mix.is_none() {
                 let message = format!("`{}` is not a kind of operations", options.rw);
                 let remedy = "write read, write, randread, randwrite, rw or randrw";
-                problems.push(refused("--rw", &options.rw, message, remedy));
+                problems.push(invalid("--rw", &options.rw, message, remedy));
             }
             Err(problems)
         }
     }
 }
 
-fn refused(option: &str, value: &str, message: String, remedy: &str) -> Diagnostic {
+fn invalid(option: &str, value: &str, message: String, remedy: &str) -> Diagnostic {
     let place = problems::place_in_option(option, value, 0..value.len());
     Diagnostic::error("catalog", message).at(place).remedy(remedy)
 }
 
-/// Returns the fraction of each kind, whether operations are sequential, and their name.
+/// Returns the fraction of each kind of operation, whether they are sequential, and their name.
 fn mix(rw: &str, read_percent: u8) -> Option<(PerRequestKind<f64>, bool, String)> {
     let (sequential, kind) = match rw.strip_prefix("rand") {
         Some(kind) => (false, kind),
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_those_of_jobs() {
+    fn patterns_have_the_names_of_job_options() {
         let (share, sequential, _) = mix("randrw", 70).unwrap();
         assert!((share.read - 0.7).abs() < 1e-9 && !sequential);
         assert!(mix("read", 50).unwrap().1 && mix("raed", 50).is_none());

@@ -1,4 +1,4 @@
-//! Reads the need of `fathom plan`: options, a run, a job or a named workload.
+//! Parses the need of `fathom plan`: options, a run, a job or a named workload.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use plan::choice::{self, ChoiceError, VolumeChoice};
 use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use procedure::purchase;
+use runner::problems;
 use units::Nanos;
 use volume::catalogue::{QuantityKind, quantity};
 
@@ -14,60 +15,60 @@ use super::args::{PlanOptions, PlanPattern};
 use crate::block::block_bytes;
 use crate::input_file;
 use crate::source::LocalSource;
-use runner::problems;
 
-/// Headroom where none is given.
+/// Default headroom.
 const HEADROOM: f64 = 0.2;
 
-/// Reads a need and the arithmetic behind it; all that is wrong with it at once.
-pub(super) fn read(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
-    let mut reader = PlanReader { problems: Vec::new() };
+/// Returns the need and the arithmetic behind it, or all problems together.
+pub(super) fn parse(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
+    let mut parser = NeedParser { problems: Vec::new() };
     let mut derived = Derived { need: Need::default(), lines: Vec::new() };
     match (&options.workload, &options.from) {
         (Some(words), Some(_)) => {
             let remedy = "take the load from one of them";
-            reader.refuse("--workload", words, 0..words.len(), "a workload and a measurement are given", remedy);
+            parser.refuse("--workload", words, 0..words.len(), "a workload and a measurement are given", remedy);
         }
         (Some(words), None) => match workload::derive(words) {
             Ok(found) => derived = found,
             Err(faults) => {
                 for fault in faults {
-                    reader.refuse("--workload", words, fault.at, &fault.message, &fault.remedy);
+                    parser.refuse("--workload", words, fault.at, &fault.message, &fault.remedy);
                 }
             }
         },
-        (None, Some(path)) => match measured(path) {
+        (None, Some(path)) => match need_of_file(path) {
             Ok(found) => derived = found,
-            Err(problem) => reader.problems.extend(problem),
+            Err(problem) => parser.problems.extend(problem),
         },
         (None, None) => {}
     }
     let mut need = derived.need;
-    reader.rates(options, &mut need);
-    reader.bounds(options, &mut need);
-    reader.surroundings(options, &mut need);
-    let asks_nothing = need.demands().is_empty() && need.capacity.is_none();
-    if reader.problems.is_empty() && asks_nothing {
+    parser.rates(options, &mut need);
+    parser.bounds(options, &mut need);
+    parser.environment(options, &mut need);
+    let is_empty = need.demands().is_empty() && need.capacity.is_none();
+    if parser.problems.is_empty() && is_empty {
         let message = "there is nothing to plan for";
         let remedy =
             "say what is wanted: --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
-        reader.problems.push(Diagnostic::error("plan", message).remedy(remedy));
+        parser.problems.push(Diagnostic::error("plan", message).remedy(remedy));
     }
-    reader.volumes(options, &mut need);
-    if reader.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(reader.problems) }
+    parser.volumes(options, &mut need);
+    if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(parser.problems) }
 }
 
-struct PlanReader {
+/// Parser of the options that state a need.
+struct NeedParser {
     problems: Vec<Diagnostic>,
 }
 
-impl PlanReader {
+impl NeedParser {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = problems::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("plan", message).at(place).remedy(remedy));
     }
 
-    /// A quantity that is more than nothing.
+    /// Parses a quantity greater than zero.
     fn quantity(&mut self, option: &str, value: Option<&String>, measure: QuantityKind, example: &str) -> Option<f64> {
         let value = value?;
         let remedy = format!("write, for example, {option} {example}");
@@ -121,14 +122,14 @@ impl PlanReader {
         }
     }
 
-    fn surroundings(&mut self, options: &PlanOptions, need: &mut Need) {
-        let mut count = |option: &str, words: &Option<String>, most: f64| {
+    fn environment(&mut self, options: &PlanOptions, need: &mut Need) {
+        let mut count = |option: &str, words: &Option<String>, max: f64| {
             let found = self.quantity(option, words.as_ref(), QuantityKind::Count, "8")?;
-            if found.fract() == 0.0 && found <= most {
+            if found.fract() == 0.0 && found <= max {
                 return Some(found as u32);
             }
             let words = words.as_deref().unwrap_or_default();
-            let message = format!("`{words}` is not a whole number up to {most}");
+            let message = format!("`{words}` is not a whole number up to {max}");
             self.refuse(option, words, 0..words.len(), &message, &format!("write, for example, {option} 8"));
             None
         };
@@ -139,13 +140,8 @@ impl PlanReader {
             if need.read_share < 1.0 {
                 let words = options.read.clone().unwrap_or_else(|| "?".to_owned());
                 let remedy = "leave --read-only out, or the writes";
-                self.refuse(
-                    "--read",
-                    &words,
-                    0..words.len(),
-                    "what many machines share read-only is not written",
-                    remedy,
-                );
+                let message = "what many machines share read-only is not written";
+                self.refuse("--read", &words, 0..words.len(), message, remedy);
             }
         }
         need.scratch = options.scratch;
@@ -176,7 +172,7 @@ impl PlanReader {
         }
     }
 
-    /// As a fraction: `20%`, `20` and nothing are 0.2.
+    /// Parses headroom as a fraction: `20%` and `20` are 0.2, the default.
     fn headroom(&mut self, words: Option<&str>) -> f64 {
         let Some(words) = words else { return HEADROOM };
         let percent = words.trim().trim_end_matches('%').trim().parse::<f64>();
@@ -191,20 +187,19 @@ impl PlanReader {
         }
     }
 
-    /// Volumes, sizes, regions and machines must be known.
+    /// Parses the volumes to consider. Refuses unknown volumes, sizes, regions and machines.
     fn volumes(&mut self, options: &PlanOptions, need: &mut Need) {
         let choices: Vec<VolumeChoice> = options.provider.iter().flat_map(|words| choice::parse(words)).collect();
         need.volumes = choices.iter().map(|choice| choice.volume.clone()).collect();
-        let errors = choice::check(&choices);
-        for ChoiceError { words, at, message, remedy } in &errors {
-            self.refuse("--provider", words, at.clone(), message, remedy);
+        for ChoiceError { words, at, message, remedy } in choice::check(&choices) {
+            self.refuse("--provider", &words, at, &message, &remedy);
         }
         let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::Laws::default());
-        let foreign = |candidate: &plan::Candidate| {
+        let lacks_machine = |candidate: &plan::Candidate| {
             candidate.failures.iter().any(|failure| failure.requirement == Requirement::Machine)
         };
-        if found.iter().all(foreign) {
+        if found.iter().all(lacks_machine) {
             let message = format!("no provider here has a machine `{machine}`");
             let remedy = "write its provider's name for it, as in --machine n2-standard-8, or leave it out";
             self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
@@ -212,8 +207,8 @@ impl PlanReader {
     }
 }
 
-/// A need out of what was measured, or out of a job.
-fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
+/// Derives the need from a run or a job file.
+fn need_of_file(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
     let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
     let bytes = crate::input::read(file, crate::input::RECORD).map_err(|error| {
