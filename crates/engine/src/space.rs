@@ -9,12 +9,11 @@ use units::Bytes;
 
 use crate::error::{Error, ErrorKind};
 
-/// Checks that each filesystem has room for the bytes that are to be added to files in it, all files together.
-/// The files, and directories above them, need not exist.
+/// Checks that each filesystem has enough free space for the bytes to be added to all files in it. Neither the files
+/// nor the directories above them need to exist.
 ///
 /// # Errors
-///
-/// [`ErrorKind::NoSpace`] with the figures where one has not, before anything is written.
+/// Returns [`ErrorKind::NoSpace`] with the figures if a filesystem has too little, before anything is written.
 pub fn check_space<'a>(growth: impl IntoIterator<Item = (&'a Path, u64)>) -> Result<(), Error> {
     let mut filesystems: BTreeMap<u64, (PathBuf, u64)> = BTreeMap::new();
     for (path, bytes) in growth {

@@ -1,8 +1,8 @@
 //! Linux `io_uring`.
 //!
-//! One system call per wait hands over what is held back and waits with a deadline. Files are registered, and
-//! buffers too where that is asked for. The ring is used by the thread that made it and by no other, which the
-//! kernel rewards: completions are delivered when the thread asks for them instead of by interrupting it.
+//! Each wait makes one system call, which submits the queued operations and waits with a deadline. Files are
+//! registered, and so are buffers if they are small or the job requests it. Only the thread that created a ring uses
+//! it, so the kernel can deliver completions when the thread asks for them instead of interrupting it.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -29,12 +29,12 @@ use crate::slots::EngineSlots;
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
-/// Buffers of more bytes than this are registered only where that is asked for: it pins them in memory.
+/// Maximum total size of buffers that are registered without a request, in bytes: registration pins them in memory.
 const REGISTERED_BYTES_MAX: u64 = 16 << 20;
 /// Time for which the kernel's submission thread polls before it sleeps, in milliseconds.
 const SQPOLL_IDLE_MS: u32 = 1_000;
 
-/// `struct io_uring_getevents_arg`: what `io_uring_enter` takes beside its arguments.
+/// `struct io_uring_getevents_arg`: extended arguments of `io_uring_enter`.
 #[repr(C)]
 struct WaitArgument {
     signal_mask: u64,
@@ -45,16 +45,16 @@ struct WaitArgument {
 
 /// How an operation is submitted.
 enum SubmissionRoute {
-    /// The ring carries it out.
+    /// The ring executes it.
     Ring(Entry),
-    /// It is carried out at once.
+    /// The thread executes it synchronously.
     Inline,
-    /// It is not possible, for this negated error number.
+    /// It fails with this negated error number.
     Refused(i32),
 }
 
-/// What the kernel hands back with a completion: the tag, and above it the bytes of a trim, whose success the
-/// kernel reports as zero.
+/// User data of a submission: the tag in the lower half and, for a trim, its length in the upper half, because the
+/// kernel reports a successful trim as zero.
 #[derive(Clone, Copy)]
 struct Label(u64);
 
@@ -79,22 +79,22 @@ impl Label {
 
 /// A target on one ring.
 ///
-/// Not to be moved to another thread: the kernel accepts calls from the one that made it only.
+/// It must stay on its thread: the kernel accepts calls only from the thread that created the ring.
 pub(crate) struct Uring {
     ring: IoUring,
     files: Vec<File>,
-    /// Whether the kernel knows the files by their places in the list.
+    /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
     registered_buffers: bool,
     sqpoll: bool,
     iopoll: bool,
-    /// Operations were handed over that the kernel passes to its own threads at once: these look up a descriptor
-    /// only when they begin.
+    /// Whether operations were submitted that the kernel passes to its own threads at once. These look up a descriptor
+    /// only when they start.
     deferred: bool,
-    /// Operations not yet handed over.
+    /// Operations queued for submission.
     held: Vec<Entry>,
     slots: EngineSlots,
-    /// Completions of operations that the ring does not carry out.
+    /// Completions of operations that the ring did not execute.
     ready: Vec<Completion>,
     in_call: Arc<InCall>,
     buffers: Buffers,
@@ -141,7 +141,7 @@ impl Uring {
         })
     }
 
-    /// The ring's form of an operation, or how else it is dealt with.
+    /// Returns the submission entry of an operation, or the route it takes instead.
     #[inline]
     fn route(&self, op: &Op) -> SubmissionRoute {
         let (Some(file), Some(start)) =
@@ -165,7 +165,7 @@ impl Uring {
         SubmissionRoute::Ring(entry.flags(flags).user_data(Label::of(op).0))
     }
 
-    /// Waits for everything in flight.
+    /// Waits for all operations in flight.
     #[cold]
     fn settle(&mut self) {
         while self.slots.in_flight() > 0 {
@@ -176,7 +176,7 @@ impl Uring {
         }
     }
 
-    /// Carries out what the ring cannot, after everything before it has been handed over.
+    /// Executes an operation that the ring cannot, after submitting all operations before it.
     #[cold]
     fn perform(&mut self, op: &Op) {
         self.flush();
@@ -187,7 +187,7 @@ impl Uring {
         self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
     }
 
-    /// Moves what is held back into the ring, stamped with one reading of the clock.
+    /// Moves the queued operations into the ring, stamped with one reading of the clock.
     #[inline]
     fn publish(&mut self) {
         if self.held.is_empty() {
@@ -197,18 +197,18 @@ impl Uring {
         for entry in &self.held {
             self.slots.stamp(Label(entry.get_user_data()).tag(), now);
         }
-        // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and
-        // `route` has checked that each stays inside the buffer of its own tag.
+        // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and `route`
+        // has checked that each range lies within the buffer of its own tag.
         while unsafe { self.ring.submission().push_multiple(&self.held) }.is_err() {
-            // There is an entry for each tag, but the kernel's thread may complete operations before it says that
-            // it has taken their entries. It says so soon; an error here only means to look again.
+            // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
+            // has taken their entries. It reports that soon, so an error here only means to try again.
             let _ = self.ring.submitter().squeue_wait();
         }
         self.held.clear();
     }
 
-    /// One system call: hands over, and waits for `want` completions for no longer than `limit`. Returns whether
-    /// a signal cut it short.
+    /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
+    /// `limit`. Returns whether a signal interrupted it.
     #[inline]
     fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
         self.publish();
@@ -227,16 +227,16 @@ impl Uring {
             time: time.as_ref().map_or(0, |time| std::ptr::from_ref(time) as u64),
         };
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG | if wakeup { ENTER_SQ_WAKEUP } else { 0 };
-        // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel
-        // expects with `ENTER_EXT_ARG`.
+        // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel expects
+        // with `ENTER_EXT_ARG`.
         let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
-        // A passed deadline and a full completion queue need nothing but another look at the queue.
+        // After a timeout or with a full completion queue, the caller only reads the queue again.
         matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
     }
 }
 
-/// Registers the buffers where that is asked for, and where it is cheap and permitted without being asked: the kernel
-/// then need not look up their pages for every operation. Returns whether they are registered.
+/// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their pages
+/// for every operation. Returns whether they are registered.
 fn register_if_wanted(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
     if setup.fixedbufs {
         return register_buffers(ring, buffers).map(|()| true);
@@ -288,7 +288,7 @@ impl SubmissionQueue for Uring {
     #[inline]
     fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
         if self.iopoll && limit.is_some() {
-            // A polled ring looks at the device for as long as it waits, and knows no deadline.
+            // A polled ring polls the device for as long as it waits and supports no deadline.
             return self.enter(0, None);
         }
         self.enter(want, limit)
@@ -336,7 +336,7 @@ impl Target for Uring {
         if self.registered_files {
             return;
         }
-        // Entries name descriptors by number until the kernel, or its thread, has taken them.
+        // Entries refer to descriptors by number until the kernel, or its thread, has taken them.
         self.flush();
         while !self.ring.submission().is_empty() {
             self.enter(0, None);
@@ -358,7 +358,7 @@ impl Target for Uring {
 }
 
 impl Drop for Uring {
-    /// Waits for what is in flight, because the kernel writes into the buffers until then.
+    /// Waits for all operations in flight, because the kernel writes into the buffers until then.
     fn drop(&mut self) {
         let mut done = Vec::new();
         while self.slots.in_flight() > 0 {
@@ -368,7 +368,7 @@ impl Drop for Uring {
     }
 }
 
-/// The cheaper ways of completion that newer kernels grant, best first; last none of them.
+/// Cheaper completion modes of newer kernels, best first; the last one is plain.
 const GRANTS: [fn(&mut Builder); 3] = [
     |builder| {
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
@@ -379,14 +379,14 @@ const GRANTS: [fn(&mut Builder); 3] = [
     |_| {},
 ];
 
-/// Makes the ring with the best that the kernel grants.
+/// Creates the ring with the best mode that the kernel supports.
 fn build(setup: &Setup) -> io::Result<IoUring> {
-    // With a submission thread there is no task to be interrupted, and the kernel refuses the flags about it.
+    // With a submission thread no task is interrupted, and the kernel refuses the flags about it.
     let wanted = if setup.sqpoll { &GRANTS[2..] } else { &GRANTS[..] };
     granted(wanted, |grant| build_with(setup, grant))
 }
 
-/// A ring of `entries` operations, with the best that the kernel grants.
+/// Creates a ring of `entries` operations with the best mode that the kernel supports.
 pub(crate) fn build_plain(entries: u32) -> io::Result<IoUring> {
     granted(&GRANTS, |grant| {
         let mut builder = IoUring::builder();
@@ -419,11 +419,11 @@ fn build_with(setup: &Setup, grant: fn(&mut Builder)) -> io::Result<IoUring> {
     builder.dontfork().build(setup.depth)
 }
 
-/// Checks that completions of a file can be polled for, since a polled ring carries out nothing else.
+/// Checks that completions of a file can be polled for, since a polled ring executes nothing else.
 fn check_polled(file: &File) -> Result<(), Error> {
     let refused = |reason: &str, remedy: &str| {
         let refused = Error::found(ErrorKind::Engine, "poll", file.path().display().to_string(), reason);
-        // What the first operation would come back with.
+        // The error number with which the first operation would fail.
         Err(Error { errno: Some(libc::EOPNOTSUPP), ..refused.with_remedy(remedy) })
     };
     if !file.access().direct {
@@ -462,8 +462,8 @@ fn not_all_open() -> Error {
 }
 
 fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
-    // SAFETY: the buffers outlive the ring's use of them: both belong to one target, which waits for what is in
-    // flight before either is dropped, and the kernel holds the pages of registered buffers by itself.
+    // SAFETY: the buffers outlive the ring's use of them: one target owns both and waits for all operations in flight
+    // before it drops either, and the kernel itself pins the pages of registered buffers.
     unsafe { ring.submitter().register_buffers(&buffers.vectors()) }.map_err(|error| {
         Error::system(ErrorKind::Memory, "register buffers with", "io_uring", &error)
             .with_remedy("leave out fixedbufs=1, or raise the limit of locked memory (ulimit -l)")
@@ -472,7 +472,7 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
 
 #[inline]
 fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
-    // Tags and registered buffers have the same numbers.
+    // A tag's buffer is registered under the tag's number.
     let buffer = op.tag.0 as u16;
     match (op.kind == OpKind::Read, registered) {
         (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).build(),
@@ -482,7 +482,7 @@ fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
     }
 }
 
-/// Returns the bytes of its buffer that an operation uses.
+/// Returns how many bytes of its buffer an operation uses.
 #[inline]
 fn in_buffer(op: &Op) -> u32 {
     if matches!(op.kind, OpKind::Read | OpKind::Write) { op.length } else { 0 }

@@ -1,4 +1,4 @@
-//! FUSE mounts over a file: directly, or through `fusermount3` without privileges.
+//! FUSE mounts over a file, made directly or by `fusermount3` without privileges.
 
 use std::ffi::CString;
 use std::io;
@@ -15,28 +15,29 @@ use rustix::process::{getegid, geteuid};
 
 use crate::error::{Error, ErrorKind, remedy};
 
-/// The type of our mounts, as `/proc/self/mountinfo` tells it.
+/// Filesystem type of Fathom's mounts in `/proc/self/mountinfo`.
 pub const FILESYSTEM: &str = "fuse.fathom";
 const HELPER: &str = "fusermount3";
 
 /// Settings of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountSetup {
-    /// What the table of mounts says is mounted. All but letters and digits become dashes: commas part options.
+    /// Source name in the mount table. Characters other than letters and digits become dashes, because commas separate
+    /// options.
     pub source: String,
-    /// Whether nothing may be written.
+    /// Whether the mount rejects writes.
     pub read_only: bool,
-    /// Whether other users may see it; needs `user_allow_other` in `/etc/fuse.conf` for all but root.
+    /// Whether other users may access the mount. Users other than root need `user_allow_other` in `/etc/fuse.conf`.
     pub others: bool,
-    /// The longest read in bytes that the server takes.
+    /// Maximum size of a read that the server accepts, in bytes.
     pub most_bytes: u32,
 }
 
-/// Mounts a FUSE filesystem, whose root is a regular file, over the file `at`: gives its `/dev/fuse`, of which the server
-/// reads. Does not wait for the server.
+/// Mounts a FUSE filesystem, whose root is a regular file, over the file `at`. Returns its `/dev/fuse` descriptor, from
+/// which the server reads. Does not wait for the server.
 ///
 /// # Errors
-/// When the host has no FUSE, or neither this user nor `fusermount3` may mount.
+/// Fails if the host has no FUSE, or neither this user nor `fusermount3` may mount.
 pub fn mount_file(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     match ourselves(at, setup) {
         Err(Errno::PERM | Errno::ACCESS) => through_helper(at, setup),
@@ -44,10 +45,11 @@ pub fn mount_file(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     }
 }
 
-/// Unmounts what is mounted at `at`. `lazily`: also while it is in use, out of sight of all that come later.
+/// Unmounts the filesystem at `at`. With `lazily`, detaches it even while it is in use; it is then invisible to later
+/// users.
 ///
 /// # Errors
-/// When nothing is mounted there, it is in use, or this user may not.
+/// Fails if nothing is mounted there, it is in use, or this user has no permission.
 pub fn unmount(at: &Path, lazily: bool) -> Result<(), Error> {
     let detach = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
     match rustix::mount::unmount(at, detach | UnmountFlags::NOFOLLOW) {
@@ -72,7 +74,8 @@ fn ourselves(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
     Ok(fuse)
 }
 
-/// `fusermount3` mounts with its privilege and passes the `/dev/fuse` back through its standard input, a socket.
+/// Mounts by `fusermount3`, which has the privilege and passes the `/dev/fuse` descriptor back over its standard input,
+/// a socket.
 fn through_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     let refused = |errno: Errno| refused("mount a file over", at, &errno.into());
     let flags = net::SocketFlags::CLOEXEC;
@@ -97,7 +100,7 @@ fn shared_options(setup: &MountSetup) -> String {
     format!(",max_read={}{others}", setup.most_bytes)
 }
 
-/// The file that comes with the next message.
+/// Receives the descriptor that comes with the next message.
 fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = net::RecvAncillaryBuffer::new(&mut space);
@@ -112,7 +115,7 @@ fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
     Err(Errno::BADMSG)
 }
 
-/// The error message of the helper.
+/// Turns the result of `fusermount3` into an error with its message.
 fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
     let place = at.display().to_string();
     let output = output.map_err(|error| {

@@ -1,6 +1,6 @@
 //! System calls on the file of a store.
 
-/// A system call on the file of a store. Places in the buffer of its slot are called `skip`.
+/// A system call on the file of a store. `skip` is an offset in the slot's buffer, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DiskCall {
     Read {
@@ -8,7 +8,7 @@ pub(super) enum DiskCall {
         skip: u32,
         length: u32,
     },
-    /// With `durable` it returns when the bytes would survive the loss of power.
+    /// With `durable`, returns once the bytes would survive a power loss.
     Write {
         at: u64,
         skip: u32,
@@ -21,13 +21,13 @@ pub(super) enum DiskCall {
         at: u64,
         length: u64,
     },
-    /// `BLKDISCARD`, which no ring takes before Linux 6.12.
+    /// `BLKDISCARD`, which `io_uring` does not support before Linux 6.12.
     Discard {
         at: u64,
         length: u64,
     },
     DataSync,
-    /// The range will be read soon.
+    /// Reads the range ahead (`POSIX_FADV_WILLNEED`).
     Advise {
         at: u64,
         length: u32,

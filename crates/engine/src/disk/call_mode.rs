@@ -1,4 +1,4 @@
-//! How system calls on the file of a store are made.
+//! Makes system calls on the file of a store, through a ring or directly.
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -10,20 +10,21 @@ use super::slot::DiskSlot;
 use crate::blocking::{Call as Transfer, Preadv, Preadv2};
 use crate::inline;
 
-/// Ways to make calls.
+/// How calls are made.
 pub(super) enum CallMode {
     Ring(Box<Ring>),
     AtOnce,
 }
 
 impl CallMode {
-    /// The ring, where the host has one.
+    /// Returns the ring mode if `ring` is set and the host supports it.
     pub(super) fn new(ring: bool, fd: RawFd) -> Self {
         let ring = if ring { Ring::new(fd).ok() } else { None };
         ring.map_or(Self::AtOnce, |ring| Self::Ring(Box::new(ring)))
     }
 
-    /// Makes a call; returns its result, a negated error number where it failed, or `None` when it is told later.
+    /// Makes a call. Returns its result (bytes or a negated error number), or `None` if [`Self::collect`] returns it
+    /// later.
     pub(super) fn issue(&mut self, slot: u32, call: DiskCall, fd: RawFd, job: &mut DiskSlot) -> Option<i32> {
         let start = match call {
             DiskCall::Read { skip, length, .. } | DiskCall::Write { skip, length, .. } => {
@@ -35,8 +36,8 @@ impl CallMode {
         };
         match self {
             Self::Ring(ring) if !matches!(call, DiskCall::Discard { .. }) => {
-                // SAFETY: `start` and what follows lie in the buffer of the slot, which is neither touched nor given
-                // back before the result of this call has been told (`Slot::take`, `Slot::read`, `Disk::drop`).
+                // SAFETY: `start` and the bytes after it lie in the buffer of the slot, which is neither touched nor
+                // freed before the result of this call is collected (`DiskSlot::take`, `DiskSlot::read`, `Disk::drop`).
                 unsafe { ring.push(slot, call, fd, start) };
                 None
             }
@@ -57,7 +58,7 @@ impl CallMode {
         }
     }
 
-    /// Waits until the kernel is done with everything.
+    /// Waits for all calls in flight.
     pub(super) fn settle(&mut self) {
         if let Self::Ring(ring) = self {
             ring.settle();
@@ -71,16 +72,17 @@ impl CallMode {
         }
     }
 }
-/// # Safety
+/// Makes a call directly.
 ///
-/// What a read or write names behind `start` must be valid for it and not used elsewhere.
+/// # Safety
+/// For a read or write, the memory at `start` must be valid for it and not used elsewhere.
 unsafe fn at_once(fd: RawFd, call: DiskCall, start: *mut u8) -> i32 {
     match call {
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller guarantees the memory.
         DiskCall::Read { at, length, .. } => unsafe { transfer(&Preadv, fd, false, start, length, at) },
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller guarantees the memory.
         DiskCall::Write { at, length, durable: false, .. } => unsafe { transfer(&Preadv, fd, true, start, length, at) },
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller guarantees the memory.
         DiskCall::Write { at, length, .. } => unsafe { transfer(&Preadv2::durable(), fd, true, start, length, at) },
         DiskCall::Allocate { mode, at, length } => {
             // SAFETY: the call takes no memory.
@@ -89,7 +91,7 @@ unsafe fn at_once(fd: RawFd, call: DiskCall, start: *mut u8) -> i32 {
         DiskCall::Discard { at, length } => inline::retried(0, || inline::discard(fd, at, length)),
         // SAFETY: the call takes no memory.
         DiskCall::DataSync => inline::retried(0, || unsafe { libc::fdatasync(fd) }),
-        // SAFETY: the call takes no memory. It returns an error number that is not negated.
+        // SAFETY: the call takes no memory. It returns a positive error number.
         DiskCall::Advise { at, length } => unsafe {
             -libc::posix_fadvise64(fd, at as i64, i64::from(length), libc::POSIX_FADV_WILLNEED)
         },
@@ -97,9 +99,8 @@ unsafe fn at_once(fd: RawFd, call: DiskCall, start: *mut u8) -> i32 {
 }
 
 /// # Safety
-///
-/// `length` bytes from `start` must be valid for reads and writes and not used elsewhere.
+/// `length` bytes from `start` on must be valid for reads and writes and not used elsewhere.
 unsafe fn transfer(call: &impl Transfer, fd: RawFd, write: bool, start: *mut u8, length: u32, at: u64) -> i32 {
-    // SAFETY: the caller vouches for the memory.
+    // SAFETY: the caller guarantees the memory.
     inline::repeated(|| unsafe { call.transfer(fd, write, start, length as usize, at as i64) })
 }

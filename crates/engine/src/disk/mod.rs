@@ -1,10 +1,11 @@
 //! A file or device as the store of an export.
 //!
-//! Each slot has a `DiskSlot`: a small machine that says which system call comes next and is told its result. The calls
-//! go through `io_uring` or, where that is not to be had, are made at once. `Turns` keeps changes of the same
-//! sectors apart where one of them has to read before it writes.
+//! Each slot has a `DiskSlot`, a state machine that returns the next system call and takes its result. Calls go through
+//! `io_uring`, or are made directly where it is unavailable. `Turns` serializes overlapping changes if one of them has
+//! to read a sector before it writes it.
 //!
-//! A flush is `fdatasync` and a durable write has `RWF_DSYNC`: both end when the device has been told to keep the bytes.
+//! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been told to make the
+//! bytes durable.
 
 mod call;
 mod call_mode;
@@ -27,24 +28,24 @@ pub use open::DiskOptions;
 use slot::{DiskSlot, SlotAction, StoreGeometry};
 use turns::Turns;
 
-/// A file or a device whose bytes are read and written.
+/// The store of one file or device.
 ///
-/// Used by the thread that opened it and by no other.
+/// Only the thread that opened it may use it.
 pub struct Disk {
     file: File,
     shape: StoreGeometry,
     call_mode: CallMode,
     slots: Vec<DiskSlot>,
     turns: Turns,
-    /// What the kernel has told and is not dealt with yet: slots and results.
+    /// Slots and results that the kernel has reported and that are not processed yet.
     told: Vec<(u32, i32)>,
-    /// What ended while something else was looked at.
+    /// Operations that ended while another one was being processed.
     late: Vec<StoreEnd>,
-    /// Counts what is not in use of the buffers of slots.
+    /// Counts the unused bytes of the slots' buffers.
     pool: Pool,
 }
 
-/// The descriptor for a call. A store's file is never closed while it is used.
+/// Returns the descriptor for a call. A store never closes its file while it is in use.
 fn descriptor(file: &File, call: DiskCall) -> RawFd {
     match call {
         DiskCall::Allocate { .. } | DiskCall::Discard { .. } => file.range_fd().unwrap_or_else(|_| file.fd()),
@@ -53,7 +54,7 @@ fn descriptor(file: &File, call: DiskCall) -> RawFd {
 }
 
 impl Disk {
-    /// Whether operations go through `io_uring`, rather than being carried out one after the other when they are asked for.
+    /// Reports whether operations go through `io_uring` instead of being executed one at a time on request.
     #[must_use]
     pub fn has_ring(&self) -> bool {
         matches!(self.call_mode, CallMode::Ring(_))
@@ -67,7 +68,7 @@ impl Disk {
         &mut self.slots[slot]
     }
 
-    /// Goes on with an operation until the kernel has to be waited for.
+    /// Advances an operation until it waits for the kernel or ends.
     fn go_on(&mut self, slot: u32, mut next: SlotAction) -> StoreProgress {
         let job = &mut self.slots[slot as usize];
         loop {
@@ -88,7 +89,7 @@ impl Disk {
         }
     }
 
-    /// Begins the changes whose turn it is now.
+    /// Starts the waiting changes that no longer conflict.
     fn begin_waiting(&mut self) {
         while let Some(slot) = self.turns.next() {
             let next = self.slots[slot as usize].first(&self.shape);
@@ -109,7 +110,7 @@ impl Store for Disk {
         Abilities { write, trim: write, fast_zero: write }
     }
 
-    /// Changes may read the sectors at their ends into the same buffer; zeroes may have to be written.
+    /// Changes may read the sectors at their ends into the same buffer, and zeroes may have to be written.
     fn footprint(&self) -> Footprint {
         let sectors = 2 * u64::from(self.shape.unit);
         Footprint { copies: true, write_bytes: sectors, zero_bytes: slot::ZERO_STEP_BYTES + sectors }
@@ -181,7 +182,7 @@ impl Store for Disk {
 }
 
 impl Drop for Disk {
-    /// Waits for what is under way, because the kernel reads and writes the buffers until then.
+    /// Waits for all calls in flight, because the kernel uses the buffers until then.
     fn drop(&mut self) {
         self.call_mode.settle();
     }

@@ -1,4 +1,4 @@
-//! One operation of a store: its next system call, and what each result means.
+//! A state machine for one operation of a store, which returns system calls and takes their results.
 
 mod ranges;
 
@@ -16,16 +16,16 @@ use crate::buffers::Buffers;
 use crate::inline::PUNCH;
 
 const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
-/// A larger buffer is given back as soon as it is not used.
+/// Larger buffers are freed as soon as they are unused, in bytes.
 const KEPT_BYTES: usize = 2 << 20;
 
-/// Block sizes and limits of a store.
+/// Size and granularity of a store, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoreGeometry {
     pub(super) size: u64,
-    /// What reads and writes are multiples of.
+    /// Granularity of reads and writes.
     pub(super) unit: u32,
-    /// What ranges that are given back or made zero are multiples of.
+    /// Granularity of zeroing and deallocation.
     pub(super) grain: u32,
     pub(super) device: bool,
     pub(super) writable: bool,
@@ -38,14 +38,14 @@ pub(super) enum SlotAction {
     Ended(Result<(), Errno>),
 }
 
-/// The goal of an operation.
+/// What an operation does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Goal {
     #[default]
     Nothing,
     Read,
     Write,
-    /// `mode` is how the system makes zeroes; without it they are written.
+    /// `mode` is the `fallocate` mode that zeroes the range; with `None` zeroes are written.
     Zero {
         mode: Option<i32>,
         fast: bool,
@@ -60,60 +60,60 @@ enum SlotStage {
     /// The slot is free.
     #[default]
     Idle,
-    /// A change waits for its turn, or has just got it.
+    /// A change waits for conflicting changes or is about to start.
     Begun,
-    /// The sector at the head of a write is being read, or the one at its tail.
+    /// The first or last sector of a write is being read.
     Head,
     Tail,
     /// Whole sectors are being read or written.
     Body,
-    /// A range is being made zero or given back.
+    /// A range is being zeroed or deallocated.
     Allocate,
     Discard,
     Sync,
-    /// Something is being done whose failure means nothing.
+    /// A call is in flight whose failure is ignored.
     Hint,
-    /// A read has ended and can be lent.
+    /// A read has ended and its bytes can be lent.
     Read,
 }
 
-/// Whole sectors that are read or written, and the bytes among them that are meant.
+/// A transfer of whole sectors, and the requested bytes in them.
 #[derive(Clone, Copy, Debug, Default)]
 struct SectorTransfer {
     at: u64,
-    /// Bytes of the sectors. Behind them the buffer has room for one sector more.
+    /// Length of the sectors in bytes. The buffer has one more sector after them.
     cover: u32,
-    /// The first byte that is meant.
+    /// Offset of the first requested byte in the buffer.
     skip: u32,
-    /// The end of those.
+    /// Offset of the end of the requested bytes in the buffer.
     end: u32,
     done: u32,
 }
 
-/// A slot with its buffer, which no one else uses while a call is under way.
+/// A slot with its buffer, which nothing else uses while a call is in flight.
 #[derive(Default)]
 pub(super) struct DiskSlot {
     goal: Goal,
     stage: SlotStage,
     range: Range<u64>,
     durable: bool,
-    /// Zeroes: how far they have come.
+    /// How far zeroing has progressed, as an offset in the file.
     done_to: u64,
     transfer: SectorTransfer,
     call: Option<DiskCall>,
     buffer: Option<Buffers>,
-    /// How much of the buffer has ever been used, and how much is in use.
+    /// Bytes of the buffer that have ever been used, and those in use now.
     touched: u64,
     used: u64,
-    /// What a pool was told of: the difference.
+    /// Unused bytes that were reported to a pool: `touched - used` at that time.
     counted: u64,
 }
 
 impl DiskSlot {
-    /// Takes an operation, and copies what is to be written.
+    /// Takes an operation and copies the data to be written.
     ///
     /// # Errors
-    /// Where the operation cannot be begun at all.
+    /// Returns the error of an operation that cannot be started.
     pub(super) fn take(&mut self, operation: Operation<'_>, shape: &StoreGeometry) -> Result<(), Errno> {
         if !matches!(self.stage, SlotStage::Idle | SlotStage::Read) {
             return Err(Errno::Invalid);
@@ -132,7 +132,7 @@ impl DiskSlot {
         Ok(())
     }
 
-    /// The sectors that an operation changes.
+    /// Returns the sectors that an operation changes.
     pub(super) fn span(&self, shape: &StoreGeometry) -> Option<TurnSpan> {
         let sector = match self.goal {
             Goal::Write => u64::from(shape.unit),
@@ -149,14 +149,14 @@ impl DiskSlot {
         self.buffer.as_ref()
     }
 
-    /// What was read, once it has been.
+    /// Returns the bytes of a completed read.
     pub(super) fn read(&self) -> Option<&[u8]> {
         let transfer = self.transfer;
         let bytes = self.buffer.as_ref().filter(|_| self.stage == SlotStage::Read)?.peek(Tag(0))?;
         bytes.get(transfer.skip as usize..transfer.end as usize)
     }
 
-    /// What was read is not needed any more.
+    /// Ends the use of the bytes of a completed read.
     pub(super) fn release(&mut self, pool: &Pool) {
         if self.stage == SlotStage::Read {
             self.stage = SlotStage::Idle;
@@ -164,7 +164,7 @@ impl DiskSlot {
         }
     }
 
-    /// Tells a pool how much of the buffer is not in use now.
+    /// Reports to a pool how much of the buffer is unused.
     #[inline]
     pub(super) fn count(&mut self, pool: &Pool) {
         let unused = self.touched - self.used;
@@ -172,13 +172,13 @@ impl DiskSlot {
         self.counted = unused;
     }
 
-    /// Moves what one pool was told of to another.
+    /// Moves the reported bytes from one pool to another.
     pub(super) fn count_in(&mut self, before: &Pool, after: &Pool) {
         before.change(self.counted, 0);
         after.change(0, self.counted);
     }
 
-    /// The operation is over.
+    /// Ends the operation with its result.
     pub(super) fn end(&mut self, result: Result<(), Errno>, pool: &Pool) {
         self.stage = if self.goal == Goal::Read && result.is_ok() { SlotStage::Read } else { SlotStage::Idle };
         if self.stage == SlotStage::Idle {
@@ -186,7 +186,7 @@ impl DiskSlot {
         }
     }
 
-    /// Keeps the buffer for the next operation only where the pool has room for it.
+    /// Keeps the buffer for the next operation only if the pool has room for it.
     fn give_back(&mut self, pool: &Pool) {
         self.used = 0;
         let keep = pool.has_room(self.touched - self.counted);
@@ -196,7 +196,7 @@ impl DiskSlot {
         self.count(pool);
     }
 
-    /// The first call of an operation whose turn it is.
+    /// Returns the first call of an operation that may start.
     pub(super) fn first(&mut self, shape: &StoreGeometry) -> SlotAction {
         match self.goal {
             Goal::Nothing => SlotAction::Ended(Ok(())),
@@ -213,7 +213,7 @@ impl DiskSlot {
         }
     }
 
-    /// What comes after a call with this result: bytes, or an error number negated.
+    /// Returns the action after a call with this result: bytes, or a negated error number.
     pub(super) fn after(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
         if let Some(call) = self.call.filter(|_| matches!(-result, libc::EINTR | libc::EAGAIN)) {
             return SlotAction::Call(call);
@@ -224,7 +224,7 @@ impl DiskSlot {
             SlotStage::Body => self.after_body(result, shape),
             SlotStage::Allocate if unsupported(result) => self.without_allocate(shape),
             SlotStage::Allocate => self.after_allocate(result, shape),
-            // A device that cannot discard keeps what it has, which is as good.
+            // A device that cannot discard keeps its data, which is permitted.
             SlotStage::Discard if unsupported(result) => self.finish(),
             SlotStage::Discard if result >= 0 => self.finish(),
             SlotStage::Sync if result >= 0 => SlotAction::Ended(Ok(())),
@@ -239,7 +239,7 @@ impl DiskSlot {
         SlotAction::Call(call)
     }
 
-    /// Lays out a transfer of `range` in whole sectors; returns the part of the buffer that is meant.
+    /// Sets up a transfer of `range` in whole sectors. Returns the requested part of the buffer.
     fn cover(&mut self, range: Range<u64>, shape: &StoreGeometry) -> Result<&mut [u8], Errno> {
         let unit = u64::from(shape.unit);
         let at = range.start / unit * unit;
@@ -255,7 +255,7 @@ impl DiskSlot {
         Ok(&mut buffer[skip as usize..end as usize])
     }
 
-    /// Reads the sector in which a write begins, where it begins within one.
+    /// Reads the sector in which a write starts, unless it starts at a sector boundary.
     fn head(&mut self, shape: &StoreGeometry) -> SlotAction {
         let SectorTransfer { at, cover, skip, .. } = self.transfer;
         if skip == 0 {
@@ -269,7 +269,7 @@ impl DiskSlot {
         self.keep_sector(result, shape, 0, 0..skip).map_or_else(|next| next, |()| self.tail(shape))
     }
 
-    /// Reads the sector in which a write ends, where it ends within one.
+    /// Reads the sector in which a write ends, unless it ends at a sector boundary.
     fn tail(&mut self, shape: &StoreGeometry) -> SlotAction {
         let SectorTransfer { at, cover, end, .. } = self.transfer;
         if end == cover {
@@ -303,7 +303,7 @@ impl DiskSlot {
         Ok(())
     }
 
-    /// Reads or writes what is left of the whole sectors.
+    /// Transfers the rest of the whole sectors.
     fn body(&mut self) -> SlotAction {
         let SectorTransfer { at, cover, done, .. } = self.transfer;
         let (at, skip, length) = (at + u64::from(done), done, cover - done);
@@ -342,8 +342,9 @@ fn goal(operation: Operation<'_>, shape: &StoreGeometry) -> Result<(Goal, u64, u
     Ok(match operation {
         Operation::Read { offset, length } => (Goal::Read, offset, u64::from(length), false),
         Operation::Write { offset, data, durable } => (Goal::Write, offset, data.len() as u64, durable),
-        // A device that is to keep its blocks may have to be written by the kernel, which is no faster, and what is
-        // refused must not have been begun at its ends.
+        // If a device must keep its blocks allocated, the kernel may have to write zeroes, which is not faster. An
+        // unaligned request is refused before its ends are written, because a refused request must not have changed
+        // anything.
         Operation::Zero { offset, length, allocated, fast: true, .. }
             if shape.device && (allocated || !(offset | length).is_multiple_of(u64::from(shape.grain))) =>
         {
@@ -363,12 +364,12 @@ fn unsupported(result: i32) -> bool {
     matches!(-result, libc::EOPNOTSUPP | libc::ENOSYS | libc::ENODEV | libc::ENOTTY)
 }
 
-/// A failure, or a transfer that is shorter than what is there.
+/// Returns the failure of a call, or of a transfer that ended early.
 fn failed(result: i32) -> SlotAction {
     SlotAction::Ended(Err(if result < 0 { Errno::from_os(-result) } else { Errno::Io }))
 }
 
-/// A buffer of at least `bytes`.
+/// Returns a buffer of at least `bytes`.
 fn grown(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> {
     if buffer.as_ref().is_none_or(|buffer| buffer.bytes() < bytes) {
         *buffer = None;

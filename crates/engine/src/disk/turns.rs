@@ -1,7 +1,7 @@
 //! Serializes overlapping changes.
 //!
-//! A change that covers parts of sectors reads them first, and what another change writes there between the read and the
-//! write would be lost. So such a change is alone on its sectors.
+//! A change that covers parts of sectors first reads them. Data that another change writes there between the read and
+//! the write would be lost, so such a change has exclusive access to its sectors.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) struct TurnSpan {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Whether no other change may touch them meanwhile.
+    /// Whether no other change may touch the sectors meanwhile.
     pub(super) alone: bool,
 }
 
@@ -20,17 +20,17 @@ impl TurnSpan {
     }
 }
 
-/// Changes by their slots, under way or waiting.
+/// Changes in progress and waiting, by slot.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     under_way: Vec<Option<TurnSpan>>,
     waiting: VecDeque<(u32, TurnSpan)>,
-    /// How many of all want to be alone: mostly none, and then nothing needs to be compared.
+    /// Number of exclusive changes, in progress and waiting. It is mostly zero, and then nothing needs to be compared.
     alone: u32,
 }
 
 impl Turns {
-    /// Whether a change may begin; otherwise it waits for [`Turns::next`].
+    /// Reports whether a change may start. Otherwise it waits until [`Turns::next`] returns it.
     pub(super) fn ask(&mut self, slot: u32, span: TurnSpan) -> bool {
         let free = (self.alone == 0 && !span.alone) || self.is_free(&span, self.waiting.len());
         self.alone += u32::from(span.alone);
@@ -42,13 +42,13 @@ impl Turns {
         free
     }
 
-    /// Whatever was under way in a slot has ended.
+    /// Ends the change of a slot.
     pub(super) fn leave(&mut self, slot: u32) {
         let span = self.under_way.get_mut(slot as usize).and_then(Option::take);
         self.alone -= u32::from(span.is_some_and(|span| span.alone));
     }
 
-    /// A change that has waited and may begin now.
+    /// Returns a waiting change that may start now.
     pub(super) fn next(&mut self) -> Option<u32> {
         let at = (0..self.waiting.len()).find(|&at| self.is_free(&self.waiting[at].1, at))?;
         let (slot, span) = self.waiting.remove(at)?;
@@ -56,7 +56,7 @@ impl Turns {
         Some(slot)
     }
 
-    /// Whether nothing under way and none of the first `before` that wait is in the way.
+    /// Reports whether a change conflicts with nothing in progress and none of the first `before` waiting changes.
     fn is_free(&self, span: &TurnSpan, before: usize) -> bool {
         let earlier = self.waiting.iter().take(before).map(|(_, waiting)| waiting);
         !self.under_way.iter().flatten().chain(earlier).any(|other| other.disturbs(span))

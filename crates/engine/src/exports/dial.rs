@@ -1,4 +1,4 @@
-//! Connects to an export: address, socket, handshake.
+//! Connects to an export: address, socket and handshake.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -14,7 +14,7 @@ use super::handshake;
 use super::socket::{ExportSocket, SocketWait, set};
 use crate::error::Error;
 
-/// An export at the beginning of its transmission phase.
+/// An export at the start of its transmission phase.
 pub(super) struct ExportConnection {
     pub(super) socket: ExportSocket,
     pub(super) served: Served,
@@ -23,11 +23,10 @@ pub(super) struct ExportConnection {
 /// Time without acknowledgement after which a TCP connection counts as lost, in milliseconds.
 const TCP_PATIENCE_MS: i32 = 30_000;
 
-/// Connects and shakes hands, both within `patience`.
+/// Connects and completes the handshake within `patience`.
 ///
 /// # Errors
-///
-/// When no server listens there, or the other side refuses, breaks the protocol or takes too long.
+/// Fails if no server listens, or the server refuses, breaks the protocol or takes too long.
 pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<ExportConnection, Error> {
     let until = Instant::now() + patience;
     match shake_hands(uri, handshake(uri, structured), until) {
@@ -40,7 +39,7 @@ pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<Ex
     }
 }
 
-/// The exports of the server; none where it does not tell.
+/// Returns the exports of the server, or none if it does not list them.
 fn list(uri: &Uri, until: Instant) -> Vec<ListedExport> {
     match shake_hands(uri, ClientHandshake::list(false), until) {
         Ok((_, ClientStep::Listed(exports))) => exports,
@@ -57,7 +56,7 @@ fn shake_hands(
     let (mut input, mut output) = (Vec::new(), Vec::new());
     loop {
         let advanced = hands.advance(&input, &mut output);
-        // What was written is to be sent also where the handshake has failed; then it is not waited for.
+        // Bytes are sent even if the handshake has failed, but their result is then ignored.
         let sent = send(&socket, &mut output, until);
         let (consumed, step) = advanced.map_err(ExportFailure::Unwilling)?;
         sent.map_err(ExportFailure::Lost)?;
@@ -74,19 +73,19 @@ fn send(socket: &ExportSocket, bytes: &mut Vec<u8>, until: Instant) -> io::Resul
     while !bytes.is_empty() {
         socket.limit(left(until)?)?;
         let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        // SAFETY: the one part names `bytes`, which outlives the call.
+        // SAFETY: the only part refers to `bytes`, which outlives the call.
         let sent = unsafe { socket.send(&[part], SocketWait::Yes) };
         bytes.drain(..uninterrupted(sent)?);
     }
     Ok(())
 }
 
-/// Appends what comes next, at least a byte.
+/// Appends the next received bytes, at least one.
 fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
     socket.limit(left(until)?)?;
     let mut room = [0u8; 4096];
     let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-    // SAFETY: the one part names `room`, which outlives the call and is not used elsewhere.
+    // SAFETY: the only part refers to `room`, which outlives the call and is not used elsewhere.
     let received = unsafe { socket.receive(&[part], SocketWait::Yes) };
     match received {
         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -95,7 +94,7 @@ fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Re
     Ok(())
 }
 
-/// A signal is no reason to give up: the thread that has to end does so afterwards.
+/// Treats an interrupted call as one that moved no bytes: a signal does not end the handshake.
 fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     match moved {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
@@ -103,7 +102,7 @@ fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// Returns the remaining time, greater than zero, which would mean no limit.
+/// Returns the remaining time, never zero, which would mean no limit.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left < Duration::from_millis(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -116,7 +115,7 @@ fn connect(uri: &Uri, until: Instant) -> io::Result<ExportSocket> {
     }
 }
 
-/// The first address of the host that answers.
+/// Connects to the first address of the host that answers.
 fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address");
     for address in (host, port).to_socket_addrs()? {
@@ -128,7 +127,7 @@ fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket
     Err(last)
 }
 
-/// Small requests leave at once, and a server whose host has gone is missed.
+/// Sends small requests immediately and detects a server whose host is gone.
 fn tuned(stream: TcpStream) -> io::Result<OwnedFd> {
     stream.set_nodelay(true)?;
     let file = OwnedFd::from(stream);
@@ -139,10 +138,10 @@ fn tuned(stream: TcpStream) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library cannot give up on a server
-/// that has stopped to let clients in.
+/// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library has no timeout for a
+/// server that no longer accepts clients.
 fn connect_unix(name: &[u8], until: Instant) -> io::Result<ExportSocket> {
-    // SAFETY: the call takes numbers alone.
+    // SAFETY: the call takes only numbers.
     let file = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
     if file < 0 {
         return Err(io::Error::last_os_error());
@@ -164,7 +163,7 @@ fn unix_address(name: &[u8]) -> io::Result<(libc::sockaddr_un, libc::socklen_t)>
     // SAFETY: all zeroes is a valid address; it is plain data.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     let abstract_name = name.first() == Some(&0);
-    // A path is followed by a zero, which is there already.
+    // A path is followed by a NUL, which is already there.
     let room = address.sun_path.len() - usize::from(!abstract_name);
     if name.len() > room {
         let text = format!("the path of a socket has at most {room} bytes, and this one has {}", name.len());

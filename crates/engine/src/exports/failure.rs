@@ -7,26 +7,26 @@ use nbd::wire::client::{ClientError, ListedExport, ServerRefusal};
 
 use crate::error::{Error, ErrorKind};
 
-/// As many exports as are named where the one that was asked for is not there.
+/// Maximum number of exports listed if the requested one does not exist.
 const NAMED_MOST: usize = 8;
 
 /// Failure of a connection to an export.
 pub(super) enum ExportFailure {
-    /// There is no connection.
+    /// The connection could not be established.
     Unreachable(io::Error),
-    /// The connection was lost during the handshake, or nothing came.
+    /// The connection was lost during the handshake, or the server sent nothing.
     Lost(io::Error),
-    /// One of the sides did not want to go on.
+    /// The client or the server ended the handshake.
     Unwilling(ClientError),
 }
 
 impl ExportFailure {
-    /// Whether a list of exports would help.
+    /// Reports whether a list of exports would help the user.
     pub(super) fn is_unknown_export(&self) -> bool {
         matches!(self, Self::Unwilling(ClientError::Refused { why: ServerRefusal::UnknownExport, .. }))
     }
 
-    /// In words; `exports` are those of the server, where they are known.
+    /// Describes the failure. `exports` are those of the server, if known.
     pub(super) fn told(&self, uri: &Uri, exports: &[ListedExport]) -> Error {
         let place = uri.to_string();
         match self {

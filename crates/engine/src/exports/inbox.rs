@@ -1,10 +1,10 @@
 //! Received bytes that are not parsed yet.
 
-/// As many bytes as are received at a time beside a payload that goes straight to its place: many replies to small reads,
-/// and few enough to stay in the processor's cache.
+/// Maximum bytes received at a time, apart from a payload that goes straight into its buffer: many replies to small
+/// reads, yet few enough to stay in the processor's cache.
 const ROOM: usize = 128 << 10;
 
-/// Bytes in the order in which they came.
+/// Bytes in the order in which they were received.
 pub(super) struct Inbox {
     bytes: Box<[u8]>,
     begin: usize,
@@ -16,19 +16,19 @@ impl Inbox {
         Self { bytes: vec![0; ROOM].into_boxed_slice(), begin: 0, end: 0 }
     }
 
-    /// What has not been looked at.
+    /// Returns the bytes that are not consumed yet.
     #[inline]
     pub(super) fn unread(&self) -> &[u8] {
         &self.bytes[self.begin..self.end]
     }
 
-    /// So many bytes are done with.
+    /// Marks `bytes` bytes as consumed.
     #[inline]
     pub(super) fn consume(&mut self, bytes: usize) {
         self.begin += bytes;
     }
 
-    /// Where more can be put. What has not been looked at is moved out of the way, never more than the head of a reply.
+    /// Returns the free space, after moving the unread bytes, never more than the header of a reply, to the front.
     #[inline]
     pub(super) fn room(&mut self) -> &mut [u8] {
         if self.begin > 0 {
@@ -39,7 +39,7 @@ impl Inbox {
         &mut self.bytes[self.end..]
     }
 
-    /// So many bytes have been put there.
+    /// Marks `bytes` bytes of the free space as received.
     #[inline]
     pub(super) fn filled(&mut self, bytes: usize) {
         self.end += bytes;

@@ -1,4 +1,4 @@
-//! Bytes to send: headers, and payloads of writes from their buffers.
+//! Bytes to send: request headers, and payloads of writes in their buffers.
 
 use std::io;
 
@@ -7,18 +7,18 @@ use target::Tag;
 
 use super::socket::{ExportSocket, SocketWait};
 
-/// Bytes of a request's head.
+/// Length of a request header, in bytes.
 const HEAD: usize = NbdRequest::header_bytes(false);
-/// As many parts as the kernel takes in one call (`UIO_MAXIOV`).
+/// Maximum number of parts that the kernel takes in one call (`UIO_MAXIOV`).
 const PARTS_MOST: usize = 1024;
 
-/// Requests that have not been sent, or not to their ends.
+/// Requests that are not sent completely.
 pub(super) struct ExportOutbox {
-    /// One for each tag, so that they stay in their places until they are sent.
+    /// One header per tag, at a fixed address until it is sent.
     heads: Box<[[u8; HEAD]]>,
-    /// What is to be sent, in order.
+    /// Parts to be sent, in order.
     parts: Vec<libc::iovec>,
-    /// How many of the parts are done with.
+    /// Number of parts that are sent completely.
     gone: usize,
     scratch: Vec<u8>,
 }
@@ -39,11 +39,10 @@ impl ExportOutbox {
         self.parts.is_empty()
     }
 
-    /// Appends a request and what follows its head.
+    /// Appends a request and its payload.
     ///
     /// # Safety
-    ///
-    /// The payload must stay where it is, unchanged, until it is sent or the request is answered.
+    /// The payload must stay in place, unchanged, until it is sent or the request is answered.
     #[inline]
     pub(super) unsafe fn push(&mut self, tag: Tag, request: &NbdRequest, payload: Option<(*mut u8, u32)>) {
         self.scratch.clear();
@@ -65,7 +64,7 @@ impl ExportOutbox {
     pub(super) fn send(&mut self, socket: &ExportSocket) -> io::Result<()> {
         while self.gone < self.parts.len() {
             let end = self.parts.len().min(self.gone + PARTS_MOST);
-            // SAFETY: heads stay in their places as long as `self`, and the caller that pushed a payload guaranteed it.
+            // SAFETY: headers stay in place as long as `self`, and the caller that pushed a payload guaranteed it.
             match unsafe { socket.send(&self.parts[self.gone..end], SocketWait::No) } {
                 Ok(sent) => self.advance(sent),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -77,7 +76,7 @@ impl ExportOutbox {
         Ok(())
     }
 
-    /// Forgets everything: the connection is gone.
+    /// Discards everything after the connection is lost.
     pub(super) fn clear(&mut self) {
         self.parts.clear();
         self.gone = 0;

@@ -1,13 +1,13 @@
-//! Requests in flight, and the replies to them.
+//! Requests in flight and the replies to them.
 
 use nbd::wire::client::{Malformed, ReplyPart, ServerReply};
 use nbd::wire::{NbdCommand, NbdRequest};
 use target::Tag;
 
-/// Requests in flight, one for each tag at most.
+/// Requests in flight, at most one per tag.
 pub(super) struct PendingRequests {
     asked: Box<[SentRequest]>,
-    /// Counts requests, so that a second answer to one is told from the answer to the next under its tag.
+    /// Counts requests, to tell a second answer to one request from the answer to the next request of its tag.
     round: u32,
     structured: bool,
 }
@@ -19,46 +19,46 @@ struct SentRequest {
     reads: bool,
     offset: u64,
     length: u32,
-    /// Where in the tag's buffer its bytes begin.
+    /// Start of the request's bytes in the tag's buffer.
     skip: u32,
-    /// Bytes of a read that have come.
+    /// Received bytes of a read.
     come: u32,
-    /// The first error that was reported, zero for none, and how many were.
+    /// First error number reported, zero for none, and the number of errors.
     errno: u32,
     errors: u32,
 }
 
-/// Errors that one answer may report: each of a read's sectors may have its own, and many servers report one.
+/// Maximum number of errors in one answer: a server may report one for each sector of a read, and many report only one.
 const ERRORS_MOST: u32 = 1024;
 
-/// A parsed reply.
+/// A parsed reply header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ExportReply {
     pub(super) tag: Tag,
     pub(super) content: PendingContent,
-    /// Whether the request is answered as soon as the content is in its place.
+    /// Whether the request is complete once the content is in its place.
     pub(super) last: bool,
 }
 
-/// Bytes for the tag's buffer.
+/// Content for the tag's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PendingContent {
-    /// None.
+    /// No bytes.
     Nothing,
-    /// So many follow, and belong at this place.
+    /// `length` bytes follow, for offset `at` of the buffer.
     Bytes { at: u32, length: u32 },
-    /// So many zeroes, which do not follow.
+    /// `length` zeroes, which do not follow, for offset `at` of the buffer.
     Zeroes { at: u32, length: u32 },
 }
 
-/// The server does what makes no sense.
+/// A violation of the protocol by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nonsense {
-    /// A reply that cannot be read, or bytes that were not asked for.
+    /// A malformed reply, or bytes outside the requested range.
     Malformed(Malformed),
-    /// An answer to nothing that was asked.
+    /// An answer that matches no request.
     Unasked,
-    /// An answer that does not end: more bytes than were asked for, or errors without a last one.
+    /// An unending answer: more bytes than requested, or errors without a last one.
     Endless,
 }
 
@@ -84,7 +84,7 @@ impl PendingRequests {
         Self { asked: vec![none; depth as usize].into_boxed_slice(), round: 0, structured }
     }
 
-    /// Takes note of a request, and gives it its cookie.
+    /// Records a request and assigns its cookie.
     #[inline]
     pub(super) fn ask(&mut self, tag: Tag, request: &mut NbdRequest, skip: u32) {
         self.round = self.round.wrapping_add(1);
@@ -95,7 +95,7 @@ impl PendingRequests {
             SentRequest { cookie, open: true, reads, offset, length, skip, come: 0, errno: 0, errors: 0 };
     }
 
-    /// Understands the head of a reply.
+    /// Interprets the header of a reply.
     #[inline]
     pub(super) fn hear(&mut self, reply: &ServerReply<'_>) -> Result<ExportReply, Nonsense> {
         let tag = Tag(reply.cookie as u32);
@@ -119,8 +119,8 @@ impl PendingRequests {
         Ok(ExportReply { tag, content, last: reply.last })
     }
 
-    /// A request is answered: bytes, or an error number negated, as completions tell it. A read of which not all bytes have
-    /// come has failed.
+    /// Ends a request. Returns bytes or a negated error number, as in completions; a read with missing bytes has
+    /// failed.
     #[inline]
     pub(super) fn finish(&mut self, tag: Tag) -> i32 {
         let asked = &mut self.asked[tag.index()];
@@ -134,14 +134,14 @@ impl PendingRequests {
 }
 
 impl SentRequest {
-    /// All of a read at once.
+    /// Returns the place of all bytes of a read at once.
     #[inline]
     fn whole(&mut self) -> PendingContent {
         self.come = self.length;
         PendingContent::Bytes { at: self.skip, length: self.length }
     }
 
-    /// Where in the buffer a part of a read belongs.
+    /// Returns the buffer offset of a part of a read.
     #[inline]
     fn place(&mut self, part: &ReplyPart<'_>) -> Result<u32, Nonsense> {
         if !self.reads {
@@ -164,7 +164,7 @@ mod tests {
 
     const TAG: Tag = Tag(1);
 
-    /// A read of 100 bytes from 1000 on into a buffer from 8 on.
+    /// Sends a read of 100 bytes at offset 1000 into a buffer at offset 8.
     fn asked(structured: bool) -> (PendingRequests, u64) {
         let mut pending = PendingRequests::new(2, structured);
         let flags = CommandFlags::default();
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// f52613e went on reading, for ever.
+    /// Revision f52613e kept reading forever.
     #[test]
     fn a_reply_that_does_not_end_breaks_the_protocol() {
         let (mut pending, cookie) = asked(true);

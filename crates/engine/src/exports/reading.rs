@@ -1,4 +1,4 @@
-//! Reads an export to recognize its content.
+//! Reads an export to identify its content.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -12,17 +12,16 @@ use crate::error::{Error, ErrorKind};
 use crate::setup::{EngineKind, Setup};
 use probe::Examination;
 
-/// As much as is read at a time where the export allows it: as much as its smallest block may have at most.
+/// Maximum bytes read at a time, within the export's limits: the largest minimum block size that the protocol permits.
 const PIECE_BYTES: u32 = 64 << 10;
 
 /// Maximum time for reading an export's content.
 const READING_MOST: Nanos = Nanos::from_secs(30);
 
-/// Examines the content of an export, like that of a device.
+/// Examines the content of an export, as for a device.
 ///
 /// # Errors
-///
-/// When it cannot be had or read.
+/// Fails if the export cannot be opened or read.
 pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
     let piece = PIECE_BYTES.min(export.block_most / export.block_least * export.block_least);
@@ -33,19 +32,19 @@ pub fn examine(uri: &str) -> Result<Examination, Error> {
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
 }
 
-/// An export as something to be read from any place on.
+/// A seekable reader of an export.
 struct ExportReader {
     target: Nbd,
-    /// How much is read at a time.
+    /// Bytes read at a time.
     piece: u32,
     bytes: u64,
     at: u64,
-    /// When the server must have answered everything.
+    /// Deadline for all reads.
     until: Nanos,
 }
 
 impl ExportReader {
-    /// Reads the piece that holds the current place; returns how many bytes it has.
+    /// Reads the piece at `offset`. Returns how many bytes it has.
     fn piece(&mut self, offset: u64) -> io::Result<usize> {
         if self.target.now() >= self.until {
             return Err(io::ErrorKind::TimedOut.into());

@@ -1,8 +1,8 @@
 //! A target on one connection.
 //!
-//! What is submitted is held back until the next wait, which sends all of it in one call and receives as many replies as have
-//! come in another. Bytes of short reads go through the inbox; what is missing of a long one is received straight into its
-//! buffer. While nothing more is to be sent and no deadline is near, receiving itself is the waiting.
+//! Submitted operations are queued until the next wait, which sends all of them in one call and receives all available
+//! replies in another. Bytes of short reads go through the inbox; the rest of a long read is received straight into its
+//! buffer. If nothing is left to send and no deadline is near, the receive call itself waits.
 
 use std::io;
 use std::time::Duration;
@@ -27,14 +27,14 @@ use crate::slots::EngineSlots;
 
 /// Timeout of a receive call. The kernel rounds it up to its own ticks, 10 ms at most.
 const NAP: Duration = Duration::from_millis(20);
-/// A deadline that is farther away than this cannot be slept through in such a call.
+/// Distance to a deadline above which a receive call may wait: its timeout then ends before the deadline.
 const FAR: Nanos = Nanos::from_millis(40);
 
-/// Bytes of a read on their way into its buffer.
+/// A read's bytes that are still to be received.
 #[derive(Clone, Copy)]
 struct ExportPayload {
     tag: Tag,
-    /// Where the next of them belongs in the buffer.
+    /// Buffer offset of the next byte.
     at: u32,
     left: u32,
     last: bool,
@@ -45,20 +45,20 @@ pub(crate) struct Nbd {
     socket: ExportSocket,
     export: RemoteExport,
     structured: bool,
-    /// Whether anything may be changed.
+    /// Whether operations may write or trim.
     writes: bool,
-    /// What writes ask for beside being written.
+    /// Flags of write requests.
     write_flags: CommandFlags,
     outbox: ExportOutbox,
     inbox: Inbox,
     payload: Option<ExportPayload>,
     pending: PendingRequests,
-    /// Tags that wait for their first chance to be sent.
+    /// Queued tags that have no submission time yet.
     held: Vec<Tag>,
     slots: EngineSlots,
-    /// Completions that are not collected yet.
+    /// Completions to be collected.
     ready: Vec<Completion>,
-    /// Why there is no connection any more, as an error number.
+    /// Error number of the broken connection.
     down: Option<i32>,
     buffers: Buffers,
     clock: MonotonicClock,
@@ -68,8 +68,8 @@ impl Nbd {
     /// Connects to the export that the setup names.
     ///
     /// # Errors
-    ///
-    /// When it cannot be had or does not take blocks of this size, or memory for the buffers cannot be had.
+    /// Fails if the export is unavailable or does not accept blocks of this size, or memory for the buffers cannot be
+    /// allocated.
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let name = setup.uri.as_deref().unwrap_or_default();
         let connection = dial::open(&parse(name)?, true, PATIENCE)?;
@@ -96,7 +96,8 @@ impl Nbd {
         })
     }
 
-    /// The request for an operation and where its bytes are; `Err` with the result of one that is not sent.
+    /// Returns the request for an operation and the address of its bytes, or the result of an operation that is not
+    /// sent.
     #[inline]
     fn request(&self, op: &Op) -> Result<(NbdRequest, Option<*mut u8>), i32> {
         if op.file != 0 {
@@ -114,12 +115,12 @@ impl Nbd {
             _ => None,
         };
         let flags = if command == NbdCommand::Write { self.write_flags } else { CommandFlags::default() };
-        // A flush is about the whole export, wherever the loop stands: servers refuse one with a place.
+        // A flush applies to the whole export, but the loop sets an offset; servers refuse a flush with an offset.
         let offset = if command == NbdCommand::Flush { 0 } else { op.offset };
         Ok((NbdRequest { cookie: 0, command, flags, offset, length: u64::from(length) }, start))
     }
 
-    /// What is asked of the server, where it has said that it can be asked.
+    /// Returns the command for an operation if the server supports it.
     #[inline]
     fn command(&self, kind: OpKind) -> Result<NbdCommand, i32> {
         let export = &self.export;
@@ -133,7 +134,8 @@ impl Nbd {
         }
     }
 
-    /// How much of an operation lies within the export; as on a block device, reads behind the end find nothing.
+    /// Returns how much of an operation lies within the export. As on a block device, reads beyond the end return
+    /// nothing.
     #[inline]
     fn within(&self, op: &Op) -> Result<u32, i32> {
         let left = self.export.bytes.saturating_sub(op.offset);
@@ -145,7 +147,7 @@ impl Nbd {
         }
     }
 
-    /// Receives what has come, and understands it. Returns whether a signal cut it short.
+    /// Receives and processes what is available. Returns whether a signal interrupted it.
     #[inline]
     fn receive(&mut self, wait: SocketWait) -> bool {
         let first = self.ready.len();
@@ -164,7 +166,7 @@ impl Nbd {
         interrupted
     }
 
-    /// One call: the rest of a payload goes to its place, everything else into the inbox.
+    /// Receives once: the rest of a payload goes into its buffer, everything else into the inbox.
     #[inline]
     fn fill(&mut self, wait: SocketWait) -> Result<(), i32> {
         let room = self.inbox.room();
@@ -178,8 +180,8 @@ impl Nbd {
         };
         let parts = [libc::iovec { iov_base: place.cast(), iov_len: left }, room];
         let parts = if left == 0 { &parts[1..] } else { &parts[..] };
-        // SAFETY: the room is the inbox's own; the place lies within the buffer of a tag that is in flight, which nothing else
-        // uses until it is completed.
+        // SAFETY: the inbox owns the room; the place lies within the buffer of a tag in flight, which nothing else uses
+        // until the tag is completed.
         let received = unsafe { self.socket.receive(parts, wait) };
         let received = match received {
             Ok(0) => return Err(libc::ENOTCONN),
@@ -194,7 +196,7 @@ impl Nbd {
         Ok(())
     }
 
-    /// Goes through the inbox, reply by reply.
+    /// Processes the replies in the inbox.
     #[inline]
     fn understand(&mut self) -> Result<(), i32> {
         loop {
@@ -222,7 +224,7 @@ impl Nbd {
         }
     }
 
-    /// Moves what the inbox has of a payload to its place. Returns whether none is outstanding any more.
+    /// Moves the payload's bytes from the inbox into their buffer. Returns whether the payload is complete.
     #[inline]
     fn unpack(&mut self) -> bool {
         let Some(payload) = self.payload else { return true };
@@ -236,7 +238,7 @@ impl Nbd {
         self.payload.is_none()
     }
 
-    /// So many bytes of the payload are in their place.
+    /// Records that `bytes` bytes of the payload are in their buffer.
     #[inline]
     fn arrived(&mut self, bytes: u32) {
         let Some(mut payload) = self.payload.take() else { return };
@@ -248,7 +250,7 @@ impl Nbd {
         }
     }
 
-    /// Completes a request, if this was the last of its answer.
+    /// Completes a request if this was the last part of its answer.
     #[inline]
     fn conclude(&mut self, tag: Tag, last: bool) {
         if last {
@@ -258,7 +260,7 @@ impl Nbd {
         }
     }
 
-    /// Nothing more will come: everything in flight has failed, and so will everything that is submitted.
+    /// Fails everything in flight and everything submitted later, because the connection is broken.
     #[cold]
     fn break_down(&mut self, errno: i32) {
         self.down = Some(errno);
@@ -359,7 +361,7 @@ impl Target for Nbd {
         queue::wait(self, &clock, min, until, done);
     }
 
-    /// There is no cache on this side.
+    /// The client side has no cache.
     fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
@@ -371,7 +373,7 @@ impl Target for Nbd {
 }
 
 impl Drop for Nbd {
-    /// Leaves as the protocol wants it, unless a request was sent by half.
+    /// Disconnects as the protocol requires, unless a request was sent only in part.
     fn drop(&mut self) {
         if self.down.is_none() && self.outbox.is_empty() {
             self.socket.leave();

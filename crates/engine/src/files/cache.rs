@@ -9,15 +9,14 @@ use crate::look::FileKind;
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
-/// Drops what the page cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that reads
-/// come from below it. Pages that are not yet written stay. Of a block device everything is dropped.
+/// Drops `length` bytes of a file from `offset` on (zero: to its end) from the page cache, so that reads reach the
+/// device. Pages that are not written back stay. Of a block device the whole cache is dropped.
 ///
 /// # Errors
-///
-/// When the system refuses, as it does with block devices to users other than root.
+/// Fails if the system refuses, as it does for block devices if the user is not root.
 pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
     if file.is_closed() {
-        // It is closed once more: other files may be open in its place.
+        // The file is closed again, because other files may be open in its place.
         let dropped = file.live_fd().map_or(Ok(()), |_| invalidate(file, offset, length));
         file.close();
         return dropped;

@@ -1,4 +1,4 @@
-//! Bytes of a file in the page cache.
+//! Counts the bytes of a file in the page cache.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -30,11 +30,10 @@ struct PageCounts {
     recently_evicted: u64,
 }
 
-/// Bytes of the file that the page cache holds, in whole pages.
+/// Returns how many bytes of the file are in the page cache, in whole pages.
 ///
 /// # Errors
-///
-/// When the system does not tell.
+/// Fails if the kernel does not report it.
 pub fn resident_bytes(file: &File) -> Result<u64, Error> {
     if file.bytes() == 0 {
         return Ok(0);
@@ -91,7 +90,7 @@ mod tests {
 
     #[test]
     fn both_ways_see_what_was_written_and_what_was_dropped() {
-        // Beside the test itself, because the directory for temporary files may be in memory.
+        // The test's own directory, because the directory for temporary files may be in memory.
         let path = std::env::current_exe().unwrap().with_extension("residency");
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();

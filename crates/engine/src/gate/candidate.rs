@@ -1,4 +1,4 @@
-//! One file or device to be written: objections to it, and the descriptor that holds it.
+//! A file or device to be written: the objections to it, and the descriptor that holds it.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::look;
 use probe::Occupant;
 
-/// Something that asks to be written to.
+/// A file or device for which a write permission is requested.
 pub(super) struct WriteCandidate<'a> {
     pub(super) gate: &'a WriteGate,
     pub(super) path: &'a Path,
@@ -34,7 +34,7 @@ impl WriteCandidate<'_> {
         move |error| Error::file(operation, self.path, &error).into()
     }
 
-    /// Admits it where nothing stands against that or it may be destroyed.
+    /// Admits the candidate if there are no objections or it may be destroyed.
     fn settle(&self, objections: Vec<Objection>) -> Result<(), Denied> {
         let is_permitted = |one: &Objection| one.permission() <= Permission::Destroy;
         if objections.is_empty() || self.gate.may_destroy(self.identity) && objections.iter().all(is_permitted) {
@@ -67,7 +67,7 @@ impl WriteCandidate<'_> {
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
         let bytes = look::device_bytes(&file).map_err(self.failed("find the size of"))?;
-        // By fio's rule it does not matter what it holds.
+        // fio's rule ignores existing content.
         let mut own = false;
         if !self.gate.permissions.any_content {
             let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
@@ -80,7 +80,7 @@ impl WriteCandidate<'_> {
         Ok(HeldFile { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
     }
 
-    /// Claims the other ways to the same medium; returns whether all could be claimed.
+    /// Claims the other devices of the same medium. Returns whether all could be claimed.
     fn claim_twins(&self, number: probe::Number) -> (Vec<File>, bool) {
         let root = Path::new(ROOT);
         let Some(device) = probe::relations(root, number) else { return (Vec::new(), true) };
@@ -105,7 +105,7 @@ impl WriteCandidate<'_> {
         }
         let file = match self.reopen(OpenMode::READ_WRITE) {
             Ok(file) => file,
-            // Swapped to, and it says so better than the system does.
+            // In use as swap, which the objection explains better than the system's error.
             Err(error) if !objections.is_empty() && error.raw_os_error() == Some(libc::ETXTBSY) => {
                 return Err(self.refused(objections));
             }
@@ -115,7 +115,7 @@ impl WriteCandidate<'_> {
         let maker = self.maker(&file);
         let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
         let own = maker == Maker::Fathom || is_empty;
-        // What is not there, or is Fathom's and as it left it, cannot be the data of an unknown user.
+        // A file that is empty, or Fathom's own and unchanged, cannot hold data of an unknown user.
         objections.extend(possible.into_iter().filter(|_| !own));
         if !is_empty && !self.gate.may_overwrite(self.identity) {
             objections.extend(self.of_file_content(&file, maker)?);
@@ -152,17 +152,17 @@ impl WriteCandidate<'_> {
         let harmless = output::swallows(number);
         self.settle(if harmless { Vec::new() } else { vec![Objection::Character] })?;
         let path = self.path.to_owned();
-        // Tapes and the like do something when they are opened: the worker alone does that.
+        // Opening some devices, such as tapes, has side effects, so only the worker opens them.
         Ok(HeldFile { path, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
     }
 }
 
-/// Whether something uses the device now, unlike data that are only there.
+/// Reports whether the device is in use, as opposed to merely holding data.
 fn is_in_use(objection: &Objection) -> bool {
     !matches!(objection, Objection::Occupied(Occupant::Data(_) | Occupant::Partition(_)))
 }
 
-/// Whether a file has no byte that was ever written: all of it is a hole.
+/// Reports whether a file consists only of holes.
 fn is_empty(file: &File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
@@ -175,7 +175,7 @@ fn is_empty(file: &File) -> io::Result<bool> {
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
         Some(libc::ENXIO) => Ok(true),
-        // It does not know holes.
+        // The filesystem does not support holes.
         Some(libc::EINVAL | libc::EOPNOTSUPP) => Ok(false),
         _ => Err(error),
     }

@@ -1,9 +1,9 @@
-//! Types of filesystems (`statfs(2)`).
+//! Identifies filesystems by type (`statfs(2)`).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// The number of a file's filesystem in `linux/magic.h`.
+/// Returns the magic number of a file's filesystem (`linux/magic.h`).
 fn magic(file: &File) -> Option<u64> {
     // SAFETY: all zeroes is a valid `statfs64`, which is plain data.
     let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
@@ -14,13 +14,14 @@ fn magic(file: &File) -> Option<u64> {
     Some(facts.f_type as u64 & 0xffff_ffff)
 }
 
-/// The filesystem of a file, where that is one by which the kernel is read and set up.
+/// Returns the name of a file's filesystem if it exposes the kernel's state or settings.
 pub(super) fn kernel_filesystem(file: &File) -> Option<&'static str> {
     let magic = magic(file)?;
     KERNEL_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
 }
 
-/// Whether another host or a program keeps the filesystem, and may set times of a file after a write has returned.
+/// Reports whether another host or a program manages the filesystem and may set a file's times after a write has
+/// returned.
 pub(super) fn sets_times_late(file: &File) -> bool {
     magic(file).is_some_and(|magic| REMOTE_FILESYSTEMS.contains(&magic))
 }
@@ -45,7 +46,7 @@ const REMOTE_FILESYSTEMS: &[u64] = &[
     0x6573_5546,
 ];
 
-/// Numbers of `linux/magic.h`.
+/// Filesystems of the kernel, by their numbers in `linux/magic.h`.
 const KERNEL_FILESYSTEMS: &[(u64, &str)] = &[
     (0x9fa0, "proc filesystem"),
     (0x6265_6572, "sysfs filesystem"),

@@ -1,5 +1,5 @@
-//! What Fathom left on devices, and files that it made where no extended attribute can say so: one empty file for each,
-//! whose name is what has to be recognized.
+//! Records contents that Fathom left on devices, and files that it created where extended attributes are unavailable,
+//! as one empty file each, whose name identifies the content or file.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,10 +9,10 @@ use std::time::SystemTime;
 
 use super::mark;
 
-/// More are of no use: devices come and go.
+/// Maximum number of entries; older ones are useless, because devices come and go.
 const MOST: usize = 4096;
 
-/// A folder of recognized contents.
+/// The directory of recorded contents and files.
 #[derive(Clone, Debug)]
 pub(super) struct GateLedger(PathBuf);
 
@@ -21,12 +21,12 @@ impl GateLedger {
         Self(folder.to_owned())
     }
 
-    /// Whether a device holds what Fathom left there.
+    /// Reports whether Fathom left the content with this fingerprint on a device.
     pub(super) fn knows_content(&self, fingerprint: u128) -> bool {
         self.knows(&content(fingerprint))
     }
 
-    /// Whether Fathom made this file and was the last to write to it.
+    /// Reports whether Fathom created this file and was the last to write to it.
     pub(super) fn knows_file(&self, file: &File) -> bool {
         made(file).is_ok_and(|name| self.knows(&name))
     }
@@ -35,19 +35,17 @@ impl GateLedger {
         self.0.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
     }
 
-    /// Remembers what a device holds.
+    /// Records the content of a device.
     ///
     /// # Errors
-    ///
-    /// Where the folder cannot be written to.
+    /// Fails if the directory cannot be written.
     pub(super) fn add_content(&self, fingerprint: u128) -> io::Result<()> {
         self.add(&content(fingerprint))
     }
 
-    /// Remembers a file as it is now.
+    /// Records a file in its current state.
     ///
     /// # Errors
-    ///
     /// As for [`GateLedger::add_content`].
     pub(super) fn add_file(&self, file: &File) -> io::Result<()> {
         self.add(&made(file)?)
@@ -63,7 +61,7 @@ impl GateLedger {
         Ok(())
     }
 
-    /// Forgets the oldest where there are too many.
+    /// Removes the oldest entries if there are too many.
     fn prune(&self) {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let age = |entry: &fs::DirEntry| {
@@ -81,8 +79,8 @@ fn content(fingerprint: u128) -> String {
     format!("content-{fingerprint:032x}")
 }
 
-/// Inodes are used again, so the file's birth is part of its name where the filesystem keeps it; the time of the last write
-/// tells whether another program has written to it since.
+/// Returns the entry name of a file. Inodes are reused, so the name includes the file's creation time if the filesystem
+/// stores it; the modification time shows whether another program has written to the file since.
 fn made(file: &File) -> io::Result<String> {
     let metadata = file.metadata()?;
     let born = metadata.created().ok().and_then(|born| born.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -107,7 +105,7 @@ mod tests {
         assert!(!ledger.knows_file(&file));
         ledger.add_file(&file).unwrap();
         assert!(ledger.knows_file(&file));
-        // 692e655 knew a file whatever was written to it later.
+        // Revision 692e655 recognized a file regardless of later writes.
         file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(!ledger.knows_file(&file));
         fs::remove_dir_all(folder).unwrap();

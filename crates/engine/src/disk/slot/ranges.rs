@@ -8,11 +8,11 @@ use super::{DiskSlot, Goal, SlotAction, SlotStage, StoreGeometry, failed};
 use crate::disk::call::DiskCall;
 use crate::inline::PUNCH;
 
-/// Zeroes are written in steps of so many bytes where the system cannot make them.
+/// Bytes of zeroes written at a time if the kernel cannot zero a range.
 pub(in crate::disk) const ZERO_STEP_BYTES: u64 = 1 << 20;
 
 impl DiskSlot {
-    /// Makes the next part of a range zero: whole grains by the system, their parts by writing.
+    /// Zeroes the next part of a range: the kernel zeroes whole grains, partial grains are written.
     pub(super) fn zero_on(&mut self, shape: &StoreGeometry) -> SlotAction {
         let (from, end, grain) = (self.done_to, self.range.end, u64::from(shape.grain));
         let whole = from.next_multiple_of(grain)..end / grain * grain;
@@ -62,7 +62,7 @@ impl DiskSlot {
         }
     }
 
-    /// What is done where the system cannot make a range zero, or give it back.
+    /// Returns the alternative if the kernel cannot zero or deallocate a range.
     pub(super) fn without_allocate(&mut self, shape: &StoreGeometry) -> SlotAction {
         match self.goal {
             Goal::Zero { fast: true, .. } => SlotAction::Ended(Err(Errno::NotSupported)),
@@ -74,12 +74,12 @@ impl DiskSlot {
                 let Range { start, end } = self.whole_grains(shape);
                 self.call(SlotStage::Discard, DiskCall::Discard { at: start, length: end - start })
             }
-            // What is given up may stay.
+            // Trimmed data may stay.
             _ => self.finish(),
         }
     }
 
-    /// Ends a change of a range, after it has become durable where that is wanted.
+    /// Ends a change of a range, after a sync if it must be durable.
     pub(super) fn finish(&mut self) -> SlotAction {
         if self.durable { self.call(SlotStage::Sync, DiskCall::DataSync) } else { SlotAction::Ended(Ok(())) }
     }

@@ -3,7 +3,7 @@ use units::random::Random;
 
 use super::*;
 
-/// A kernel over bytes in memory, which transfers less than it is asked for and cannot allocate where it is so.
+/// A fake kernel over bytes in memory, which makes short transfers and may lack allocation and discards.
 struct Kernel {
     file: Vec<u8>,
     allocates: bool,
