@@ -10,10 +10,10 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::stages::STACK_BYTES;
 
-/// Operations that the kernel takes for one ring.
+/// Maximum number of entries of one `io_uring`.
 const RING_ENTRIES_MAX: u64 = 32_768;
 
-/// For workers with threads, buffers and open files.
+/// Returns the capacity for workers with threads, buffers and open files.
 pub fn of_host() -> Capacity {
     let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard);
     Capacity {
@@ -29,7 +29,7 @@ pub fn of_host() -> Capacity {
     }
 }
 
-/// For workers on models, which are no threads and whose operations have no bytes.
+/// Returns the capacity for workers on models, which have no threads and whose operations have no data.
 pub fn of_models() -> Capacity {
     Capacity { memory: memory(), address_space: address_space(), ..Capacity::default() }
 }
@@ -38,12 +38,12 @@ fn limit(most: u64, source: &str) -> HostLimit {
     HostLimit { most, source: source.to_owned() }
 }
 
-/// The limit that leaves the least.
+/// Returns the limit with the lowest value.
 fn least(limits: impl IntoIterator<Item = Option<HostLimit>>) -> Option<HostLimit> {
     limits.into_iter().flatten().min_by_key(|limit| limit.most)
 }
 
-/// Threads that can still be started. A user's limit is not for root, as in the kernel.
+/// Returns how many threads can still be started. As in the kernel, root is exempt from the user's limit.
 fn threads() -> Option<HostLimit> {
     let tasks = tasks().unwrap_or(0);
     let of_system = |path: &str, name: &str| number(path).map(|most| limit(most.saturating_sub(tasks), name));
@@ -58,7 +58,7 @@ fn threads() -> Option<HostLimit> {
     ])
 }
 
-/// Memory that can be used without taking it from other programs: what is free, and caches that the kernel can drop.
+/// Returns the memory available without taking it from other programs: free memory and caches that the kernel can drop.
 pub fn memory() -> Option<HostLimit> {
     let text = text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -66,7 +66,8 @@ pub fn memory() -> Option<HostLimit> {
     least([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", memory_used)])
 }
 
-/// Memory that a control group uses, without what the kernel can take from it: page cache, caches of inodes and the like.
+/// Returns the memory that a control group uses, except what the kernel can reclaim: page cache, inode caches and the
+/// like.
 fn memory_used(group: &Path) -> u64 {
     let stat = text(group.join("memory.stat")).unwrap_or_default();
     let reclaimable = stat.lines().filter_map(|line| match line.split_once(' ')? {
@@ -76,7 +77,7 @@ fn memory_used(group: &Path) -> u64 {
     number(group.join("memory.current")).unwrap_or(0).saturating_sub(reclaimable.sum())
 }
 
-/// Remaining address space (`ulimit -v`).
+/// Returns the remaining address space (`ulimit -v`).
 fn address_space() -> Option<HostLimit> {
     let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
     let pages = text("/proc/self/statm")?;
@@ -99,7 +100,7 @@ fn rlimit(resource: Resource, source: &str, which: Which) -> Option<HostLimit> {
     most.map(|most| limit(most, source))
 }
 
-/// Tasks of the whole system: behind the `/` of `/proc/loadavg`.
+/// Returns the number of tasks on the system: the number after the `/` in `/proc/loadavg`.
 fn tasks() -> Option<u64> {
     text("/proc/loadavg")?.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()
 }
@@ -108,21 +109,21 @@ fn number(path: impl AsRef<Path>) -> Option<u64> {
     text(path)?.trim().parse().ok()
 }
 
-/// Reads a small file of the kernel in one call: such files have no size.
+/// Reads a small file of the kernel in one call, because such files report no size.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = [0; 16384];
     let read = File::open(path).ok()?.read(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes[..read]).into_owned())
 }
 
-/// The smallest remainder of a limit of this process's control group and those above it (version 2).
+/// Returns the smallest remainder of a limit in this process's control group and its ancestors (version 2).
 fn of_cgroups(most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let text = text("/proc/self/cgroup")?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     left_in(Path::new("/sys/fs/cgroup"), own, most, used)
 }
 
-/// The smallest remainder of a limit of the group `own` below `root`, and of those between them.
+/// Returns the smallest remainder of a limit in the group `own` below `root` and its ancestors up to `root`.
 fn left_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let own: PathBuf = root.join(own);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));

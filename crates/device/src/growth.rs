@@ -5,7 +5,7 @@ use engine::gate::{Denied, WriteGate};
 use job::{Engine, Plan};
 use runner::{FileGrowth, WorkerPlan};
 
-/// Growth of files by their layouts.
+/// Returns the growth of files by their layouts.
 pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
     let growth = |layout: &FileLayout| {
         let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
@@ -15,12 +15,12 @@ pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
     layouts.iter().filter_map(growth).collect()
 }
 
-/// Growths that `--readonly` forbids: all of them.
+/// Returns the refusals for growths that `--readonly` forbids, which are all of them.
 pub fn against_readonly(growths: &[FileGrowth]) -> Vec<String> {
     growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.description())).collect()
 }
 
-/// Files that `allow_file_create=0` forbids.
+/// Returns the refusals for missing files that `allow_file_create=0` forbids to create.
 pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
@@ -35,8 +35,8 @@ pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     workers.iter().filter(forbids).flat_map(missing).collect()
 }
 
-/// What `fathom run` does not do unasked: extend a file that holds data and is only read, and make a file where a
-/// device was meant.
+/// Returns the refusals for growths that `fathom run` requires permission for: extending a file with data that is only
+/// read, and creating a file in place of a missing device.
 pub fn against_surprise(growths: &[FileGrowth], gate: &WriteGate) -> Vec<String> {
     growths.iter().filter_map(|growth| surprise(growth, gate)).collect()
 }
@@ -46,7 +46,7 @@ fn surprise(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
     match growth.from {
         None => match gate.check(&growth.path) {
             Err(denied @ Denied::Refused(_)) => Some(denied.to_string()),
-            // The job that names it says what the system has against it.
+            // The worker with this file reports the system's error.
             _ => None,
         },
         Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
@@ -54,7 +54,7 @@ fn surprise(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
              --allow-overwrite={path}",
             growth.description()
         )),
-        // It is extended before the run, which is a write like any other.
+        // The file is extended before the run, which is a write like any other.
         Some(_) if !growth.written => gate.admit(&growth.path).err().map(|denied| denied.to_string()),
         Some(_) => None,
     }

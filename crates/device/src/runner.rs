@@ -35,29 +35,30 @@ pub struct DeviceRunner {
     checkpoint: fn(&str),
 }
 
-/// Whose rules decide what may be written to.
+/// The rules that decide what may be written to.
 #[derive(Clone)]
 enum RunnerRules {
-    /// Fathom's own: what this gate admits.
+    /// Fathom's rules: whatever this gate admits.
     Strict { gate: Arc<WriteGate> },
-    /// fio's: all that is not in use.
+    /// fio's rules: whatever is not in use.
     Fio { ledger: Option<PathBuf>, readonly: bool },
 }
 
 impl DeviceRunner {
-    /// Creates a runner whose plans may write to what `gate` admits.
+    /// Creates a runner whose plans may write to whatever `gate` admits.
     #[must_use]
     pub fn strict(gate: Arc<WriteGate>, logs: Arc<dyn LogSink + Send>) -> Self {
         Self { rules: RunnerRules::Strict { gate }, logs, checkpoint: |_| {} }
     }
 
-    /// Creates a runner by fio's rules. `ledger` is the directory of the write gate's notes; `readonly` refuses every write.
+    /// Creates a runner with fio's rules. `ledger` is the directory of the write gate's entries; `readonly` refuses
+    /// every write.
     #[must_use]
     pub fn as_fio(ledger: Option<PathBuf>, readonly: bool, logs: Arc<dyn LogSink + Send>) -> Self {
         Self { rules: RunnerRules::Fio { ledger, readonly }, logs, checkpoint: |_| {} }
     }
 
-    /// Calls a function at named places of a run, for tests of panics.
+    /// Sets a function that is called at named points of a run, for tests of panics.
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: fn(&str)) -> Self {
         Self { checkpoint, ..self }
@@ -150,7 +151,7 @@ impl Runner for DeviceRunner {
     }
 }
 
-/// A plan that can begin on this host.
+/// A plan that is ready to run on this host.
 struct DeviceRun<'a> {
     runner: &'a DeviceRunner,
     plan: Plan,
@@ -162,7 +163,7 @@ struct DeviceRun<'a> {
     gate: Arc<WriteGate>,
 }
 
-/// Inspecting the targets after a run may take this long however short the grace period is.
+/// Minimum time limit for inspecting the targets after a run, however short the grace period is.
 const INSPECTION: Duration = Duration::from_secs(2);
 
 impl PreparedRun for DeviceRun<'_> {
@@ -182,9 +183,9 @@ impl PreparedRun for DeviceRun<'_> {
         Preview::Device { growths: &self.growths }
     }
 
-    /// Lays out the files, runs all jobs and gathers their results.
+    /// Lays out the files, runs all jobs and collects their results.
     ///
-    /// Whatever may hang in a target is done by other threads than this one, so that the run always ends.
+    /// Other threads make all calls that may hang in a target, so the run always ends.
     fn run(
         &self,
         options: &RunOptions,
@@ -251,7 +252,7 @@ impl DeviceRun<'_> {
     }
 
     fn lay_out(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
-        // A thread costs as much as all else that a short run does.
+        // A thread costs as much as the rest of a short run.
         if self.layouts.is_empty() {
             return Ok(FailedFiles::new());
         }
@@ -277,7 +278,7 @@ impl DeviceRun<'_> {
         made.unwrap_or_else(|why| Err(unattended("lay out", last.as_deref(), &why))).map_err(|error| run_error(&error))
     }
 
-    /// Observes the host before the run. A signal that comes meanwhile ends the run itself.
+    /// Inspects the host before the run. A signal that arrives meanwhile ends the run itself.
     fn inspect(&self, control: &dyn RunControl) -> Result<HostStats, RunError> {
         if !self.reaches_targets() {
             return Ok(HostStats::before(&self.plan, &self.workers));
@@ -287,12 +288,12 @@ impl DeviceRun<'_> {
         seen.map_err(|why| run_error(&unattended("look at", None, &why)))
     }
 
-    /// Returns whether any job has a target that may not answer.
+    /// Reports whether any job has a target that may hang.
     fn reaches_targets(&self) -> bool {
         self.plan.jobs.iter().any(|job| job.engine.engine != Engine::Null)
     }
 
-    /// Observes the host after the run. Of a target that does not answer, what was known before stands.
+    /// Inspects the host after the run. If a target does not answer, returns the previous statistics.
     fn inspect_again(&self, before: HostStats, control: &dyn RunControl) -> HostStats {
         if stuck::is_stuck() || control.is_urgent() || !self.reaches_targets() {
             return before;
@@ -305,7 +306,7 @@ impl DeviceRun<'_> {
         attended_for(control, inspection_most(control), look).unwrap_or(before)
     }
 
-    /// Makes the gate note what the run left, so that the next run recognizes it.
+    /// Makes the gate record what the run left behind, so that the next run recognizes it.
     fn note_what_is_left(&self, control: &dyn RunControl) -> Result<(), String> {
         if stuck::is_stuck() || control.is_urgent() {
             self.gate.abandon();
@@ -329,7 +330,7 @@ impl DeviceRun<'_> {
     }
 }
 
-/// Returns how long inspecting the targets after a run may take.
+/// Returns the time limit for inspecting the targets after a run.
 fn inspection_most(control: &dyn RunControl) -> Duration {
     control.grace().max(INSPECTION)
 }
@@ -338,16 +339,16 @@ fn run_error(error: &engine::Error) -> RunError {
     RunError(error.to_string())
 }
 
-/// Draws a number that no other run has, for the headers of verified blocks. Not from the seed: a run with the same seed
-/// must not take the blocks of an earlier one for its own.
+/// Draws a random number to mark the blocks of verified writes. It is independent of the seed, because a run must not
+/// mistake the blocks of an earlier run with the same seed for its own.
 fn nonce() -> u32 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let drawn = mix(now.as_nanos() as u64, u64::from(std::process::id())) >> 33;
-    // 31 bits, as job options have. Zero stands for none.
+    // 31 bits, as in job options. Zero means none.
     (drawn as u32).max(1)
 }
 
-/// Describes what was to be done to targets, and was not.
+/// Describes an operation on targets that was not completed.
 fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) -> engine::Error {
     let place = path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string());
     let (kind, reason, errno, remedy) = match why {
@@ -367,10 +368,10 @@ fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) ->
     engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
 }
 
-/// Interval of progress.
+/// Interval of progress reports.
 const PROGRESS_EVERY: Nanos = Nanos::from_millis(250);
 
-/// The main thread while workers run: signals, progress, results so far.
+/// Supervises the workers on the main thread: signals, progress, intermediate results.
 struct Supervisor<'a> {
     context: RunContext<'a>,
     counters: &'a RunCounters,
@@ -381,9 +382,9 @@ struct Supervisor<'a> {
     tracker: ProgressTracker,
     started: Instant,
     last_status: Instant,
-    /// Summaries were requested, and not all of them are there.
+    /// Whether summaries were requested and not all of them have arrived.
     requested: bool,
-    /// How many of the workers that have ended were reported.
+    /// Number of finished workers that were reported.
     reported: usize,
 }
 

@@ -1,6 +1,6 @@
 //! Runs all workers, stage after stage, each on its own thread.
 //!
-//! Threads own what they use and are never joined: one that a target does not answer must not keep the others' results.
+//! Threads own their data and are never joined: a thread that hangs in a target must not hold up the results of others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -20,26 +20,27 @@ use crate::stall::{Devices, Silence, StalledWorker};
 use crate::stuck;
 use crate::worker::{self, SharedRun};
 
-/// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
+/// Stack size of a worker, in bytes: enough for the loop and the deepest call below it. The default of 2 MiB would only
+/// matter with `ulimit -v`.
 pub(crate) const STACK_BYTES: usize = 512 * 1024;
 /// Interval of the supervisor.
 const TICK: Duration = Duration::from_millis(50);
-/// How long workers may take to hand in their results once nothing in flight is waited for. They notice within a fifth of
-/// a second unless they hang in a system call.
+/// Time limit for workers to send their results after an abort. They notice within a fifth of a second unless they hang
+/// in a system call.
 const HAND_IN: Duration = Duration::from_secs(1);
-/// Interval at which threads that may hang in a system call are woken.
+/// Interval at which threads that may hang in a system call are interrupted.
 const WAKE_EVERY: Duration = Duration::from_millis(20);
-/// Minimum time in flight to be called stuck, where a second signal ended the run early.
+/// Minimum time in flight of an operation to count as stuck if a second signal ended the run early.
 const STUCK_AFTER: Nanos = Nanos::from_secs(1);
 
 /// Whether a run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Continuation {
-    /// It continues.
+    /// The run continues.
     Continue,
-    /// Nothing more is issued; what is in flight is waited for.
+    /// No more operations are issued, but those in flight complete.
     Stop,
-    /// Nothing is waited for.
+    /// The run ends without waiting for operations in flight.
     Abandon,
 }
 
@@ -54,13 +55,14 @@ pub(crate) struct Workers {
     pub(crate) plan: Plan,
     pub(crate) plans: Vec<WorkerPlan>,
     pub(crate) shared: SharedRun,
-    /// How long operations in flight are waited for after the runtime.
+    /// Maximum wait for operations in flight after the runtime.
     pub(crate) grace: Duration,
-    /// What is below the targets. An `fsync` after the runtime may take minutes, in which only devices show progress.
+    /// The devices below the targets. An `fsync` after the runtime may take minutes, during which only devices show
+    /// progress.
     pub(crate) devices: Devices,
 }
 
-/// Runs all stages. Members that had no chance to begin, because the run was stopped, are left out.
+/// Runs all stages. Workers that did not start because the run was stopped are left out.
 pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec<WorkerResult> {
     let mut supervisor = GuardedWorker { supervisor, broken: false };
     let mut finished = Vec::with_capacity(workers.plans.len());
@@ -84,7 +86,7 @@ pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec
     finished
 }
 
-/// A supervisor that may panic without losing results: the run is then stopped.
+/// A supervisor that may panic without losing results: a panic stops the run.
 struct GuardedWorker<'a> {
     supervisor: &'a mut dyn Supervise,
     broken: bool,
@@ -103,19 +105,21 @@ impl GuardedWorker<'_> {
 
 /// Messages of workers to the main thread.
 enum Message {
-    /// One is ready to begin.
+    /// A worker is ready to begin.
     Ready,
-    /// One has ended, or could not begin.
+    /// A worker has ended or could not begin.
     Finished(Box<WorkerResult>),
 }
 
-/// Time until every worker has had its turn.
+/// Time in which every worker runs at least once.
 const ROUND: Duration = Duration::from_millis(100);
-/// The scheduler takes turns at its ticks; what is well after [`ROUND`] then is not left to it.
+/// Time slice of the scheduler, which switches at its ticks. If a round takes well over [`ROUND`] that way, workers
+/// yield by themselves.
 const SCHEDULED_TURN: Duration = Duration::from_millis(4);
 
-/// After how long workers give way to one another. The scheduler lets who always has work run from tick to tick: of a
-/// thousand workers on two processors each would run every two seconds, and see that late that its time is over.
+/// Returns the time after which workers yield to each other. The scheduler lets a busy thread run from tick to tick:
+/// with a thousand workers on two processors, each would run every two seconds and notice the end of the runtime that
+/// late.
 pub(crate) fn turn(workers: &[WorkerPlan]) -> Option<Nanos> {
     let most = workers.chunk_by(|a, b| a.stage == b.stage).map(<[WorkerPlan]>::len).max().unwrap_or(0);
     turn_of(most, std::thread::available_parallelism().map_or(1, usize::from))
@@ -127,8 +131,8 @@ fn turn_of(workers: usize, cpus: usize) -> Option<Nanos> {
     (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(turn.as_nanos() as u64))
 }
 
-/// Holds workers until all of them are ready. Waiting takes no lock, for which a thousand threads would have to queue as it
-/// opens.
+/// Holds workers until all of them are ready. Waiting takes no lock, because a thousand threads would have to queue for
+/// it.
 #[derive(Default)]
 struct StartBarrier(OnceLock<()>);
 
@@ -142,10 +146,10 @@ impl StartBarrier {
     }
 }
 
-/// Members that run together.
+/// Workers that run together.
 struct RunStage {
     workers: Arc<Workers>,
-    /// The first of its workers, and how many they are.
+    /// Index of the first worker.
     first: usize,
     count: usize,
     stop: Stop,
@@ -177,10 +181,10 @@ impl RunStage {
         &self.workers.plan.jobs[worker.job]
     }
 
-    /// On the worker's thread.
+    /// Runs a worker on its thread.
     fn work(&self, worker: &WorkerPlan, sender: &Sender<Message>) {
         let start = || {
-            // The receiver is gone only when the run is over; the same holds below.
+            // The receiver is dropped only after the run, when the message no longer matters; the same holds below.
             let _ = sender.send(Message::Ready);
             self.barrier.wait();
         };
@@ -188,7 +192,7 @@ impl RunStage {
         let run = || worker::run(worker, self.job(worker), shared, &self.stop, &start);
         let finished = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
             shared.counters.worker(worker.number).set_running(false);
-            // What it had shown of its results stands.
+            // The published part of its results remains valid.
             WorkerResult {
                 summary: shared.counters.summary(worker.number).unwrap_or_default(),
                 ..cannot_begin(worker, crate::BUG_REPORT.to_owned())
@@ -197,7 +201,7 @@ impl RunStage {
         let _ = sender.send(Message::Finished(Box::new(finished)));
     }
 
-    /// On the main thread, until all have ended or are no longer waited for.
+    /// Supervises the workers on the main thread until all have ended or the run is abandoned.
     fn oversee(
         &self,
         mut running: Vec<RunningStage>,
@@ -211,7 +215,7 @@ impl RunStage {
                 Ok(Message::Ready) => awaited -= 1,
                 Ok(Message::Finished(one)) => {
                     running.retain(|running| running.number != one.number);
-                    // Who could not begin was never ready.
+                    // A worker that could not begin was never ready.
                     awaited -= usize::from(one.ending.is_none() && awaited > 0);
                     self.end_others(&one);
                     finished.push(*one);
@@ -229,7 +233,7 @@ impl RunStage {
             }
             let now = Instant::now();
             stopped = stopped.or_else(|| self.stop.is_set().then_some(now));
-            // Of each, also where the first is not: it takes note of their progress.
+            // Updates every worker, even after one that is not past its end, because this tracks their progress.
             let past_end =
                 running.iter_mut().filter_map(|one| one.is_past_end(self, now, stopped).then_some(())).count();
             let past = past_end == running.len();
@@ -246,7 +250,7 @@ impl RunStage {
         StalledWorker { number: one.number, progressed: one.progressed, syncs }
     }
 
-    /// Whether no worker is waited for any longer, all of them being past their ends.
+    /// Reports whether to stop waiting for the workers, all of which are past their ends.
     fn is_silent(&self, running: &[RunningStage], silence: &mut Option<Silence>, now: Instant) -> bool {
         let Workers { devices, grace, .. } = &*self.workers;
         let completed = devices.completed();
@@ -255,10 +259,10 @@ impl RunStage {
         running.iter().all(|one| silence.is_over(devices, &self.waiting(one), *grace, now))
     }
 
-    /// Ends without waiting for what is in flight. Workers hand in their results as far as they can; of those that hang in
-    /// a system call the results are what they had shown last.
+    /// Ends without waiting for operations in flight. Workers send their results if they can; for those that hang in a
+    /// system call the last published results are used.
     fn abandon(&self, mut running: Vec<RunningStage>, receiver: &Receiver<Message>, finished: &mut Vec<WorkerResult>) {
-        // Before they are woken.
+        // Recorded before the threads are interrupted.
         let since = Instant::now();
         let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
         self.stop.abandon();
@@ -275,7 +279,7 @@ impl RunStage {
         }
         let least = STUCK_AFTER.min(nanos(self.workers.grace));
         finished.iter_mut().for_each(|one| one.pending.retain(|pending| pending.waited >= least));
-        // Threads that were woken and have not answered are stuck, however short the time before.
+        // Threads that were interrupted and have not answered are stuck, no matter how short the time before.
         for one in &running {
             let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
             let call = call.map(|call| PendingOperation { waited: call.waited + nanos(since.elapsed()), ..call });
@@ -292,12 +296,12 @@ impl RunStage {
         Some(worker::pending_call(&call, shared.clock.now()))
     }
 
-    /// What there is of a worker whose thread hangs.
+    /// Returns the results of a worker whose thread hangs.
     fn without_answer(&self, one: &RunningStage, call: Option<PendingOperation>) -> WorkerResult {
         let counters = &self.workers.shared.counters;
         let worker = counters.worker(one.number);
         worker.set_running(false);
-        // Where the call is not known the thread has been silent since its progress was seen last.
+        // If the call is unknown, the thread has been silent since its last progress.
         let silent = PendingOperation {
             kind: StuckKind::Unknown,
             waited: nanos(one.progressed.elapsed()),
@@ -314,7 +318,7 @@ impl RunStage {
         }
     }
 
-    /// `exitall`: when one ends, all end.
+    /// Implements `exitall`: when one job ends, all end.
     fn end_others(&self, one: &WorkerResult) {
         let worker = self.workers().iter().find(|worker| worker.number == one.number);
         if worker.is_some_and(|worker| self.job(worker).grouping.exitall) {
@@ -326,11 +330,11 @@ impl RunStage {
 /// A worker that has not ended.
 struct RunningStage {
     number: usize,
-    /// How long it may run from its start; `None` where only its data ends it.
+    /// Maximum run time from its start; `None` if only its amount of data ends it.
     most: Option<Duration>,
-    /// When it was first seen at work.
+    /// When the worker was first seen running.
     started: Option<Instant>,
-    /// How much it had done, and when that was seen to change.
+    /// Number of its completed operations.
     done: u64,
     progressed: Instant,
 }
@@ -341,8 +345,8 @@ impl RunningStage {
         Self { number: worker.number, most, started: None, done: 0, progressed: stage.began }
     }
 
-    /// Whether its time is over, or it was `stopped`. Takes note of its progress: what is read back after the runtime is
-    /// progress too.
+    /// Updates the worker's progress, including the read-back after the runtime, and reports whether its run time is
+    /// over or it was `stopped`.
     fn is_past_end(&mut self, stage: &RunStage, now: Instant, stopped: Option<Instant>) -> bool {
         let worker = stage.workers.shared.counters.worker(self.number);
         if self.started.is_none() && worker.is_running() {

@@ -1,4 +1,4 @@
-//! Runs calls that may never return on threads of their own.
+//! Runs calls that may never return on their own threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,10 +8,10 @@ use runner::RunControl;
 
 /// A target has not answered within the grace period.
 static STUCK: AtomicBool = AtomicBool::new(false);
-/// A thread may hang in a target that was not waited for.
+/// A thread may hang in a target after the wait for it has ended.
 static UNANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether a target has not answered within the grace period: nothing more may be asked of it.
+/// Reports whether a target has not answered within the grace period, so that nothing more may be requested from it.
 #[must_use]
 pub fn is_stuck() -> bool {
     STUCK.load(Ordering::Relaxed)
@@ -23,7 +23,8 @@ pub fn set_stuck() {
     UNANSWERED.store(true, Ordering::Relaxed);
 }
 
-/// Returns whether a thread of this process may hang in a target: the kernel may keep the process until it answers.
+/// Reports whether a thread of this process may hang in a target: the kernel may keep the process until the target
+/// answers.
 #[must_use]
 pub fn has_hanging_threads() -> bool {
     UNANSWERED.load(Ordering::Relaxed)
@@ -34,19 +35,17 @@ pub fn has_hanging_threads() -> bool {
 pub enum Unattended {
     /// No thread could be started for it.
     NoThread(std::io::Error),
-    /// It was not waited for any longer. Its thread may hang in a target.
+    /// The wait for it has ended. Its thread may hang in a target.
     GivenUp,
 }
 
-/// Carries out work that may hang in a target on a thread of its own. Calls `tick` about fifty times a second meanwhile.
+/// Runs work that may hang in a target on its own thread, and calls `tick` about fifty times a second meanwhile.
 ///
 /// # Errors
-///
-/// When no thread can be started, and when it is given up, as [`RunControl::gives_up`] says: the target counts as stuck then.
+/// Fails if no thread can be started, or if [`RunControl::gives_up`] ends the wait: the target then counts as stuck.
 ///
 /// # Panics
-///
-/// When the work panics.
+/// Panics if the work panics.
 pub fn attended<T: Send + 'static>(
     control: &dyn RunControl,
     tick: &mut dyn FnMut(),
@@ -59,16 +58,14 @@ pub fn attended<T: Send + 'static>(
     done
 }
 
-/// The same for work that the results do not depend on. It is given up after `most` as well. A target that is only slow
-/// is not stuck.
+/// Runs work that the results do not depend on, like [`attended`], but waits at most for `most`. A target that is only
+/// slow does not count as stuck.
 ///
 /// # Errors
-///
-/// As of [`attended`].
+/// As for [`attended`].
 ///
 /// # Panics
-///
-/// When the work panics.
+/// Panics if the work panics.
 pub fn attended_for<T: Send + 'static>(
     control: &dyn RunControl,
     most: Duration,
@@ -137,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Anything over 20 ms ended a series with `--grace 0`.
+    /// Any inspection of more than 20 ms ended a series with `--grace 0`.
     #[test]
     fn a_slow_look_at_the_end_was_taken_for_a_stuck_target() {
         let slow = || std::thread::sleep(Duration::from_millis(200));

@@ -1,4 +1,4 @@
-//! Deadlines are kept: never early, and as near as the kernel allows.
+//! Deadlines are met: never early, and as late as the kernel causes at most.
 
 #[path = "../../cli/tests/common/host.rs"]
 #[allow(dead_code, reason = "the tests of the program use more of it")]
@@ -22,8 +22,7 @@ use target::{Op, Tag, Target};
 use units::Nanos;
 use units::OpKind;
 
-/// Waits for a row of deadlines, `gap` apart, with an operation in flight at most of them, and returns the
-/// median of how late it was.
+/// Waits for a series of deadlines, `gap` apart, with at most one operation in flight, and returns the median lateness.
 struct Deadlines {
     gap: Nanos,
 }
@@ -65,7 +64,7 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
     for engine in EngineKind::ON_FILES {
         for micros in [20, 200, 1_000] {
             let case = format!("{} every {micros} us", engine.name());
-            // An idle machine is late by less than a microsecond; a busy one may keep the thread waiting.
+            // An idle machine is late by less than a microsecond; a busy one may delay the thread.
             timed(&format!("timing::deadlines_near_and_far_are_kept_by_every_engine, {case}"), || {
                 let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
                 let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
@@ -78,16 +77,16 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
     }
 }
 
-/// The processor time that the gate takes, as the median of 21: on a busy host other times say nothing.
+/// Returns the processor time that the gate takes, as the median of 21: on a busy host elapsed times are meaningless.
 fn cost_of_the_gate(path: &Path) -> Nanos {
-    // Not what `getrusage` says: the kernel counts that by ticks.
+    // `getrusage` would be too coarse: the kernel counts by ticks.
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
         Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
     };
     let cost = |_| {
         let before = now();
-        // A device that may be destroyed is looked at all the same.
+        // A device is examined even if it may be destroyed.
         let permissions = Permissions { destroy: vec![path.to_owned()], ..Permissions::default() };
         drop(WriteGate::new(permissions, None).admit(path).unwrap());
         now() - before

@@ -6,50 +6,50 @@ use std::path::{Path, PathBuf};
 use super::{Number, mounts, names, reading};
 use crate::filesystem::existing_ancestor;
 
-/// A block device: a disk, a partition, or something stacked on others.
+/// A block device: a disk, a partition, or a device stacked on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbedDevice {
-    /// Its name in `/dev`, such as `nvme0n1p1`.
+    /// Name in `/dev`, such as `nvme0n1p1`.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The least size of an operation in bytes.
+    /// Minimum size of an operation, in bytes.
     pub logical_block_bytes: u32,
-    /// The size of the blocks that the medium itself writes, in bytes.
+    /// Block size of the medium, in bytes.
     pub physical_block_bytes: u32,
-    /// Whether it has moving parts, as far as it tells.
+    /// Whether the device reports moving parts.
     pub rotational: bool,
-    /// Whether it has queues whose completions can be polled for (`hipri`).
+    /// Whether the device has queues whose completions can be polled for (`hipri`).
     pub polls: bool,
-    /// Whether it refuses writes.
+    /// Whether the device refuses writes.
     pub read_only: bool,
-    /// What its maker calls it.
+    /// Model name.
     pub model: Option<String>,
-    /// The scheduler that is chosen.
+    /// Active scheduler.
     pub scheduler: Option<String>,
-    /// The disk that it is a partition of.
+    /// Disk of a partition.
     pub disk: Option<String>,
-    /// Its partitions.
+    /// Names of its partitions.
     pub partitions: Vec<String>,
-    /// Devices that are stacked on it (device mapper, RAID and the like).
+    /// Devices stacked on it (device mapper, RAID and the like).
     pub holders: Vec<String>,
     /// Devices that it is stacked on.
     pub slaves: Vec<String>,
-    /// The file behind a loop device.
+    /// Backing file of a loop device.
     pub backing_file: Option<PathBuf>,
 }
 
-/// The number of the block device at `path`, or of the one under the file at `path` (which need not exist yet);
-/// `None` for files that are on none, as in memory or on the network.
+/// Returns the number of the block device at `path`, or of the device below the file at `path`, which may be missing;
+/// `None` for files without a device, as in memory or on the network.
 #[must_use]
 pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
     let metadata = std::fs::metadata(existing_ancestor(path)).ok()?;
     let device = if metadata.file_type().is_block_device() { metadata.rdev() } else { metadata.dev() };
     match (rustix::fs::major(device), rustix::fs::minor(device)) {
         (0, _) => {
-            // Filesystems over several devices have numbers of their own; their mounts name one device.
+            // Filesystems over several devices have their own numbers; their mounts name one of the devices.
             let source = mounts::filesystem_of(root, path)?.source;
             let metadata = std::fs::metadata(source).ok()?;
             let device = metadata.rdev();
@@ -62,21 +62,21 @@ pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
 /// Relations of a block device to others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// Its name, as in `/sys/class/block`.
+    /// Name in `/sys/class/block`.
     pub name: String,
-    /// The disk that it is a partition of.
+    /// Disk of a partition.
     pub disk: Option<String>,
     /// Names of its partitions.
     pub partitions: Vec<String>,
-    /// Devices that are stacked on it.
+    /// Devices stacked on it.
     pub holders: Vec<String>,
     /// Devices that it is stacked on.
     pub slaves: Vec<String>,
 }
 
-/// The relations of a block device; `None` where `/sys` knows none of that number.
+/// Returns the relations of a block device, or `None` if `/sys` has no device of that number.
 pub fn relations(root: &Path, number: Number) -> Option<Relations> {
     let place = place_of(root, number)?;
     let disk = place.join("partition").exists().then(|| place.parent().map(name)).flatten();
@@ -94,12 +94,12 @@ fn place_of(root: &Path, number: Number) -> Option<PathBuf> {
     reading::place(root, &format!("sys/dev/block/{}:{}", number.0, number.1)).ok()
 }
 
-/// Returns what `/sys` has of a block device; `None` for an unknown number.
+/// Returns the properties of a block device from `/sys`, or `None` if it has no device of that number.
 #[must_use]
 pub fn device(root: &Path, number: Number) -> Option<ProbedDevice> {
     let place = place_of(root, number)?;
     let Relations { name, disk, partitions, holders, slaves, .. } = relations(root, number)?;
-    // Each file by itself, for one that is a link could lead out of the root.
+    // Each file is resolved, because a link could lead out of the root.
     let below = |path: &Path| Some(path.strip_prefix(root.canonicalize().ok()?).ok()?.to_string_lossy().into_owned());
     let line = |path: &Path| reading::line(root, &below(path)?).ok();
     let whole = if disk.is_some() { place.parent()?.to_owned() } else { place.clone() };
@@ -124,14 +124,14 @@ pub fn device(root: &Path, number: Number) -> Option<ProbedDevice> {
     })
 }
 
-/// The last part of a path in `/sys`, where `!` stands for `/`.
+/// Returns the device name at the end of a path in `/sys`, where `!` stands for `/`.
 fn name(place: &Path) -> String {
     place.file_name().map(|name| name.to_string_lossy().replace('!', "/")).unwrap_or_default()
 }
 
 fn partitions(place: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-    // Most entries are files: the kind of an entry costs no system call.
+    // Most entries are files, and the type of an entry costs no system call.
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let partitions = folders.filter(|folder| folder.path().join("partition").exists());
     let mut names: Vec<String> = partitions.filter_map(|folder| folder.file_name().into_string().ok()).collect();
@@ -139,7 +139,7 @@ fn partitions(place: &Path) -> Vec<String> {
     names
 }
 
-/// `[mq-deadline] kyber none`
+/// Parses the active scheduler of `[mq-deadline] kyber none`.
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     rest.split_once(']').map(|(name, _)| name.to_owned())

@@ -6,12 +6,12 @@ use units::Nanos;
 
 use super::{Number, device, line, number_of};
 
-/// A disk that carries a file or device, by name, with the disks under it where it is stacked.
+/// A disk below a file or device, with the disks that it is stacked on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbedDisk {
-    /// Its name in `/dev`. Partitions are counted with their disk.
+    /// Name in `/dev`. Partitions are counted with their disk.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub number: Number,
     /// The disks that it is stacked on, down to the lowest.
     pub slaves: Vec<ProbedDisk>,
@@ -20,30 +20,30 @@ pub struct ProbedDisk {
 /// A disk's counters since the host started. Sectors are 512 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads completed.
+    /// Completed reads.
     pub read_ios: u64,
     /// Reads merged with others.
     pub read_merges: u64,
     /// Sectors read.
     pub read_sectors: u64,
-    /// Time that reads took, all added up.
+    /// Total time of all reads.
     pub read_time: Nanos,
-    /// Writes completed.
+    /// Completed writes.
     pub write_ios: u64,
     /// Writes merged with others.
     pub write_merges: u64,
     /// Sectors written.
     pub write_sectors: u64,
-    /// Time that writes took, all added up.
+    /// Total time of all writes.
     pub write_time: Nanos,
-    /// Time during which anything was in flight.
+    /// Time with at least one request in flight.
     pub busy_time: Nanos,
-    /// Time in flight of everything, all added up.
+    /// Total time in flight of all requests.
     pub queue_time: Nanos,
 }
 
 impl Counters {
-    /// What was counted between `earlier` and this.
+    /// Returns the increase since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -61,13 +61,13 @@ impl Counters {
     }
 }
 
-/// The disk that carries `path`; `None` where no disk does.
+/// Returns the disk below `path`, or `None` if there is none.
 #[must_use]
 pub fn disk_under(root: &Path, path: &Path) -> Option<ProbedDisk> {
     disk(root, number_of(root, path)?)
 }
 
-/// A disk by the number of itself or of one of its partitions; `None` where the host knows none.
+/// Returns a disk by its number or that of one of its partitions, or `None` if the host has no such device.
 #[must_use]
 pub fn disk(root: &Path, number: Number) -> Option<ProbedDisk> {
     let found = device(root, number)?;
@@ -78,13 +78,12 @@ pub fn disk(root: &Path, number: Number) -> Option<ProbedDisk> {
     Some(ProbedDisk { name: found.name, number, slaves })
 }
 
-/// The number of a disk or partition by its name.
 fn named(root: &Path, name: &str) -> Option<Number> {
     let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
     super::mounts::number(&line(&file)?)
 }
 
-/// Returns the counters of a disk; `None` where the host has none.
+/// Returns the counters of a disk, or `None` if the host has none.
 #[must_use]
 pub fn counters(root: &Path, number: Number) -> Option<Counters> {
     let text = line(&root.join(format!("sys/dev/block/{}:{}/stat", number.0, number.1)))?;

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use super::line;
 
-/// Facts about the host.
+/// Properties of the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbedHost {
-    /// Its name; empty where it has none.
+    /// Host name; empty if unknown.
     pub name: String,
-    /// The release of its kernel, such as `6.18.0`; empty where it does not tell.
+    /// Kernel release, such as `6.18.0`; empty if unknown.
     pub kernel: String,
-    /// Processors that this process may use.
+    /// Number of processors that this process may use.
     pub cpus: u32,
-    /// Its memory in bytes; zero where it does not tell.
+    /// Memory in bytes; zero if unknown.
     pub memory_bytes: u64,
 }
 
-/// Looks at the host.
+/// Returns the properties of the host.
 #[must_use]
 pub fn host(root: &Path) -> ProbedHost {
     let kernel = root.join("proc/sys/kernel");
@@ -29,13 +29,13 @@ pub fn host(root: &Path) -> ProbedHost {
     }
 }
 
-/// The size of a page of memory in bytes.
+/// Returns the size of a memory page in bytes.
 #[must_use]
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
+/// Parses `MemTotal: 32768000 kB`, where a kB is 1024 bytes.
 fn memory_bytes(root: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

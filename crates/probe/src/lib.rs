@@ -1,10 +1,10 @@
 //! Read-only inspection of the host and its block devices.
 //!
-//! Facts come from `/proc` and `/sys` below a `root`, which is `/` outside of tests, and from the bytes of a device, in which
-//! [`examine`] finds filesystems, partition tables and members of volumes. What cannot be read is a value with its reason,
-//! not a failure.
+//! Facts come from `/proc` and `/sys` below a `root`, which is `/` except in tests, and from the bytes of a device, in
+//! which [`examine`] finds filesystems, partition tables and members of volumes. An unreadable value is returned with
+//! its reason and is not a failure.
 //!
-//! What this crate does *not* do: it opens no device, writes nothing and decides nothing. `engine::gate` decides what may be
+//! Out of scope: this crate opens no device, writes nothing and decides nothing. `engine::gate` decides what may be
 //! written, `analyse::doctor` what is wrong with a host.
 
 mod cpus;
@@ -41,17 +41,17 @@ pub use reading::{Reading, UnreadFile, UnreadReason};
 pub use signature::{Examination, KIND_BYTES, Signature, Sort, examine, file_kind};
 pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};
 
-/// The number of a device: major and minor.
+/// A device number: major and minor.
 pub type Number = (u32, u32);
 
-/// The first line of a small file of `/proc` or `/sys`; `None` where there is none, or nothing in it.
+/// Returns the first line of a small file in `/proc` or `/sys`, or `None` if the file is missing or the line empty.
 fn line(path: &std::path::Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.lines().next()?.trim();
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// The names in a directory, in order; none where there is no directory.
+/// Returns the sorted names in a directory; none if it is missing.
 fn names(path: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -10,40 +10,41 @@ use super::mounts::unescaped_bytes;
 use super::signature::Signature;
 use super::{Number, mounts, relations};
 
-/// Something that a device or file carries, or a user of it.
+/// Data on a device, or a user of a device or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Occupant {
     /// Data with a known signature on the device itself.
     Data(Signature),
-    /// A partition of it.
+    /// A partition of the device.
     Partition(String),
     /// A device that is stacked on it or on one of its partitions.
     Holder {
-        /// The device or partition that is used.
+        /// The device or partition in use.
         device: String,
-        /// Who uses it.
+        /// The device stacked on it.
         holder: String,
     },
-    /// A filesystem on it, or on one of its partitions, is mounted.
+    /// A mounted filesystem on it or on one of its partitions.
     Mount {
         /// The device or partition.
         device: String,
-        /// Where it is mounted.
+        /// Mount point.
         at: PathBuf,
     },
-    /// It, or one of its partitions, or the file, is swapped to.
+    /// The device, one of its partitions, or the file is in use as swap.
     Swap {
         /// The device, partition or file.
         device: String,
     },
-    /// The file is the backing store of a loop device.
+    /// The file is the backing file of a loop device.
     LoopBacking {
         /// The loop device.
         device: String,
     },
 }
 
-/// Partitions, holders, mounts and swap areas of a block device and of its partitions, without reading it.
+/// Returns the partitions, holders, mounts and swap areas of a block device and its partitions, without reading the
+/// device.
 #[must_use]
 pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     let Some(device) = relations(root, number) else {
@@ -52,7 +53,7 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     let mut found: Vec<Occupant> = device.partitions.iter().cloned().map(Occupant::Partition).collect();
     let parts = device.partitions.iter().filter_map(|name| relations(root, number_named(root, name)?));
     let mounts = mounts(root);
-    // The write gate asks for the list itself, where it matters that it cannot be read.
+    // The write gate reads the list itself, because an unreadable list matters there.
     let swaps = swap_paths(root).unwrap_or_default();
     let is_swap =
         |path: &str, number| swaps.iter().any(|swap| swap == Path::new(path) || block_number(swap) == Some(number));
@@ -69,21 +70,20 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     found
 }
 
-/// The number of the block device of this name.
+/// Returns the number of the block device of this name.
 pub fn number_named(root: &Path, name: &str) -> Option<Number> {
     let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
     super::mounts::number(&super::line(&file)?)
 }
 
-/// Paths that are swapped to.
+/// Returns the paths of all swap devices and files.
 ///
 /// # Errors
-///
-/// Where the kernel's list cannot be read, in words.
+/// Returns a message if the kernel's list cannot be read.
 pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
     let bytes = match std::fs::read(root.join("proc/swaps")) {
         Ok(bytes) => bytes,
-        // A kernel that does not swap has no list.
+        // A kernel without swap support has no list.
         Err(error) if error.kind() == ErrorKind::NotFound && root.join("proc/self").exists() => Vec::new(),
         Err(error) => return Err(format!("the list of what is swapped to (/proc/swaps) cannot be read: {error}")),
     };
@@ -95,7 +95,7 @@ pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(lines.map(path).collect())
 }
 
-/// The number of the block device at a path, under whatever name.
+/// Returns the number of the block device at a path, under any of its names.
 fn block_number(path: &Path) -> Option<Number> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
     Some((rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev())))
@@ -105,7 +105,7 @@ fn block_number(path: &Path) -> Option<Number> {
 mod tests {
     use super::*;
 
-    /// 692e655 read the list as text: one name that is not UTF-8 emptied it.
+    /// Revision 692e655 read the list as text: one name that is not UTF-8 emptied it.
     #[test]
     fn a_swap_file_with_a_name_that_is_not_utf8_hid_all_others() {
         let root = std::env::temp_dir().join(format!("fathom-swaps-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Resolves a name to the devices under it: file, mount, partition, mapping, RAID, loop, disk.
+//! Resolves a name to the devices below it: file, mount, partition, mapping, RAID, loop, disk.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -8,44 +8,44 @@ use super::mounts::{self, MountEntry, mounts};
 use super::reading::{self, line, names};
 use super::{Number, device};
 
-/// The storage stack under a name.
+/// The storage stack below a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceStack {
-    /// The filesystem it is in or, for a device, those that are mounted from it or its partitions.
+    /// The filesystem of the file or, for a device, those mounted from it or its partitions.
     pub mounts: Vec<MountEntry>,
-    /// Its devices, the highest first; none where [`DeviceStack::bottom`] says why.
+    /// Devices, highest first; none if [`DeviceStack::bottom`] gives the reason.
     pub layers: Vec<StackLayer>,
-    /// The partitions of a disk that was asked for itself.
+    /// Partitions of a disk, if the name is that of a disk.
     pub parts: Vec<StackLayer>,
-    /// What is there in place of a block device, where the search ended at none.
+    /// What takes the place of a block device, if the search did not end at one.
     pub bottom: Option<StackBottom>,
 }
 
 /// A device of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackLayer {
-    /// Its name in `/dev`.
+    /// Name in `/dev`.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// What kind it is.
+    /// Kind of device.
     pub kind: LayerKind,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What its maker calls it.
+    /// Model name.
     pub model: Option<String>,
 }
 
 /// A kind of device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerKind {
-    /// A part of the disk of this name.
+    /// A partition of the disk of this name.
     Partition(String),
-    /// Made by the device mapper.
+    /// A device of the device mapper.
     Mapping,
-    /// Made by the RAID driver.
+    /// A device of the RAID driver.
     Raid,
-    /// This file as a device.
+    /// A loop device over this file.
     Loop(PathBuf),
     /// A disk, as far as the host can see.
     Disk,
@@ -54,40 +54,39 @@ pub enum LayerKind {
 /// The lowest layer of a stack, if it is no block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackBottom {
-    /// Files are in memory.
+    /// Memory.
     Memory,
-    /// Files are on another host.
+    /// Another host.
     Network,
-    /// Files are those of the host of this virtual machine, or of a program.
+    /// The host of this virtual machine, or a program.
     Elsewhere,
-    /// Files are made up by the kernel.
+    /// The kernel, which generates the files.
     Kernel,
-    /// A pool of its own kind of devices, as of ZFS.
+    /// A pool that manages its own devices, such as that of ZFS.
     Pool,
-    /// Layers of other filesystems that cannot be seen from here.
+    /// Layers of other filesystems that are not visible here.
     Layers,
     /// A device that the host does not show.
     Hidden,
 }
 
-/// A name that stands for nothing.
+/// The error for a name that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuch {
-    /// Why.
+    /// Why the name is rejected.
     pub reason: String,
-    /// Names of the same kind that are there.
+    /// Existing names of the same kind.
     pub known: Vec<String>,
 }
 
-/// Stacks are less deep, and links do not go round more often.
+/// Maximum number of layers. Stacks are less deep, and cycles end here.
 const MOST_LAYERS: usize = 64;
 
-/// Finds what is under a file, a directory, a device's path or its bare name. With another root than `/` nothing outside
-/// of it is looked at: files are known by the mounts alone.
+/// Finds the devices below a file, a directory, a device's path or its bare name. With another root than `/`, nothing
+/// outside of it is accessed: files are resolved by the mounts alone.
 ///
 /// # Errors
-///
-/// A name that stands for nothing, with those that are near.
+/// Returns the reason if the name does not exist, with existing names.
 pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, NoSuch> {
     let mut finder =
         StackFinder { root, live: root == Path::new("/"), layers: Vec::new(), bottom: None, seen: BTreeSet::new() };
@@ -116,7 +115,7 @@ pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, NoSuch> {
     Ok(DeviceStack { mounts, layers: finder.layers, parts, bottom: finder.bottom })
 }
 
-/// The names of all block devices of a host.
+/// Returns the names of all block devices of a host.
 #[must_use]
 pub fn device_names(root: &Path) -> Vec<String> {
     let names = names(root, "sys/class/block").unwrap_or_default();
@@ -125,7 +124,7 @@ pub fn device_names(root: &Path) -> Vec<String> {
 
 struct StackFinder<'a> {
     root: &'a Path,
-    /// Whether the root is that of this host, so that files can be asked what they are.
+    /// Whether the root is that of this host, so that its files can be accessed.
     live: bool,
     layers: Vec<StackLayer>,
     bottom: Option<StackBottom>,
@@ -133,7 +132,7 @@ struct StackFinder<'a> {
 }
 
 impl StackFinder<'_> {
-    /// The number of the device that a word names, `None` for what is to be a file.
+    /// Returns the number of the device with this name, or `None` if the name refers to a file.
     fn device_named(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
         let is_file = asked.contains('/') || self.live && Path::new(asked).exists();
         if let Some(name) = asked.strip_prefix("/dev/").filter(|name| !name.is_empty()) {
@@ -153,7 +152,7 @@ impl StackFinder<'_> {
         Ok(if self.live { self.number_of_path(asked) } else { None })
     }
 
-    /// Files under `/dev` that are no block devices: directories such as `/dev/shm`, and devices of characters.
+    /// Handles paths under `/dev` that are no block devices: directories such as `/dev/shm`, and character devices.
     fn not_block(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
         let kind = std::fs::metadata(asked).map(|metadata| metadata.file_type());
         match kind {
@@ -172,10 +171,10 @@ impl StackFinder<'_> {
         NoSuch { reason: reason.to_owned(), known: device_names(self.root) }
     }
 
-    /// The number of a device's special file, on this host only: copies have none.
+    /// Returns the number of a device node. Copies of a host have no nodes, so this follows the links in their `/dev`.
     fn number_of_path(&self, path: &str) -> Option<Number> {
         if !self.live {
-            // What is left of a link in a copied /dev is where it leads.
+            // A link in a copied `/dev` still has its target.
             let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
             let target = std::fs::read_link(reading::place(self.root, folder).ok()?.join(name)).ok()?;
             return self.number_named(target.file_name()?.to_str()?);
@@ -192,7 +191,7 @@ impl StackFinder<'_> {
         mounts::number(&line(self.root, &format!("sys/class/block/{}/dev", name.replace('/', "!"))).ok()?)
     }
 
-    /// `/dev/mapper/data` and `/dev/group/volume` are names of the device mapper, which writes blanks for neither.
+    /// Resolves `/dev/mapper/data` and `/dev/group/volume`, which are names of the device mapper.
     fn mapped(&self, name: &str) -> Option<Number> {
         let volume = name.strip_prefix("mapper/").map_or_else(
             || {
@@ -207,7 +206,7 @@ impl StackFinder<'_> {
         self.number_named(&names(self.root, "sys/class/block").ok()?.into_iter().find(is_it)?)
     }
 
-    /// The whole path of a file that is there.
+    /// Returns the full path of an existing file.
     fn path(&self, asked: &str) -> Result<PathBuf, NoSuch> {
         let path = Path::new(asked);
         if !self.live {
@@ -224,8 +223,8 @@ impl StackFinder<'_> {
         })
     }
 
-    /// The mount that holds a path. Of several at one place the last is on top; what is hidden under another mount is
-    /// told by the number that the file itself carries.
+    /// Returns the mount of a path: the last of several at one path is on top, and a mount that is hidden under another
+    /// one is found by the device number of the file.
     fn mount_over(&self, path: &Path) -> Option<MountEntry> {
         let mut over: Vec<MountEntry> =
             mounts(self.root).into_iter().filter(|mount| path.starts_with(&mount.at)).collect();
@@ -240,7 +239,7 @@ impl StackFinder<'_> {
         over.into_iter().max_by_key(|mount| mount.at.components().count())
     }
 
-    /// Goes on below a mounted filesystem.
+    /// Continues below a mounted filesystem.
     fn under(&mut self, mount: &MountEntry) {
         if mount.number.0 != 0 {
             return self.descend(mount.number);
@@ -265,7 +264,7 @@ impl StackFinder<'_> {
         };
     }
 
-    /// Filesystems over several devices, such as btrfs, are mounted from one of them.
+    /// Continues below a filesystem over several devices, such as btrfs, which is mounted from one of them.
     fn under_source(&mut self, mount: &MountEntry) {
         let name = mount.source.trim_start_matches("/dev/");
         let number =
@@ -284,12 +283,12 @@ impl StackFinder<'_> {
         }
     }
 
-    /// What is written to an overlay goes to its upper directory.
+    /// Continues below the upper directory of an overlay, to which writes go.
     fn under_overlay(&mut self, mount: &MountEntry) {
         let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
         let below =
             upper.and_then(|upper| self.mount_over(Path::new(upper))).filter(|below| below.filesystem != "overlay");
-        // In a container the layers are outside: their paths lead to other files, or to none.
+        // In a container the layers are outside: their paths refer to other files, or to none.
         let visible = upper.is_some_and(|upper| !self.live || Path::new(upper).is_dir());
         match below.filter(|_| visible) {
             Some(below) => self.under(&below),
@@ -297,7 +296,7 @@ impl StackFinder<'_> {
         }
     }
 
-    /// A device and everything below it.
+    /// Adds a device and everything below it.
     fn descend(&mut self, number: Number) {
         if !self.seen.insert(number) || self.layers.len() >= MOST_LAYERS {
             return;
@@ -334,7 +333,7 @@ impl StackFinder<'_> {
         }
     }
 
-    /// The partitions of a disk.
+    /// Returns the partitions of a disk.
     fn parts(&self, number: Number) -> Vec<StackLayer> {
         let Some(disk) = device(self.root, number) else { return Vec::new() };
         let part = |name: &String| {
@@ -345,7 +344,7 @@ impl StackFinder<'_> {
         disk.partitions.iter().filter_map(part).collect()
     }
 
-    /// The filesystems that are mounted from the highest device or these partitions of it, each once.
+    /// Returns the filesystems mounted from the highest device or from these partitions of it, each once.
     fn mounted(&self, parts: &[StackLayer]) -> Vec<MountEntry> {
         let mut found: Vec<MountEntry> = Vec::new();
         for layer in self.layers.iter().take(1).chain(parts) {

@@ -1,4 +1,4 @@
-//! The conformance suite over every engine, on files and on a block device, and with faults on top.
+//! The conformance suite for every engine, on files and on a block device, and with injected faults.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use units::OpKind;
 
 const FILE_BYTES: u64 = 1 << 20;
 
-/// What the suite expects of an engine with this setup on a file of [`FILE_BYTES`].
+/// Returns what the suite expects of an engine with this setup on a file of [`FILE_BYTES`].
 fn subject(setup: &Setup) -> TestedTarget {
     let real = setup.engine != EngineKind::Null;
     TestedTarget {
@@ -23,7 +23,7 @@ fn subject(setup: &Setup) -> TestedTarget {
         buffer_bytes: setup.buffer_bytes,
         file_bytes: FILE_BYTES,
         unit_bytes: 512,
-        // A busy machine may keep a thread waiting.
+        // A busy machine may delay a thread.
         lateness: Nanos::from_millis(900),
         keeps_bytes: real,
         has_end: real,
@@ -133,7 +133,7 @@ fn queues_conform_with_every_option() {
     }
 }
 
-/// Writes to one file after the other, closes each, and reads all back.
+/// Writes to one file after the other, closes each, and reads them all back.
 struct OneAtATime {
     files: u32,
     name: String,
@@ -146,7 +146,7 @@ impl OneAtATime {
         target.submit(Op { length, ..op });
         let mut done = Vec::new();
         if kind == OpKind::Sync {
-            // Closed while it may be in flight.
+            // Closes the file while the operation may be in flight.
             target.close(file);
         }
         while done.is_empty() {
@@ -166,7 +166,7 @@ impl Visitor for OneAtATime {
     type Output = ();
 
     fn visit<T: Target>(self, mut target: T) {
-        // One for each permit.
+        // Each permit holds one descriptor.
         let held = self.files as usize;
         for file in 0..self.files {
             target.buffer(Tag(0)).unwrap().fill(file as u8 + 1);

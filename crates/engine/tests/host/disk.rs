@@ -15,7 +15,7 @@ use crate::scratch::Scratch;
 
 const SIZE: u64 = 1 << 20;
 
-/// All ways to use a file: through the page cache or past it, with a ring or without.
+/// Returns all modes of using a file: with and without the page cache, with and without a ring.
 fn ways(path: &Path) -> [DiskOptions; 4] {
     [(false, true), (true, true), (false, false), (true, false)].map(|(direct, ring)| DiskOptions {
         direct,
@@ -106,7 +106,8 @@ fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
     assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
 }
 
-/// 692e655 looked for emptiness by name, and resized the file that the gate had admitted under it: content was cut off.
+/// Revision 692e655 checked by name whether the file was empty and resized the file that the gate had admitted: its
+/// content was truncated.
 #[test]
 fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     let scratch = Scratch::new("disk-moved");
@@ -123,7 +124,7 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     assert_eq!(std::fs::read(&path).unwrap(), b"");
 }
 
-/// A device that is read-only until this goes out of scope: loop devices stay so when they are detached.
+/// A device that is read-only until this is dropped: loop devices stay read-only after they are detached.
 struct ReadOnly<'a>(&'a Path);
 
 impl<'a> ReadOnly<'a> {
@@ -143,7 +144,7 @@ fn set(device: &Path, option: &str) {
     assert!(std::process::Command::new("blockdev").arg(option).arg(device).status().unwrap().success());
 }
 
-/// 692e655 asked the name whether the device may be written to, and served what the gate had admitted under it.
+/// Revision 692e655 checked by name whether the device was writable and served the device that the gate had admitted.
 #[test]
 fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
     let scratch = Scratch::new("disk-read-only-device");
@@ -216,7 +217,7 @@ fn more_operations_than_the_ring_has_room_for_all_end() {
     assert!(ended.iter().all(|end| end.result.is_ok()));
 }
 
-/// Flushes that a device has completed: the 16th figure of its `stat`
+/// Returns the flushes that a device has completed: the 16th field of its `stat`
 /// (<https://docs.kernel.org/admin-guide/iostats.html>).
 fn flushes(device: &Path) -> u64 {
     let name = device.file_name().unwrap().to_str().unwrap();

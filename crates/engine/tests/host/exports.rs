@@ -1,4 +1,4 @@
-//! The target on an export of an NBD server: with servers as they should be, and with others.
+//! The NBD target, with correct servers and with broken ones.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -25,7 +25,7 @@ fn setup(socket: &Path, depth: u32, buffer_bytes: u32) -> Setup {
     Setup { uri, writes: true, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, MonotonicClock::start()) }
 }
 
-/// Does something with a target.
+/// Passes a target to a closure.
 struct With<F>(F);
 
 impl<F: FnOnce(&mut dyn DynTarget)> Visitor for With<F> {
@@ -36,7 +36,7 @@ impl<F: FnOnce(&mut dyn DynTarget)> Visitor for With<F> {
     }
 }
 
-/// What these tests need of a target.
+/// The subset of a target that these tests need, as a trait object.
 trait DynTarget {
     fn submit(&mut self, op: Op);
     fn drain(&mut self, count: usize) -> Vec<Completion>;
@@ -62,7 +62,7 @@ impl<T: Target> DynTarget for T {
     }
 }
 
-/// Runs the conformance suite, and again with faults on top.
+/// Runs the conformance suite twice, without and with injected faults.
 struct Conforms(TestedTarget);
 
 impl Visitor for Conforms {
@@ -81,7 +81,7 @@ fn conforms(setup: &Setup) {
         buffer_bytes: setup.buffer_bytes,
         file_bytes: BYTES,
         unit_bytes: 512,
-        // A busy machine may keep a thread waiting.
+        // A busy machine may delay a thread.
         lateness: Nanos::from_millis(900),
         keeps_bytes: true,
         has_end: true,
@@ -152,7 +152,7 @@ fn data_on_an_export_is_found_by_its_marks() {
     assert_eq!((names.as_slice(), found.first_data), (&["LUKS encrypted volume".to_owned()][..], Some(0)));
 }
 
-/// What becomes of four reads at once, and of one more after them, at a server that answers none of them well.
+/// Checks that four concurrent reads, and another one after them, fail with `errno` at a broken server.
 fn all_fail(
     name: &str,
     errno: i32,
@@ -186,7 +186,8 @@ fn a_connection_that_is_gone_fails_what_is_in_flight() {
 #[test]
 fn replies_that_make_no_sense_end_the_connection() {
     const EPROTO: i32 = 71;
-    /// Stays until the client has gone, so that what it sees is the reply and not an end.
+    /// Stays connected until the client disconnects, so that the client sees the reply and not the end of the
+    /// connection.
     fn stay(plain: &mut Plain) -> std::io::Result<()> {
         std::io::copy(&mut plain.0, &mut std::io::sink()).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Files that are cut short under a mapping: f52613e died of SIGBUS.
+//! Files that are truncated under a mapping: revision f52613e died of `SIGBUS`.
 
 use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
@@ -11,7 +11,7 @@ use units::OpKind;
 const EIO: i32 = 5;
 const BLOCK: u32 = 64 << 10;
 
-/// Carries out operations one after the other, with a change of the file between them.
+/// Executes operations one after the other and changes the file size between them.
 struct CutShort<'a>(&'a std::fs::File);
 
 impl CutShort<'_> {

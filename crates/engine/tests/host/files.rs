@@ -92,7 +92,7 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
-    // A file full of holes is long enough, but has no room to be written.
+    // A sparse file is long enough, but there is no space to write it.
     let sparse = layout(scratch.path("sparse"), free + MIB, LayoutContent::Filled);
     fs::File::create(&sparse.path).unwrap().set_len(sparse.bytes).unwrap();
     assert_eq!(lay(&sparse).unwrap(), Laid::Found);
@@ -130,7 +130,7 @@ fn a_cancelled_layout_leaves_things_as_they_were() {
     assert_eq!(fs::metadata(&finished).unwrap().len(), MIB, "a finished file was undone");
 }
 
-/// 692e655 took the size from the name: the file that the gate had admitted under it was filled from that size on.
+/// Revision 692e655 took the size from the name and filled the file that the gate had admitted from that size on.
 #[test]
 fn a_name_that_moved_had_the_admitted_file_overwritten() {
     let scratch = Scratch::new("moved");
@@ -152,7 +152,7 @@ fn a_name_that_moved_had_the_admitted_file_overwritten() {
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
-/// 692e655 removed what had come to stand at the name of a file that it had begun to make.
+/// Revision 692e655 removed the file that had replaced the unfinished one under its name.
 #[test]
 fn a_cancelled_layout_removed_the_file_of_another_program() {
     let scratch = Scratch::new("replaced");
@@ -170,7 +170,7 @@ fn a_cancelled_layout_removed_the_file_of_another_program() {
     assert_eq!(fs::read(&path).unwrap(), b"precious");
 }
 
-/// 692e655 removed the link through which it had made a file, and left the file.
+/// Revision 692e655 removed the link through which it had created the file, and left the file.
 #[test]
 fn a_cancelled_layout_through_a_link_removes_the_file() {
     let scratch = Scratch::new("linked");
@@ -244,7 +244,7 @@ fn an_invalidated_file_is_out_of_the_page_cache() {
     files::invalidate(&files::open("/dev/null".as_ref(), READ).unwrap(), 0, 0).unwrap();
 }
 
-/// What an engine is asked to forget, and only that.
+/// Checks that an engine drops the requested region and nothing else.
 #[test]
 fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
     struct Forget;
@@ -257,7 +257,7 @@ fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
     let scratch = Scratch::new("forgotten");
     for engine in EngineKind::ON_FILES.into_iter().filter(|engine| *engine != EngineKind::Null) {
         let path = scratch.path(engine.name());
-        // The cache may keep its pages in blocks of up to 2 MiB, and drops whole ones.
+        // The cache may keep its pages in blocks of up to 2 MiB and drops only whole blocks.
         lay(&layout(path.clone(), 16 * MIB, LayoutContent::Filled)).unwrap();
         let open = || files::open(&path, READ).unwrap();
         with_target(&Setup::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Forget).unwrap();

@@ -1,4 +1,4 @@
-//! The write gate as several workers use it.
+//! The write gate used by several workers at once.
 
 use std::sync::Barrier;
 
@@ -7,14 +7,14 @@ use engine::gate::{Denied, Permissions, Permit, WriteGate};
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 
-/// A gate for whatever is not in use, whatever it holds.
+/// Creates a gate that admits everything that is not in use, whatever its content.
 pub(crate) fn gate_of_any_content() -> WriteGate {
     WriteGate::new(Permissions { any_content: true, ..Permissions::default() }, None)
 }
 
 const WORKERS: usize = 8;
 
-/// What several workers are told that ask a gate at once.
+/// Returns the permits of several workers that request them from a gate at once.
 fn at_once(gate: &WriteGate, ask: impl Fn(&WriteGate) -> Result<Option<Permit>, Denied> + Sync) -> Vec<Permit> {
     let barrier = Barrier::new(WORKERS);
     let work = || {
@@ -35,7 +35,7 @@ fn are_one(permits: &[Permit]) -> bool {
     permits.iter().all(|permit| permit.identity() == permits[0].identity())
 }
 
-/// 692e655 looked and admitted in two steps: each worker found the lock of the other.
+/// Revision 692e655 checked and admitted in two steps, so each worker found the lock of the other.
 #[test]
 fn workers_refused_each_other_a_new_file() {
     let scratch = Scratch::new("gate-new");
@@ -46,7 +46,8 @@ fn workers_refused_each_other_a_new_file() {
     }
 }
 
-/// 692e655 did the same with files that are there, and with devices, which one of them held exclusively.
+/// Revision 692e655 did the same with existing files and with devices, which one of the workers had claimed
+/// exclusively.
 #[test]
 fn workers_refused_each_other_a_file_or_device() {
     let scratch = Scratch::new("gate-there");
@@ -55,6 +56,6 @@ fn workers_refused_each_other_a_file_or_device() {
         assert!(are_one(&at_once(&gate(), |gate| gate.admit(&file))));
     }
     let Some(device) = Loop::over(&scratch.file("image", 1 << 20)) else { return };
-    // Once: a child that another test starts holds the device until it executes its program.
+    // Only once: a child process of another test inherits the device until it executes its program.
     assert!(are_one(&at_once(&gate(), |gate| gate.admit(device.path()))));
 }

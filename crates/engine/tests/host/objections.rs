@@ -1,4 +1,4 @@
-//! What the write gate has against files and devices that are in use.
+//! Objections of the write gate to files and devices that are in use.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::scratch::Scratch;
 use engine::gate::{Denied, Objection, Permissions, WriteGate};
 use probe::Occupant;
 
-/// What the write gate has against writing to a device, or to a file whatever it holds.
+/// Returns the objections to writing to a device, or to a file regardless of its content.
 fn objections(path: &Path) -> Vec<Objection> {
     match WriteGate::new(Permissions { any_file: true, ..Permissions::default() }, None).admit(path) {
         Ok(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! What cannot be had is refused before the first operation, with a remedy.
+//! Unavailable resources are refused before the first operation, with a remedy.
 
 use crate::scratch::Scratch;
 use engine::files::{self, Access, File};

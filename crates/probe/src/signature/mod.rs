@@ -26,7 +26,7 @@ pub struct Signature {
     pub offset: u64,
 }
 
-/// Sorts of data.
+/// Kinds of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
     /// A partition table.
@@ -43,7 +43,7 @@ pub enum Sort {
     Journal,
 }
 
-/// `GPT partition table`, `ext filesystem`, `LVM2 member`.
+/// Formats as `GPT partition table`, `ext4 filesystem`, `LVM2 member`.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sort = match self.sort {

@@ -1,4 +1,4 @@
-//! Probes on a host made of files, and on loop devices with real data on them.
+//! Probes on a host made of files, and on loop devices with real data.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use crate::scratch::Scratch;
 use probe::{Occupant, Sort};
 use units::Nanos;
 
-/// A host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.
+/// Creates a host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.
 fn host(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
     let files = [
@@ -123,7 +123,7 @@ fn what_is_mounted_is_found_with_its_blanks() {
     assert_eq!((mounts[0].at.to_str(), mounts[0].filesystem.as_str()), (Some("/srv/my data"), "xfs"));
 }
 
-/// What is found in the bytes of a device.
+/// Returns the signatures in the bytes of a device.
 fn data(path: &Path) -> Vec<(&'static str, Sort)> {
     let mut device = fs::File::open(path).unwrap();
     let bytes = std::io::Seek::seek(&mut device, std::io::SeekFrom::End(0)).unwrap();
@@ -131,7 +131,7 @@ fn data(path: &Path) -> Vec<(&'static str, Sort)> {
     found.signatures.iter().map(|signature| (signature.name, signature.sort)).collect()
 }
 
-/// Runs a program that makes a filesystem or the like on a new loop device, and says what is then found there.
+/// Runs a program such as `mkfs` on a new loop device and returns the signatures found there afterwards.
 fn found_after(name: &str, program: &str, arguments: &[&str]) -> Option<Vec<(&'static str, Sort)>> {
     let scratch = Scratch::new(name);
     let device = Loop::over(&scratch.file("image", 64 << 20))?;

@@ -1,4 +1,4 @@
-//! A disk of our own as a file, as a loop device, under a filesystem, and after the death of its server.
+//! Disks behind FUSE mounts: as files, as loop devices, under a filesystem, and after their server has died.
 
 mod server;
 
@@ -38,7 +38,7 @@ struct Disk {
 }
 
 impl Disk {
-    /// `None` where this host or user cannot have one.
+    /// Returns `None` if this host or user does not support FUSE mounts.
     fn new(directory: &Path, hold: Duration) -> Option<Self> {
         let lease = Lease::new(directory).unwrap();
         match mount_file(&lease.mount_point(), &setup()) {
@@ -58,7 +58,7 @@ impl Disk {
         attach_loop(&self.lease.mount_point(), &LOOP).map_or_else(|error| skip(&error.to_string()), Some)
     }
 
-    /// Gives the most operations that were under way at once.
+    /// Returns the maximum number of operations in flight.
     fn close(self) -> usize {
         self.lease.tear_down().unwrap();
         assert!(!self.lease.is_mounted() && self.lease.loop_devices().is_empty());
@@ -146,7 +146,7 @@ fn a_read_only_mount_is_not_written_and_a_mount_in_use_goes_away_lazily() {
 fn a_user_without_the_right_to_mount_mounts_through_the_helper() {
     let scratch = Scratch::new("fuse-helper");
     let unprivileged = std::thread::spawn(move || {
-        // Of this thread alone; the helper has the right again.
+        // Applies only to this thread; the helper has the capability.
         let mut sets = capabilities(None).unwrap();
         sets.effective.remove(CapabilitySet::SYS_ADMIN);
         set_capabilities(None, sets).unwrap();
@@ -181,14 +181,14 @@ fn ext4_on_a_loop_device_over_a_mount_is_clean() {
     disk.close();
 }
 
-/// The kernel holds twelve back unless it is told otherwise, and writes one after the other.
+/// Without the right settings the kernel keeps at most twelve requests in flight, and writes one at a time.
 #[test]
 fn reads_and_writes_are_under_way_at_once_through_the_file_and_its_loop_device() {
     let scratch = Scratch::new("fuse-depth");
     for (through_loop, write) in [(false, false), (false, true), (true, false), (true, true)] {
         let Some(disk) = Disk::new(&scratch.path("run"), Duration::from_millis(100)) else { return };
         let Some(path) = (if through_loop { disk.attach() } else { Some(disk.lease.mount_point()) }) else { return };
-        // Before a program asks for its size the kernel takes each write for one that extends the file.
+        // Until a program queries the size, the kernel treats each write as one that extends the file.
         assert_eq!(disk.file().metadata().unwrap().len(), SIZE as u64);
         std::thread::scope(|scope| {
             for number in 0..AT_ONCE as u64 {
@@ -214,7 +214,7 @@ fn one_block(path: &Path, offset: u64, write: bool) {
     }
 }
 
-/// Where this is set, this process is the server that is killed.
+/// If this variable is set, the process is the server to be killed.
 const CHILD: &str = "FATHOM_TEST_DISK_IN";
 
 #[test]
@@ -253,7 +253,7 @@ fn is_in(device: &engine::block::LoopDevice, directory: &Path) -> bool {
     device.backing.starts_with(directory)
 }
 
-/// This test once more, as a process of its own that serves a disk; `None` where it cannot have one.
+/// Runs this test as another process that serves a disk; `None` if it cannot have one.
 fn killable(directory: &Path) -> Option<Child> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "block::what_a_killed_server_left_is_found_and_torn_down", "--nocapture"])
@@ -334,7 +334,7 @@ fn a_loop_device_in_use_is_told_and_goes_away_by_itself() {
     detach_loop(&device).unwrap();
 }
 
-/// Where the driver is there, the device is opened and not used.
+/// If the driver is loaded, this opens a device without using it.
 #[test]
 fn the_kernel_without_its_nbd_driver_is_told_what_to_do() {
     match (available_driver(Path::new("/")), KernelNbd::open()) {

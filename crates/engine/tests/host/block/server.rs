@@ -13,14 +13,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const BLOCK: usize = 4096;
 
-/// What is under way: its ticket, and where the bytes are that it reads.
+/// An operation in flight: its ticket, and the offset of the bytes that it reads.
 type Pending = (ReplyTicket, u64);
 
 pub(crate) struct Server {
     channel: Channel,
     node: Node,
     bytes: Vec<u8>,
-    /// Replies leave when no request has come for so long.
+    /// Replies are sent after this time without a new request.
     hold: Duration,
     pending: Vec<Pending>,
     most_pending: usize,
@@ -37,7 +37,7 @@ impl Server {
         std::thread::spawn(|| self.serve())
     }
 
-    /// Until it is unmounted; gives the most operations that were under way at once.
+    /// Serves until the unmount. Returns the maximum number of operations in flight.
     pub(crate) fn serve(mut self) -> usize {
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
@@ -90,7 +90,7 @@ impl Server {
         self.channel.send(&[IoSlice::new(reply.bytes()), IoSlice::new(payload)]).unwrap();
     }
 
-    /// Blocks of zeroes are holes. One at a time.
+    /// Returns one extent. Blocks of zeroes are holes.
     fn extents(&self, from: u64, length: u64) -> Result<Vec<Extent>, Errno> {
         let from = from as usize;
         let end = (from / BLOCK + 1) * BLOCK;
