@@ -15,7 +15,7 @@ const RING_ENTRIES_MAX: u64 = 32_768;
 
 /// Returns the capacity for workers with threads, buffers and open files.
 pub fn of_host() -> Capacity {
-    let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard);
+    let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", LimitKind::Hard);
     Capacity {
         threads: threads(),
         held_files: descriptors.as_ref().map_or(0, |limit| limit.most / HELD_SHARE),
@@ -48,7 +48,7 @@ fn threads() -> Option<HostLimit> {
     let tasks = tasks().unwrap_or(0);
     let of_system = |path: &str, name: &str| number(path).map(|most| limit(most.saturating_sub(tasks), name));
     let of_user = (!rustix::process::getuid().is_root())
-        .then(|| rlimit(Resource::Nproc, "RLIMIT_NPROC, see `ulimit -u`", Which::Soft))
+        .then(|| rlimit(Resource::Nproc, "RLIMIT_NPROC, see `ulimit -u`", LimitKind::Soft))
         .flatten();
     least([
         of_system("/proc/sys/kernel/threads-max", "kernel.threads-max"),
@@ -79,23 +79,23 @@ fn memory_used(group: &Path) -> u64 {
 
 /// Returns the remaining address space (`ulimit -v`).
 fn address_space() -> Option<HostLimit> {
-    let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
+    let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", LimitKind::Soft)?;
     let pages = text("/proc/self/statm")?;
     let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(probe::page_bytes());
     Some(HostLimit { most: limited.most.saturating_sub(used), ..limited })
 }
 
 #[derive(Clone, Copy)]
-enum Which {
+enum LimitKind {
     Soft,
     Hard,
 }
 
-fn rlimit(resource: Resource, source: &str, which: Which) -> Option<HostLimit> {
+fn rlimit(resource: Resource, source: &str, which: LimitKind) -> Option<HostLimit> {
     let known = getrlimit(resource);
     let most = match which {
-        Which::Soft => known.current,
-        Which::Hard => known.maximum,
+        LimitKind::Soft => known.current,
+        LimitKind::Hard => known.maximum,
     };
     most.map(|most| limit(most, source))
 }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_has_some_of_everything() {
+    fn the_host_reports_its_limits() {
         let host = of_host();
         for known in [&host.threads, &host.mappings, &host.memory, &host.descriptors] {
             assert!(known.as_ref().is_some_and(|limit| limit.most > 16 && !limit.source.is_empty()), "{host:?}");

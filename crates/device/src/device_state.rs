@@ -9,7 +9,7 @@ use units::OpKind;
 /// Returns the remedy if the device is gone, or if it accepts writes only at the write pointers of its zones.
 pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     let place = Path::new(path);
-    if has_gone(place) {
+    if is_removed(place) {
         return Some("the device has gone: see the kernel's log (dmesg)");
     }
     (kind == OpKind::Write && is_zoned(place)).then_some(
@@ -19,7 +19,7 @@ pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
 }
 
 /// Reports whether a previously opened path no longer has a device, or its device has only a node left.
-fn has_gone(path: &Path) -> bool {
+fn is_removed(path: &Path) -> bool {
     let root = Path::new("/");
     match files::look(path) {
         Ok(None) => path.starts_with("/dev"),
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_in_dev_without_a_node_has_gone_and_a_file_has_not() {
+    fn a_missing_device_node_means_a_removed_device() {
         assert_eq!(
             remedy("/dev/no-such-device", OpKind::Read),
             Some("the device has gone: see the kernel's log (dmesg)")

@@ -374,9 +374,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thousand_workers_on_two_processors_saw_the_end_seconds_late() {
+    fn a_thousand_workers_on_two_processors_noticed_the_end_seconds_late() {
         assert_eq!(turn_of(1000, 2), Some(Nanos::from_micros(200)));
         assert_eq!(turn_of(1_000_000, 2), Some(Nanos::from_micros(50)));
-        assert_eq!((turn_of(64, 2), turn_of(0, 1)), (None, None), "the scheduler does it well enough");
+        assert_eq!((turn_of(64, 2), turn_of(0, 1)), (None, None), "the scheduler switches often enough");
     }
 }

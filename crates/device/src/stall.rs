@@ -122,7 +122,7 @@ mod tests {
 
     /// Requests of any program on any disk extended the wait without a limit.
     #[test]
-    fn a_hung_target_beside_a_busy_disk_was_waited_for_without_end() {
+    fn a_busy_disk_extended_the_wait_for_a_hung_target_without_limit() {
         let devices = Devices::new([vec![(8, 0), (8, 0)], vec![(8, 16)], vec![]]);
         assert_eq!(devices.of_worker, [vec![0], vec![1], vec![]]);
         let ended_after = |number, syncs, busy: &[usize]| ended_after(&devices, number, syncs, busy);

@@ -136,7 +136,7 @@ mod tests {
 
     /// Any inspection of more than 20 ms ended a series with `--grace 0`.
     #[test]
-    fn a_slow_look_at_the_end_was_taken_for_a_stuck_target() {
+    fn a_slow_final_inspection_counted_as_a_stuck_target() {
         let slow = || std::thread::sleep(Duration::from_millis(200));
         assert!(attended_for(&Never, Duration::from_secs(60), slow).is_ok());
         assert!(matches!(attended_for(&Never, Duration::from_millis(1), slow), Err(Unattended::GivenUp)));

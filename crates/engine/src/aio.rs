@@ -371,12 +371,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn structures_are_as_large_as_the_kernels() {
+    fn structures_have_the_kernels_sizes() {
         assert_eq!((size_of::<AioRequest>(), size_of::<AioEvent>(), size_of::<AioRing>()), (64, 32, 32));
     }
 
     #[test]
-    fn the_shared_ring_is_known() {
+    fn the_shared_ring_has_the_known_layout() {
         let context = AioContext::new(4).unwrap();
         assert!(context.ring().is_some_and(|ring| ring.capacity >= 4));
         assert!(context.pop().is_none());

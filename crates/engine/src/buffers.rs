@@ -198,7 +198,7 @@ mod tests {
                     let slice = buffers.slice(Tag(tag)).unwrap();
                     assert_eq!(slice.len(), bytes as usize);
                     assert_eq!(slice.as_ptr() as usize % align.max(4096) as usize, 0);
-                    assert!(slice.iter().all(|&byte| byte == 0), "written by a neighbour");
+                    assert!(slice.iter().all(|&byte| byte == 0), "buffers overlap");
                     slice.fill(0xff);
                 }
             }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_pages_are_had_or_refused_with_a_remedy() {
+    fn huge_pages_are_allocated_or_refused_with_a_remedy() {
         match Buffers::new(&setup(1, 4096, MemoryKind::MmapHuge, 0)) {
             Ok(mut buffers) => assert_eq!(buffers.slice(Tag(0)).unwrap().len(), 4096),
             Err(error) => assert!(error.to_string().contains("vm.nr_hugepages"), "{error}"),

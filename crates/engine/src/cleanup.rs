@@ -66,7 +66,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn each_action_is_carried_out_once() {
+    fn each_action_runs_once() {
         let done = Arc::new(AtomicUsize::new(0));
         let count = |by: usize| {
             let done = Arc::clone(&done);

@@ -121,7 +121,7 @@ mod tests {
 
     /// A hang while writing back was reported as an unknown call.
     #[test]
-    fn writing_back_before_verification_was_not_recorded() {
+    fn write_back_before_verification_was_not_recorded() {
         let seen = InCall::default();
         let since = Nanos::from_secs(1);
         let call = seen.settle(2, 4096, since, || seen.current());
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_read_back_as_it_was_recorded() {
+    fn every_kind_is_read_back_as_recorded() {
         let seen = InCall::default();
         assert_eq!(seen.current(), None);
         for kind in KINDS {

@@ -137,7 +137,7 @@ mod tests {
 
     /// Verification read the cached pages and reported them as verified.
     #[test]
-    fn pages_that_stay_cached_were_taken_for_what_is_stored() {
+    fn cached_pages_counted_as_stored_data() {
         // The test's own directory, because the directory for temporary files may be in memory.
         let path = std::env::current_exe().unwrap().with_extension("settle");
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
@@ -147,7 +147,7 @@ mod tests {
             [counted(file.fd(), 0, 1 << 20).or(mapped), mapped].map(|pages| pages.unwrap() > 0)
         };
         assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(Settled::Stored)));
-        assert_eq!(both(), [false; 2], "pieces that reach beyond the range are dropped as well");
+        assert_eq!(both(), [false; 2], "pieces that extend beyond the range are dropped too");
         // SAFETY: a new mapping of a file that is not truncated; only its first byte is read.
         let held = unsafe {
             let base = libc::mmap64(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED, file.fd(), 0);
@@ -155,20 +155,24 @@ mod tests {
             base
         };
         assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped page cannot be dropped");
-        assert_eq!(settle(Some(&file), 4096, 1 << 19), Ok(Settled::Stored), "it is another worker's");
+        assert_eq!(
+            settle(Some(&file), 4096, 1 << 19),
+            Ok(Settled::Stored),
+            "the cached page belongs to another worker"
+        );
         assert_eq!(both(), [true; 2]);
         // SAFETY: the test owns the mapping, and nothing refers to it.
         unsafe { libc::munmap(held, 4096) };
         assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored));
         assert_eq!(both(), [false; 2]);
         file.close();
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored), "it is opened for that");
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored), "a closed file is opened temporarily");
         assert!(file.is_closed());
         std::fs::remove_file(&path).unwrap();
     }
 
     #[test]
-    fn memory_is_where_a_tmpfs_stores() {
+    fn tmpfs_stores_its_files_in_memory() {
         let path = Path::new("/dev/shm").join(format!("fathom-settle-{}", std::process::id()));
         let Ok(()) = std::fs::write(&path, vec![1; 8192]) else { return };
         let file = opened(&path);

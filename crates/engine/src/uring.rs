@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_carry_the_tag_and_what_a_trim_trims() {
+    fn user_data_holds_the_tag_and_the_length_of_a_trim() {
         let op = Op { tag: Tag(u32::MAX), kind: OpKind::Trim, file: 0, offset: 0, length: 1 << 20, skip: 0 };
         let trim = Label::of(&op);
         assert_eq!((trim.tag(), trim.result(0), trim.result(-95)), (op.tag, 1 << 20, -95));

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_counted_for_the_thread_that_does_it() {
+    fn cpu_use_is_counted_per_thread() {
         let before = cpu_use_of_thread();
         let spun = std::thread::spawn(|| {
             let before = cpu_use_of_thread();

@@ -57,7 +57,7 @@ impl Visitor for Deadlines {
 }
 
 #[test]
-fn deadlines_near_and_far_are_kept_by_every_engine() {
+fn every_engine_meets_near_and_far_deadlines() {
     let scratch = Scratch::new("timing");
     let path = scratch.file("data", 1 << 20);
     thread::exact_timers().unwrap();
@@ -65,7 +65,7 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
         for micros in [20, 200, 1_000] {
             let case = format!("{} every {micros} us", engine.name());
             // An idle machine is late by less than a microsecond; a busy one may delay the thread.
-            timed(&format!("timing::deadlines_near_and_far_are_kept_by_every_engine, {case}"), || {
+            timed(&format!("timing::every_engine_meets_near_and_far_deadlines, {case}"), || {
                 let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
                 let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
                 let gap = Nanos::from_micros(micros);
@@ -78,7 +78,7 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
 }
 
 /// Returns the processor time that the gate takes, as the median of 21: on a busy host elapsed times are meaningless.
-fn cost_of_the_gate(path: &Path) -> Nanos {
+fn cpu_time_of_the_gate(path: &Path) -> Nanos {
     // `getrusage` would be too coarse: the kernel counts by ticks.
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -97,7 +97,7 @@ fn cost_of_the_gate(path: &Path) -> Nanos {
 }
 
 #[test]
-fn the_gate_costs_two_milliseconds_at_most() {
+fn the_gate_takes_two_milliseconds_at_most() {
     let scratch = Scratch::new("gate");
     let file = scratch.file("data", 64 << 20);
     let device = Loop::over(&file);
@@ -108,7 +108,7 @@ fn the_gate_costs_two_milliseconds_at_most() {
     std::fs::write(&own, vec![1; 64 << 20]).unwrap();
     drop(gate);
     for path in [Some(own.as_path()), device.as_ref().map(Loop::path)].into_iter().flatten() {
-        let cost = cost_of_the_gate(path);
+        let cost = cpu_time_of_the_gate(path);
         println!("{}: {cost}", path.display());
         // Without optimization it takes twice as long.
         let most = Nanos::from_millis(if cfg!(debug_assertions) { 5 } else { 2 });

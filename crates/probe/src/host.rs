@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::line;
+use super::{memory, permissions, reading};
 
 /// Properties of the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,12 +20,11 @@ pub struct ProbedHost {
 /// Returns the properties of the host.
 #[must_use]
 pub fn host(root: &Path) -> ProbedHost {
-    let kernel = root.join("proc/sys/kernel");
     ProbedHost {
-        name: line(&kernel.join("hostname")).unwrap_or_default(),
-        kernel: line(&kernel.join("osrelease")).unwrap_or_default(),
+        name: reading::line(root, "proc/sys/kernel/hostname").unwrap_or_default(),
+        kernel: permissions::kernel(root).unwrap_or_default(),
         cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
-        memory_bytes: memory_bytes(root).unwrap_or(0),
+        memory_bytes: memory::memory_bytes(root).unwrap_or(0),
     }
 }
 
@@ -33,13 +32,6 @@ pub fn host(root: &Path) -> ProbedHost {
 #[must_use]
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
-}
-
-/// Parses `MemTotal: 32768000 kB`, where a kB is 1024 bytes.
-fn memory_bytes(root: &Path) -> Option<u64> {
-    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]

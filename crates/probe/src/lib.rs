@@ -23,7 +23,7 @@ mod stack;
 
 pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
-pub use device::{ProbedDevice, Relations, device, number_of, relations};
+pub use device::{ProbedDevice, Relations, device, number_named, number_of, relations};
 pub use disk::{Counters, ProbedDisk, counters, disk, disk_under};
 pub use filesystem::{
     capacity_bytes, existing_ancestor, ext4_options, free_bytes, initialises_lazily, trims_regularly,
@@ -31,30 +31,15 @@ pub use filesystem::{
 pub use host::{ProbedHost, host, page_bytes};
 pub use memory::{DirtyMemory, SwapDevice, dirty, swaps};
 pub use mounts::{MountEntry, filesystem_of, mounts, number as number_in};
-pub use occupants::{Occupant, number_named, swap_paths, users};
+pub use occupants::{Occupant, swap_paths, users};
 pub use permissions::{IoLimit, RingLimits, filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
     BlockQueue, DeviceIdentity, QueueInterrupt, driver, first_sector, identity, interrupts, loop_direct,
     loop_offset_bytes, mapping, node, queue, raid, read_ahead_kb,
 };
 pub use reading::{Reading, UnreadFile, UnreadReason};
-pub use signature::{Examination, KIND_BYTES, Signature, Sort, examine, file_kind};
+pub use signature::{Examination, KIND_BYTES, Signature, SignatureClass, examine, file_kind};
 pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};
 
 /// A device number: major and minor.
 pub type Number = (u32, u32);
-
-/// Returns the first line of a small file in `/proc` or `/sys`, or `None` if the file is missing or the line empty.
-fn line(path: &std::path::Path) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let line = text.lines().next()?.trim();
-    (!line.is_empty()).then(|| line.to_owned())
-}
-
-/// Returns the sorted names in a directory; none if it is missing.
-fn names(path: &std::path::Path) -> Vec<String> {
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}

@@ -27,7 +27,7 @@ pub fn dirty(root: &Path) -> Reading<DirtyMemory> {
 }
 
 /// Parses `MemTotal: 32768000 kB`, where a kB is 1024 bytes.
-fn memory_bytes(root: &Path) -> Reading<u64> {
+pub(super) fn memory_bytes(root: &Path) -> Reading<u64> {
     let path = "proc/meminfo";
     let text = text(root, path)?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Number;
+use crate::device::split;
 use crate::filesystem::existing_ancestor;
 
 /// A mounted filesystem.
@@ -42,8 +43,7 @@ pub fn mounts(root: &Path) -> Vec<MountEntry> {
 #[must_use]
 pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
     let home = existing_ancestor(path).canonicalize().ok()?;
-    let device = std::fs::metadata(&home).ok()?.dev();
-    let number = (rustix::fs::major(device), rustix::fs::minor(device));
+    let number = split(std::fs::metadata(&home).ok()?.dev());
     let holds = |mount: &MountEntry| mount.number == number && home.starts_with(&mount.at);
     // The last of several mounts at the same path is on top.
     mounts(root).into_iter().filter(holds).max_by_key(|mount| mount.at.components().count())
@@ -55,16 +55,16 @@ pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
 fn parse(line: &[u8]) -> Option<MountEntry> {
     let at = line.split(|byte| *byte == b' ').nth(4).map(unescaped_bytes)?;
     let line = String::from_utf8_lossy(line);
-    let (place, what) = line.split_once(" - ")?;
-    let mut place = place.split(' ').skip(2);
-    let number = number(place.next()?)?;
+    let (mount_part, what) = line.split_once(" - ")?;
+    let mut mount_part = mount_part.split(' ').skip(2);
+    let number = number(mount_part.next()?)?;
     let at = PathBuf::from(OsString::from_vec(at));
-    place.nth(1)?;
+    mount_part.nth(1)?;
     let mut what = what.split(' ');
     let (filesystem, source) = (what.next()?.to_owned(), unescaped(what.next()?));
     // The mount's options follow its path, and those of the filesystem are last; if they differ, the mount's are
     // stricter.
-    let options = place.next().into_iter().chain(what.next()).flat_map(|words| words.split(','));
+    let options = mount_part.next().into_iter().chain(what.next()).flat_map(|words| words.split(','));
     let options = options.map(unescaped).collect();
     Some(MountEntry { number, at, filesystem, source, options })
 }
@@ -99,7 +99,7 @@ mod tests {
 
     /// Revision f52613e replaced a mount point that is not UTF-8 by U+FFFD and found no filesystem for its files.
     #[test]
-    fn a_place_that_is_not_utf8_is_kept_as_it_is() {
+    fn a_mount_point_that_is_not_utf8_is_kept() {
         let mount = parse(b"36 35 98:0 / /mnt/caf\xe9\\040x rw - ext4 /dev/vda rw").unwrap();
         assert_eq!(mount.at, PathBuf::from(OsString::from_vec(b"/mnt/caf\xe9 x".to_vec())));
         assert_eq!((mount.number, mount.filesystem.as_str()), ((98, 0), "ext4"));
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn escapes_that_are_none_stay() {
+    fn invalid_escapes_are_kept() {
         assert_eq!(unescaped(r"a\040b\134c\x"), r"a b\c\x");
         // Revision 692e655 decoded each byte as Latin-1.
         assert_eq!(unescaped(r"caf\303\251"), "café");
     }
 
     #[test]
-    fn this_file_is_in_a_filesystem_with_room() {
+    fn this_file_is_in_a_filesystem_with_free_space() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("not/yet/made");
         let mount = filesystem_of(Path::new("/"), &here).unwrap();
         assert!(here.starts_with(&mount.at), "{mount:?}");

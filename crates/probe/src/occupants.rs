@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::mounts::unescaped_bytes;
 use super::signature::Signature;
-use super::{Number, mounts, relations};
+use super::{Number, mounts, number_named, relations};
+use crate::device::block_number;
 
 /// Data on a device, or a user of a device or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,9 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     let mounts = mounts(root);
     // The write gate reads the list itself, because an unreadable list matters there.
     let swaps = swap_paths(root).unwrap_or_default();
+    let number_at = |path: &Path| std::fs::metadata(path).ok().as_ref().and_then(block_number);
     let is_swap =
-        |path: &str, number| swaps.iter().any(|swap| swap == Path::new(path) || block_number(swap) == Some(number));
+        |path: &str, number| swaps.iter().any(|swap| swap == Path::new(path) || number_at(swap) == Some(number));
     for part in std::iter::once(device.clone()).chain(parts) {
         let path = format!("/dev/{}", part.name);
         let holder = |holder: &String| Occupant::Holder { device: part.name.clone(), holder: holder.clone() };
@@ -68,12 +69,6 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
         }
     }
     found
-}
-
-/// Returns the number of the block device of this name.
-pub fn number_named(root: &Path, name: &str) -> Option<Number> {
-    let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
-    super::mounts::number(&super::line(&file)?)
 }
 
 /// Returns the paths of all swap devices and files.
@@ -95,12 +90,6 @@ pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(lines.map(path).collect())
 }
 
-/// Returns the number of the block device at a path, under any of its names.
-fn block_number(path: &Path) -> Option<Number> {
-    let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
-    Some((rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,7 +100,7 @@ mod tests {
         let root = std::env::temp_dir().join(format!("fathom-swaps-{}", std::process::id()));
         assert!(swap_paths(&root).unwrap_err().contains("/proc/swaps"));
         std::fs::create_dir_all(root.join("proc/self")).unwrap();
-        assert_eq!(swap_paths(&root), Ok(Vec::new()), "this kernel does not swap");
+        assert_eq!(swap_paths(&root), Ok(Vec::new()), "this kernel has no swap support");
         let list = b"Filename\tType\tSize\n/caf\xe9\\040x file 8 0 -2\n/dev/sda2                  partition 8 0 -3\n";
         std::fs::write(root.join("proc/swaps"), list).unwrap();
         let odd = PathBuf::from(OsString::from_vec(b"/caf\xe9 x".to_vec()));

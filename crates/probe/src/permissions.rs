@@ -62,7 +62,7 @@ pub struct IoLimit {
 }
 
 /// Files of cgroup version 1, and the corresponding keys of version 2.
-const OLD_FILES: [(&str, &str); 4] = [
+const V1_FILES: [(&str, &str); 4] = [
     ("blkio.throttle.read_bps_device", "rbps"),
     ("blkio.throttle.write_bps_device", "wbps"),
     ("blkio.throttle.read_iops_device", "riops"),
@@ -80,19 +80,19 @@ pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
         // `0::/user.slice` in version 2, `7:blkio:/` in version 1.
         let mut parts = line.splitn(3, ':');
         let (Some(_), Some(controllers), Some(own)) = (parts.next(), parts.next(), parts.next()) else { continue };
-        let old = controllers.split(',').any(|controller| controller == "blkio");
-        if !old && !controllers.is_empty() {
+        let is_v1 = controllers.split(',').any(|controller| controller == "blkio");
+        if !is_v1 && !controllers.is_empty() {
             continue;
         }
-        let kind = if old { "cgroup" } else { "cgroup2" };
+        let kind = if is_v1 { "cgroup" } else { "cgroup2" };
         let is_hierarchy = |mount: &&super::MountEntry| {
-            mount.filesystem == kind && (!old || mount.options.iter().any(|option| option == "blkio"))
+            mount.filesystem == kind && (!is_v1 || mount.options.iter().any(|option| option == "blkio"))
         };
         let Some(mount) = mounted.iter().find(is_hierarchy) else { continue };
         seen = true;
         for group in groups(own) {
             let home = mount.at.join(&group);
-            if old { old_limits(root, &home, &mut limits) } else { new_limits(root, &home, &mut limits) }
+            if is_v1 { v1_limits(root, &home, &mut limits) } else { v2_limits(root, &home, &mut limits) }
         }
     }
     if seen { Ok(limits) } else { Err(UnreadFile::foreign(path, "no cgroup that is mounted")) }
@@ -111,7 +111,7 @@ fn file_text(root: &Path, file: &Path) -> Option<String> {
 }
 
 /// Parses `8:0 rbps=1048576 wbps=max riops=120 wiops=max`, `default 100` and `8:0 target=5000`.
-fn new_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
+fn v2_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
     for name in ["io.max", "io.latency"] {
         let file = home.join(name);
         for line in file_text(root, &file).unwrap_or_default().lines() {
@@ -135,8 +135,8 @@ fn new_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
 }
 
 /// Parses `8:0 1048576`.
-fn old_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
-    for (name, key) in OLD_FILES {
+fn v1_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
+    for (name, key) in V1_FILES {
         let file = home.join(name);
         for line in file_text(root, &file).unwrap_or_default().lines() {
             let Some((device, value)) = line.split_once(' ') else { continue };
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_up_ends_at_the_root() {
+    fn ancestors_end_at_the_root() {
         let names = |own| groups(own).iter().map(|group| group.display().to_string()).collect::<Vec<_>>();
         assert_eq!(names("/a/b"), ["a/b", "a", ""]);
         assert_eq!(names("/"), [""]);

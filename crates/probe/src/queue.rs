@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, number, place, text};
+use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, number, resolve, text};
 
 /// Settings of a disk's queue.
 #[derive(Clone, Debug)]
@@ -99,12 +99,12 @@ fn scheduler(root: &Path, path: &str) -> Reading<(String, Vec<String>)> {
 }
 
 /// Maximum number of queues read; no device has more.
-const MOST_QUEUES: usize = 1 << 16;
+const MAX_QUEUES: usize = 1 << 16;
 
 fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
     let path = format!("{home}/mq");
     let queues = names(root, &path)?;
-    let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MOST_QUEUES);
+    let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MAX_QUEUES);
     let lists: Vec<Vec<u32>> =
         numbered.map(|name| list(root, &format!("{path}/{name}/cpu_list"))).collect::<Result<_, _>>()?;
     if lists.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(lists) }
@@ -184,11 +184,7 @@ pub fn identity(root: &Path, name: &str) -> DeviceIdentity {
 
 /// Reads the memory node that a disk is attached to; `None` if the host has no nodes.
 pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
-    let path = format!("{}/device/numa_node", of(name));
-    let Some(place) = parents(root, name).into_iter().find(|place| place.join("numa_node").is_file()) else {
-        return Err(UnreadFile::new(&path, UnreadReason::Missing));
-    };
-    let number: i64 = number(root, &below(root, &place.join("numa_node")))?;
+    let number: i64 = number(root, &nearest(root, name, "numa_node")?)?;
     Ok(u32::try_from(number).ok())
 }
 
@@ -205,11 +201,7 @@ pub struct QueueInterrupt {
 
 /// Reads the interrupts of a disk's queues, without those for configuration or administration.
 pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
-    let path = format!("{}/device/msi_irqs", of(name));
-    let Some(place) = parents(root, name).into_iter().find(|place| place.join("msi_irqs").is_dir()) else {
-        return Err(UnreadFile::new(&path, UnreadReason::Missing));
-    };
-    let numbers = names(root, &below(root, &place.join("msi_irqs")))?;
+    let numbers = names(root, &nearest(root, name, "msi_irqs")?)?;
     let table = text(root, "proc/interrupts").unwrap_or_default();
     let mut interrupts = Vec::new();
     for number in numbers.iter().filter_map(|name| name.parse::<u32>().ok()) {
@@ -222,7 +214,8 @@ pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
         let cpus = effective.or_else(|_| list(root, &format!("proc/irq/{number}/smp_affinity_list")));
         interrupts.push(QueueInterrupt { number, name, cpus: cpus? });
     }
-    if interrupts.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(interrupts) }
+    let none = || UnreadFile::new(&format!("{}/device/msi_irqs", of(name)), UnreadReason::Empty);
+    if interrupts.is_empty() { Err(none()) } else { Ok(interrupts) }
 }
 
 /// Parses ` 36: 0 6225157 PCI-MSIX-0000:00:02.0 1-edge virtio1-req.0`.
@@ -234,12 +227,15 @@ fn interrupt_name(table: &str, number: u32) -> String {
 /// Returns the device of a disk in `/sys` and all its ancestors, nearest first.
 fn parents(root: &Path, name: &str) -> Vec<PathBuf> {
     let Ok(home) = root.canonicalize() else { return Vec::new() };
-    let Ok(device) = place(root, &format!("{}/device", of(name))) else { return Vec::new() };
+    let Ok(device) = resolve(root, &format!("{}/device", of(name))) else { return Vec::new() };
     device.ancestors().take_while(|place| **place != home).map(Path::to_path_buf).collect()
 }
 
-/// Returns a path below `root` relative to `root`.
-fn below(root: &Path, place: &Path) -> String {
+/// Returns the path below `root` of a file or directory of a disk's device, or of the nearest ancestor that has it.
+fn nearest(root: &Path, name: &str, file: &str) -> Reading<String> {
+    let found = parents(root, name).into_iter().map(|place| place.join(file)).find(|place| place.exists());
+    let missing = || UnreadFile::new(&format!("{}/device/{file}", of(name)), UnreadReason::Missing);
+    let found = found.ok_or_else(missing)?;
     let home = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    place.strip_prefix(&home).unwrap_or(place).to_string_lossy().into_owned()
+    Ok(found.strip_prefix(&home).unwrap_or(&found).to_string_lossy().into_owned())
 }

@@ -34,10 +34,10 @@ pub enum UnreadReason {
 }
 
 /// Maximum bytes read. No such file is larger: `/proc/interrupts` of the largest hosts has a quarter of it.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// Number of characters shown of unexpected content.
-const SHOWN: usize = 24;
+const SHOWN_CHARS: usize = 24;
 
 impl UnreadFile {
     pub(super) fn new(path: &str, why: UnreadReason) -> Self {
@@ -45,7 +45,7 @@ impl UnreadFile {
     }
 
     pub(super) fn foreign(path: &str, text: &str) -> Self {
-        let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+        let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN_CHARS).collect();
         Self::new(path, UnreadReason::Foreign(shown))
     }
 
@@ -60,7 +60,7 @@ impl UnreadFile {
 }
 
 /// Resolves a path of the host below `root`, following links that do not lead out of it.
-pub(super) fn place(root: &Path, path: &str) -> Reading<PathBuf> {
+pub(super) fn resolve(root: &Path, path: &str) -> Reading<PathBuf> {
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     let home = root.canonicalize().map_err(refused)?;
     let place = home.join(path).canonicalize().map_err(refused)?;
@@ -75,13 +75,13 @@ pub(super) fn text(root: &Path, path: &str) -> Reading<String> {
 
 /// Reads the bytes of a file.
 pub(super) fn bytes(root: &Path, path: &str) -> Reading<Vec<u8>> {
-    let place = place(root, path)?;
+    let place = resolve(root, path)?;
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     if !place.metadata().map_err(refused)?.is_file() {
         return Err(UnreadFile::new(path, UnreadReason::Foreign("not a file".to_owned())));
     }
     let mut bytes = Vec::new();
-    File::open(place).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
+    File::open(place).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
     Ok(bytes)
 }
 
@@ -105,14 +105,14 @@ pub(super) fn list(root: &Path, path: &str) -> Reading<Vec<u32>> {
 /// Reads the sorted names in a directory.
 pub fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
-    let entries = std::fs::read_dir(place(root, path)?).map_err(refused)?;
+    let entries = std::fs::read_dir(resolve(root, path)?).map_err(refused)?;
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     Ok(names)
 }
 
 /// Maximum number of processors; no kernel supports more.
-const MOST_CPUS: u32 = 1 << 16;
+const MAX_CPUS: u32 = 1 << 16;
 
 /// Parses `0-3,8` or `0, 1, 2`. Returns `None` for other text and for absurdly large numbers.
 pub(super) fn parse_list(text: &str) -> Option<Vec<u32>> {
@@ -120,7 +120,7 @@ pub(super) fn parse_list(text: &str) -> Option<Vec<u32>> {
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last < first || last >= MOST_CPUS {
+        if last < first || last >= MAX_CPUS {
             return None;
         }
         numbers.extend(first..=last);

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use super::mounts::{self, MountEntry, mounts};
+use super::mounts::{MountEntry, mounts};
 use super::reading::{self, line, names};
-use super::{Number, device};
+use super::{Number, ProbedDevice, Relations, device, number_named, relations};
+use crate::device::{block_number, split};
 
 /// The storage stack below a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub struct NoSuch {
 }
 
 /// Maximum number of layers. Stacks are less deep, and cycles end here.
-const MOST_LAYERS: usize = 64;
+const MAX_LAYERS: usize = 64;
 
 /// Finds the devices below a file, a directory, a device's path or its bare name. With another root than `/`, nothing
 /// outside of it is accessed: files are resolved by the mounts alone.
@@ -136,15 +137,21 @@ impl StackFinder<'_> {
     fn device_named(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
         let is_file = asked.contains('/') || self.live && Path::new(asked).exists();
         if let Some(name) = asked.strip_prefix("/dev/").filter(|name| !name.is_empty()) {
-            return match self.number_of_path(asked).or_else(|| self.number_named(name)).or_else(|| self.mapped(name)) {
+            return match self
+                .number_of_path(asked)
+                .or_else(|| number_named(self.root, name))
+                .or_else(|| self.mapped(name))
+            {
                 Some(number) => Ok(Some(number)),
                 None if self.live && Path::new(asked).exists() => self.not_block(asked),
-                None if !self.live && !self.has_devices() => Err(self.no_such("no sys/class/block is in the root")),
+                None if !self.live && reading::resolve(self.root, "sys/class/block").is_err() => {
+                    Err(self.no_such("no sys/class/block is in the root"))
+                }
                 None => Err(self.no_such("there is no such block device")),
             };
         }
         if !is_file {
-            let number = self.number_named(asked).or_else(|| self.mapped(asked));
+            let number = number_named(self.root, asked).or_else(|| self.mapped(asked));
             return number
                 .map(Some)
                 .ok_or_else(|| self.no_such("there is neither such a file nor such a block device"));
@@ -163,10 +170,6 @@ impl StackFinder<'_> {
         }
     }
 
-    fn has_devices(&self) -> bool {
-        reading::place(self.root, "sys/class/block").is_ok()
-    }
-
     fn no_such(&self, reason: &str) -> NoSuch {
         NoSuch { reason: reason.to_owned(), known: device_names(self.root) }
     }
@@ -175,23 +178,15 @@ impl StackFinder<'_> {
     fn number_of_path(&self, path: &str) -> Option<Number> {
         if !self.live {
             // A link in a copied `/dev` still has its target.
-            let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
-            let target = std::fs::read_link(reading::place(self.root, folder).ok()?.join(name)).ok()?;
-            return self.number_named(target.file_name()?.to_str()?);
+            let (directory, name) = path.trim_start_matches('/').rsplit_once('/')?;
+            let target = std::fs::read_link(reading::resolve(self.root, directory).ok()?.join(name)).ok()?;
+            return number_named(self.root, target.file_name()?.to_str()?);
         }
-        let metadata = std::fs::metadata(path).ok()?;
-        let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-        metadata.file_type().is_block_device().then_some(number)
+        block_number(&std::fs::metadata(path).ok()?)
     }
 
-    fn number_named(&self, name: &str) -> Option<Number> {
-        if name.is_empty() || name.starts_with('.') || name.len() > 255 {
-            return None;
-        }
-        mounts::number(&line(self.root, &format!("sys/class/block/{}/dev", name.replace('/', "!"))).ok()?)
-    }
-
-    /// Resolves `/dev/mapper/data` and `/dev/group/volume`, which are names of the device mapper.
+    /// Resolves the names `/dev/mapper/NAME` and `/dev/GROUP/VOLUME` of the device mapper, which calls the latter
+    /// `GROUP-VOLUME` with doubled hyphens in both parts.
     fn mapped(&self, name: &str) -> Option<Number> {
         let volume = name.strip_prefix("mapper/").map_or_else(
             || {
@@ -203,7 +198,7 @@ impl StackFinder<'_> {
         let is_it = |name: &String| {
             line(self.root, &format!("sys/class/block/{name}/dm/name")).is_ok_and(|known| known == volume)
         };
-        self.number_named(&names(self.root, "sys/class/block").ok()?.into_iter().find(is_it)?)
+        number_named(self.root, &names(self.root, "sys/class/block").ok()?.into_iter().find(is_it)?)
     }
 
     /// Returns the full path of an existing file.
@@ -231,7 +226,7 @@ impl StackFinder<'_> {
         if self.live
             && let Ok(metadata) = std::fs::metadata(path)
         {
-            let number = (rustix::fs::major(metadata.dev()), rustix::fs::minor(metadata.dev()));
+            let number = split(metadata.dev());
             if over.iter().any(|mount| mount.number == number) {
                 over.retain(|mount| mount.number == number);
             }
@@ -268,7 +263,7 @@ impl StackFinder<'_> {
     fn under_source(&mut self, mount: &MountEntry) {
         let name = mount.source.trim_start_matches("/dev/");
         let number =
-            self.number_of_path(&mount.source).or_else(|| self.number_named(name)).or_else(|| self.mapped(name));
+            self.number_of_path(&mount.source).or_else(|| number_named(self.root, name)).or_else(|| self.mapped(name));
         let Some(number) = number else {
             self.bottom = Some(StackBottom::Hidden);
             return;
@@ -278,7 +273,7 @@ impl StackFinder<'_> {
         let members = |id: &String| names(self.root, &format!("sys/fs/btrfs/{id}/devices")).unwrap_or_default();
         let pools = names(self.root, "sys/fs/btrfs").unwrap_or_default();
         let others = pools.iter().map(members).find(|members| members.contains(&first)).unwrap_or_default();
-        for number in others.iter().filter_map(|name| self.number_named(name)).collect::<Vec<_>>() {
+        for number in others.iter().filter_map(|name| number_named(self.root, name)).collect::<Vec<_>>() {
             self.descend(number);
         }
     }
@@ -298,32 +293,26 @@ impl StackFinder<'_> {
 
     /// Adds a device and everything below it.
     fn descend(&mut self, number: Number) {
-        if !self.seen.insert(number) || self.layers.len() >= MOST_LAYERS {
+        if !self.seen.insert(number) || self.layers.len() >= MAX_LAYERS {
             return;
         }
-        let inside = reading::place(self.root, &format!("sys/dev/block/{}:{}", number.0, number.1)).is_ok();
-        let Some(found) = device(self.root, number).filter(|_| inside) else {
+        let Some(found) = device(self.root, number) else {
             if self.layers.is_empty() {
                 self.bottom = Some(StackBottom::Hidden);
             }
             return;
         };
-        let kind = match (&found.disk, &found.backing_file) {
+        let ProbedDevice { relations, bytes, model, backing_file, .. } = found;
+        let kind = match (&relations.disk, &backing_file) {
             (Some(disk), _) => LayerKind::Partition(disk.clone()),
             (None, Some(file)) => LayerKind::Loop(file.clone()),
-            (None, None) if found.name.starts_with("dm-") => LayerKind::Mapping,
-            (None, None) if found.name.starts_with("md") => LayerKind::Raid,
+            (None, None) if relations.name.starts_with("dm-") => LayerKind::Mapping,
+            (None, None) if relations.name.starts_with("md") => LayerKind::Raid,
             (None, None) => LayerKind::Disk,
         };
-        let below: Vec<String> = found.disk.iter().chain(&found.slaves).cloned().collect();
-        self.layers.push(StackLayer {
-            name: found.name,
-            number,
-            kind: kind.clone(),
-            bytes: found.bytes,
-            model: found.model,
-        });
-        for number in below.iter().filter_map(|name| self.number_named(name)).collect::<Vec<_>>() {
+        let Relations { name, disk, slaves, .. } = relations;
+        self.layers.push(StackLayer { name, number, kind: kind.clone(), bytes, model });
+        for number in disk.iter().chain(&slaves).filter_map(|name| number_named(self.root, name)).collect::<Vec<_>>() {
             self.descend(number);
         }
         if let LayerKind::Loop(file) = kind
@@ -335,11 +324,11 @@ impl StackFinder<'_> {
 
     /// Returns the partitions of a disk.
     fn parts(&self, number: Number) -> Vec<StackLayer> {
-        let Some(disk) = device(self.root, number) else { return Vec::new() };
+        let Some(disk) = relations(self.root, number) else { return Vec::new() };
         let part = |name: &String| {
-            let found = device(self.root, self.number_named(name)?)?;
+            let ProbedDevice { relations: part, bytes, .. } = device(self.root, number_named(self.root, name)?)?;
             let kind = LayerKind::Partition(disk.name.clone());
-            Some(StackLayer { name: found.name, number: found.number, kind, bytes: found.bytes, model: None })
+            Some(StackLayer { name: part.name, number: part.number, kind, bytes, model: None })
         };
         disk.partitions.iter().filter_map(part).collect()
     }

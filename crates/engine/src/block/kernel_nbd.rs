@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_first_device_without_a_server() {
+    fn finds_the_first_free_device() {
         let root = std::env::temp_dir().join(format!("fathom-nbd-{}", std::process::id()));
         let make = |path: &str| std::fs::create_dir_all(root.join("sys/block").join(path)).unwrap();
         make("loop0");

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn structures_have_the_sizes_that_the_kernel_knows() {
+    fn structures_have_the_kernels_sizes() {
         assert_eq!((size_of::<LoopInfo>(), size_of::<LoopConfig>()), (232, 304));
     }
 }

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_without_its_driver_is_no_device() {
+    fn a_node_without_a_driver_is_ignored() {
         let root = std::env::temp_dir().join(format!("fathom-driver-{}", std::process::id()));
         std::fs::create_dir_all(root.join("dev")).unwrap();
         assert_eq!(available_driver(&root), BlockDriver::FuseLoop);

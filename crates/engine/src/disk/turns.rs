@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_wants_to_be_alone_makes_others_wait() {
+    fn only_exclusive_changes_make_others_wait() {
         let mut turns = Turns::default();
         assert!(turns.ask(0, span(0, 1024, false)) && turns.ask(1, span(512, 2048, false)));
         assert!(!turns.ask(2, span(0, 512, true)), "slot 0 writes there");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_overtaken_for_ever() {
+    fn waiting_changes_are_not_overtaken() {
         let mut turns = Turns::default();
         assert!(turns.ask(0, span(0, 512, false)));
         assert!(!turns.ask(1, span(0, 512, true)));

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_says_nothing_is_not_waited_for_for_ever() {
+    fn a_silent_server_times_out() {
         let path = std::env::temp_dir().join(format!("fathom-silent-{}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         let listener = UnixListener::bind(&path).unwrap();

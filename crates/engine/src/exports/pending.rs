@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_read_come_in_any_order_and_among_zeroes() {
+    fn parts_of_a_read_arrive_in_any_order_with_holes() {
         let (mut pending, cookie) = asked(true);
         let mut hear = |last, part| hear(&mut pending, cookie, last, part);
         let data = ReplyPart::Data { offset: 1060, length: 40 };
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_with_bytes_missing_has_failed() {
+    fn a_read_with_missing_bytes_fails() {
         for (lengths, result) in [(&[60, 39][..], -libc::EPROTO), (&[60, 40], 100)] {
             let (mut pending, cookie) = asked(true);
             for &length in lengths {
@@ -209,7 +209,7 @@ mod tests {
 
     /// Revision f52613e kept reading forever.
     #[test]
-    fn a_reply_that_does_not_end_breaks_the_protocol() {
+    fn an_unending_reply_violates_the_protocol() {
         let (mut pending, cookie) = asked(true);
         let byte = ReplyPart::Data { offset: 1000, length: 1 };
         (0..100).for_each(|_| assert!(hear(&mut pending, cookie, false, byte).is_ok()));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_were_not_asked_for_find_no_place() {
+    fn unrequested_bytes_are_rejected() {
         let (mut pending, cookie) = asked(true);
         for (offset, length) in [(999, 10), (1090, 11), (u64::MAX, 1)] {
             let told = hear(&mut pending, cookie, false, ReplyPart::Data { offset, length });

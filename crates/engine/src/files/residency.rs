@@ -89,7 +89,7 @@ mod tests {
     use crate::files::{self, Access};
 
     #[test]
-    fn both_ways_see_what_was_written_and_what_was_dropped() {
+    fn both_methods_count_written_and_dropped_pages() {
         // The test's own directory, because the directory for temporary files may be in memory.
         let path = std::env::current_exe().unwrap().with_extension("residency");
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
@@ -97,9 +97,10 @@ mod tests {
         let file =
             crate::gate::WriteGate::of_any_content().open(&path, Access { read: true, ..Access::default() }).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let ways = || [Some(resident_bytes(&file).unwrap()), mapped(file.fd(), 1 << 20).ok().map(|n| n * page_bytes())];
-        assert_eq!(ways(), [Some(1 << 20); 2]);
+        let counts =
+            || [Some(resident_bytes(&file).unwrap()), mapped(file.fd(), 1 << 20).ok().map(|n| n * page_bytes())];
+        assert_eq!(counts(), [Some(1 << 20); 2]);
         files::invalidate(&file, 0, 0).unwrap();
-        assert_eq!(ways(), [Some(0); 2]);
+        assert_eq!(counts(), [Some(0); 2]);
     }
 }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_the_kernel_are_known_by_their_filesystem() {
+    fn kernel_files_are_identified_by_their_filesystem() {
         let of = |path: &str| kernel_filesystem(&open::look(Path::new(path)).unwrap());
         assert_eq!(of("/proc/sys/vm/swappiness"), Some("proc filesystem"));
         assert_eq!(of("/sys/kernel/mm"), Some("sysfs filesystem"));

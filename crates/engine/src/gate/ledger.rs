@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_known_and_the_oldest_are_forgotten() {
+    fn added_contents_and_files_are_recognized() {
         let folder = std::env::temp_dir().join(format!("fathom-ledger-{}", std::process::id()));
         let ledger = GateLedger::new(&folder);
         assert!(!ledger.knows_content(7));

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_that_share_admit_each_other_and_no_others() {
+    fn sharing_writers_admit_only_each_other() {
         let (first, second) = two();
         assert_eq!(lock(&first, Sharing::Writers), None);
         assert_eq!(lock(&second, Sharing::Writers), None);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_share_and_keep_writers_out() {
+    fn readers_admit_each_other_but_no_writers() {
         let (first, second) = two();
         assert_eq!(lock_for_reading(&first), None);
         assert_eq!(lock_for_reading(&second), None);
@@ -152,7 +152,7 @@ mod tests {
 
     /// Revision 692e655 treated every failed lock query as a file without locks.
     #[test]
-    fn a_failed_look_for_locks_passed_for_none() {
+    fn a_failed_lock_query_counted_as_no_lock() {
         // `O_PATH` descriptors do not support lock queries (`EBADF`).
         let unasked = super::super::open::look(std::path::Path::new("/tmp")).unwrap();
         for objection in

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_can_be_over_files_of_its_size_alone() {
+    fn a_backing_file_must_match_the_size_of_its_device() {
         for (offset, limited, sizes) in [
             (0, false, [(4096, true), (4600, true), (4608, false), (4095, false)]),
             (1024, false, [(5120, true), (4096, false), (512, false), (9216, false)]),

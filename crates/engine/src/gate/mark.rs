@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_are_none_say_nothing() {
+    fn invalid_marks_are_ignored() {
         let file = file("none");
         assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other));
         for text in ["1 writing", "1 mtime_ns=", "1 mtime_ns=x", "2 mtime_ns=0", ""] {

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_live_below_dev_however_it_is_called() {
+    fn paths_among_device_nodes_are_recognized_under_any_name() {
         for path in ["/dev/sdzz", "/tmp/../dev/sdzz", "/dev/mapper/none", "/dev/no/such/place"] {
             assert!(is_among_devices(Path::new(path)), "{path}");
         }
@@ -215,7 +215,7 @@ mod tests {
 
     /// Revision 692e655 waited forever for room in a pipe whose reader had gone.
     #[test]
-    fn a_reader_that_goes_ends_the_writer() {
+    fn a_writer_failed_to_notice_that_its_reader_had_gone() {
         use std::io::{Read, Write};
         let path = pipe("left");
         let reader = std::thread::spawn({
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_among_devices_or_into_the_kernel_is_refused() {
+    fn outputs_among_devices_or_in_kernel_filesystems_are_refused() {
         for path in ["/dev/none.json", "/proc/sys/vm/swappiness", "/dev/mem", "/dev"] {
             assert!(create_output(Path::new(path), Existing::Replace).is_err(), "{path}");
         }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_could_not_be_written_had_emptied_the_file() {
+    fn a_run_without_results_emptied_the_result_file() {
         let folder = Folder::new("replaced");
         let path = folder.path().join("r.json");
         std::fs::write(&path, "before").unwrap();
@@ -160,13 +160,13 @@ mod tests {
         let other_name = folder.path().join("linked.json");
         std::fs::hard_link(&path, &other_name).unwrap();
         ResultFile::open(&path).unwrap().write(b"both").unwrap();
-        assert_eq!(std::fs::read(&other_name).unwrap(), b"both", "in place, where there are other names");
+        assert_eq!(std::fs::read(&other_name).unwrap(), b"both", "a file with several names is written in place");
         let names = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(names, 3, "nothing is left beside them");
+        assert_eq!(names, 3, "temporary files are removed");
     }
 
     #[test]
-    fn results_replaced_a_file_that_was_read() {
+    fn results_replaced_an_input_file() {
         let folder = Folder::new("read");
         let (path, link) = (folder.path().join("in.json"), folder.path().join("link.json"));
         std::fs::write(&path, "input").unwrap();

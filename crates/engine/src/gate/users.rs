@@ -198,7 +198,7 @@ mod tests {
 
     /// Revision 692e655 considered a file unused if `/sys` was unreadable or a loop device did not report its file.
     #[test]
-    fn files_that_loop_devices_may_use_passed_for_unused() {
+    fn possible_backing_files_of_loop_devices_counted_as_unused() {
         let root = std::env::temp_dir().join(format!("fathom-users-{}", std::process::id()));
         let unread = Users::of_file(&root, FILE, 4096);
         assert!(unread.unknown.iter().any(|reason| reason.contains("/sys/block")), "{unread:?}");

@@ -100,7 +100,7 @@ fn every_engine_conforms_on_a_block_device() {
 }
 
 #[test]
-fn every_engine_conforms_when_it_fails() {
+fn every_engine_conforms_with_injected_faults() {
     let scratch = Scratch::new("faulty");
     let path = scratch.file("data", FILE_BYTES);
     for engine in EngineKind::ON_FILES {
@@ -140,7 +140,7 @@ struct OneAtATime {
 }
 
 impl OneAtATime {
-    fn carry_out(target: &mut impl Target, kind: OpKind, file: u32) {
+    fn execute(target: &mut impl Target, kind: OpKind, file: u32) {
         let op = Op { tag: Tag(0), kind, file, offset: 0, length: 4096, skip: 0 };
         let length = if kind == OpKind::Sync { 0 } else { 4096 };
         target.submit(Op { length, ..op });
@@ -171,12 +171,12 @@ impl Visitor for OneAtATime {
         for file in 0..self.files {
             target.buffer(Tag(0)).unwrap().fill(file as u8 + 1);
             for kind in [OpKind::Write, OpKind::Sync] {
-                Self::carry_out(&mut target, kind, file);
+                Self::execute(&mut target, kind, file);
             }
             assert_eq!(self.open_descriptors(), held, "file {file} is still open");
         }
         for file in 0..self.files {
-            Self::carry_out(&mut target, OpKind::Read, file);
+            Self::execute(&mut target, OpKind::Read, file);
             assert!(target.buffer(Tag(0)).unwrap().iter().all(|&byte| byte == file as u8 + 1));
             assert_eq!(self.open_descriptors(), held + 1);
             target.close(file);
@@ -185,7 +185,7 @@ impl Visitor for OneAtATime {
 }
 
 #[test]
-fn closed_files_are_opened_again_when_they_are_used() {
+fn closed_files_are_reopened_on_use() {
     let scratch = Scratch::new("reopened");
     let sqpoll = Setup { sqpoll: true, ..setup(EngineKind::IoUring) };
     let setups = EngineKind::ON_FILES.into_iter().filter(|&engine| engine != EngineKind::Null).map(setup);
@@ -200,10 +200,10 @@ fn closed_files_are_opened_again_when_they_are_used() {
         println!("{setup:?}");
         with_target(&setup, (0..4).map(file).collect(), OneAtATime { files: 4, name: name.clone() }).unwrap();
     }
-    let gone = scratch.file("gone", 4096);
-    let file = files::open(&gone, Access { read: true, ..Access::default() }).unwrap();
+    let missing = scratch.file("missing", 4096);
+    let file = files::open(&missing, Access { read: true, ..Access::default() }).unwrap();
     file.close();
-    std::fs::remove_file(&gone).unwrap();
+    std::fs::remove_file(&missing).unwrap();
     let setup = Setup { registerfiles: true, ..setup(EngineKind::IoUring) };
     let error = with_target(&setup, vec![file], Check(subject(&setup))).unwrap_err();
     assert!(error.to_string().contains("leave out registerfiles=1, or openfiles"), "{error}");

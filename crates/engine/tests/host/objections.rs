@@ -31,7 +31,7 @@ fn a_file_behind_a_loop_device_is_in_use() {
 }
 
 #[test]
-fn what_is_not_there_is_not_occupied() {
+fn missing_and_harmless_files_have_no_objections() {
     assert_eq!(objections(Path::new("/not/there")), []);
     assert_eq!(objections(Path::new("/dev/null")), []);
 }

@@ -13,15 +13,16 @@ use nbd::wire::{Export, ExportBlockSizes, NbdCommand, NbdRequest, ReplyStyle, Tr
 use units::Nanos;
 
 /// Flags of the exports in tests.
-pub(crate) const ABLE: Flags = Flags::HAS_FLAGS.with(Flags::SEND_FLUSH).with(Flags::SEND_FUA).with(Flags::SEND_TRIM);
+pub(crate) const EXPORT_FLAGS: Flags =
+    Flags::HAS_FLAGS.with(Flags::SEND_FLUSH).with(Flags::SEND_FUA).with(Flags::SEND_TRIM);
 
 /// Fathom's server on a thread, which stops on drop.
-pub(crate) struct Served {
+pub(crate) struct NbdTestServer {
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Served {
+impl NbdTestServer {
     /// Serves exports of `bytes` zeroes under these names.
     pub(crate) fn start(socket: &Path, style: ReplyStyle, names: &[&str], bytes: u64, flags: Flags) -> Self {
         let offer = |(store, name): (usize, &&str)| {
@@ -57,7 +58,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for NbdTestServer {
     fn drop(&mut self) {
         self.stopper.stop();
         let ended = self.thread.take().map(JoinHandle::join);
@@ -66,9 +67,9 @@ impl Drop for Served {
 }
 
 /// One client's connection at a server that supports only `NBD_OPT_EXPORT_NAME` and simple replies.
-pub(crate) struct Plain(pub(crate) UnixStream);
+pub(crate) struct MinimalServer(pub(crate) UnixStream);
 
-impl Plain {
+impl MinimalServer {
     /// Accepts one client on a thread and runs `script`.
     pub(crate) fn start<F>(socket: &Path, bytes: u64, script: F) -> JoinHandle<()>
     where
@@ -76,20 +77,20 @@ impl Plain {
     {
         let listener = UnixListener::bind(socket).unwrap();
         std::thread::spawn(move || {
-            let mut plain = Self(listener.accept().unwrap().0);
+            let mut server = Self(listener.accept().unwrap().0);
             // In some tests the client disconnects early.
-            let _ = plain.let_in(bytes).and_then(|()| script(&mut plain));
+            let _ = server.handshake(bytes).and_then(|()| script(&mut server));
         })
     }
 
     /// Performs the handshake: newstyle, not fixed, with padding.
-    fn let_in(&mut self, bytes: u64) -> io::Result<()> {
+    fn handshake(&mut self, bytes: u64) -> io::Result<()> {
         self.0.write_all(b"NBDMAGICIHAVEOPT\0\0")?;
         let mut option = [0; 4 + 16];
         self.0.read_exact(&mut option)?;
         assert_eq!(option[12..], [0, 0, 0, 1, 0, 0, 0, 0], "NBD_OPT_EXPORT_NAME with an empty name");
         self.0.write_all(&bytes.to_be_bytes())?;
-        self.0.write_all(&ABLE.bits().to_be_bytes())?;
+        self.0.write_all(&EXPORT_FLAGS.bits().to_be_bytes())?;
         self.0.write_all(&[0; 124])
     }
 
@@ -125,7 +126,7 @@ impl Plain {
                     self.done(&request, &[])?;
                 }
                 NbdCommand::Flush => {
-                    assert_eq!((request.offset, request.length), (0, 0), "a flush has no place");
+                    assert_eq!((request.offset, request.length), (0, 0), "a flush has no range");
                     self.done(&request, &[])?;
                 }
                 _ => self.done(&request, &[])?,

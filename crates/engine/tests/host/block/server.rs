@@ -16,7 +16,7 @@ const BLOCK: usize = 4096;
 /// An operation in flight: its ticket, and the offset of the bytes that it reads.
 type Pending = (ReplyTicket, u64);
 
-pub(crate) struct Server {
+pub(crate) struct FuseServer {
     channel: Channel,
     node: Node,
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ pub(crate) struct Server {
     most_pending: usize,
 }
 
-impl Server {
+impl FuseServer {
     pub(crate) fn new(fuse: OwnedFd, size: usize, hold: Duration) -> Self {
         let node = Node { size: size as u64, block_bytes: BLOCK as u32, read_only: false, owner: (0, 0) };
         let channel = Channel::new(fuse).unwrap();
@@ -50,10 +50,10 @@ impl Server {
     }
 
     fn take(&mut self, request: &[u8]) {
-        let request = self.node.request(request).expect("the kernel writes requests");
+        let request = self.node.request(request).expect("the kernel sends valid requests");
         match request.ask {
             Ask::Do(ticket, operation) => {
-                let from = self.carry_out(operation);
+                let from = self.execute(operation);
                 self.pending.push((ticket, from));
                 self.most_pending = self.most_pending.max(self.pending.len());
             }
@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    fn carry_out(&mut self, operation: Operation<'_>) -> u64 {
+    fn execute(&mut self, operation: Operation<'_>) -> u64 {
         match operation {
             Operation::Read { offset, .. } => return offset,
             Operation::Write { offset, data, .. } => self.bytes[offset as usize..][..data.len()].copy_from_slice(data),

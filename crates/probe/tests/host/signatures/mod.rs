@@ -47,7 +47,7 @@ fn fathom(path: &Path) -> Vec<Signature> {
 }
 
 /// Returns whether `blkid` finds `kind`. It does not print BSD labels, so `partx` has to read those.
-fn proven(path: &Path, kind: &str, blkid: &[String]) -> bool {
+fn is_confirmed(path: &Path, kind: &str, blkid: &[String]) -> bool {
     let lists = |path| {
         let output = Command::new("partx").args(["-g", "-s", "-t", "bsd"]).arg(path).output();
         output.is_ok_and(|output| !output.stdout.is_empty())
@@ -59,7 +59,7 @@ fn proven(path: &Path, kind: &str, blkid: &[String]) -> bool {
 fn differences(path: &Path, kind: &str) -> Option<Vec<String>> {
     let (blkid, wipefs, fathom) = (blkid(path)?, wipefs(path)?, fathom(path));
     let mut differences = Vec::new();
-    if !proven(path, kind, &blkid) {
+    if !is_confirmed(path, kind, &blkid) {
         differences.push(format!("blkid finds {blkid:?}, not {kind}: the image is wrong"));
     }
     // A protective MBR is part of a GPT.
