@@ -60,11 +60,8 @@ impl Error {
 
     /// Creates an error from a failed system call on a file, with its remedy if one is known.
     pub(crate) fn file(operation: &'static str, path: &Path, error: &io::Error) -> Self {
-        let told = Self::system(ErrorKind::File, operation, path.display().to_string(), error);
-        match remedy(error) {
-            Some(remedy) => told.with_remedy(remedy),
-            None => told,
-        }
+        let failed = Self::system(ErrorKind::File, operation, path.display().to_string(), error);
+        Self { remedy: remedy(error).map(str::to_owned), ..failed }
     }
 
     /// Creates an error that does not come from a system call.

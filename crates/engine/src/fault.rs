@@ -47,10 +47,8 @@ pub(crate) fn install() -> Result<(), Error> {
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut previous) } < 0 {
         return Err(refused());
     }
-    // SAFETY: the call takes a number.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     // Two workers may run this at once: only the first has seen the previous action.
-    if PREVIOUS.set((previous, page_bytes)).is_err() {
+    if PREVIOUS.set((previous, probe::page_bytes() as usize)).is_err() {
         return Ok(());
     }
     action.sa_sigaction = on_bus_error as *const () as usize;

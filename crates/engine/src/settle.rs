@@ -1,19 +1,16 @@
 //! Writes files back and drops their caches before verification.
 
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::time::Duration;
 
+use probe::page_bytes;
 use target::Settled;
 
 use crate::files::{self, File, FileKind};
 use crate::inline::retried;
 
-/// `cachestat`, which some C libraries do not define yet (Linux 6.5).
-const SYS_CACHESTAT: libc::c_long = 451;
 /// `TMPFS_MAGIC`, `RAMFS_MAGIC` and `HUGETLBFS_MAGIC` of `linux/magic.h`.
 const IN_MEMORY: [i128; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
-/// Bytes mapped at a time if `cachestat` is missing.
-const WINDOW_BYTES: u64 = 1 << 30;
 /// Maximum attempts: pages that another worker is reading or writing cannot be dropped at that moment.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -69,57 +66,16 @@ fn is_cached(fd: RawFd, offset: u64, length: u64, file_bytes: u64) -> bool {
     let shared_ends = u64::from(offset > 0) + u64::from(end < file_bytes);
     let most = (shared_ends * PIECE_MOST_BYTES).min((end - offset) / 2);
     let start = offset / page_bytes() * page_bytes();
-    let pages = counted(fd, start, end - start).or_else(|| mapped(fd, start, end));
     // An unknown state counts as cached.
-    pages.is_none_or(|pages| pages * page_bytes() > most)
-}
-
-/// Counts the cached pages of a range by `cachestat`.
-fn counted(fd: RawFd, start: u64, bytes: u64) -> Option<u64> {
-    let range = [start, bytes];
-    // Cached, dirty, in write-back, evicted and recently evicted pages.
-    let mut pages = [0u64; 5];
-    // SAFETY: both arrays outlive the call and are as long as the kernel's structures, which consist of 64-bit numbers.
-    let status = unsafe { libc::syscall(SYS_CACHESTAT, fd, range.as_ptr(), pages.as_mut_ptr(), 0) };
-    (status == 0).then_some(pages[0])
-}
-
-/// Counts the cached pages of a range by mapping it, one window at a time.
-fn mapped(fd: RawFd, start: u64, end: u64) -> Option<u64> {
-    let windows = (start..end).step_by(WINDOW_BYTES as usize);
-    windows.map(|offset| window(fd, offset, (end - offset).min(WINDOW_BYTES) as usize)).sum()
-}
-
-fn window(fd: RawFd, offset: u64, bytes: usize) -> Option<u64> {
-    let mut present = vec![0u8; (bytes as u64).div_ceil(page_bytes()) as usize];
-    // SAFETY: a new mapping, which is never read, touches no memory in use; `present` has a byte for each of its pages,
-    // as `mincore` expects.
-    let status = unsafe {
-        let base = libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, offset as i64);
-        if base == libc::MAP_FAILED {
-            return None;
-        }
-        let status = libc::mincore(base, bytes, present.as_mut_ptr());
-        libc::munmap(base, bytes);
-        status
-    };
-    (status == 0).then(|| present.iter().filter(|&&page| page & 1 == 1).count() as u64)
+    files::cached_pages(fd, start, end).map_or(true, |pages| pages * page_bytes() > most)
 }
 
 /// Reports whether the filesystem keeps its files in the page cache.
 fn is_in_memory(fd: RawFd) -> bool {
-    // SAFETY: all zeroes is a valid `statfs`; it is plain data.
-    let mut facts: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: `facts` outlives the call.
-    let status = unsafe { libc::fstatfs(fd, &raw mut facts) };
-    // The type of the number depends on the C library.
-    status == 0 && IN_MEMORY.contains(&i128::from(facts.f_type))
-}
-
-fn page_bytes() -> u64 {
-    // SAFETY: the call takes only a number.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes).unwrap_or(4096).max(1)
+    // SAFETY: the file stays open during the call.
+    let facts = rustix::fs::fstatfs(unsafe { BorrowedFd::borrow_raw(fd) });
+    // The type of the number depends on the architecture.
+    facts.is_ok_and(|facts| IN_MEMORY.contains(&i128::from(facts.f_type)))
 }
 
 #[cfg(test)]
@@ -127,7 +83,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::files::Access;
+    use crate::files::{Access, counted, mapped};
     use crate::gate::WriteGate;
 
     fn opened(path: &Path) -> File {
@@ -143,8 +99,8 @@ mod tests {
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
         let file = opened(&path);
         let both = || {
-            let mapped = mapped(file.fd(), 0, 1 << 20);
-            [counted(file.fd(), 0, 1 << 20).or(mapped), mapped].map(|pages| pages.unwrap() > 0)
+            let mapped = mapped(file.fd(), 0, 1 << 20).ok();
+            [counted(file.fd(), 0, 1 << 20).ok().or(mapped), mapped].map(|pages| pages.unwrap() > 0)
         };
         assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(Settled::Stored)));
         assert_eq!(both(), [false; 2], "pieces that extend beyond the range are dropped too");

@@ -4,6 +4,8 @@ use std::io;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use crate::error::{Error, ErrorKind};
 
 /// Makes the calling thread's timers exact. By default the kernel may delay each timer by 50 µs to save power.
@@ -30,20 +32,20 @@ pub fn pin(cpus: &[u32]) -> Result<(), Error> {
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for &cpu in cpus {
         if cpu >= libc::CPU_SETSIZE as u32 {
-            return Err(not_there(cpus, &io::Error::from_raw_os_error(libc::EINVAL)));
+            return Err(unavailable(cpus, &io::Error::from_raw_os_error(libc::EINVAL)));
         }
         // SAFETY: `cpu` is less than the size of the set.
         unsafe { libc::CPU_SET(cpu as usize, &mut set) };
     }
     // SAFETY: `set` outlives the call; 0 is the calling thread.
     if unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) } < 0 {
-        return Err(not_there(cpus, &io::Error::last_os_error()));
+        return Err(unavailable(cpus, &io::Error::last_os_error()));
     }
     Ok(())
 }
 
 /// Signal that interrupts system calls. Its default action is to be ignored, so a late one is harmless.
-const WAKE: i32 = libc::SIGURG;
+const WAKE_SIGNAL: i32 = libc::SIGURG;
 
 static ABANDONED: AtomicBool = AtomicBool::new(false);
 
@@ -54,13 +56,13 @@ pub fn abandon() {
     HANDLED.call_once(|| {
         // SAFETY: all zeroes is a valid `sigaction`. Without `SA_RESTART` the signal interrupts the current call.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        action.sa_sigaction = nothing as *const () as usize;
+        action.sa_sigaction = no_op as *const () as usize;
         // SAFETY: the handler does nothing, and `action` outlives the call.
-        unsafe { libc::sigaction(WAKE, &raw const action, std::ptr::null_mut()) };
+        unsafe { libc::sigaction(WAKE_SIGNAL, &raw const action, std::ptr::null_mut()) };
     });
 }
 
-extern "C" fn nothing(_: i32) {}
+extern "C" fn no_op(_: i32) {}
 
 /// Reports whether the process no longer waits for targets.
 #[inline]
@@ -71,22 +73,17 @@ pub(crate) fn is_abandoned() -> bool {
 /// Interrupts the system call of a thread of this process, if the call can be interrupted. `thread` is the thread ID.
 pub fn interrupt(thread: u32) {
     // SAFETY: the call takes only numbers. The signal has a handler after `abandon` and is ignored before.
-    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread as libc::pid_t, WAKE) };
+    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread as libc::pid_t, WAKE_SIGNAL) };
 }
 
 /// Raises the limit of open files to the maximum that the host permits: the usual limit of 1024 is a thousand workers
 /// too low. If this fails, opening the files reports the error.
 pub fn raise_file_limit() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the call writes `limit`, which outlives it.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
-        limit.rlim_cur = limit.rlim_max;
-        // SAFETY: the call reads `limit`, which outlives it.
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
-    }
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-fn not_there(cpus: &[u32], error: &io::Error) -> Error {
+fn unavailable(cpus: &[u32], error: &io::Error) -> Error {
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
     Error::system(ErrorKind::Host, "run on", format!("processors {}", list.join(",")), error)
         .with_remedy("use processors that this host has and permits (see nproc and taskset -p)")

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use super::loops::{detach_loop, loop_devices};
 use super::mount::{FILESYSTEM, unmount};
 use crate::error::{Error, ErrorKind};
+use crate::files::remove;
 use probe::mounts;
 
 const RECORD: &str = "device";
@@ -201,11 +202,4 @@ fn plain(directory: &Path) -> Result<(), Error> {
     let reason = "its path is not text, or has control characters";
     Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
         .with_remedy("name another directory"))
-}
-
-fn remove(path: &Path) -> Result<(), Error> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::file("remove", path, &error)),
-        _ => Ok(()),
-    }
 }

@@ -141,9 +141,6 @@ fn refused(operation: &'static str, at: &Path, error: &io::Error) -> Error {
         ),
         Some(libc::EINVAL) if operation == "unmount" => told.with_remedy("nothing is mounted there (see findmnt)"),
         Some(libc::EPERM | libc::EACCES) => told.with_remedy("run as root, or give the container --cap-add SYS_ADMIN"),
-        _ => match remedy(error) {
-            Some(remedy) => told.with_remedy(remedy),
-            None => told,
-        },
+        _ => Error { remedy: remedy(error).map(str::to_owned), ..told },
     }
 }

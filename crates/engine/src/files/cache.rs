@@ -3,7 +3,7 @@
 use std::io;
 
 use super::open::File;
-use crate::error::Error;
+use crate::error::{Error, last_errno};
 use crate::look::FileKind;
 
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
@@ -21,23 +21,18 @@ pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
         file.close();
         return dropped;
     }
-    let error = match file.kind() {
-        FileKind::Character => return Ok(()),
-        FileKind::Regular => {
-            // SAFETY: the call takes no memory. It returns its error number.
-            match unsafe { libc::posix_fadvise64(file.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED) } {
-                0 => return Ok(()),
-                errno => io::Error::from_raw_os_error(errno),
-            }
-        }
-        FileKind::Block => {
-            // SAFETY: the call takes no memory.
-            if unsafe { libc::ioctl(file.fd(), BLKFLSBUF, 0) } == 0 {
-                return Ok(());
-            }
-            io::Error::last_os_error()
-        }
+    let errno = match file.kind() {
+        // SAFETY: the call takes no memory. It returns its error number.
+        FileKind::Regular => unsafe {
+            libc::posix_fadvise64(file.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED)
+        },
+        // SAFETY: the call takes no memory.
+        FileKind::Block if unsafe { libc::ioctl(file.fd(), BLKFLSBUF, 0) } < 0 => last_errno(),
+        FileKind::Block | FileKind::Character => 0,
     };
-    Err(Error::file("drop the page cache of", file.path(), &error)
+    if errno == 0 {
+        return Ok(());
+    }
+    Err(Error::file("drop the page cache of", file.path(), &io::Error::from_raw_os_error(errno))
         .with_remedy("run as root, or set invalidate=0 and expect cached reads"))
 }

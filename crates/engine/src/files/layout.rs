@@ -5,9 +5,11 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use units::random::Random;
 
-use crate::error::{Error, ErrorKind, last_errno};
+use crate::error::{Error, ErrorKind};
 use crate::gate::{OpenMode, WriteGate, remove_same};
 use crate::look::{FileKind, look};
 use crate::space::check_space;
@@ -239,27 +241,23 @@ fn begin_writeback(file: &std::fs::File, at: u64, length: usize) {
 }
 
 fn reserve(file: &std::fs::File, layout: &FileLayout, from: u64) -> io::Result<()> {
-    let (start, length) = (from as i64, (layout.bytes - from) as i64);
-    let native = |mode| {
-        // SAFETY: the call takes no memory.
-        match unsafe { libc::fallocate64(file.as_raw_fd(), mode, start, length) } {
-            0 => Ok(()),
-            _ => match last_errno() {
-                libc::EOPNOTSUPP | libc::ENOSYS => Ok(()),
-                errno => Err(io::Error::from_raw_os_error(errno)),
-            },
-        }
+    let length = layout.bytes - from;
+    let native = |mode| match fallocate(file, mode, from, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        result => result.map_err(io::Error::from),
     };
     match layout.fallocate {
         FallocateMode::None => Ok(()),
-        FallocateMode::Native => native(0),
-        FallocateMode::Keep => native(libc::FALLOC_FL_KEEP_SIZE),
+        FallocateMode::Native => native(FallocateFlags::empty()),
+        FallocateMode::Keep => native(FallocateFlags::KEEP_SIZE),
         FallocateMode::Truncate => file.set_len(layout.bytes),
         // SAFETY: the call takes no memory. It returns its error number.
-        FallocateMode::Posix => match unsafe { libc::posix_fallocate64(file.as_raw_fd(), start, length) } {
-            0 => Ok(()),
-            errno => Err(io::Error::from_raw_os_error(errno)),
-        },
+        FallocateMode::Posix => {
+            match unsafe { libc::posix_fallocate64(file.as_raw_fd(), from as i64, length as i64) } {
+                0 => Ok(()),
+                errno => Err(io::Error::from_raw_os_error(errno)),
+            }
+        }
     }
 }
 

@@ -7,13 +7,20 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::advice::CacheAdvice;
+use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
+
 use crate::error::{Error, ErrorKind};
 use crate::gate::{self, Denied, OpenMode, Permit, WriteGate, WriteRefusal};
 use crate::look::{FileKind, device_bytes, kind_of, look};
 
-/// `BLKSSZGET` of `linux/fs.h`: `_IO(0x12, 104)`.
-const BLKSSZGET: libc::Ioctl = 0x1268;
+/// Order in which a file will be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheAdvice {
+    /// Sequential: the kernel reads far ahead.
+    Sequential,
+    /// Random: the kernel reads nothing ahead.
+    Random,
+}
 
 /// Access mode of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +66,7 @@ pub struct File {
     file: RefCell<Option<std::fs::File>>,
     /// Descriptor, negative while the file is closed.
     fd: Cell<RawFd>,
+    /// Advice to be repeated whenever the file is reopened.
     advice: Cell<Option<CacheAdvice>>,
     path: PathBuf,
     kind: FileKind,
@@ -169,11 +177,6 @@ impl File {
         }
         Ok(self.fd.get())
     }
-
-    /// Stores the page cache advice, to be repeated whenever the file is reopened.
-    pub(super) fn keep_advice(&self, advice: CacheAdvice) {
-        self.advice.set(Some(advice));
-    }
 }
 
 /// Opens a file or device for reading.
@@ -249,35 +252,24 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
 
 /// Returns the granularity of direct operations, in bytes; 512 if the system does not report it.
 fn unit_bytes(file: &std::fs::File, kind: FileKind) -> u32 {
-    let told = match kind {
-        FileKind::Block => logical_block_bytes(file),
+    let bytes = match kind {
+        FileKind::Block => ioctl_blksszget(file).ok(),
         FileKind::Regular => direct_offset_bytes(file),
         FileKind::Character => Some(1),
     };
-    told.filter(|&bytes| bytes > 0).unwrap_or(512)
-}
-
-fn logical_block_bytes(file: &std::fs::File) -> Option<u32> {
-    let mut bytes: libc::c_int = 0;
-    // SAFETY: the call writes one `int` to `bytes`, which outlives it.
-    let status = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET, &raw mut bytes) };
-    (status == 0).then_some(bytes as u32)
+    bytes.filter(|&bytes| bytes > 0).unwrap_or(512)
 }
 
 /// Returns the offset alignment of direct operations on a regular file, by `statx` (Linux 6.1).
 fn direct_offset_bytes(file: &std::fs::File) -> Option<u32> {
-    // SAFETY: all zeroes is a valid `statx`; it is plain data.
-    let mut facts: libc::statx = unsafe { std::mem::zeroed() };
-    // SAFETY: the path is an empty NUL-terminated string, and `facts` outlives the call.
-    let status = unsafe {
-        libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, &raw mut facts)
-    };
-    (status == 0 && facts.stx_mask & libc::STATX_DIOALIGN != 0).then_some(facts.stx_dio_offset_align)
+    let wanted = StatxFlags::DIOALIGN;
+    let facts = statx(file, c"", AtFlags::EMPTY_PATH, wanted).ok()?;
+    StatxFlags::from_bits_retain(facts.stx_mask).contains(wanted).then_some(facts.stx_dio_offset_align)
 }
 
 /// Advises the page cache of the order in which a file or device will be read. Failures are ignored.
 pub fn advise(file: &File, advice: CacheAdvice) {
-    file.keep_advice(advice);
+    file.advice.set(Some(advice));
     let advice = match advice {
         CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
         CacheAdvice::Random => libc::POSIX_FADV_RANDOM,

@@ -2,8 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
+
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
 
 use super::identity::FileIdentity;
 use super::mark::{self, Maker};
@@ -167,17 +169,11 @@ fn is_empty(file: &File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
     }
-    // SAFETY: the call takes no memory.
-    let data = unsafe { libc::lseek64(file.as_raw_fd(), 0, libc::SEEK_DATA) };
-    if data >= 0 {
-        return Ok(false);
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::ENXIO) => Ok(true),
-        // The filesystem does not support holes.
-        Some(libc::EINVAL | libc::EOPNOTSUPP) => Ok(false),
-        _ => Err(error),
+    match rustix::fs::seek(file, SeekFrom::Data(0)) {
+        Err(Errno::NXIO) => Ok(true),
+        // The filesystem may not support holes.
+        Ok(_) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(false),
+        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -1,17 +1,10 @@
 //! Identifies filesystems by type (`statfs(2)`).
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
 
 /// Returns the magic number of a file's filesystem (`linux/magic.h`).
 fn magic(file: &File) -> Option<u64> {
-    // SAFETY: all zeroes is a valid `statfs64`, which is plain data.
-    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
-    // SAFETY: the call writes `facts`, which outlives it.
-    if unsafe { libc::fstatfs64(file.as_raw_fd(), &raw mut facts) } < 0 {
-        return None;
-    }
-    Some(facts.f_type as u64 & 0xffff_ffff)
+    rustix::fs::fstatfs(file).ok().map(|facts| facts.f_type as u64 & 0xffff_ffff)
 }
 
 /// Returns the name of a file's filesystem if it exposes the kernel's state or settings.

@@ -194,27 +194,14 @@ impl fmt::Display for WriteRefusal {
 }
 
 /// Why a write was not admitted.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Denied {
     /// Fathom refuses the write.
+    #[error("{0}")]
     Refused(WriteRefusal),
     /// The system failed to open or examine it.
-    Failed(Error),
-}
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => write!(f, "{refusal}"),
-            Self::Failed(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl From<Error> for Denied {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
+    #[error("{0}")]
+    Failed(#[from] Error),
 }
 
 impl From<Denied> for io::Error {

@@ -50,8 +50,9 @@ impl Users {
         }
     }
 
-    fn loops(&mut self, root: &Path) -> Vec<Loop> {
-        loops(root).unwrap_or_else(|problem| {
+    /// Returns a list, or none after recording why it could not be read.
+    fn known<T>(&mut self, list: Result<Vec<T>, String>) -> Vec<T> {
+        list.unwrap_or_else(|problem| {
             self.unknown.push(problem);
             Vec::new()
         })
@@ -59,10 +60,7 @@ impl Users {
 
     /// Adds those of `files` that are swap files. Swap devices are found with the other users of a device.
     fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a FileIdentity>) {
-        let paths = probe::swap_paths(root).unwrap_or_else(|problem| {
-            self.unknown.push(problem);
-            Vec::new()
-        });
+        let paths = self.known(probe::swap_paths(root));
         let swaps: Vec<(FileIdentity, String)> =
             paths.iter().filter_map(|path| Some((FileIdentity::at(path)?, path.display().to_string()))).collect();
         let of = |file: &FileIdentity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
@@ -73,7 +71,7 @@ impl Users {
     /// has no node here or belongs to another user, may use any file of its size.
     pub(super) fn of_file(root: &Path, identity: FileIdentity, bytes: u64) -> Self {
         let mut users = Self::default();
-        for one in users.loops(root) {
+        for one in users.known(loops(root)) {
             match one.backing {
                 Some(backing) if backing == identity => users.add([Occupant::LoopBacking { device: one.name }]),
                 _ if !one.is_certain && one.can_be_over(bytes) => users.unknown.push(format!(
@@ -97,18 +95,13 @@ impl Users {
             return users;
         };
         users.add(probe::users(root, number));
-        let loops = users.loops(root);
+        let loops = users.known(loops(root));
         let stack = UserStack::below(root, &device, &loops);
         for one in &loops {
             match one.backing {
                 _ if stack.devices.contains(&one.number) => {}
                 None => users.unknown.push(format!("what the loop device {} is over cannot be found out", one.name)),
-                Some(FileIdentity::Block(number))
-                    if stack.devices.contains(&number) || stack.parts.contains(&number) =>
-                {
-                    users.add([Occupant::LoopBacking { device: one.name.clone() }]);
-                }
-                Some(file) if stack.files.contains(&file) => {
+                Some(backing) if stack.contains(backing) => {
                     users.add([Occupant::LoopBacking { device: one.name.clone() }]);
                 }
                 Some(_) => {}
@@ -166,6 +159,13 @@ impl UserStack {
             }
         }
         stack
+    }
+
+    fn contains(&self, backing: FileIdentity) -> bool {
+        match backing {
+            FileIdentity::Block(number) => self.devices.contains(&number) || self.parts.contains(&number),
+            file => self.files.contains(&file),
+        }
     }
 }
 
