@@ -56,7 +56,7 @@ fn too_long(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> 
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let read = if direction.reads() { sizes.read.max() } else { 0 };
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
-    let most = export.block_most;
+    let most = export.max_request_bytes;
     let what = || format!("takes requests of {most} bytes at most, and blocks have {longest}: use bs={most} or less");
     (longest > most).then(|| ("bs", what()))
 }
@@ -79,7 +79,7 @@ fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)>
 }
 
 fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
-    let (unit, least) = (block_unit(job), export.block_least);
+    let (unit, least) = (block_unit(job), export.min_block_bytes);
     let what = || format!("takes multiples of {least} bytes, and {unit} is none: use bs={least} or a multiple of it");
     (!unit.is_multiple_of(least)).then(|| ("bs", what()))
 }

@@ -181,11 +181,7 @@ impl Aio {
     #[cold]
     fn perform(&mut self, op: &Op) {
         self.flush();
-        let submitted = self.clock.now();
-        self.in_call.operate(op, submitted);
-        let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
-        self.in_call.leave();
-        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+        self.ready.push(inline::complete(&self.files, op, &self.in_call, &self.clock));
     }
 
     /// Completes the oldest queued operation with the error with which the kernel rejected it.
@@ -347,10 +343,7 @@ impl Target for Aio {
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        if self.slots.is_taken(tag) {
-            return None;
-        }
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 

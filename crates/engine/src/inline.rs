@@ -2,11 +2,13 @@
 
 use std::os::fd::RawFd;
 
-use target::Op;
+use target::{Completion, Op};
 use units::OpKind;
 
+use crate::clock::MonotonicClock;
 use crate::error::last_errno;
 use crate::files::{self, File, FileKind};
+use crate::in_call::InCall;
 use crate::thread;
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
@@ -28,6 +30,15 @@ pub(crate) fn perform(file: &File, op: &Op) -> i32 {
         OpKind::Trim => trim(file, fd, op),
         OpKind::Read | OpKind::Write => -libc::EINVAL,
     }
+}
+
+/// Executes an operation on one of `files` and returns its completion. Other threads see the call in `in_call`.
+pub(crate) fn complete(files: &[File], op: &Op, in_call: &InCall, clock: &MonotonicClock) -> Completion {
+    let submitted = clock.now();
+    in_call.operate(op, submitted);
+    let result = files.get(op.file as usize).map_or(-libc::EBADF, |file| perform(file, op));
+    in_call.leave();
+    Completion { tag: op.tag, submitted, completed: clock.now(), result }
 }
 
 /// Drops a part of a file from the page cache. If that is refused, the run continues with a warm cache, as at its

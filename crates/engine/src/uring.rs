@@ -180,11 +180,7 @@ impl Uring {
     #[cold]
     fn perform(&mut self, op: &Op) {
         self.flush();
-        let submitted = self.clock.now();
-        self.in_call.operate(op, submitted);
-        let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
-        self.in_call.leave();
-        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+        self.ready.push(inline::complete(&self.files, op, &self.in_call, &self.clock));
     }
 
     /// Moves the queued operations into the ring, stamped with one reading of the clock.
@@ -350,21 +346,14 @@ impl Target for Uring {
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        if self.slots.is_taken(tag) {
-            return None;
-        }
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 
 impl Drop for Uring {
     /// Waits for all operations in flight, because the kernel writes into the buffers until then.
     fn drop(&mut self) {
-        let mut done = Vec::new();
-        while self.slots.in_flight() > 0 {
-            let (clock, want) = (self.clock, self.slots.in_flight());
-            queue::wait(self, &clock, want, Nanos::MAX, &mut done);
-        }
+        self.settle();
     }
 }
 

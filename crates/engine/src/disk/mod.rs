@@ -8,7 +8,6 @@
 //! bytes durable.
 
 mod call;
-mod call_mode;
 mod extents;
 mod open;
 mod ring;
@@ -23,8 +22,8 @@ use nbd::wire::Extent;
 
 use crate::files::File;
 use call::DiskCall;
-use call_mode::CallMode;
 pub use open::DiskOptions;
+use ring::Ring;
 use slot::{DiskSlot, SlotAction, StoreGeometry};
 use turns::Turns;
 
@@ -34,7 +33,8 @@ use turns::Turns;
 pub struct Disk {
     file: File,
     shape: StoreGeometry,
-    call_mode: CallMode,
+    /// `None` if calls are made directly.
+    ring: Option<Ring>,
     slots: Vec<DiskSlot>,
     turns: Turns,
     /// Slots and results that the kernel has reported and that are not processed yet.
@@ -57,7 +57,7 @@ impl Disk {
     /// Reports whether operations go through `io_uring` instead of being executed one at a time on request.
     #[must_use]
     pub fn has_ring(&self) -> bool {
-        matches!(self.call_mode, CallMode::Ring(_))
+        self.ring.is_some()
     }
 
     fn slot(&mut self, slot: u32) -> &mut DiskSlot {
@@ -78,13 +78,14 @@ impl Disk {
                     self.turns.leave(slot);
                     return StoreProgress::Ended(result);
                 }
-                SlotAction::Call(call) => match self.call_mode.issue(slot, call, descriptor(&self.file, call), job) {
-                    Some(result) => next = job.after(result, &self.shape),
-                    None => {
+                SlotAction::Call(call) => {
+                    let fd = descriptor(&self.file, call);
+                    let Some(result) = call::issue(self.ring.as_mut(), slot, call, fd, job) else {
                         job.count(&self.pool);
                         return StoreProgress::Pending;
-                    }
-                },
+                    };
+                    next = job.after(result, &self.shape);
+                }
             }
         }
     }
@@ -142,12 +143,16 @@ impl Store for Disk {
     }
 
     fn submit(&mut self) {
-        self.call_mode.submit();
+        if let Some(ring) = &mut self.ring {
+            ring.submit();
+        }
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
         let mut told = std::mem::take(&mut self.told);
-        self.call_mode.collect(&mut told);
+        if let Some(ring) = &mut self.ring {
+            ring.collect(&mut told);
+        }
         for (slot, result) in told.drain(..) {
             let next = self.slots[slot as usize].after(result, &self.shape);
             if let StoreProgress::Ended(result) = self.go_on(slot, next) {
@@ -157,11 +162,11 @@ impl Store for Disk {
         self.told = told;
         self.begin_waiting();
         ended.append(&mut self.late);
-        self.call_mode.submit();
+        self.submit();
     }
 
     fn signal(&self) -> Option<BorrowedFd<'_>> {
-        self.call_mode.signal()
+        self.ring.as_ref().map(Ring::signal)
     }
 
     fn lend<'a>(&'a self, slot: u32, _offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
@@ -184,6 +189,8 @@ impl Store for Disk {
 impl Drop for Disk {
     /// Waits for all calls in flight, because the kernel uses the buffers until then.
     fn drop(&mut self) {
-        self.call_mode.settle();
+        if let Some(ring) = &mut self.ring {
+            ring.settle();
+        }
     }
 }

@@ -7,7 +7,7 @@ use nbd::store::Pool;
 use units::Bytes;
 
 use super::Disk;
-use super::call_mode::CallMode;
+use super::ring::Ring;
 use super::slot::StoreGeometry;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
@@ -69,11 +69,11 @@ impl Disk {
             device: file.kind() == FileKind::Block,
             writable,
         };
-        let call_mode = CallMode::new(options.ring, file.fd());
+        let ring = options.ring.then(|| Ring::new(file.fd()).ok()).flatten();
         Ok(Self {
             file,
             shape,
-            call_mode,
+            ring,
             slots: Vec::new(),
             turns: Turns::default(),
             told: Vec::new(),

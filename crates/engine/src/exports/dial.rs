@@ -2,16 +2,18 @@
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use nbd::wire::Uri;
 use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, ListedExport, Served};
 use nbd::wire::uri::UriServer;
+use rustix::io::Errno;
+use rustix::net::{self, SocketAddrUnix, sockopt};
 
 use super::failure::ExportFailure;
 use super::handshake;
-use super::socket::{ExportSocket, SocketWait, set};
+use super::socket::{ExportSocket, SocketWait};
 use crate::error::Error;
 
 /// An export at the start of its transmission phase.
@@ -20,22 +22,25 @@ pub(super) struct ExportConnection {
     pub(super) served: Served,
 }
 
-/// Time without acknowledgement after which a TCP connection counts as lost, in milliseconds.
-const TCP_PATIENCE_MS: i32 = 30_000;
+/// Time without acknowledgement after which a TCP connection counts as lost.
+const TCP_TIMEOUT: Duration = Duration::from_secs(30);
+/// Size of the path in `sockaddr_un`, in bytes.
+const MAX_UNIX_BYTES: usize = 108;
 
-/// Connects and completes the handshake within `patience`.
+/// Connects and completes the handshake within `timeout`.
 ///
 /// # Errors
 /// Fails if no server listens, or the server refuses, breaks the protocol or takes too long.
-pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<ExportConnection, Error> {
-    let until = Instant::now() + patience;
+pub(super) fn open(uri: &Uri, structured: bool, timeout: Duration) -> Result<ExportConnection, Error> {
+    let until = Instant::now() + timeout;
     match shake_hands(uri, handshake(uri, structured), until) {
         Ok((socket, ClientStep::Ready(served))) => Ok(ExportConnection { socket, served }),
         Ok(_) => {
-            Err(ExportFailure::Unwilling(ClientError::Broken("the handshake ends without an export")).told(uri, &[]))
+            Err(ExportFailure::Protocol(ClientError::Broken("the handshake ends without an export"))
+                .into_error(uri, &[]))
         }
-        Err(failure) if failure.is_unknown_export() => Err(failure.told(uri, &list(uri, until))),
-        Err(failure) => Err(failure.told(uri, &[])),
+        Err(failure) if failure.is_unknown_export() => Err(failure.into_error(uri, &list(uri, until))),
+        Err(failure) => Err(failure.into_error(uri, &[])),
     }
 }
 
@@ -49,22 +54,22 @@ fn list(uri: &Uri, until: Instant) -> Vec<ListedExport> {
 
 fn shake_hands(
     uri: &Uri,
-    mut hands: ClientHandshake,
+    mut handshake: ClientHandshake,
     until: Instant,
 ) -> Result<(ExportSocket, ClientStep), ExportFailure> {
     let socket = connect(uri, until).map_err(ExportFailure::Unreachable)?;
     let (mut input, mut output) = (Vec::new(), Vec::new());
     loop {
-        let advanced = hands.advance(&input, &mut output);
+        let advanced = handshake.advance(&input, &mut output);
         // Bytes are sent even if the handshake has failed, but their result is then ignored.
         let sent = send(&socket, &mut output, until);
-        let (consumed, step) = advanced.map_err(ExportFailure::Unwilling)?;
+        let (consumed, step) = advanced.map_err(ExportFailure::Protocol)?;
         sent.map_err(ExportFailure::Lost)?;
         input.drain(..consumed);
         match step {
             ClientStep::More => receive(&socket, &mut input, until).map_err(ExportFailure::Lost)?,
             _ if input.is_empty() => return Ok((socket, step)),
-            _ => return Err(ExportFailure::Unwilling(ClientError::Broken("it sends replies without a request"))),
+            _ => return Err(ExportFailure::Protocol(ClientError::Broken("it sends replies without a request"))),
         }
     }
 }
@@ -120,7 +125,7 @@ fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, left(until)?) {
-            Ok(stream) => return tuned(stream).map(ExportSocket::new),
+            Ok(stream) => return tune(stream).map(ExportSocket),
             Err(error) => last = error,
         }
     }
@@ -128,53 +133,39 @@ fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket
 }
 
 /// Sends small requests immediately and detects a server whose host is gone.
-fn tuned(stream: TcpStream) -> io::Result<OwnedFd> {
+fn tune(stream: TcpStream) -> io::Result<OwnedFd> {
     stream.set_nodelay(true)?;
     let file = OwnedFd::from(stream);
-    set(&file, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &TCP_PATIENCE_MS)?;
-    set(&file, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, &(TCP_PATIENCE_MS / 3000))?;
-    set(&file, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, &(TCP_PATIENCE_MS / 6000))?;
-    set(&file, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &1i32)?;
+    sockopt::set_tcp_user_timeout(&file, TCP_TIMEOUT.as_millis() as u32)?;
+    sockopt::set_tcp_keepidle(&file, TCP_TIMEOUT / 3)?;
+    sockopt::set_tcp_keepintvl(&file, TCP_TIMEOUT / 6)?;
+    sockopt::set_socket_keepalive(&file, true)?;
     Ok(file)
 }
 
 /// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library has no timeout for a
 /// server that no longer accepts clients.
 fn connect_unix(name: &[u8], until: Instant) -> io::Result<ExportSocket> {
-    // SAFETY: the call takes only numbers.
-    let file = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
-    if file < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and has no other owner.
-    let file = unsafe { OwnedFd::from_raw_fd(file) };
-    let number = file.as_raw_fd();
-    let socket = ExportSocket::new(file);
+    let file = net::socket_with(net::AddressFamily::UNIX, net::SocketType::STREAM, net::SocketFlags::CLOEXEC, None)?;
+    let socket = ExportSocket(file);
     socket.limit(left(until)?)?;
-    let (address, length) = unix_address(name)?;
-    // SAFETY: `address` outlives the call and has at least `length` bytes.
-    if unsafe { libc::connect(number, (&raw const address).cast(), length) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    net::connect(&socket.0, &unix_address(name)?)?;
     Ok(socket)
 }
 
-fn unix_address(name: &[u8]) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
-    // SAFETY: all zeroes is a valid address; it is plain data.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    let abstract_name = name.first() == Some(&0);
-    // A path is followed by a NUL, which is already there.
-    let room = address.sun_path.len() - usize::from(!abstract_name);
-    if name.len() > room {
-        let text = format!("the path of a socket has at most {room} bytes, and this one has {}", name.len());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    for (place, byte) in address.sun_path.iter_mut().zip(name) {
-        *place = *byte as libc::c_char;
-    }
-    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len() + usize::from(!abstract_name);
-    Ok((address, length as libc::socklen_t))
+fn unix_address(name: &[u8]) -> io::Result<SocketAddrUnix> {
+    let (address, most) = match name.strip_prefix(b"\0") {
+        Some(rest) => (SocketAddrUnix::new_abstract_name(rest), MAX_UNIX_BYTES),
+        // A path is followed by a NUL.
+        None => (SocketAddrUnix::new(name), MAX_UNIX_BYTES - 1),
+    };
+    address.map_err(|errno| match errno {
+        Errno::NAMETOOLONG => {
+            let text = format!("the path of a socket has at most {most} bytes, and this one has {}", name.len());
+            io::Error::new(io::ErrorKind::InvalidInput, text)
+        }
+        errno => errno.into(),
+    })
 }
 
 #[cfg(test)]

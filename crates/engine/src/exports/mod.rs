@@ -23,7 +23,7 @@ pub use reading::examine;
 pub(crate) use target::Nbd;
 
 /// Maximum duration of a handshake.
-const PATIENCE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Properties of an export, as reported by its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +41,9 @@ pub struct RemoteExport {
     /// Whether a flush on one connection covers all connections (`NBD_FLAG_CAN_MULTI_CONN`).
     pub multi_conn: bool,
     /// Granularity of offsets and lengths, in bytes; 512 if the server does not report it.
-    pub block_least: u32,
+    pub min_block_bytes: u32,
     /// Maximum length of a read or write, in bytes.
-    pub block_most: u32,
+    pub max_request_bytes: u32,
 }
 
 /// Connects to a server, queries the properties of an export, and disconnects.
@@ -51,8 +51,8 @@ pub struct RemoteExport {
 /// # Errors
 /// Fails if the address is invalid, no server answers there, or the export is refused.
 pub fn look(uri: &str) -> Result<RemoteExport, Error> {
-    let connection = dial::open(&parse(uri)?, true, PATIENCE)?;
-    connection.socket.leave();
+    let connection = dial::open(&parse(uri)?, true, HANDSHAKE_TIMEOUT)?;
+    connection.socket.disconnect();
     Ok(RemoteExport::of(&connection.served))
 }
 
@@ -62,10 +62,10 @@ pub fn look(uri: &str) -> Result<RemoteExport, Error> {
 /// As for [`look`].
 pub(crate) fn connect(uri: &str) -> Result<(OwnedFd, Served), Error> {
     let uri = parse(uri)?;
-    let connection = dial::open(&uri, false, PATIENCE)?;
+    let connection = dial::open(&uri, false, HANDSHAKE_TIMEOUT)?;
     let unlimited = connection.socket.limit(Duration::ZERO);
     unlimited.map_err(|error| Error::found(ErrorKind::Export, "use", uri.to_string(), error.to_string()))?;
-    Ok((connection.socket.into_file(), connection.served))
+    Ok((connection.socket.0, connection.served))
 }
 
 impl RemoteExport {
@@ -79,17 +79,19 @@ impl RemoteExport {
             durable_writes: can(TransmissionFlags::SEND_FUA),
             trims: can(TransmissionFlags::SEND_TRIM),
             multi_conn: can(TransmissionFlags::CAN_MULTI_CONN),
-            block_least: minimum,
-            block_most: maximum,
+            min_block_bytes: minimum,
+            max_request_bytes: maximum,
         }
     }
 
     /// Checks that the export supports what a setup requires.
     fn check(&self, setup: &Setup, uri: &str) -> Result<(), Error> {
-        if setup.buffer_bytes > self.block_most {
-            let reason =
-                format!("its requests have at most {} bytes, and blocks have {}", self.block_most, setup.buffer_bytes);
-            return Err(refused(uri, reason).with_remedy(format!("use bs={} or less", self.block_most)));
+        if setup.buffer_bytes > self.max_request_bytes {
+            let reason = format!(
+                "its requests have at most {} bytes, and blocks have {}",
+                self.max_request_bytes, setup.buffer_bytes
+            );
+            return Err(refused(uri, reason).with_remedy(format!("use bs={} or less", self.max_request_bytes)));
         }
         if setup.durable && !self.durable_writes && !self.read_only {
             let reason = "the server cannot make single writes durable (NBD_CMD_FLAG_FUA)";

@@ -6,7 +6,7 @@ use target::{Op, Tag, Target};
 use units::Nanos;
 use units::OpKind;
 
-use super::{Nbd, PATIENCE};
+use super::{HANDSHAKE_TIMEOUT, Nbd};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::setup::{EngineKind, Setup};
@@ -24,7 +24,7 @@ const READING_MOST: Nanos = Nanos::from_secs(30);
 /// Fails if the export cannot be opened or read.
 pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
-    let piece = PIECE_BYTES.min(export.block_most / export.block_least * export.block_least);
+    let piece = PIECE_BYTES.min(export.max_request_bytes / export.min_block_bytes * export.min_block_bytes);
     let setup = Setup::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
     let mut target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
     let until = target.now() + READING_MOST;
@@ -50,7 +50,7 @@ impl ExportReader {
             return Err(io::ErrorKind::TimedOut.into());
         }
         self.target.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset, length: self.piece, skip: 0 });
-        let until = (self.target.now() + Nanos::new(PATIENCE.as_nanos() as u64)).min(self.until);
+        let until = (self.target.now() + Nanos::new(HANDSHAKE_TIMEOUT.as_nanos() as u64)).min(self.until);
         let mut done = Vec::new();
         while done.is_empty() && self.target.now() < until {
             self.target.wait(1, until, &mut done);

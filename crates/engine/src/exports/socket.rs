@@ -5,12 +5,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
+use rustix::net::sockopt::{self, Timeout};
 use units::Nanos;
 
 use crate::clock::timespec;
 
 /// A connection to a server. Calls block unless they specify otherwise.
-pub(super) struct ExportSocket(OwnedFd);
+pub(super) struct ExportSocket(pub(super) OwnedFd);
 
 /// Whether a call waits for the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +32,6 @@ impl SocketWait {
 }
 
 impl ExportSocket {
-    pub(super) fn new(file: OwnedFd) -> Self {
-        Self(file)
-    }
-
-    pub(super) fn into_file(self) -> OwnedFd {
-        self.0
-    }
-
     /// Sends `parts`, at most 1024. Returns how many bytes the kernel took.
     ///
     /// # Safety
@@ -74,17 +67,15 @@ impl ExportSocket {
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Sets the time limit of blocking calls.
+    /// Sets the time limit of blocking calls; zero means none.
     pub(super) fn limit(&self, limit: Duration) -> io::Result<()> {
-        for option in [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO] {
-            let time = libc::timeval { tv_sec: limit.as_secs() as _, tv_usec: limit.subsec_micros() as _ };
-            set(&self.0, libc::SOL_SOCKET, option, &time)?;
-        }
-        Ok(())
+        let limit = Some(limit).filter(|limit| !limit.is_zero());
+        sockopt::set_socket_timeout(&self.0, Timeout::Recv, limit)?;
+        Ok(sockopt::set_socket_timeout(&self.0, Timeout::Send, limit)?)
     }
 
     /// Sends a disconnect request. Errors are ignored: the server also notices the closed connection.
-    pub(super) fn leave(&self) {
+    pub(super) fn disconnect(&self) {
         let (command, flags) = (NbdCommand::Disconnect, CommandFlags::default());
         let mut bytes = Vec::with_capacity(NbdRequest::header_bytes(false));
         NbdRequest { cookie: 0, command, flags, offset: 0, length: 0 }.encode(false, &mut bytes);
@@ -100,14 +91,6 @@ pub(super) fn lost(error: &io::Error) -> i32 {
         Some(libc::ECONNRESET | libc::EPIPE) | None => libc::ENOTCONN,
         Some(errno) => errno,
     }
-}
-
-/// Sets a socket option.
-pub(super) fn set<T>(file: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
-    let bytes = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the kernel reads as many bytes as `value` has, and `value` outlives the call.
-    let status = unsafe { libc::setsockopt(file.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), bytes) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 fn message(parts: &[libc::iovec]) -> libc::msghdr {

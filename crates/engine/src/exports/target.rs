@@ -17,7 +17,7 @@ use super::inbox::Inbox;
 use super::outbox::ExportOutbox;
 use super::pending::{PendingContent, PendingRequests};
 use super::socket::{ExportSocket, SocketWait, lost};
-use super::{PATIENCE, RemoteExport, dial, parse, refused};
+use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse, refused};
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::Error;
@@ -72,7 +72,7 @@ impl Nbd {
     /// allocated.
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let name = setup.uri.as_deref().unwrap_or_default();
-        let connection = dial::open(&parse(name)?, true, PATIENCE)?;
+        let connection = dial::open(&parse(name)?, true, HANDSHAKE_TIMEOUT)?;
         let export = RemoteExport::of(&connection.served);
         export.check(setup, name)?;
         connection.socket.limit(NAP).map_err(|error| refused(name, error.to_string()))?;
@@ -365,10 +365,7 @@ impl Target for Nbd {
     fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        if self.slots.is_taken(tag) {
-            return None;
-        }
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 
@@ -376,7 +373,7 @@ impl Drop for Nbd {
     /// Disconnects as the protocol requires, unless a request was sent only in part.
     fn drop(&mut self) {
         if self.down.is_none() && self.outbox.is_empty() {
-            self.socket.leave();
+            self.socket.disconnect();
         }
     }
 }

@@ -125,7 +125,7 @@ fn properties_of_an_export_are_reported() {
     let _served =
         NbdTestServer::start(&socket, ReplyStyle::Extended, &["a", "b"], BYTES, EXPORT_FLAGS.with(Flags::READ_ONLY));
     let export = exports::look(&uri(&socket, "b")).unwrap();
-    assert_eq!((export.bytes, export.block_least, export.block_most), (BYTES, 1, 32 << 20));
+    assert_eq!((export.bytes, export.min_block_bytes, export.max_request_bytes), (BYTES, 1, 32 << 20));
     assert!(export.read_only && !export.multi_conn);
     let error = exports::look(&uri(&socket, "c")).unwrap_err().to_string();
     assert!(error.contains("name one of its exports: `a`, `b`"), "{error}");
