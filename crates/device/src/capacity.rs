@@ -11,11 +11,12 @@ use rustix::process::{Resource, getrlimit};
 use crate::stages::STACK_BYTES;
 
 /// Maximum number of entries of one `io_uring`.
-const RING_ENTRIES_MAX: u64 = 32_768;
+const MAX_RING_ENTRIES: u64 = 32_768;
 
 /// Returns the capacity for workers with threads, buffers and open files.
 pub fn of_host() -> Capacity {
-    let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", LimitKind::Hard);
+    let descriptors = getrlimit(Resource::Nofile).maximum;
+    let descriptors = descriptors.map(|most| limit(most, "RLIMIT_NOFILE, see `ulimit -Hn`"));
     Capacity {
         threads: threads(),
         held_files: descriptors.as_ref().map_or(0, |limit| limit.most / HELD_SHARE),
@@ -23,7 +24,7 @@ pub fn of_host() -> Capacity {
         mappings: number("/proc/sys/vm/max_map_count").map(|most| limit(most, "vm.max_map_count")),
         memory: memory(),
         address_space: address_space(),
-        ring_entries: Some(limit(RING_ENTRIES_MAX, "IORING_MAX_ENTRIES of the kernel")),
+        ring_entries: Some(limit(MAX_RING_ENTRIES, "IORING_MAX_ENTRIES of the kernel")),
         stack_bytes: STACK_BYTES as u64,
         buffers: true,
     }
@@ -39,7 +40,7 @@ fn limit(most: u64, source: &str) -> HostLimit {
 }
 
 /// Returns the limit with the lowest value.
-fn least(limits: impl IntoIterator<Item = Option<HostLimit>>) -> Option<HostLimit> {
+fn lowest(limits: impl IntoIterator<Item = Option<HostLimit>>) -> Option<HostLimit> {
     limits.into_iter().flatten().min_by_key(|limit| limit.most)
 }
 
@@ -47,13 +48,11 @@ fn least(limits: impl IntoIterator<Item = Option<HostLimit>>) -> Option<HostLimi
 fn threads() -> Option<HostLimit> {
     let tasks = tasks().unwrap_or(0);
     let of_system = |path: &str, name: &str| number(path).map(|most| limit(most.saturating_sub(tasks), name));
-    let of_user = (!rustix::process::getuid().is_root())
-        .then(|| rlimit(Resource::Nproc, "RLIMIT_NPROC, see `ulimit -u`", LimitKind::Soft))
-        .flatten();
-    least([
+    let of_user = getrlimit(Resource::Nproc).current.filter(|_| !rustix::process::getuid().is_root());
+    lowest([
         of_system("/proc/sys/kernel/threads-max", "kernel.threads-max"),
         of_system("/proc/sys/kernel/pid_max", "kernel.pid_max"),
-        of_user,
+        of_user.map(|most| limit(most, "RLIMIT_NPROC, see `ulimit -u`")),
         of_cgroups("pids.max", |group| number(group.join("pids.current")).unwrap_or(0)),
     ])
 }
@@ -63,7 +62,7 @@ pub fn memory() -> Option<HostLimit> {
     let text = text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    least([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", memory_used)])
+    lowest([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", memory_used)])
 }
 
 /// Returns the memory that a control group uses, except what the kernel can reclaim: page cache, inode caches and the
@@ -79,25 +78,10 @@ fn memory_used(group: &Path) -> u64 {
 
 /// Returns the remaining address space (`ulimit -v`).
 fn address_space() -> Option<HostLimit> {
-    let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", LimitKind::Soft)?;
+    let most = getrlimit(Resource::As).current?;
     let pages = text("/proc/self/statm")?;
     let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(probe::page_bytes());
-    Some(HostLimit { most: limited.most.saturating_sub(used), ..limited })
-}
-
-#[derive(Clone, Copy)]
-enum LimitKind {
-    Soft,
-    Hard,
-}
-
-fn rlimit(resource: Resource, source: &str, which: LimitKind) -> Option<HostLimit> {
-    let known = getrlimit(resource);
-    let most = match which {
-        LimitKind::Soft => known.current,
-        LimitKind::Hard => known.maximum,
-    };
-    most.map(|most| limit(most, source))
+    Some(limit(most.saturating_sub(used), "RLIMIT_AS, see `ulimit -v`"))
 }
 
 /// Returns the number of tasks on the system: the number after the `/` in `/proc/loadavg`.
@@ -120,14 +104,14 @@ fn text(path: impl AsRef<Path>) -> Option<String> {
 fn of_cgroups(most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let text = text("/proc/self/cgroup")?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    left_in(Path::new("/sys/fs/cgroup"), own, most, used)
+    remainder_in(Path::new("/sys/fs/cgroup"), own, most, used)
 }
 
 /// Returns the smallest remainder of a limit in the group `own` below `root` and its ancestors up to `root`.
-fn left_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
+fn remainder_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<HostLimit> {
     let own: PathBuf = root.join(own);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
-    least(groups.map(|group| {
+    lowest(groups.map(|group| {
         let file = group.join(most);
         Some(limit(number(&file)?.saturating_sub(used(group)), &file.display().to_string()))
     }))
@@ -159,7 +143,7 @@ mod tests {
             "anon 99000\nfile 850000\ninactive_file 700000\nactive_file 100000\nslab_reclaimable 50000\n",
         );
         std::fs::write(root.path().join("pod/memory.max"), "max\n").unwrap();
-        let left = || left_in(root.path(), "pod/container", "memory.max", memory_used).unwrap();
+        let left = || remainder_in(root.path(), "pod/container", "memory.max", memory_used).unwrap();
         assert_eq!((left().most, left().source), (851_000, own.join("memory.max").display().to_string()));
         std::fs::remove_file(own.join("memory.stat")).unwrap();
         assert_eq!(left().most, 1000, "nothing is known to be reclaimable");

@@ -23,7 +23,7 @@ use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles};
 use crate::stages::{self, Continuation, Supervise, Workers};
-use crate::stuck::{self, Unattended, attended, attended_for};
+use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::worker::SharedRun;
 use crate::{growth, safety};
 
@@ -86,15 +86,12 @@ impl DeviceRunner {
         if !unrunnable.is_empty() {
             return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(plan)).collect());
         }
-        let layouts = layout::wanted(plan, &workers, seeds);
-        let growths = growth::of(&layouts);
-        let mut refusals = safety::check(plan, &workers, gate);
+        let mut run = self.prepared(plan, seeds, workers, Vec::new(), Arc::clone(gate));
         if files_are_final {
-            refusals.extend(growth::against_no_creation(plan, &workers));
-            refusals.extend(growth::against_surprise(&growths, gate));
+            run.refusals.extend(growth::against_no_creation(plan, &run.workers));
+            run.refusals.extend(growth::against_surprise(&run.growths, gate));
         }
-        refusals.extend(layout::without_room(&layouts));
-        Ok(self.prepared(plan, seeds, workers, layouts, growths, refusals, gate))
+        Ok(run.checked_for_space())
     }
 
     fn prepare_as_fio(&self, plan: &Plan, seeds: Seeds, ledger: Option<&Path>, readonly: bool) -> DeviceRun<'_> {
@@ -104,32 +101,26 @@ impl DeviceRunner {
         let (workers, unrunnable) = self.expand(plan, seeds);
         refusals.extend(unrunnable.iter().map(|one| format!("{}: {}", plan.jobs[one.job].name, one.error)));
         let gate = safety::gate_of_fio(plan, &workers, ledger);
-        refusals.extend(safety::check(plan, &workers, &gate));
-        let layouts = layout::wanted(plan, &workers, seeds);
-        let growths = growth::of(&layouts);
-        refusals.extend(growth::against_no_creation(plan, &workers));
+        let mut run = self.prepared(plan, seeds, workers, refusals, gate);
+        run.refusals.extend(growth::against_no_creation(plan, &run.workers));
         if readonly {
-            refusals.extend(growth::against_readonly(&growths));
+            run.refusals.extend(growth::against_readonly(&run.growths));
         }
-        refusals.extend(layout::without_room(&layouts));
-        self.prepared(plan, seeds, workers, layouts, growths, refusals, &gate)
+        run.checked_for_space()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the two ways of preparing end in the same value")]
     fn prepared(
         &self,
         plan: &Plan,
         seeds: Seeds,
         workers: Vec<WorkerPlan>,
-        layouts: Vec<FileLayout>,
-        growths: Vec<FileGrowth>,
         mut refusals: Vec<String>,
-        gate: &Arc<WriteGate>,
+        gate: Arc<WriteGate>,
     ) -> DeviceRun<'_> {
-        let mut known = BTreeSet::new();
-        refusals.retain(|refusal| known.insert(refusal.clone()));
-        let (plan, gate) = (plan.clone(), Arc::clone(gate));
-        DeviceRun { runner: self, plan, seeds, workers, layouts, growths, refusals, gate }
+        refusals.extend(safety::check(plan, &workers, &gate));
+        let layouts = layout::wanted(plan, &workers, seeds);
+        let growths = growth::of(&layouts);
+        DeviceRun { runner: self, plan: plan.clone(), seeds, workers, layouts, growths, refusals, gate }
     }
 }
 
@@ -164,7 +155,7 @@ struct DeviceRun<'a> {
 }
 
 /// Minimum time limit for inspecting the targets after a run, however short the grace period is.
-const INSPECTION: Duration = Duration::from_secs(2);
+const MIN_INSPECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl PreparedRun for DeviceRun<'_> {
     fn plan(&self) -> &Plan {
@@ -201,13 +192,25 @@ impl PreparedRun for DeviceRun<'_> {
         observer.begin(&self.plan, &self.workers, &counters);
         let workers = {
             let context = self.context(options, started_unix_ms, &stats);
-            let mut supervisor =
-                Supervisor::new(context, &counters, control, options.status_every, observer, self.runner.checkpoint);
+            let (tracker, started) = (ProgressTracker::new(&self.plan, &self.workers), Instant::now());
+            let mut supervisor = Supervisor {
+                context,
+                counters: &counters,
+                control,
+                status_every: options.status_every,
+                observer,
+                checkpoint: self.runner.checkpoint,
+                tracker,
+                started,
+                last_status: started,
+                requested: false,
+                reported: 0,
+            };
             let workers = self.threads(options, control, &counters, failed_files, &stats);
             stages::run(&Arc::new(workers), &mut supervisor)
         };
         let stats = self.inspect_again(stats, control);
-        if let Err(problem) = self.note_what_is_left(control) {
+        if let Err(problem) = self.record_in_gate(control) {
             observer.note(&problem);
         }
         let signal = control.end();
@@ -219,6 +222,14 @@ impl PreparedRun for DeviceRun<'_> {
 }
 
 impl DeviceRun<'_> {
+    /// Adds the refusal for too little free space, and removes duplicates.
+    fn checked_for_space(mut self) -> Self {
+        self.refusals.extend(layout::without_room(&self.layouts));
+        let mut known = BTreeSet::new();
+        self.refusals.retain(|refusal| known.insert(refusal.clone()));
+        self
+    }
+
     fn context<'a>(&'a self, options: &'a RunOptions, started_unix_ms: u64, facts: &'a HostStats) -> RunContext<'a> {
         let (plan, workers, seeds) = (&self.plan, self.workers.as_slice(), self.seeds);
         RunContext { plan, workers, seeds, command_line: &options.command_line, started_unix_ms, facts }
@@ -274,8 +285,9 @@ impl DeviceRun<'_> {
                 let _ = sender.send((path.to_owned(), written, total));
             })
         };
-        let made = attended(control, &mut tick, work);
-        made.unwrap_or_else(|why| Err(unattended("lay out", last.as_deref(), &why))).map_err(|error| run_error(&error))
+        let made = run_detached(control, &mut tick, work);
+        made.unwrap_or_else(|why| Err(detached_error("lay out", last.as_deref(), &why)))
+            .map_err(|error| run_error(&error))
     }
 
     /// Inspects the host before the run. A signal that arrives meanwhile ends the run itself.
@@ -284,8 +296,8 @@ impl DeviceRun<'_> {
             return Ok(HostStats::before(&self.plan, &self.workers));
         }
         let (plan, workers) = (self.plan.clone(), self.workers.clone());
-        let seen = attended(control, &mut || {}, move || HostStats::before(&plan, &workers));
-        seen.map_err(|why| run_error(&unattended("look at", None, &why)))
+        let seen = run_detached(control, &mut || {}, move || HostStats::before(&plan, &workers));
+        seen.map_err(|why| run_error(&detached_error("look at", None, &why)))
     }
 
     /// Reports whether any job has a target that may hang.
@@ -299,15 +311,15 @@ impl DeviceRun<'_> {
             return before;
         }
         let mut stats = before.clone();
-        let look = move || {
+        let inspect = move || {
             stats.after();
             stats
         };
-        attended_for(control, inspection_most(control), look).unwrap_or(before)
+        run_detached_for(control, inspection_timeout(control), inspect).unwrap_or(before)
     }
 
     /// Makes the gate record what the run left behind, so that the next run recognizes it.
-    fn note_what_is_left(&self, control: &dyn RunControl) -> Result<(), String> {
+    fn record_in_gate(&self, control: &dyn RunControl) -> Result<(), String> {
         if stuck::is_stuck() || control.is_urgent() {
             self.gate.abandon();
             return Ok(());
@@ -316,11 +328,11 @@ impl DeviceRun<'_> {
             return Ok(());
         }
         let gate = Arc::clone(&self.gate);
-        let noted = attended_for(control, inspection_most(control), move || gate.finish());
+        let noted = run_detached_for(control, inspection_timeout(control), move || gate.finish());
         noted.map(drop).map_err(|why| {
             let why = match why {
-                Unattended::NoThread(error) => format!("no thread can be started: {error}"),
-                Unattended::GivenUp => "a file or device has not answered in time".to_owned(),
+                DetachedError::NoThread(error) => format!("no thread can be started: {error}"),
+                DetachedError::GivenUp => "a file or device has not answered in time".to_owned(),
             };
             format!(
                 "what the run has written to is not noted: {why}; if the next run refuses it, permit it with \
@@ -331,8 +343,8 @@ impl DeviceRun<'_> {
 }
 
 /// Returns the time limit for inspecting the targets after a run.
-fn inspection_most(control: &dyn RunControl) -> Duration {
-    control.grace().max(INSPECTION)
+fn inspection_timeout(control: &dyn RunControl) -> Duration {
+    control.grace().max(MIN_INSPECTION_TIMEOUT)
 }
 
 fn run_error(error: &engine::Error) -> RunError {
@@ -349,16 +361,16 @@ fn nonce() -> u32 {
 }
 
 /// Describes an operation on targets that was not completed.
-fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) -> engine::Error {
+fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedError) -> engine::Error {
     let place = path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string());
     let (kind, reason, errno, remedy) = match why {
-        Unattended::GivenUp => (
+        DetachedError::GivenUp => (
             engine::ErrorKind::Cancelled,
             "the device or filesystem does not answer".to_owned(),
             None,
             "check the device or its server (see dmesg)",
         ),
-        Unattended::NoThread(error) => (
+        DetachedError::NoThread(error) => (
             engine::ErrorKind::Engine,
             format!("cannot start a thread: {error}"),
             error.raw_os_error(),
@@ -388,31 +400,7 @@ struct Supervisor<'a> {
     reported: usize,
 }
 
-impl<'a> Supervisor<'a> {
-    fn new(
-        context: RunContext<'a>,
-        counters: &'a RunCounters,
-        control: &'a dyn RunControl,
-        status_every: Option<Duration>,
-        observer: &'a mut dyn Observer,
-        checkpoint: fn(&str),
-    ) -> Self {
-        let (tracker, started) = (ProgressTracker::new(context.plan, context.workers), Instant::now());
-        Self {
-            context,
-            counters,
-            control,
-            status_every,
-            observer,
-            checkpoint,
-            tracker,
-            started,
-            last_status: started,
-            requested: false,
-            reported: 0,
-        }
-    }
-
+impl Supervisor<'_> {
     fn report_failure(&mut self, one: &WorkerResult) {
         let job = &self.context.plan.jobs[self.context.workers[one.number].job];
         if let Some(error) = &one.error {

@@ -13,8 +13,7 @@ use job::{Job, Plan};
 use record::StuckKind;
 use runner::policy;
 use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use crate::stall::{Devices, Silence, StalledWorker};
 use crate::stuck;

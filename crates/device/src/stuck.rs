@@ -9,7 +9,7 @@ use runner::RunControl;
 /// A target has not answered within the grace period.
 static STUCK: AtomicBool = AtomicBool::new(false);
 /// A thread may hang in a target after the wait for it has ended.
-static UNANSWERED: AtomicBool = AtomicBool::new(false);
+static HANGING: AtomicBool = AtomicBool::new(false);
 
 /// Reports whether a target has not answered within the grace period, so that nothing more may be requested from it.
 #[must_use]
@@ -20,19 +20,19 @@ pub fn is_stuck() -> bool {
 /// Records that a target has not answered.
 pub fn set_stuck() {
     STUCK.store(true, Ordering::Relaxed);
-    UNANSWERED.store(true, Ordering::Relaxed);
+    HANGING.store(true, Ordering::Relaxed);
 }
 
 /// Reports whether a thread of this process may hang in a target: the kernel may keep the process until the target
 /// answers.
 #[must_use]
 pub fn has_hanging_threads() -> bool {
-    UNANSWERED.load(Ordering::Relaxed)
+    HANGING.load(Ordering::Relaxed)
 }
 
 /// Reason why work on its own thread has no result.
 #[derive(Debug)]
-pub enum Unattended {
+pub enum DetachedError {
     /// No thread could be started for it.
     NoThread(std::io::Error),
     /// The wait for it has ended. Its thread may hang in a target.
@@ -46,31 +46,31 @@ pub enum Unattended {
 ///
 /// # Panics
 /// Panics if the work panics.
-pub fn attended<T: Send + 'static>(
+pub fn run_detached<T: Send + 'static>(
     control: &dyn RunControl,
     tick: &mut dyn FnMut(),
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
+) -> Result<T, DetachedError> {
     let done = on_own_thread(tick, &mut || control.gives_up(), work);
-    if matches!(done, Err(Unattended::GivenUp)) {
+    if matches!(done, Err(DetachedError::GivenUp)) {
         set_stuck();
     }
     done
 }
 
-/// Runs work that the results do not depend on, like [`attended`], but waits at most for `most`. A target that is only
+/// Runs work that the results do not depend on, like [`run_detached`], but waits at most for `most`. A target that is only
 /// slow does not count as stuck.
 ///
 /// # Errors
-/// As for [`attended`].
+/// As for [`run_detached`].
 ///
 /// # Panics
 /// Panics if the work panics.
-pub fn attended_for<T: Send + 'static>(
+pub fn run_detached_for<T: Send + 'static>(
     control: &dyn RunControl,
     most: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
+) -> Result<T, DetachedError> {
     let began = Instant::now();
     on_own_thread(&mut || {}, &mut || control.gives_up() || began.elapsed() > most, work)
 }
@@ -79,11 +79,11 @@ fn on_own_thread<T: Send + 'static>(
     tick: &mut dyn FnMut(),
     is_given_up: &mut dyn FnMut() -> bool,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
+) -> Result<T, DetachedError> {
     let (sender, receiver) = mpsc::channel();
     let run = move || drop(sender.send(work()));
     let thread = std::thread::Builder::new().name("attended".into()).spawn(run);
-    let thread = thread.map_err(Unattended::NoThread)?;
+    let thread = thread.map_err(DetachedError::NoThread)?;
     loop {
         let outcome = receiver.recv_timeout(Duration::from_millis(20));
         tick();
@@ -91,13 +91,13 @@ fn on_own_thread<T: Send + 'static>(
             Ok(value) => return Ok(value),
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => return receiver.try_recv().map_err(|_| Unattended::GivenUp),
+                Ok(()) => return receiver.try_recv().map_err(|_| DetachedError::GivenUp),
             },
             Err(RecvTimeoutError::Timeout) => {}
         }
         if is_given_up() {
-            UNANSWERED.store(true, Ordering::Relaxed);
-            return Err(Unattended::GivenUp);
+            HANGING.store(true, Ordering::Relaxed);
+            return Err(DetachedError::GivenUp);
         }
     }
 }
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn a_slow_final_inspection_counted_as_a_stuck_target() {
         let slow = || std::thread::sleep(Duration::from_millis(200));
-        assert!(attended_for(&Never, Duration::from_secs(60), slow).is_ok());
-        assert!(matches!(attended_for(&Never, Duration::from_millis(1), slow), Err(Unattended::GivenUp)));
+        assert!(run_detached_for(&Never, Duration::from_secs(60), slow).is_ok());
+        assert!(matches!(run_detached_for(&Never, Duration::from_millis(1), slow), Err(DetachedError::GivenUp)));
         assert!(!is_stuck());
     }
 }

@@ -15,9 +15,7 @@ use runner::{
     LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerLog, WorkerPlan, WorkerResult,
 };
 use target::Target;
-use units::CpuUse;
-use units::Nanos;
-use units::OpKind;
+use units::{CpuUse, Nanos, OpKind};
 use workload::{Issuer, Operations};
 
 use crate::host_stats::unix_ms;

@@ -8,8 +8,7 @@ use units::OpKind;
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::files::File;
-use crate::inline;
-use crate::settle;
+use crate::{inline, settle};
 
 /// A pair of system calls that read and write.
 pub(crate) trait Call {

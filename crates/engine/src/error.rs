@@ -1,8 +1,7 @@
 //! Errors before the first operation, each with place, reason and remedy.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// An error before the first operation.
 ///

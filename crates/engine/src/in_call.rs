@@ -6,8 +6,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use target::Op;
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 /// Kinds of calls that may block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,7 @@ use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::fault;
 use crate::files::File;
-use crate::inline;
-use crate::settle;
+use crate::{inline, settle};
 
 /// Memory-mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
 ///

@@ -1,8 +1,7 @@
 //! A target without a device, which measures the overhead of the generator itself.
 
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;

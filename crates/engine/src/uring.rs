@@ -12,8 +12,7 @@ use std::sync::Arc;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
 use target::{Completion, Op, Settled, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};

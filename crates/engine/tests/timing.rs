@@ -19,8 +19,7 @@ use loops::Loop;
 use rustix::time::{ClockId, clock_gettime};
 use scratch::Scratch;
 use target::{Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 /// Waits for a series of deadlines, `gap` apart, with at most one operation in flight, and returns the median lateness.
 struct Deadlines {

@@ -3,8 +3,7 @@
 use std::os::fd::RawFd;
 
 use nbd::store::Extents;
-use nbd::wire::Errno;
-use nbd::wire::Extent;
+use nbd::wire::{Errno, Extent};
 
 use crate::error::last_errno;
 use crate::files::{File, FileKind};

@@ -17,8 +17,7 @@ mod turns;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use nbd::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
-use nbd::wire::Errno;
-use nbd::wire::Extent;
+use nbd::wire::{Errno, Extent};
 
 use crate::files::File;
 use call::DiskCall;

@@ -3,8 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use target::{Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use super::{HANDSHAKE_TIMEOUT, Nbd};
 use crate::clock::MonotonicClock;

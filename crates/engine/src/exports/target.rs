@@ -10,8 +10,7 @@ use std::time::Duration;
 use nbd::wire::client::ServerReply;
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use super::inbox::Inbox;
 use super::outbox::ExportOutbox;

@@ -41,8 +41,7 @@ pub use permit::Permit;
 pub use result_file::ResultFile;
 
 use crate::error::Error;
-use crate::exports;
-use crate::look;
+use crate::{exports, look};
 use candidate::WriteCandidate;
 use ledger::GateLedger;
 use permit::HeldFile;

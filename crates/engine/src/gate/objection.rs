@@ -1,8 +1,7 @@
 //! Reasons against writing to a file or device.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use units::Bytes;
 

@@ -14,8 +14,7 @@ use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::users::Uses;
 use crate::error::{Error, ErrorKind};
-use probe::Number;
-use probe::existing_ancestor;
+use probe::{Number, existing_ancestor};
 
 /// Treatment of existing content of a result file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,7 @@ use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, Visitor, with_target
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, Faulty};
 use target::{Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 const FILE_BYTES: u64 = 1 << 20;
 

@@ -11,8 +11,7 @@ use nbd::wire::{NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, Faulty};
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 const BYTES: u64 = 8 << 20;
 

@@ -5,8 +5,7 @@ use crate::scratch::Scratch;
 use engine::files::Access;
 use engine::{EngineKind, MonotonicClock, Setup, Visitor, with_target};
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 const EIO: i32 = 5;
 const BLOCK: u32 = 64 << 10;

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use nbd::fuse::{Ask, BUFFER_BYTES, Channel, FuseReply, Node, Received, ReplyTicket};
 use nbd::store::Operation;
-use nbd::wire::Errno;
-use nbd::wire::Extent;
+use nbd::wire::{Errno, Extent};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const BLOCK: usize = 4096;
