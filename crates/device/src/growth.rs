@@ -16,12 +16,12 @@ pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
 }
 
 /// Returns the refusals for growths that `--readonly` forbids, which are all of them.
-pub fn against_readonly(growths: &[FileGrowth]) -> Vec<String> {
+pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<String> {
     growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.description())).collect()
 }
 
 /// Returns the refusals for missing files that `allow_file_create=0` forbids to create.
-pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
+pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
         !job.files.allow_file_create && job.engine.engine != Engine::Null
@@ -29,19 +29,19 @@ pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let missing = |worker: &WorkerPlan| {
         let name = plan.jobs[worker.job].name.clone();
         let files = worker.files.files.iter().filter(|file| file.existing.is_none());
-        let tell = |path: &str| format!("{name}: {path} does not exist, and allow_file_create=0 forbids to make it");
-        files.map(|file| tell(&file.path)).collect::<Vec<_>>()
+        let refusal = |path: &str| format!("{name}: {path} does not exist, and allow_file_create=0 forbids to make it");
+        files.map(|file| refusal(&file.path)).collect::<Vec<_>>()
     };
     workers.iter().filter(forbids).flat_map(missing).collect()
 }
 
 /// Returns the refusals for growths that `fathom run` requires permission for: extending a file with data that is only
 /// read, and creating a file in place of a missing device.
-pub fn against_surprise(growths: &[FileGrowth], gate: &WriteGate) -> Vec<String> {
-    growths.iter().filter_map(|growth| surprise(growth, gate)).collect()
+pub fn permission_refusals(growths: &[FileGrowth], gate: &WriteGate) -> Vec<String> {
+    growths.iter().filter_map(|growth| permission_refusal(growth, gate)).collect()
 }
 
-fn surprise(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
+fn permission_refusal(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
     let path = growth.path.display();
     match growth.from {
         None => match gate.check(&growth.path) {

@@ -14,7 +14,7 @@ use workload::{FilePlan, Operations, PlannedFile};
 pub type FailedFiles = BTreeMap<PathBuf, engine::Error>;
 
 /// Returns the layouts of files to be created or extended, each file once, in the order of the workers' files.
-pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayout> {
+pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut layouts: Vec<FileLayout> = Vec::new();
     for worker in workers {
@@ -40,7 +40,7 @@ pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayo
             });
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
-            layout.writes = layout.writes.saturating_add(most_written(job, &worker.files, file));
+            layout.writes = layout.writes.saturating_add(max_written(job, &worker.files, file));
             if needs_data(job) {
                 layout.content = LayoutContent::Filled;
             }
@@ -51,7 +51,7 @@ pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayo
 
 /// Returns the maximum bytes that a worker can write to a file before the job ends, in whole pages, as filesystems
 /// allocate them. A job that only trims counts as one byte, because it changes the file too.
-fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
+fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     const PAGE_BYTES: u64 = 4096;
     if !Operations::of(job).changes_data() {
         return 0;
@@ -69,13 +69,13 @@ fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
 ///
 /// # Errors
 /// Fails if there is not enough space for all of them, or the user cancels it; an unfinished file is then restored.
-pub fn make(
+pub fn create(
     layouts: &[FileLayout],
     gate: &WriteGate,
     cancel: &AtomicBool,
-    tell: &mut dyn FnMut(&Path, u64, u64),
+    report: &mut dyn FnMut(&Path, u64, u64),
 ) -> Result<FailedFiles, engine::Error> {
-    let mut progress = |progress: LayoutProgress<'_>| tell(progress.path, progress.written, progress.total);
+    let mut progress = |progress: LayoutProgress<'_>| report(progress.path, progress.written, progress.total);
     let laid = lay_out(layouts, gate, cancel, &mut progress)?;
     let failed = |(layout, laid): (&FileLayout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
@@ -107,7 +107,7 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
 }
 
 /// Returns the error if there is not enough free space for the files and their writes.
-pub fn without_room(layouts: &[FileLayout]) -> Option<String> {
+pub fn space_refusal(layouts: &[FileLayout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
 }
 

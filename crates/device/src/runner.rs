@@ -88,8 +88,8 @@ impl DeviceRunner {
         }
         let mut run = self.prepared(plan, seeds, workers, Vec::new(), Arc::clone(gate));
         if files_are_final {
-            run.refusals.extend(growth::against_no_creation(plan, &run.workers));
-            run.refusals.extend(growth::against_surprise(&run.growths, gate));
+            run.refusals.extend(growth::creation_refusals(plan, &run.workers));
+            run.refusals.extend(growth::permission_refusals(&run.growths, gate));
         }
         Ok(run.checked_for_space())
     }
@@ -102,9 +102,9 @@ impl DeviceRunner {
         refusals.extend(unrunnable.iter().map(|one| format!("{}: {}", plan.jobs[one.job].name, one.error)));
         let gate = safety::gate_of_fio(plan, &workers, ledger);
         let mut run = self.prepared(plan, seeds, workers, refusals, gate);
-        run.refusals.extend(growth::against_no_creation(plan, &run.workers));
+        run.refusals.extend(growth::creation_refusals(plan, &run.workers));
         if readonly {
-            run.refusals.extend(growth::against_readonly(&run.growths));
+            run.refusals.extend(growth::readonly_refusals(&run.growths));
         }
         run.checked_for_space()
     }
@@ -118,7 +118,7 @@ impl DeviceRunner {
         gate: Arc<WriteGate>,
     ) -> DeviceRun<'_> {
         refusals.extend(safety::check(plan, &workers, &gate));
-        let layouts = layout::wanted(plan, &workers, seeds);
+        let layouts = layout::planned(plan, &workers, seeds);
         let growths = growth::of(&layouts);
         DeviceRun { runner: self, plan: plan.clone(), seeds, workers, layouts, growths, refusals, gate }
     }
@@ -224,7 +224,7 @@ impl PreparedRun for DeviceRun<'_> {
 impl DeviceRun<'_> {
     /// Adds the refusal for too little free space, and removes duplicates.
     fn checked_for_space(mut self) -> Self {
-        self.refusals.extend(layout::without_room(&self.layouts));
+        self.refusals.extend(layout::space_refusal(&self.layouts));
         let mut known = BTreeSet::new();
         self.refusals.retain(|refusal| known.insert(refusal.clone()));
         self
@@ -251,7 +251,7 @@ impl DeviceRun<'_> {
             nonce: if dialect == Dialect::Strict { nonce() } else { 0 },
             counters: Arc::clone(counters),
             calls: self.workers.iter().map(|_| Arc::new(InCall::default())).collect(),
-            turn: stages::turn(&self.workers),
+            yield_after: stages::yield_after(&self.workers),
             intervals: options.intervals,
             failed_files,
             gate: Arc::clone(&self.gate),
@@ -281,7 +281,7 @@ impl DeviceRun<'_> {
         };
         let (layouts, gate, cancelled) = (self.layouts.clone(), Arc::clone(&self.gate), Arc::clone(&cancel));
         let work = move || {
-            layout::make(&layouts, &gate, &cancelled, &mut |path, written, total| {
+            layout::create(&layouts, &gate, &cancelled, &mut |path, written, total| {
                 let _ = sender.send((path.to_owned(), written, total));
             })
         };

@@ -37,15 +37,15 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
 /// Returns the reasons against a run, one line each; none if it may begin. The gate holds what it admits.
 pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
     note_targets(workers);
-    let mut dangers = Vec::new();
+    let mut refusals = Vec::new();
     for (path, engine) in written(plan, workers) {
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
             _ => admit(gate, Path::new(path)),
         };
-        dangers.extend(admitted.err().map(|denied| denied.to_string()));
+        refusals.extend(admitted.err().map(|denied| denied.to_string()));
     }
-    dangers
+    refusals
 }
 
 /// Registers the files of all jobs, read or written, as ones that results must not replace.

@@ -15,7 +15,7 @@ use runner::policy;
 use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult};
 use units::{Nanos, OpKind};
 
-use crate::stall::{Devices, Silence, StalledWorker};
+use crate::stall::{DeviceActivity, Devices, StalledWorker};
 use crate::stuck;
 use crate::worker::{self, SharedRun};
 
@@ -63,7 +63,7 @@ pub(crate) struct Workers {
 
 /// Runs all stages. Workers that did not start because the run was stopped are left out.
 pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec<WorkerResult> {
-    let mut supervisor = GuardedWorker { supervisor, broken: false };
+    let mut supervisor = GuardedSupervisor { supervisor, broken: false };
     let mut finished = Vec::with_capacity(workers.plans.len());
     let mut first = 0;
     for stage in workers.plans.chunk_by(|a, b| a.stage == b.stage) {
@@ -86,12 +86,12 @@ pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec
 }
 
 /// A supervisor that may panic without losing results: a panic stops the run.
-struct GuardedWorker<'a> {
+struct GuardedSupervisor<'a> {
     supervisor: &'a mut dyn Supervise,
     broken: bool,
 }
 
-impl GuardedWorker<'_> {
+impl GuardedSupervisor<'_> {
     fn tick(&mut self, finished: &[WorkerResult]) -> Continuation {
         if self.broken {
             return Continuation::Stop;
@@ -119,15 +119,15 @@ const SCHEDULED_TURN: Duration = Duration::from_millis(4);
 /// Returns the time after which workers yield to each other. The scheduler lets a busy thread run from tick to tick:
 /// with a thousand workers on two processors, each would run every two seconds and notice the end of the runtime that
 /// late.
-pub(crate) fn turn(workers: &[WorkerPlan]) -> Option<Nanos> {
+pub(crate) fn yield_after(workers: &[WorkerPlan]) -> Option<Nanos> {
     let most = workers.chunk_by(|a, b| a.stage == b.stage).map(<[WorkerPlan]>::len).max().unwrap_or(0);
-    turn_of(most, std::thread::available_parallelism().map_or(1, usize::from))
+    yield_after_for(most, std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-fn turn_of(workers: usize, cpus: usize) -> Option<Nanos> {
+fn yield_after_for(workers: usize, cpus: usize) -> Option<Nanos> {
     let workers_per_cpu = (workers as f64 / cpus as f64).max(1.0);
-    let turn = ROUND.div_f64(workers_per_cpu).max(Duration::from_micros(50));
-    (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(turn.as_nanos() as u64))
+    let yield_after = ROUND.div_f64(workers_per_cpu).max(Duration::from_micros(50));
+    (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(yield_after.as_nanos() as u64))
 }
 
 /// Holds workers until all of them are ready. Waiting takes no lock, because a thousand threads would have to queue for
@@ -161,7 +161,7 @@ impl RunStage {
         &self.workers.plans[self.first..][..self.count]
     }
 
-    fn run(self: &Arc<Self>, supervisor: &mut GuardedWorker<'_>, finished: &mut Vec<WorkerResult>) {
+    fn run(self: &Arc<Self>, supervisor: &mut GuardedSupervisor<'_>, finished: &mut Vec<WorkerResult>) {
         let (sender, receiver) = mpsc::channel();
         let mut running = Vec::with_capacity(self.count);
         for (index, worker) in self.workers().iter().enumerate() {
@@ -169,11 +169,11 @@ impl RunStage {
             let name = self.job(worker).name.clone().replace('\0', "");
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
             match thread.spawn(move || stage.work(&stage.workers()[index], &sender)) {
-                Ok(_) => running.push(RunningStage::new(self, worker)),
-                Err(error) => finished.push(cannot_begin(worker, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
+                Ok(_) => running.push(RunningWorker::new(self, worker)),
+                Err(error) => finished.push(failed_to_start(worker, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
             }
         }
-        self.oversee(running, &receiver, supervisor, finished);
+        self.supervise(running, &receiver, supervisor, finished);
     }
 
     fn job(&self, worker: &WorkerPlan) -> &Job {
@@ -194,21 +194,21 @@ impl RunStage {
             // The published part of its results remains valid.
             WorkerResult {
                 summary: shared.counters.summary(worker.number).unwrap_or_default(),
-                ..cannot_begin(worker, crate::BUG_REPORT.to_owned())
+                ..failed_to_start(worker, crate::BUG_REPORT.to_owned())
             }
         });
         let _ = sender.send(Message::Finished(Box::new(finished)));
     }
 
     /// Supervises the workers on the main thread until all have ended or the run is abandoned.
-    fn oversee(
+    fn supervise(
         &self,
-        mut running: Vec<RunningStage>,
+        mut running: Vec<RunningWorker>,
         receiver: &Receiver<Message>,
-        supervisor: &mut GuardedWorker<'_>,
+        supervisor: &mut GuardedSupervisor<'_>,
         finished: &mut Vec<WorkerResult>,
     ) {
-        let (mut awaited, mut stopped, mut silence) = (running.len(), None, None);
+        let (mut awaited, mut stopped, mut activity) = (running.len(), None, None);
         while !running.is_empty() {
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Ready) => awaited -= 1,
@@ -236,34 +236,34 @@ impl RunStage {
             let past_end =
                 running.iter_mut().filter_map(|one| one.is_past_end(self, now, stopped).then_some(())).count();
             let past = past_end == running.len();
-            let is_over = past && self.is_silent(&running, &mut silence, now);
+            let is_over = past && self.is_silent(&running, &mut activity, now);
             if !running.is_empty() && (continuation == Continuation::Abandon || is_over) {
                 return self.abandon(running, receiver, finished);
             }
         }
     }
 
-    fn waiting(&self, one: &RunningStage) -> StalledWorker {
+    fn waiting(&self, one: &RunningWorker) -> StalledWorker {
         let call = self.workers.shared.calls[one.number].current();
         let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(OpKind::Sync | OpKind::DataSync)));
         StalledWorker { number: one.number, progressed: one.progressed, syncs }
     }
 
     /// Reports whether to stop waiting for the workers, all of which are past their ends.
-    fn is_silent(&self, running: &[RunningStage], silence: &mut Option<Silence>, now: Instant) -> bool {
+    fn is_silent(&self, running: &[RunningWorker], activity: &mut Option<DeviceActivity>, now: Instant) -> bool {
         let Workers { devices, grace, .. } = &*self.workers;
         let completed = devices.completed();
-        let silence = silence.get_or_insert_with(|| Silence::new(&completed, now));
-        silence.see(&completed, now);
-        running.iter().all(|one| silence.is_over(devices, &self.waiting(one), *grace, now))
+        let activity = activity.get_or_insert_with(|| DeviceActivity::new(&completed, now));
+        activity.update(&completed, now);
+        running.iter().all(|one| activity.is_over(devices, &self.waiting(one), *grace, now))
     }
 
     /// Ends without waiting for operations in flight. Workers send their results if they can; for those that hang in a
     /// system call the last published results are used.
-    fn abandon(&self, mut running: Vec<RunningStage>, receiver: &Receiver<Message>, finished: &mut Vec<WorkerResult>) {
+    fn abandon(&self, mut running: Vec<RunningWorker>, receiver: &Receiver<Message>, finished: &mut Vec<WorkerResult>) {
         // Recorded before the threads are interrupted.
         let since = Instant::now();
-        let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
+        let stuck_calls: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
         self.stop.abandon();
         self.barrier.open();
         engine::thread::abandon();
@@ -280,23 +280,23 @@ impl RunStage {
         finished.iter_mut().for_each(|one| one.pending.retain(|pending| pending.waited >= least));
         // Threads that were interrupted and have not answered are stuck, no matter how short the time before.
         for one in &running {
-            let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
+            let call = stuck_calls.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
             let call = call.map(|call| PendingOperation { waited: call.waited + nanos(since.elapsed()), ..call });
-            finished.push(self.without_answer(one, call));
+            finished.push(self.stuck_result(one, call));
         }
         if finished.iter().any(|one| !one.pending.is_empty()) {
             stuck::set_stuck();
         }
     }
 
-    fn stuck_call(&self, one: &RunningStage) -> Option<PendingOperation> {
+    fn stuck_call(&self, one: &RunningWorker) -> Option<PendingOperation> {
         let shared = &self.workers.shared;
         let call = shared.calls[one.number].current()?;
         Some(worker::pending_call(&call, shared.clock.now()))
     }
 
     /// Returns the results of a worker whose thread hangs.
-    fn without_answer(&self, one: &RunningStage, call: Option<PendingOperation>) -> WorkerResult {
+    fn stuck_result(&self, one: &RunningWorker, call: Option<PendingOperation>) -> WorkerResult {
         let counters = &self.workers.shared.counters;
         let worker = counters.worker(one.number);
         worker.set_running(false);
@@ -327,7 +327,7 @@ impl RunStage {
 }
 
 /// A worker that has not ended.
-struct RunningStage {
+struct RunningWorker {
     number: usize,
     /// Maximum run time from its start; `None` if only its amount of data ends it.
     most: Option<Duration>,
@@ -338,7 +338,7 @@ struct RunningStage {
     progressed: Instant,
 }
 
-impl RunningStage {
+impl RunningWorker {
     fn new(stage: &RunStage, worker: &WorkerPlan) -> Self {
         let most = policy::longest(stage.job(worker)).map(|most| Duration::from_nanos(most.get()));
         Self { number: worker.number, most, started: None, done: 0, progressed: stage.began }
@@ -364,7 +364,7 @@ fn nanos(duration: Duration) -> Nanos {
     Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
-fn cannot_begin(worker: &WorkerPlan, text: String) -> WorkerResult {
+fn failed_to_start(worker: &WorkerPlan, text: String) -> WorkerResult {
     WorkerResult { number: worker.number, error: Some(WorkerError::new(text)), ..WorkerResult::default() }
 }
 
@@ -374,8 +374,12 @@ mod tests {
 
     #[test]
     fn a_thousand_workers_on_two_processors_noticed_the_end_seconds_late() {
-        assert_eq!(turn_of(1000, 2), Some(Nanos::from_micros(200)));
-        assert_eq!(turn_of(1_000_000, 2), Some(Nanos::from_micros(50)));
-        assert_eq!((turn_of(64, 2), turn_of(0, 1)), (None, None), "the scheduler switches often enough");
+        assert_eq!(yield_after_for(1000, 2), Some(Nanos::from_micros(200)));
+        assert_eq!(yield_after_for(1_000_000, 2), Some(Nanos::from_micros(50)));
+        assert_eq!(
+            (yield_after_for(64, 2), yield_after_for(0, 1)),
+            (None, None),
+            "the scheduler switches often enough"
+        );
     }
 }

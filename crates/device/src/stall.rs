@@ -7,30 +7,30 @@ use probe::Number;
 use crate::root;
 
 /// Factor by which requests completed on the same device, perhaps of other programs, extend the grace period.
-const PATIENCE: u32 = 6;
+const GRACE_FACTOR: u32 = 6;
 
 /// The devices below the files of all workers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Devices {
     numbers: Vec<Number>,
     /// Indexes of the devices that each worker uses, by worker number. Empty for files without a device on this host.
-    of_worker: Vec<Vec<usize>>,
+    by_worker: Vec<Vec<usize>>,
 }
 
 impl Devices {
     /// Creates the set from the device numbers of each worker.
-    pub(crate) fn new(of_worker: impl IntoIterator<Item = Vec<Number>>) -> Self {
+    pub(crate) fn new(by_worker: impl IntoIterator<Item = Vec<Number>>) -> Self {
         let mut devices = Self::default();
-        for numbers in of_worker {
-            let mut places: Vec<usize> = numbers.into_iter().map(|number| devices.place(number)).collect();
-            places.sort_unstable();
-            places.dedup();
-            devices.of_worker.push(places);
+        for numbers in by_worker {
+            let mut indexes: Vec<usize> = numbers.into_iter().map(|number| devices.index_of(number)).collect();
+            indexes.sort_unstable();
+            indexes.dedup();
+            devices.by_worker.push(indexes);
         }
         devices
     }
 
-    fn place(&mut self, number: Number) -> usize {
+    fn index_of(&mut self, number: Number) -> usize {
         let known = self.numbers.iter().position(|known| *known == number);
         known.unwrap_or_else(|| {
             self.numbers.push(number);
@@ -66,19 +66,19 @@ pub(crate) struct StalledWorker {
 
 /// Device activity since all workers passed their ends.
 #[derive(Debug)]
-pub(crate) struct Silence {
+pub(crate) struct DeviceActivity {
     since: Instant,
     /// Completed requests of each device, and when they last changed.
     devices: Vec<(u64, Instant)>,
 }
 
-impl Silence {
+impl DeviceActivity {
     pub(crate) fn new(completed: &[u64], now: Instant) -> Self {
         Self { since: now, devices: completed.iter().map(|completed| (*completed, now)).collect() }
     }
 
     /// Updates the completed requests of the devices at `now`.
-    pub(crate) fn see(&mut self, completed: &[u64], now: Instant) {
+    pub(crate) fn update(&mut self, completed: &[u64], now: Instant) {
         for (device, completed) in self.devices.iter_mut().zip(completed) {
             if device.0 != *completed {
                 *device = (*completed, now);
@@ -90,13 +90,13 @@ impl Silence {
     /// the grace period. The devices' requests may come from other programs, so they only extend the wait up to a
     /// limit.
     pub(crate) fn is_over(&self, devices: &Devices, worker: &StalledWorker, grace: Duration, now: Instant) -> bool {
-        let is_at_work = |device: &(u64, Instant)| now.saturating_duration_since(device.1) <= grace;
-        let own = devices.of_worker.get(worker.number).map_or(&[][..], Vec::as_slice);
-        let helps = match own {
-            [] => worker.syncs && self.devices.last().is_some_and(is_at_work),
-            own => own.iter().any(|device| is_at_work(&self.devices[*device])),
+        let is_active = |device: &(u64, Instant)| now.saturating_duration_since(device.1) <= grace;
+        let own = devices.by_worker.get(worker.number).map_or(&[][..], Vec::as_slice);
+        let extends = match own {
+            [] => worker.syncs && self.devices.last().is_some_and(is_active),
+            own => own.iter().any(|device| is_active(&self.devices[*device])),
         };
-        let most = if helps { grace.saturating_mul(PATIENCE) } else { grace };
+        let most = if extends { grace.saturating_mul(GRACE_FACTOR) } else { grace };
         now.saturating_duration_since(worker.progressed.max(self.since)) > most
     }
 }
@@ -111,12 +111,12 @@ mod tests {
         let begin = Instant::now();
         let worker = StalledWorker { number, progressed: begin, syncs };
         let mut completed = vec![0; devices.numbers.len() + 1];
-        let mut silence = Silence::new(&completed, begin);
+        let mut activity = DeviceActivity::new(&completed, begin);
         (1..200).find(|seconds| {
             busy.iter().for_each(|device| completed[*device] += 1);
             let now = begin + Duration::from_secs(*seconds);
-            silence.see(&completed, now);
-            silence.is_over(devices, &worker, GRACE, now)
+            activity.update(&completed, now);
+            activity.is_over(devices, &worker, GRACE, now)
         })
     }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_busy_disk_extended_the_wait_for_a_hung_target_without_limit() {
         let devices = Devices::new([vec![(8, 0), (8, 0)], vec![(8, 16)], vec![]]);
-        assert_eq!(devices.of_worker, [vec![0], vec![1], vec![]]);
+        assert_eq!(devices.by_worker, [vec![0], vec![1], vec![]]);
         let ended_after = |number, syncs, busy: &[usize]| ended_after(&devices, number, syncs, busy);
         assert_eq!(ended_after(0, false, &[]), Some(11));
         assert_eq!(ended_after(0, true, &[1, 2]), Some(11), "the other disk is busy");

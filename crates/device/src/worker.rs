@@ -35,8 +35,8 @@ pub(crate) struct SharedRun {
     pub(crate) counters: Arc<RunCounters>,
     /// The current system call of each worker.
     pub(crate) calls: Vec<Arc<InCall>>,
-    /// Time after which workers yield, see [`crate::stages::turn`].
-    pub(crate) turn: Option<Nanos>,
+    /// Time after which workers yield, see [`crate::stages::yield_after`].
+    pub(crate) yield_after: Option<Nanos>,
     /// Widths of the intervals of the series.
     pub(crate) intervals: IntervalWidths,
     /// Files that could not be created.
@@ -121,7 +121,7 @@ fn attempt(
         worker: counters,
         logs: logs.as_deref_mut().map(|logs| logs as &mut dyn WorkerLog),
         used_before: CpuUse::default(),
-        turn: shared.turn,
+        yield_after: shared.yield_after,
         summary_at: Nanos::ZERO,
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
@@ -277,7 +277,7 @@ struct Publisher<'a> {
     /// CPU time of the thread before the worker began.
     used_before: CpuUse,
     /// Time after which the worker yields to others; `None` if the scheduler does it.
-    turn: Option<Nanos>,
+    yield_after: Option<Nanos>,
     /// When the next summary is due.
     summary_at: Nanos,
 }
@@ -295,7 +295,7 @@ impl DriveObserver for Publisher<'_> {
     }
 
     fn next_turn(&mut self, now: Nanos) -> Nanos {
-        self.turn.map_or(Nanos::MAX, |turn| now + turn)
+        self.yield_after.map_or(Nanos::MAX, |yield_after| now + yield_after)
     }
 
     fn give_way(&mut self) {
