@@ -128,8 +128,8 @@ pub(crate) struct Aio {
     /// One request per tag, which the kernel reads on submission.
     requests: Vec<AioRequest>,
     /// Tags queued for submission.
-    held: Vec<Tag>,
-    /// Pointers to the requests of `held`, as the kernel takes them.
+    queued: Vec<Tag>,
+    /// Pointers to the requests of `queued`, as the kernel takes them.
     pointers: Vec<*mut AioRequest>,
     slots: EngineSlots,
     /// Completions to be collected besides those in the kernel's ring.
@@ -149,7 +149,7 @@ impl Aio {
             context,
             files,
             requests: vec![AioRequest::default(); depth],
-            held: Vec::with_capacity(depth),
+            queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
@@ -185,18 +185,18 @@ impl Aio {
 
     /// Completes the oldest queued operation with the error with which the kernel rejected it.
     #[cold]
-    fn refuse_first(&mut self, errno: i32) {
-        let tag = self.held.remove(0);
+    fn reject_first(&mut self, errno: i32) {
+        let tag = self.queued.remove(0);
         let submitted = self.slots.release(tag);
         self.ready.push(Completion { tag, submitted, completed: self.clock.now(), result: -errno });
     }
 
     /// Tries once to submit all queued operations. Returns how many the kernel took.
-    fn hand_over(&mut self) -> Result<usize, i32> {
+    fn submit_queued(&mut self) -> Result<usize, i32> {
         self.pointers.clear();
         let base = self.requests.as_mut_ptr();
         // SAFETY: every queued tag has a request.
-        self.pointers.extend(self.held.iter().map(|tag| unsafe { base.add(tag.index()) }));
+        self.pointers.extend(self.queued.iter().map(|tag| unsafe { base.add(tag.index()) }));
         // SAFETY: the pointers refer to requests that live as long as `self`. Their buffers stay until the context is
         // destroyed, and `request` has checked that each range lies within the buffer of its own tag.
         let taken = unsafe {
@@ -242,26 +242,26 @@ impl SubmissionQueue for Aio {
 
     #[inline]
     fn flush(&mut self) {
-        if self.held.is_empty() {
+        if self.queued.is_empty() {
             return;
         }
         let now = self.clock.now();
-        for tag in &self.held {
+        for tag in &self.queued {
             self.slots.stamp(*tag, now);
         }
-        while let Some(first) = self.held.first() {
+        while let Some(first) = self.queued.first() {
             // On buffered files the call itself does the I/O, one operation after the other.
             self.in_call.enter(self.requests[first.index()].as_call(now));
-            let handed_over = self.hand_over();
+            let submitted_count = self.submit_queued();
             self.in_call.leave();
-            match handed_over {
-                Ok(taken) => drop(self.held.drain(..taken)),
+            match submitted_count {
+                Ok(taken) => drop(self.queued.drain(..taken)),
                 Err(libc::EINTR) if thread::is_abandoned() => return,
                 Err(libc::EINTR) => {}
                 // The kernel's queue is full and accepts more after a completion. With nothing else in flight there
                 // would be none, and waiting would never end.
-                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.held.len() => return,
-                Err(errno) => self.refuse_first(errno),
+                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.queued.len() => return,
+                Err(errno) => self.reject_first(errno),
             }
         }
     }
@@ -271,7 +271,7 @@ impl SubmissionQueue for Aio {
         if !self.ready.is_empty() {
             return false;
         }
-        let want = want.min(self.slots.in_flight() - self.held.len() as u32);
+        let want = want.min(self.slots.in_flight() - self.queued.len() as u32);
         let time = limit.map(timespec);
         let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: `events` has space for one event per tag, and `time` is null or outlives the call.
@@ -303,7 +303,7 @@ impl Target for Aio {
             Ok(request) => {
                 self.requests[op.tag.index()] = request;
                 self.slots.take(op.tag);
-                self.held.push(op.tag);
+                self.queued.push(op.tag);
             }
             Err(result) => {
                 let now = self.clock.now();
@@ -330,7 +330,7 @@ impl Target for Aio {
     fn close(&mut self, file: u32) {
         // Requests refer to descriptors by number until they are submitted.
         self.flush();
-        while !self.held.is_empty() {
+        while !self.queued.is_empty() {
             let mut done = std::mem::take(&mut self.ready);
             self.collect(&mut done);
             self.ready = done;

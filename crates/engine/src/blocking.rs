@@ -5,9 +5,9 @@ use std::os::fd::RawFd;
 use target::{Op, Settled};
 use units::OpKind;
 
-use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::files::File;
+use crate::sync_target::Perform;
 use crate::{inline, settle};
 
 /// A pair of system calls that read and write.

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::setup::{MemoryKind, Setup};
 
 /// Minimum alignment: `O_DIRECT` requires it, and the kernel copies to aligned pages more than twice as fast.
-const LEAST_ALIGN: usize = 4096;
+const MIN_ALIGN: usize = 4096;
 /// Size of a huge page. The kernel requires lengths of huge mappings to be multiples of it.
 const HUGE_PAGE: usize = 2 << 20;
 
@@ -36,14 +36,14 @@ enum BufferOrigin {
 
 impl Buffers {
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let align = (setup.align as usize).next_power_of_two().max(LEAST_ALIGN);
+        let align = (setup.align as usize).next_power_of_two().max(MIN_ALIGN);
         Self::obtain(setup.memory, align, setup.buffer_bytes as usize, setup.depth as usize)
             .map_err(|error| refused(setup, &error))
     }
 
     /// Allocates one buffer, for tag 0.
     pub(crate) fn single(bytes: usize) -> io::Result<Self> {
-        Self::obtain(MemoryKind::Malloc, LEAST_ALIGN, bytes, 1)
+        Self::obtain(MemoryKind::Malloc, MIN_ALIGN, bytes, 1)
     }
 
     fn obtain(memory: MemoryKind, align: usize, bytes: usize, count: usize) -> io::Result<Self> {
@@ -121,7 +121,7 @@ impl Drop for Buffers {
 fn granularity(kind: MemoryKind) -> usize {
     match kind {
         MemoryKind::ShmHuge | MemoryKind::MmapHuge => HUGE_PAGE,
-        _ => LEAST_ALIGN,
+        _ => MIN_ALIGN,
     }
 }
 

@@ -63,7 +63,7 @@ impl MonotonicClock {
             if left == Nanos::ZERO {
                 return;
             }
-            match nap(left) {
+            match sleep_before(left) {
                 Some(length) if sleep(length) => return,
                 Some(_) => {}
                 None => std::hint::spin_loop(),
@@ -75,7 +75,7 @@ impl MonotonicClock {
 /// Returns the length of the sleep before a deadline that is `left` away, or `None` if only polling can meet it.
 ///
 /// A long sleep is shortened by 1/4096, because the system's clock and the counter may differ by some ppm.
-pub(crate) fn nap(left: Nanos) -> Option<Nanos> {
+pub(crate) fn sleep_before(left: Nanos) -> Option<Nanos> {
     (left > SPIN).then(|| left - SPIN - Nanos::new(left.get() / 4096))
 }
 
@@ -120,7 +120,7 @@ mod counter {
     static PREPARED: OnceLock<(u64, u64)> = OnceLock::new();
 
     pub(super) fn prepare() {
-        PREPARED.get_or_init(pair);
+        PREPARED.get_or_init(read_both);
     }
 
     pub(super) fn source() -> Option<ClockSource> {
@@ -128,11 +128,11 @@ mod counter {
             return None;
         }
         let prepared = PREPARED.get().copied().filter(|(_, at)| monotonic() - at < COMPARED_NS.end);
-        let (first_ticks, first) = prepared.unwrap_or_else(pair);
+        let (first_ticks, first) = prepared.unwrap_or_else(read_both);
         while monotonic() - first < COMPARED_NS.start {
             std::hint::spin_loop();
         }
-        let (start, now) = pair();
+        let (start, now) = read_both();
         let scale = (u128::from(now - first) << 32) / u128::from(start.checked_sub(first_ticks)?.max(1));
         Some(ClockSource::Counter { start, scale: u64::try_from(scale).ok()? })
     }
@@ -145,7 +145,7 @@ mod counter {
 
     /// Returns both clocks at one instant: the closest of several attempts, because an interrupt may separate the two
     /// readings.
-    fn pair() -> (u64, u64) {
+    fn read_both() -> (u64, u64) {
         let attempt = || {
             let before = ticks();
             let system = monotonic();
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn naps_end_before_the_deadline() {
-        assert_eq!(nap(Nanos::from_micros(60)), None);
-        assert_eq!(nap(Nanos::from_micros(61)), Some(Nanos::new(1_000 - 14)));
-        let long = nap(Nanos::from_secs(10)).unwrap();
+        assert_eq!(sleep_before(Nanos::from_micros(60)), None);
+        assert_eq!(sleep_before(Nanos::from_micros(61)), Some(Nanos::new(1_000 - 14)));
+        let long = sleep_before(Nanos::from_secs(10)).unwrap();
         assert!(long < Nanos::from_secs(10) - Nanos::from_millis(2));
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn install() -> Result<(), Error> {
 ///
 /// # Safety
 /// As for [`std::ptr::copy_nonoverlapping`], except that pages from `mapped` on may fail. The pages of the range must
-/// belong to one mapping that the caller owns, and this function may replace them.
+/// belong to one mapping that the caller owns, and this function may replace_pages them.
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, length: usize, mapped: *const u8) -> Option<(usize, usize)> {
     let start = mapped as usize;
     GUARDED.set(GuardedRange { start, end: start + length, replaced: 0 });
@@ -86,7 +86,7 @@ fn pages_end(end: usize) -> usize {
 }
 
 /// Replaces the rest of the guarded range from the page of `address` on. Returns whether it did.
-fn replace(address: usize) -> bool {
+fn replace_pages(address: usize) -> bool {
     let guarded = GUARDED.get();
     if !(guarded.start..guarded.end).contains(&address) {
         return false;
@@ -119,16 +119,16 @@ extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, context: *mu
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let replaced = replace(address);
+    let replaced = replace_pages(address);
     // SAFETY: as above.
     unsafe { *errno = before };
     if !replaced {
-        pass_on(signal, info, context);
+        forward(signal, info, context);
     }
 }
 
 /// Passes the signal to the previous action.
-fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+fn forward(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let Some((previous, _)) = PREVIOUS.get() else { return };
     match previous.sa_sigaction {
         libc::SIG_DFL | libc::SIG_IGN => {

@@ -14,7 +14,6 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod aio;
-mod at_once;
 pub mod block;
 mod blocking;
 mod buffers;
@@ -24,11 +23,11 @@ pub mod disk;
 mod error;
 pub mod exports;
 mod fault;
+mod file_facts;
 pub mod files;
 pub mod gate;
 mod in_call;
 mod inline;
-mod look;
 mod loop_info;
 mod mmap;
 mod null;
@@ -38,6 +37,7 @@ mod settle;
 mod setup;
 mod slots;
 mod space;
+mod sync_target;
 pub mod thread;
 mod uring;
 mod usage;

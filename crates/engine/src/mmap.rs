@@ -6,11 +6,11 @@ use std::ptr::NonNull;
 use target::{Op, Settled};
 use units::OpKind;
 
-use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::fault;
 use crate::files::File;
+use crate::sync_target::Perform;
 use crate::{inline, settle};
 
 /// Memory-mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
@@ -75,7 +75,7 @@ impl Mapping {
         // SAFETY: the mapping has `length` bytes from `from` on, and the buffer has as many from `to` on. They do not
         // overlap, because buffers are never mapped files. `self` owns the mapping.
         let lost = unsafe { fault::copy(from, to, length, from) };
-        self.outcome(length, lost)
+        self.finish_copy(length, lost)
     }
 
     fn write(&mut self, op: &Op, from: *const u8) -> i32 {
@@ -87,12 +87,12 @@ impl Mapping {
         };
         // SAFETY: as in `read`, and the mapping is writable.
         let lost = unsafe { fault::copy(from, to, length, to) };
-        self.outcome(length, lost)
+        self.finish_copy(length, lost)
     }
 
     /// Returns the result of a copy and maps the file again in place of the pages `lost` to anonymous memory.
     #[inline]
-    fn outcome(&mut self, length: usize, lost: Option<(usize, usize)>) -> i32 {
+    fn finish_copy(&mut self, length: usize, lost: Option<(usize, usize)>) -> i32 {
         match lost {
             None => length as i32,
             Some((start, end)) => {
@@ -119,7 +119,7 @@ impl Mapping {
     }
 
     /// Unmaps all pages so that the page cache can drop them. The next access maps them again.
-    fn let_go(&self) {
+    fn unmap_pages(&self) {
         if let Some(base) = self.base {
             // SAFETY: the range is the whole mapping, which is shared: modified data stay in the page cache.
             unsafe { libc::madvise(base.as_ptr().cast(), self.bytes, libc::MADV_DONTNEED) };
@@ -180,7 +180,7 @@ impl Perform for Mmap {
 
     fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
         let Some(mapping) = self.mappings.get(file as usize) else { return Ok(Settled::Stored) };
-        mapping.let_go();
+        mapping.unmap_pages();
         settle::settle(Some(&mapping.file), offset, length)
     }
 

@@ -3,7 +3,6 @@
 use target::Target;
 
 use crate::aio::Aio;
-use crate::at_once::AtOnce;
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, SeekIo, SeekVector};
 use crate::error::Error;
 use crate::exports::Nbd;
@@ -11,6 +10,7 @@ use crate::files::File;
 use crate::mmap::Mmap;
 use crate::null::Null;
 use crate::setup::{EngineKind, Setup};
+use crate::sync_target::SyncTarget;
 use crate::uring::Uring;
 
 /// A function generic over the target, compiled once per engine so that the loop in it makes no dynamic calls.
@@ -34,7 +34,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
     match setup.engine {
         EngineKind::IoUring => Uring::new(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Libaio => Aio::new(setup, files).map(|target| visitor.visit(target)),
-        EngineKind::Mmap => AtOnce::new(setup, Mmap::new(files)?).map(|target| visitor.visit(target)),
+        EngineKind::Mmap => SyncTarget::new(setup, Mmap::new(files)?).map(|target| visitor.visit(target)),
         EngineKind::Psync => blocking(Pread, setup, files, visitor),
         EngineKind::Sync => blocking(SeekIo, setup, files, visitor),
         EngineKind::Vsync => blocking(SeekVector, setup, files, visitor),
@@ -46,5 +46,5 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
 }
 
 fn blocking<C: Call, V: Visitor>(call: C, setup: &Setup, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
-    AtOnce::new(setup, Blocking { call, files }).map(|target| visitor.visit(target))
+    SyncTarget::new(setup, Blocking { call, files }).map(|target| visitor.visit(target))
 }

@@ -3,7 +3,7 @@
 use target::Completion;
 use units::Nanos;
 
-use crate::clock::{MonotonicClock, nap};
+use crate::clock::{MonotonicClock, sleep_before};
 
 /// A queue whose operations the kernel or a server executes while the thread continues.
 pub(crate) trait SubmissionQueue {
@@ -46,7 +46,7 @@ pub(crate) fn wait<Q: SubmissionQueue>(
             return;
         }
         let want = (enough - done.len()).min(queue.in_flight() as usize) as u32;
-        let interrupted = pass(queue, clock, want, until);
+        let interrupted = wait_once(queue, clock, want, until);
         queue.collect(done);
         if interrupted {
             return;
@@ -58,12 +58,12 @@ pub(crate) fn wait<Q: SubmissionQueue>(
 /// Waits once: sleeps if the deadline is far, polls the queue otherwise. Returns whether to stop waiting because the
 /// deadline has passed or a signal has arrived.
 #[inline]
-fn pass<Q: SubmissionQueue>(queue: &mut Q, clock: &MonotonicClock, want: u32, until: Nanos) -> bool {
+fn wait_once<Q: SubmissionQueue>(queue: &mut Q, clock: &MonotonicClock, want: u32, until: Nanos) -> bool {
     if until == Nanos::MAX {
         return queue.block(want, None);
     }
     let left = until - clock.now();
-    match nap(left) {
+    match sleep_before(left) {
         Some(length) => queue.block(want, Some(length)),
         None => {
             queue.poll();

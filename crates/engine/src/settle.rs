@@ -15,7 +15,7 @@ const IN_MEMORY: [i128; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(10);
 /// Maximum size of a piece (folio) of the page cache, which is dropped as a whole, in bytes.
-const PIECE_MOST_BYTES: u64 = 2 << 20;
+const MAX_PIECE_BYTES: u64 = 2 << 20;
 
 /// Writes a file back and drops `length` bytes from `offset` on (zero: to its end) from the page cache.
 ///
@@ -64,7 +64,7 @@ fn is_cached(fd: RawFd, offset: u64, length: u64, file_bytes: u64) -> bool {
         return false;
     }
     let shared_ends = u64::from(offset > 0) + u64::from(end < file_bytes);
-    let most = (shared_ends * PIECE_MOST_BYTES).min((end - offset) / 2);
+    let most = (shared_ends * MAX_PIECE_BYTES).min((end - offset) / 2);
     let start = offset / page_bytes() * page_bytes();
     // An unknown state counts as cached.
     files::cached_pages(fd, start, end).map_or(true, |pages| pages * page_bytes() > most)
@@ -83,7 +83,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::files::{Access, counted, mapped};
+    use crate::files::{Access, cachestat_pages, mapped_pages};
     use crate::gate::WriteGate;
 
     fn opened(path: &Path) -> File {
@@ -99,8 +99,8 @@ mod tests {
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
         let file = opened(&path);
         let both = || {
-            let mapped = mapped(file.fd(), 0, 1 << 20).ok();
-            [counted(file.fd(), 0, 1 << 20).ok().or(mapped), mapped].map(|pages| pages.unwrap() > 0)
+            let mapped_pages = mapped_pages(file.fd(), 0, 1 << 20).ok();
+            [cachestat_pages(file.fd(), 0, 1 << 20).ok().or(mapped_pages), mapped_pages].map(|pages| pages.unwrap() > 0)
         };
         assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(Settled::Stored)));
         assert_eq!(both(), [false; 2], "pieces that extend beyond the range are dropped too");
@@ -110,7 +110,7 @@ mod tests {
             assert!(base != libc::MAP_FAILED && *base.cast::<u8>() == 1);
             base
         };
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped page cannot be dropped");
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped_pages page cannot be dropped");
         assert_eq!(
             settle(Some(&file), 4096, 1 << 19),
             Ok(Settled::Stored),

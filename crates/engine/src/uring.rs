@@ -29,7 +29,7 @@ pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
 /// Maximum total size of buffers that are registered without a request, in bytes: registration pins them in memory.
-const REGISTERED_BYTES_MAX: u64 = 16 << 20;
+const MAX_REGISTERED_BYTES: u64 = 16 << 20;
 /// Time for which the kernel's submission thread polls before it sleeps, in milliseconds.
 const SQPOLL_IDLE_MS: u32 = 1_000;
 
@@ -55,9 +55,9 @@ enum SubmissionRoute {
 /// User data of a submission: the tag in the lower half and, for a trim, its length in the upper half, because the
 /// kernel reports a successful trim as zero.
 #[derive(Clone, Copy)]
-struct Label(u64);
+struct UserData(u64);
 
-impl Label {
+impl UserData {
     #[inline]
     fn of(op: &Op) -> Self {
         let trimmed = if op.kind == OpKind::Trim { u64::from(op.length) } else { 0 };
@@ -91,7 +91,7 @@ pub(crate) struct Uring {
     /// only when they start.
     deferred: bool,
     /// Operations queued for submission.
-    held: Vec<Entry>,
+    queued: Vec<Entry>,
     slots: EngineSlots,
     /// Completions of operations that the ring did not execute.
     ready: Vec<Completion>,
@@ -115,13 +115,13 @@ impl Uring {
             )
             .with_remedy("use Linux 5.11 or later, or ioengine=libaio"));
         }
-        Self::over(ring, setup, files)
+        Self::with_ring(ring, setup, files)
     }
 
-    fn over(ring: IoUring, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    fn with_ring(ring: IoUring, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         let registered_files = register_files(&ring, setup, &files)?;
-        let registered_buffers = register_if_wanted(&ring, setup, &buffers)?;
+        let registered_buffers = register_buffers_if_possible(&ring, setup, &buffers)?;
         let depth = setup.depth as usize;
         Ok(Self {
             ring,
@@ -131,7 +131,7 @@ impl Uring {
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             deferred: false,
-            held: Vec::with_capacity(depth),
+            queued: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
             in_call: setup.in_call.clone().unwrap_or_default(),
@@ -161,12 +161,12 @@ impl Uring {
             OpKind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         };
         let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
-        SubmissionRoute::Ring(entry.flags(flags).user_data(Label::of(op).0))
+        SubmissionRoute::Ring(entry.flags(flags).user_data(UserData::of(op).0))
     }
 
     /// Waits for all operations in flight.
     #[cold]
-    fn settle(&mut self) {
+    fn drain(&mut self) {
         while self.slots.in_flight() > 0 {
             self.enter(self.slots.in_flight(), None);
             let mut done = std::mem::take(&mut self.ready);
@@ -184,29 +184,29 @@ impl Uring {
 
     /// Moves the queued operations into the ring, stamped with one reading of the clock.
     #[inline]
-    fn publish(&mut self) {
-        if self.held.is_empty() {
+    fn push_queued(&mut self) {
+        if self.queued.is_empty() {
             return;
         }
         let now = self.clock.now();
-        for entry in &self.held {
-            self.slots.stamp(Label(entry.get_user_data()).tag(), now);
+        for entry in &self.queued {
+            self.slots.stamp(UserData(entry.get_user_data()).tag(), now);
         }
         // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and `route`
         // has checked that each range lies within the buffer of its own tag.
-        while unsafe { self.ring.submission().push_multiple(&self.held) }.is_err() {
+        while unsafe { self.ring.submission().push_multiple(&self.queued) }.is_err() {
             // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
             // has taken their entries. It reports that soon, so an error here only means to try again.
             let _ = self.ring.submitter().squeue_wait();
         }
-        self.held.clear();
+        self.queued.clear();
     }
 
     /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
     /// `limit`. Returns whether a signal interrupted it.
     #[inline]
     fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
-        self.publish();
+        self.push_queued();
         let (to_submit, wakeup) = {
             let queue = self.ring.submission();
             if self.sqpoll { (0, queue.need_wakeup()) } else { (queue.len() as u32, false) }
@@ -232,12 +232,12 @@ impl Uring {
 
 /// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their pages
 /// for every operation. Returns whether they are registered.
-fn register_if_wanted(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
+fn register_buffers_if_possible(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
     if setup.fixedbufs {
         return register_buffers(ring, buffers).map(|()| true);
     }
     let bytes = u64::from(setup.depth) * u64::from(setup.buffer_bytes);
-    Ok(bytes <= REGISTERED_BYTES_MAX && register_buffers(ring, buffers).is_ok())
+    Ok(bytes <= MAX_REGISTERED_BYTES && register_buffers(ring, buffers).is_ok())
 }
 
 impl SubmissionQueue for Uring {
@@ -255,16 +255,16 @@ impl SubmissionQueue for Uring {
         }
         let completed = self.clock.now();
         for entry in queue {
-            let label = Label(entry.user_data());
-            let submitted = self.slots.release(label.tag());
-            let result = label.result(entry.result());
-            done.push(Completion { tag: label.tag(), submitted, completed, result });
+            let user_data = UserData(entry.user_data());
+            let submitted = self.slots.release(user_data.tag());
+            let result = user_data.result(entry.result());
+            done.push(Completion { tag: user_data.tag(), submitted, completed, result });
         }
     }
 
     #[inline]
     fn poll(&mut self) {
-        let pending = !self.held.is_empty() || self.iopoll || {
+        let pending = !self.queued.is_empty() || self.iopoll || {
             let queue = self.ring.submission();
             queue.taskrun() || queue.cq_overflow() || !queue.is_empty()
         };
@@ -275,7 +275,7 @@ impl SubmissionQueue for Uring {
 
     #[inline]
     fn flush(&mut self) {
-        if !self.held.is_empty() {
+        if !self.queued.is_empty() {
             self.enter(0, None);
         }
     }
@@ -302,7 +302,7 @@ impl Target for Uring {
             SubmissionRoute::Ring(entry) => {
                 self.deferred |= !matches!(op.kind, OpKind::Read | OpKind::Write);
                 self.slots.take(op.tag);
-                self.held.push(entry);
+                self.queued.push(entry);
             }
             SubmissionRoute::Inline => self.perform(&op),
             SubmissionRoute::Refused(result) => {
@@ -337,7 +337,7 @@ impl Target for Uring {
             self.enter(0, None);
         }
         if std::mem::take(&mut self.deferred) {
-            self.settle();
+            self.drain();
         }
         if let Some(file) = self.files.get(file as usize) {
             file.close();
@@ -352,12 +352,12 @@ impl Target for Uring {
 impl Drop for Uring {
     /// Waits for all operations in flight, because the kernel writes into the buffers until then.
     fn drop(&mut self) {
-        self.settle();
+        self.drain();
     }
 }
 
 /// Cheaper completion modes of newer kernels, best first; the last one is plain.
-const GRANTS: [fn(&mut Builder); 3] = [
+const MODES: [fn(&mut Builder); 3] = [
     |builder| {
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
     },
@@ -370,23 +370,26 @@ const GRANTS: [fn(&mut Builder); 3] = [
 /// Creates the ring with the best mode that the kernel supports.
 fn build(setup: &Setup) -> io::Result<IoUring> {
     // With a submission thread no task is interrupted, and the kernel refuses the flags about it.
-    let wanted = if setup.sqpoll { &GRANTS[2..] } else { &GRANTS[..] };
-    granted(wanted, |grant| build_with(setup, grant))
+    let wanted = if setup.sqpoll { &MODES[2..] } else { &MODES[..] };
+    first_supported(wanted, |mode| build_with(setup, mode))
 }
 
 /// Creates a ring of `entries` operations with the best mode that the kernel supports.
 pub(crate) fn build_plain(entries: u32) -> io::Result<IoUring> {
-    granted(&GRANTS, |grant| {
+    first_supported(&MODES, |mode| {
         let mut builder = IoUring::builder();
-        grant(&mut builder);
+        mode(&mut builder);
         builder.dontfork().build(entries)
     })
 }
 
-fn granted(wanted: &[fn(&mut Builder)], make: impl Fn(fn(&mut Builder)) -> io::Result<IoUring>) -> io::Result<IoUring> {
+fn first_supported(
+    wanted: &[fn(&mut Builder)],
+    make: impl Fn(fn(&mut Builder)) -> io::Result<IoUring>,
+) -> io::Result<IoUring> {
     let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
-    for grant in wanted {
-        match make(*grant) {
+    for mode in wanted {
+        match make(*mode) {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
             outcome => return outcome,
         }
@@ -394,9 +397,9 @@ fn granted(wanted: &[fn(&mut Builder)], make: impl Fn(fn(&mut Builder)) -> io::R
     Err(refusal)
 }
 
-fn build_with(setup: &Setup, grant: fn(&mut Builder)) -> io::Result<IoUring> {
+fn build_with(setup: &Setup, mode: fn(&mut Builder)) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
-    grant(&mut builder);
+    mode(&mut builder);
     if setup.hipri {
         builder.setup_iopoll();
     }
@@ -500,14 +503,14 @@ mod tests {
     #[test]
     fn rings_of_older_kernels_conform() {
         let path = std::env::current_exe().unwrap().with_extension("uring");
-        for grant in GRANTS {
+        for mode in MODES {
             std::fs::write(&path, vec![0; 1 << 20]).unwrap();
             let file = crate::gate::WriteGate::of_any_content()
                 .open(&path, Access { read: true, punch_holes: true, ..Access::default() })
                 .unwrap();
             std::fs::remove_file(&path).unwrap();
             let setup = Setup::new(EngineKind::IoUring, 32, 4096, MonotonicClock::start());
-            let mut ring = Uring::over(build_with(&setup, grant).unwrap(), &setup, vec![file]).unwrap();
+            let mut ring = Uring::with_ring(build_with(&setup, mode).unwrap(), &setup, vec![file]).unwrap();
             check(&mut ring, &TestedTarget { lateness: Nanos::from_millis(900), ..TestedTarget::default() });
         }
     }
@@ -515,9 +518,9 @@ mod tests {
     #[test]
     fn user_data_holds_the_tag_and_the_length_of_a_trim() {
         let op = Op { tag: Tag(u32::MAX), kind: OpKind::Trim, file: 0, offset: 0, length: 1 << 20, skip: 0 };
-        let trim = Label::of(&op);
+        let trim = UserData::of(&op);
         assert_eq!((trim.tag(), trim.result(0), trim.result(-95)), (op.tag, 1 << 20, -95));
-        let read = Label::of(&Op { kind: OpKind::Read, ..op });
+        let read = UserData::of(&Op { kind: OpKind::Read, ..op });
         assert_eq!((read.tag(), read.result(0), read.result(512), read.result(-5)), (op.tag, 0, 512, -5));
     }
 

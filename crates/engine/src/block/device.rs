@@ -38,11 +38,11 @@ pub struct DeviceDraft {
 #[derive(Debug)]
 pub struct Device {
     path: PathBuf,
-    hold: Hold,
+    backing: Backing,
 }
 
 #[derive(Debug)]
-enum Hold {
+enum Backing {
     Mount(Lease),
     Kernel { device: Arc<KernelNbd>, client: JoinHandle<Result<(), Error>> },
 }
@@ -50,7 +50,7 @@ enum Hold {
 /// Logical block size in bytes, as cloud disks have it.
 const BLOCK_BYTES: u32 = 512;
 /// Maximum time until the kernel uses the device.
-const MOST_WAIT: Duration = Duration::from_secs(5);
+const READY_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl DeviceDraft {
     /// Prepares a device, with its files in `directory`. Returns the `/dev/fuse` descriptor of a mount, which the
@@ -85,8 +85,8 @@ impl DeviceDraft {
     /// Fails if the kernel refuses; nothing is left behind then.
     pub fn attach(self) -> Result<Device, Error> {
         match self.lease {
-            Some(lease) => over_mount(lease, self.setup.read_only),
-            None => through_kernel(&self.setup),
+            Some(lease) => attach_over_mount(lease, self.setup.read_only),
+            None => attach_kernel_nbd(&self.setup),
         }
     }
 
@@ -99,13 +99,13 @@ impl DeviceDraft {
     }
 }
 
-fn over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
+fn attach_over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
     let at = lease.mount_point();
     // Until the kernel knows the file size, it treats every write as one beyond the end and does one at a time.
-    let seen = std::fs::metadata(&at).map_err(|error| Error::file("look at", &at, &error));
+    let metadata = std::fs::metadata(&at).map_err(|error| Error::file("look at", &at, &error));
     let setup = LoopSetup { block_bytes: BLOCK_BYTES, size: 0, read_only, direct: true };
-    match seen.and_then(|_| attach_loop(&at, &setup)) {
-        Ok(path) => Ok(Device { path, hold: Hold::Mount(lease) }),
+    match metadata.and_then(|_| attach_loop(&at, &setup)) {
+        Ok(path) => Ok(Device { path, backing: Backing::Mount(lease) }),
         Err(error) => {
             let _ = lease.tear_down();
             Err(error)
@@ -113,13 +113,13 @@ fn over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
     }
 }
 
-fn through_kernel(setup: &DeviceSetup) -> Result<Device, Error> {
+fn attach_kernel_nbd(setup: &DeviceSetup) -> Result<Device, Error> {
     let device = Arc::new(KernelNbd::open()?);
     let (socket, served) = exports::connect(&setup.uri)?;
-    let told = NbdSetup { size: served.size, block_bytes: BLOCK_BYTES, flags: served.flags.bits() };
+    let nbd_setup = NbdSetup { size: served.size, block_bytes: BLOCK_BYTES, flags: served.flags.bits() };
     let serving = Arc::clone(&device);
-    let client = std::thread::spawn(move || serving.serve(socket.as_fd(), &told));
-    let until = Instant::now() + MOST_WAIT;
+    let client = std::thread::spawn(move || serving.serve(socket.as_fd(), &nbd_setup));
+    let until = Instant::now() + READY_TIMEOUT;
     while !device.is_ready() {
         if client.is_finished() {
             return Err(client.join().ok().and_then(Result::err).unwrap_or_else(|| unready(device.path())));
@@ -130,7 +130,7 @@ fn through_kernel(setup: &DeviceSetup) -> Result<Device, Error> {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    Ok(Device { path: device.path().to_owned(), hold: Hold::Kernel { device, client } })
+    Ok(Device { path: device.path().to_owned(), backing: Backing::Kernel { device, client } })
 }
 
 fn unready(path: &Path) -> Error {
@@ -150,9 +150,9 @@ impl Device {
     /// # Errors
     /// Returns one error, with a remedy, for each part that could not be removed because it is still in use.
     pub fn tear_down(self) -> Result<(), Vec<Error>> {
-        match self.hold {
-            Hold::Mount(lease) => lease.tear_down(),
-            Hold::Kernel { device, client } => {
+        match self.backing {
+            Backing::Mount(lease) => lease.tear_down(),
+            Backing::Kernel { device, client } => {
                 let disconnected = device.disconnect();
                 let served = client.join().unwrap_or(Ok(()));
                 disconnected.and(served).map_err(|error| vec![error])

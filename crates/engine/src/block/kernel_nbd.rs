@@ -27,7 +27,7 @@ pub struct NbdSetup {
     pub flags: u16,
 }
 
-/// A network block device of the kernel that was free when it was opened.
+/// A network block device of the kernel that was first_free when it was opened.
 #[derive(Debug)]
 pub struct KernelNbd {
     device: File,
@@ -35,12 +35,12 @@ pub struct KernelNbd {
 }
 
 impl KernelNbd {
-    /// Opens the first free `/dev/nbdN`.
+    /// Opens the first first_free `/dev/nbdN`.
     ///
     /// # Errors
     /// Fails if the driver is not loaded, all devices are in use, or this user has no permission.
     pub fn open() -> Result<Self, Error> {
-        let path = Path::new("/dev").join(free(Path::new("/"))?);
+        let path = Path::new("/dev").join(first_free(Path::new("/"))?);
         match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(device) => Ok(Self { device, path }),
             Err(error) => Err(Error::file("open", &path, &error)),
@@ -54,12 +54,12 @@ impl KernelNbd {
     }
 
     /// Serves the device from the server at the other end of `socket`, after the handshake, until another thread calls
-    /// [`KernelNbd::disconnect`] or the server ends. The device is free again afterwards.
+    /// [`KernelNbd::disconnect`] or the server ends. The device is first_free again afterwards.
     ///
     /// # Errors
     /// Fails if the kernel rejects a setting, or the server ended without a disconnect.
     pub fn serve(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
-        let served = self.begin(socket, setup).and_then(|()| self.call(NBD_DO_IT, 0, "serve"));
+        let served = self.configure(socket, setup).and_then(|()| self.call(NBD_DO_IT, 0, "serve"));
         let cleared = self.call(NBD_CLEAR_SOCK, 0, "clear");
         served.and(cleared)
     }
@@ -79,7 +79,7 @@ impl KernelNbd {
         in_use(Path::new("/"), &name)
     }
 
-    fn begin(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
+    fn configure(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
         let blocks = setup.size / u64::from(setup.block_bytes.max(1));
         self.call(NBD_SET_SOCK, socket.as_raw_fd() as libc::c_ulong, "give a socket to")?;
         self.call(NBD_SET_BLKSIZE, libc::c_ulong::from(setup.block_bytes), "set the block size of")?;
@@ -96,8 +96,8 @@ impl KernelNbd {
     }
 }
 
-/// Returns the name of the first free device.
-fn free(root: &Path) -> Result<String, Error> {
+/// Returns the name of the first first_free device.
+fn first_free(root: &Path) -> Result<String, Error> {
     let mut numbers: Vec<u32> = reading::names(root, "sys/block")
         .unwrap_or_default()
         .iter()
@@ -133,13 +133,13 @@ mod tests {
         let root = std::env::temp_dir().join(format!("fathom-nbd-{}", std::process::id()));
         let make = |path: &str| std::fs::create_dir_all(root.join("sys/block").join(path)).unwrap();
         make("loop0");
-        assert!(free(&root).unwrap_err().to_string().contains("modprobe nbd"));
+        assert!(first_free(&root).unwrap_err().to_string().contains("modprobe nbd"));
         make("nbd0/pid");
         make("nbd1/pid");
-        assert!(free(&root).unwrap_err().to_string().contains("all 2 are in use"));
+        assert!(first_free(&root).unwrap_err().to_string().contains("all 2 are in use"));
         make("nbd10");
         make("nbd2");
-        assert_eq!(free(&root).unwrap(), "nbd2");
+        assert_eq!(first_free(&root).unwrap(), "nbd2");
         std::fs::remove_dir_all(root).unwrap();
     }
 }

@@ -19,9 +19,9 @@ use probe::mounts;
 
 const RECORD: &str = "device";
 const DISK: &str = "disk";
-const HEAD: &str = "fathom device 1\npid ";
-const MOST_BYTES: u64 = 4096;
-const MOST_DEVICES: u32 = 1024;
+const RECORD_HEADER: &str = "fathom device 1\npid ";
+const MAX_RECORD_BYTES: u64 = 4096;
+const MAX_DEVICES: u32 = 1024;
 
 /// The files of a device, and the duty to remove them.
 #[derive(Debug)]
@@ -40,23 +40,23 @@ impl Lease {
     /// Fails if files cannot be created or locked there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
-        made.map_err(|error| Error::file("make", directory, &error))?;
+        made.map_err(|error| Error::file("create_files", directory, &error))?;
         // The kernel reports backing files by their full paths.
         let directory = directory.canonicalize().map_err(|error| Error::file("look at", directory, &error))?;
-        plain(&directory)?;
+        check_path(&directory)?;
         let pid = std::process::id();
-        for number in 0..MOST_DEVICES {
+        for number in 0..MAX_DEVICES {
             let record = directory.join(format!("fathom-{pid}-{number}.{RECORD}"));
-            match make(&record, pid) {
+            match create_files(&record, pid) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 result => {
-                    let file = result.map_err(|error| Error::file("make", &record, &error))?;
+                    let file = result.map_err(|error| Error::file("create_files", &record, &error))?;
                     return Ok(Self { record, pid, _file: file });
                 }
             }
         }
-        let reason = format!("it holds {MOST_DEVICES} devices of process {pid}");
-        Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
+        let reason = format!("it holds {MAX_DEVICES} devices of process {pid}");
+        Err(Error::found(ErrorKind::File, "create_files a device in", directory.display().to_string(), reason)
             .with_remedy("clear away those whose processes have ended"))
     }
 
@@ -131,7 +131,7 @@ pub fn abandoned(directory: &Path) -> (Vec<Lease>, Vec<Error>) {
     records.sort();
     let (mut leases, mut errors) = (Vec::new(), Vec::new());
     for record in records {
-        match take(&record) {
+        match take_over(&record) {
             Ok(lease) => leases.extend(lease),
             Err(error) => errors.push(error),
         }
@@ -145,13 +145,13 @@ fn is_record(path: &Path) -> bool {
 }
 
 /// Creates a locked record with a mount point beside it, neither of which may exist.
-fn make(record: &Path, pid: u32) -> io::Result<File> {
+fn create_files(record: &Path, pid: u32) -> io::Result<File> {
     let new = |path: &Path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = new(record)?;
     let filled = file
         .try_lock()
         .map_err(io::Error::from)
-        .and_then(|()| file.write_all(format!("{HEAD}{pid}\n").as_bytes()))
+        .and_then(|()| file.write_all(format!("{RECORD_HEADER}{pid}\n").as_bytes()))
         .and_then(|()| new(&record.with_extension(DISK)));
     match filled {
         Ok(_) => Ok(file),
@@ -163,7 +163,7 @@ fn make(record: &Path, pid: u32) -> io::Result<File> {
 }
 
 /// Takes over a record, or returns `None` if its process is alive or another process is cleaning up.
-fn take(record: &Path) -> Result<Option<Lease>, Error> {
+fn take_over(record: &Path) -> Result<Option<Lease>, Error> {
     let unreadable = |error: io::Error| Error::file("read", record, &error);
     // Fathom's records are never links or pipes.
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(record);
@@ -177,8 +177,8 @@ fn take(record: &Path) -> Result<Option<Lease>, Error> {
         Err(TryLockError::Error(error)) => return Err(Error::file("lock", record, &error)),
     }
     let mut bytes = Vec::new();
-    (&mut file).take(MOST_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
-    let pid = String::from_utf8_lossy(&bytes).strip_prefix(HEAD).and_then(|pid| pid.trim_end().parse().ok());
+    (&mut file).take(MAX_RECORD_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+    let pid = String::from_utf8_lossy(&bytes).strip_prefix(RECORD_HEADER).and_then(|pid| pid.trim_end().parse().ok());
     match pid {
         // Another process removed the record between opening and locking, and a new one may have its name.
         _ if !is_at(&file, record) => Ok(None),
@@ -195,11 +195,11 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Checks that the kernel reports the path unchanged, which it does only for printable names.
-fn plain(directory: &Path) -> Result<(), Error> {
+fn check_path(directory: &Path) -> Result<(), Error> {
     if directory.to_str().is_some_and(|text| !text.contains(char::is_control)) {
         return Ok(());
     }
     let reason = "its path is not text, or has control characters";
-    Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
+    Err(Error::found(ErrorKind::File, "create_files a device in", directory.display().to_string(), reason)
         .with_remedy("name another directory"))
 }

@@ -60,14 +60,14 @@ pub fn attach_loop(backing: &Path, setup: &LoopSetup) -> Result<PathBuf, Error> 
     let file = OpenOptions::new().read(true).write(!setup.read_only).open(backing);
     let file = file.map_err(|error| Error::file("open", backing, &error))?;
     let control = OpenOptions::new().read(true).write(true).open(CONTROL);
-    let control = control.map_err(|error| no_loops("open", Path::new(CONTROL), &error))?;
+    let control = control.map_err(|error| loop_error("open", Path::new(CONTROL), &error))?;
     let config = config(&file, backing, setup);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let path = free(&control)?;
         match configure(&path, &config) {
             // Another program took the device first.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
-            result => return result.map(|()| path.clone()).map_err(|error| no_loops("set up", &path, &error)),
+            result => return result.map(|()| path.clone()).map_err(|error| loop_error("set up", &path, &error)),
         }
     }
     Err(Error::found(ErrorKind::Host, "set up", "a loop device", "others took every free one")
@@ -80,12 +80,16 @@ pub fn attach_loop(backing: &Path, setup: &LoopSetup) -> Result<PathBuf, Error> 
 /// Fails if this user has no permission, or the device is in use: the kernel then detaches it after its last user.
 pub fn detach_loop(path: &Path) -> Result<(), Error> {
     let device = OpenOptions::new().read(true).open(path);
-    let device = device.map_err(|error| no_loops("open", path, &error))?;
+    let device = device.map_err(|error| loop_error("open", path, &error))?;
     // SAFETY: the call takes no argument.
     if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD, 0) } < 0 {
         let error = io::Error::last_os_error();
         // It is detached already.
-        return if error.raw_os_error() == Some(libc::ENXIO) { Ok(()) } else { Err(no_loops("detach", path, &error)) };
+        return if error.raw_os_error() == Some(libc::ENXIO) {
+            Ok(())
+        } else {
+            Err(loop_error("detach", path, &error))
+        };
     }
     drop(device);
     wait_until_free(path)
@@ -101,13 +105,13 @@ pub fn loop_devices(root: &Path) -> Vec<LoopDevice> {
 /// Returns a loop device, or `None` if it has no backing file.
 fn status(root: &Path, name: &str) -> Option<LoopDevice> {
     let backing = reading::line(root, &format!("sys/block/{name}/loop/backing_file")).ok()?;
-    let direct = reading::line(root, &format!("sys/block/{name}/loop/dio")).is_ok_and(|told| told == "1");
+    let direct = reading::line(root, &format!("sys/block/{name}/loop/dio")).is_ok_and(|direct| direct == "1");
     Some(LoopDevice { path: Path::new("/dev").join(name), backing: backing.into(), direct })
 }
 
 /// Waits until the device is free: programs that probe every new device hold it open for a moment.
 fn wait_until_free(path: &Path) -> Result<(), Error> {
-    let until = Instant::now() + MOST_WAIT;
+    let until = Instant::now() + DETACH_TIMEOUT;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     while status(Path::new("/"), &name).is_some() {
         if Instant::now() > until {
@@ -119,14 +123,14 @@ fn wait_until_free(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-const MOST_TRIES: u32 = 32;
-const MOST_WAIT: Duration = Duration::from_secs(1);
+const MAX_TRIES: u32 = 32;
+const DETACH_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn free(control: &File) -> Result<PathBuf, Error> {
     // SAFETY: the call takes no argument.
     let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE, 0) };
     if number < 0 {
-        return Err(no_loops("get a free loop device from", Path::new(CONTROL), &io::Error::last_os_error()));
+        return Err(loop_error("get a free loop device from", Path::new(CONTROL), &io::Error::last_os_error()));
     }
     Ok(format!("/dev/loop{number}").into())
 }
@@ -154,15 +158,15 @@ fn config(file: &File, backing: &Path, setup: &LoopSetup) -> LoopConfig {
     config
 }
 
-fn no_loops(operation: &'static str, path: &Path, error: &io::Error) -> Error {
-    let told = Error::system(ErrorKind::Host, operation, path.display().to_string(), error);
+fn loop_error(operation: &'static str, path: &Path, error: &io::Error) -> Error {
+    let failed = Error::system(ErrorKind::Host, operation, path.display().to_string(), error);
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => {
-            told.with_remedy("load the driver of loop devices (modprobe loop), or give the container --privileged")
+            failed.with_remedy("load the driver of loop devices (modprobe loop), or give the container --privileged")
         }
-        Some(libc::EACCES | libc::EPERM) => told.with_remedy("run as root"),
-        Some(libc::EINVAL) => told.with_remedy("use blocks of 512 to 4096 bytes, a power of two; needs Linux 5.8"),
-        _ => told,
+        Some(libc::EACCES | libc::EPERM) => failed.with_remedy("run as root"),
+        Some(libc::EINVAL) => failed.with_remedy("use blocks of 512 to 4096 bytes, a power of two; needs Linux 5.8"),
+        _ => failed,
     }
 }
 

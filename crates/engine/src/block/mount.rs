@@ -39,8 +39,8 @@ pub struct MountSetup {
 /// # Errors
 /// Fails if the host has no FUSE, or neither this user nor `fusermount3` may mount.
 pub fn mount_file(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
-    match ourselves(at, setup) {
-        Err(Errno::PERM | Errno::ACCESS) => through_helper(at, setup),
+    match mount_directly(at, setup) {
+        Err(Errno::PERM | Errno::ACCESS) => mount_by_helper(at, setup),
         result => result.map_err(|errno| refused("mount a file over", at, &errno.into())),
     }
 }
@@ -56,13 +56,13 @@ pub fn unmount(at: &Path, lazily: bool) -> Result<(), Error> {
         Err(Errno::PERM) => {
             let mut helper = Command::new(HELPER);
             helper.arg(if lazily { "-uz" } else { "-u" }).arg("--").arg(at);
-            said("unmount", at, helper.stdin(Stdio::null()).output()).map(drop)
+            check_helper("unmount", at, helper.stdin(Stdio::null()).output()).map(drop)
         }
         result => result.map_err(|errno| refused("unmount", at, &errno.into())),
     }
 }
 
-fn ourselves(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
+fn mount_directly(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
     let fuse = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let mut data = format!("fd={},rootmode=100000,user_id={user},group_id={group}", fuse.as_raw_fd());
@@ -76,7 +76,7 @@ fn ourselves(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
 
 /// Mounts by `fusermount3`, which has the privilege and passes the `/dev/fuse` descriptor back over its standard input,
 /// a socket.
-fn through_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
+fn mount_by_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     let refused = |errno: Errno| refused("mount a file over", at, &errno.into());
     let flags = net::SocketFlags::CLOEXEC;
     let (ours, theirs) =
@@ -86,9 +86,9 @@ fn through_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     let options = format!("{mode},nosuid,nodev,fsname={source},subtype=fathom{}", shared_options(setup));
     let mut helper = Command::new(HELPER);
     helper.args(["-o", &options, "--"]).arg(at).env("_FUSE_COMMFD", "0").stdin(theirs);
-    said("mount a file over", at, helper.output())?;
+    check_helper("mount a file over", at, helper.output())?;
     drop(helper);
-    received(&ours).map_err(refused)
+    receive_descriptor(&ours).map_err(refused)
 }
 
 fn source(setup: &MountSetup) -> String {
@@ -101,14 +101,14 @@ fn shared_options(setup: &MountSetup) -> String {
 }
 
 /// Receives the descriptor that comes with the next message.
-fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
+fn receive_descriptor(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = net::RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     let mut bytes = [io::IoSliceMut::new(&mut byte)];
     net::recvmsg(socket, &mut bytes, &mut control, net::RecvFlags::CMSG_CLOEXEC)?;
-    for message in control.drain() {
-        if let net::RecvAncillaryMessage::ScmRights(files) = message {
+    for part in control.drain() {
+        if let net::RecvAncillaryMessage::ScmRights(files) = part {
             return files.into_iter().next().ok_or(Errno::BADMSG);
         }
     }
@@ -116,7 +116,7 @@ fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
 }
 
 /// Turns the result of `fusermount3` into an error with its message.
-fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
+fn check_helper(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
     let place = at.display().to_string();
     let output = output.map_err(|error| {
         let reason = format!("this user may not, and {HELPER} cannot be run: {error}");
@@ -126,21 +126,23 @@ fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Resul
     if output.status.success() {
         return Ok(());
     }
-    let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    let reason = if words.is_empty() { format!("{HELPER} ended with {}", output.status) } else { words };
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let reason = if message.is_empty() { format!("{HELPER} ended with {}", output.status) } else { message };
     Err(Error::found(ErrorKind::Host, operation, place, reason)
         .with_remedy("run as root, or let users mount (see ls -l /dev/fuse, man fusermount3, /etc/fuse.conf)"))
 }
 
 fn refused(operation: &'static str, at: &Path, error: &io::Error) -> Error {
-    let told = Error::system(ErrorKind::Host, operation, at.display().to_string(), error);
+    let failed = Error::system(ErrorKind::Host, operation, at.display().to_string(), error);
     match error.raw_os_error() {
-        _ if !Path::new("/dev/fuse").exists() => told.with_remedy(
+        _ if !Path::new("/dev/fuse").exists() => failed.with_remedy(
             "the host has no /dev/fuse: load its driver (modprobe fuse), or give it to the container \
              (--device /dev/fuse --cap-add SYS_ADMIN)",
         ),
-        Some(libc::EINVAL) if operation == "unmount" => told.with_remedy("nothing is mounted there (see findmnt)"),
-        Some(libc::EPERM | libc::EACCES) => told.with_remedy("run as root, or give the container --cap-add SYS_ADMIN"),
-        _ => Error { remedy: remedy(error).map(str::to_owned), ..told },
+        Some(libc::EINVAL) if operation == "unmount" => failed.with_remedy("nothing is mounted there (see findmnt)"),
+        Some(libc::EPERM | libc::EACCES) => {
+            failed.with_remedy("run as root, or give the container --cap-add SYS_ADMIN")
+        }
+        _ => Error { remedy: remedy(error).map(str::to_owned), ..failed },
     }
 }

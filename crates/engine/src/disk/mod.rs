@@ -1,18 +1,18 @@
 //! A file or device as the store of an export.
 //!
 //! Each slot has a `DiskSlot`, a state machine that returns the next system call and takes its result. Calls go through
-//! `io_uring`, or are made directly where it is unavailable. `Turns` serializes overlapping changes if one of them has
+//! `io_uring`, or are made directly where it is unavailable. `RangeLocks` serializes overlapping changes if one of them has
 //! to read a sector before it writes it.
 //!
-//! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been told to make the
+//! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been results to make the
 //! bytes durable.
 
 mod call;
 mod extents;
 mod open;
+mod range_locks;
 mod ring;
 mod slot;
-mod turns;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -22,24 +22,24 @@ use nbd::wire::{Errno, Extent};
 use crate::files::File;
 use call::DiskCall;
 pub use open::DiskOptions;
+use range_locks::RangeLocks;
 use ring::Ring;
 use slot::{DiskSlot, SlotAction, StoreGeometry};
-use turns::Turns;
 
 /// The store of one file or device.
 ///
 /// Only the thread that opened it may use it.
 pub struct Disk {
     file: File,
-    shape: StoreGeometry,
+    geometry: StoreGeometry,
     /// `None` if calls are made directly.
     ring: Option<Ring>,
     slots: Vec<DiskSlot>,
-    turns: Turns,
+    range_locks: RangeLocks,
     /// Slots and results that the kernel has reported and that are not processed yet.
-    told: Vec<(u32, i32)>,
+    results: Vec<(u32, i32)>,
     /// Operations that ended while another one was being processed.
-    late: Vec<StoreEnd>,
+    ended: Vec<StoreEnd>,
     /// Counts the unused bytes of the slots' buffers.
     pool: Pool,
 }
@@ -68,33 +68,33 @@ impl Disk {
     }
 
     /// Advances an operation until it waits for the kernel or ends.
-    fn go_on(&mut self, slot: u32, mut next: SlotAction) -> StoreProgress {
-        let job = &mut self.slots[slot as usize];
+    fn advance(&mut self, slot: u32, mut next: SlotAction) -> StoreProgress {
+        let state = &mut self.slots[slot as usize];
         loop {
             match next {
                 SlotAction::Ended(result) => {
-                    job.end(result, &self.pool);
-                    self.turns.leave(slot);
+                    state.end(result, &self.pool);
+                    self.range_locks.unlock(slot);
                     return StoreProgress::Ended(result);
                 }
                 SlotAction::Call(call) => {
                     let fd = descriptor(&self.file, call);
-                    let Some(result) = call::issue(self.ring.as_mut(), slot, call, fd, job) else {
-                        job.count(&self.pool);
+                    let Some(result) = call::issue(self.ring.as_mut(), slot, call, fd, state) else {
+                        state.report_unused(&self.pool);
                         return StoreProgress::Pending;
                     };
-                    next = job.after(result, &self.shape);
+                    next = state.on_result(result, &self.geometry);
                 }
             }
         }
     }
 
     /// Starts the waiting changes that no longer conflict.
-    fn begin_waiting(&mut self) {
-        while let Some(slot) = self.turns.next() {
-            let next = self.slots[slot as usize].first(&self.shape);
-            if let StoreProgress::Ended(result) = self.go_on(slot, next) {
-                self.late.push(StoreEnd { slot, result });
+    fn start_waiting(&mut self) {
+        while let Some(slot) = self.range_locks.next_granted() {
+            let next = self.slots[slot as usize].first_action(&self.geometry);
+            if let StoreProgress::Ended(result) = self.advance(slot, next) {
+                self.ended.push(StoreEnd { slot, result });
             }
         }
     }
@@ -102,7 +102,7 @@ impl Disk {
 
 impl Store for Disk {
     fn size(&self) -> u64 {
-        self.shape.size
+        self.geometry.size
     }
 
     fn abilities(&self) -> Abilities {
@@ -112,32 +112,32 @@ impl Store for Disk {
 
     /// Changes may read the sectors at their ends into the same buffer, and zeroes may have to be written.
     fn footprint(&self) -> Footprint {
-        let sectors = 2 * u64::from(self.shape.unit);
+        let sectors = 2 * u64::from(self.geometry.unit);
         Footprint { copies: true, write_bytes: sectors, zero_bytes: slot::ZERO_STEP_BYTES + sectors }
     }
 
     fn keep_within(&mut self, pool: &Pool) {
         for slot in &mut self.slots {
-            slot.count_in(&self.pool, pool);
+            slot.move_report(&self.pool, pool);
         }
         self.pool = pool.clone();
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
-        let shape = self.shape;
-        if let Err(errno) = self.slot(slot).take(operation, &shape) {
+        let geometry = self.geometry;
+        if let Err(errno) = self.slot(slot).take(operation, &geometry) {
             return StoreProgress::Ended(Err(errno));
         }
-        let job = &mut self.slots[slot as usize];
-        job.count(&self.pool);
-        if let Some(span) = job.span(&shape)
-            && !self.turns.ask(slot, span)
+        let state = &mut self.slots[slot as usize];
+        state.report_unused(&self.pool);
+        if let Some(span) = state.span(&geometry)
+            && !self.range_locks.try_lock(slot, span)
         {
             return StoreProgress::Pending;
         }
-        let next = job.first(&shape);
-        let progress = self.go_on(slot, next);
-        self.begin_waiting();
+        let next = state.first_action(&geometry);
+        let progress = self.advance(slot, next);
+        self.start_waiting();
         progress
     }
 
@@ -148,19 +148,19 @@ impl Store for Disk {
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
-        let mut told = std::mem::take(&mut self.told);
+        let mut results = std::mem::take(&mut self.results);
         if let Some(ring) = &mut self.ring {
-            ring.collect(&mut told);
+            ring.collect(&mut results);
         }
-        for (slot, result) in told.drain(..) {
-            let next = self.slots[slot as usize].after(result, &self.shape);
-            if let StoreProgress::Ended(result) = self.go_on(slot, next) {
+        for (slot, result) in results.drain(..) {
+            let next = self.slots[slot as usize].on_result(result, &self.geometry);
+            if let StoreProgress::Ended(result) = self.advance(slot, next) {
                 ended.push(StoreEnd { slot, result });
             }
         }
-        self.told = told;
-        self.begin_waiting();
-        ended.append(&mut self.late);
+        self.results = results;
+        self.start_waiting();
+        ended.append(&mut self.ended);
         self.submit();
     }
 
@@ -175,8 +175,8 @@ impl Store for Disk {
     }
 
     fn release(&mut self, slot: u32) {
-        if let Some(job) = self.slots.get_mut(slot as usize) {
-            job.release(&self.pool);
+        if let Some(state) = self.slots.get_mut(slot as usize) {
+            state.release(&self.pool);
         }
     }
 

@@ -7,9 +7,9 @@ use nbd::store::Pool;
 use units::Bytes;
 
 use super::Disk;
+use super::range_locks::RangeLocks;
 use super::ring::Ring;
 use super::slot::StoreGeometry;
-use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
 use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate, remove_same};
@@ -62,7 +62,7 @@ impl Disk {
             file
         };
         check_size(&file, options)?;
-        let shape = StoreGeometry {
+        let geometry = StoreGeometry {
             size: file.bytes(),
             unit: file.unit_bytes(),
             grain: file.grain_bytes(),
@@ -72,12 +72,12 @@ impl Disk {
         let ring = options.ring.then(|| Ring::new(file.fd()).ok()).flatten();
         Ok(Self {
             file,
-            shape,
+            geometry,
             ring,
             slots: Vec::new(),
-            turns: Turns::default(),
-            told: Vec::new(),
-            late: Vec::new(),
+            range_locks: RangeLocks::default(),
+            results: Vec::new(),
+            ended: Vec::new(),
             pool: Pool::default(),
         })
     }

@@ -69,7 +69,7 @@ impl Ring {
     }
 
     /// Appends the results that the kernel has reported, with their slots.
-    pub(super) fn collect(&mut self, told: &mut Vec<(u32, i32)>) {
+    pub(super) fn collect(&mut self, results: &mut Vec<(u32, i32)>) {
         self.clear_signal();
         for _ in 0..TRIES_MAX {
             let queue = self.ring.submission();
@@ -81,15 +81,15 @@ impl Ring {
         }
         for entry in self.ring.completion() {
             self.in_flight -= 1;
-            told.push((entry.user_data() as u32, entry.result()));
+            results.push((entry.user_data() as u32, entry.result()));
         }
     }
 
     pub(super) fn settle(&mut self) {
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         while self.in_flight > 0 {
             self.enter(1);
-            self.collect(&mut told);
+            self.collect(&mut results);
         }
     }
 

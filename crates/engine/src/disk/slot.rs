@@ -11,7 +11,7 @@ use nbd::wire::Errno;
 use target::Tag;
 
 use super::call::DiskCall;
-use super::turns::TurnSpan;
+use super::range_locks::LockRange;
 use crate::buffers::Buffers;
 use crate::inline::PUNCH;
 
@@ -106,7 +106,7 @@ pub(super) struct DiskSlot {
     touched: u64,
     used: u64,
     /// Unused bytes that were reported to a pool: `touched - used` at that time.
-    counted: u64,
+    reported: u64,
 }
 
 impl DiskSlot {
@@ -114,18 +114,18 @@ impl DiskSlot {
     ///
     /// # Errors
     /// Returns the error of an operation that cannot be started.
-    pub(super) fn take(&mut self, operation: Operation<'_>, shape: &StoreGeometry) -> Result<(), Errno> {
+    pub(super) fn take(&mut self, operation: Operation<'_>, geometry: &StoreGeometry) -> Result<(), Errno> {
         if !matches!(self.stage, SlotStage::Idle | SlotStage::Read) {
             return Err(Errno::Invalid);
         }
         self.stage = SlotStage::Idle;
-        let (goal, offset, length, durable) = goal(operation, shape)?;
+        let (goal, offset, length, durable) = goal(operation, geometry)?;
         (self.goal, self.durable) = (goal, durable);
         self.range = offset..offset + length;
         self.done_to = offset;
         match operation {
-            Operation::Read { .. } => drop(self.cover(self.range.clone(), shape)?),
-            Operation::Write { data, .. } => self.cover(self.range.clone(), shape)?.copy_from_slice(data),
+            Operation::Read { .. } => drop(self.set_transfer(self.range.clone(), geometry)?),
+            Operation::Write { data, .. } => self.set_transfer(self.range.clone(), geometry)?.copy_from_slice(data),
             _ => {}
         }
         self.stage = SlotStage::Begun;
@@ -133,16 +133,20 @@ impl DiskSlot {
     }
 
     /// Returns the sectors that an operation changes.
-    pub(super) fn span(&self, shape: &StoreGeometry) -> Option<TurnSpan> {
+    pub(super) fn span(&self, geometry: &StoreGeometry) -> Option<LockRange> {
         let sector = match self.goal {
-            Goal::Write => u64::from(shape.unit),
-            Goal::Zero { .. } | Goal::Trim => u64::from(shape.unit.max(shape.grain)),
+            Goal::Write => u64::from(geometry.unit),
+            Goal::Zero { .. } | Goal::Trim => u64::from(geometry.unit.max(geometry.grain)),
             _ => return None,
         };
         let Range { start, end } = self.range;
         let partial = !start.is_multiple_of(sector) || !end.is_multiple_of(sector);
-        let reads = shape.unit > 1 && self.goal != Goal::Trim;
-        Some(TurnSpan { start: start / sector * sector, end: end.next_multiple_of(sector), alone: partial && reads })
+        let reads = geometry.unit > 1 && self.goal != Goal::Trim;
+        Some(LockRange {
+            start: start / sector * sector,
+            end: end.next_multiple_of(sector),
+            exclusive: partial && reads,
+        })
     }
 
     pub(super) fn buffer(&self) -> Option<&Buffers> {
@@ -160,50 +164,50 @@ impl DiskSlot {
     pub(super) fn release(&mut self, pool: &Pool) {
         if self.stage == SlotStage::Read {
             self.stage = SlotStage::Idle;
-            self.give_back(pool);
+            self.release_buffer(pool);
         }
     }
 
     /// Reports to a pool how much of the buffer is unused.
     #[inline]
-    pub(super) fn count(&mut self, pool: &Pool) {
+    pub(super) fn report_unused(&mut self, pool: &Pool) {
         let unused = self.touched - self.used;
-        pool.change(self.counted, unused);
-        self.counted = unused;
+        pool.change(self.reported, unused);
+        self.reported = unused;
     }
 
     /// Moves the reported bytes from one pool to another.
-    pub(super) fn count_in(&mut self, before: &Pool, after: &Pool) {
-        before.change(self.counted, 0);
-        after.change(0, self.counted);
+    pub(super) fn move_report(&mut self, before: &Pool, after: &Pool) {
+        before.change(self.reported, 0);
+        after.change(0, self.reported);
     }
 
     /// Ends the operation with its result.
     pub(super) fn end(&mut self, result: Result<(), Errno>, pool: &Pool) {
         self.stage = if self.goal == Goal::Read && result.is_ok() { SlotStage::Read } else { SlotStage::Idle };
         if self.stage == SlotStage::Idle {
-            self.give_back(pool);
+            self.release_buffer(pool);
         }
     }
 
     /// Keeps the buffer for the next operation only if the pool has room for it.
-    fn give_back(&mut self, pool: &Pool) {
+    fn release_buffer(&mut self, pool: &Pool) {
         self.used = 0;
-        let keep = pool.has_room(self.touched - self.counted);
+        let keep = pool.has_room(self.touched - self.reported);
         if self.buffer.take_if(|buffer| !keep || buffer.bytes() > KEPT_BYTES).is_some() {
             self.touched = 0;
         }
-        self.count(pool);
+        self.report_unused(pool);
     }
 
     /// Returns the first call of an operation that may start.
-    pub(super) fn first(&mut self, shape: &StoreGeometry) -> SlotAction {
+    pub(super) fn first_action(&mut self, geometry: &StoreGeometry) -> SlotAction {
         match self.goal {
             Goal::Nothing => SlotAction::Ended(Ok(())),
             Goal::Read => self.body(),
-            Goal::Write => self.head(shape),
-            Goal::Zero { .. } => self.zero_on(shape),
-            Goal::Trim => self.trim(shape),
+            Goal::Write => self.head(geometry),
+            Goal::Zero { .. } => self.zero_next(geometry),
+            Goal::Trim => self.trim(geometry),
             Goal::Flush => self.call(SlotStage::Sync, DiskCall::DataSync),
             Goal::Cache => {
                 let length = self.range.end - self.range.start;
@@ -214,16 +218,16 @@ impl DiskSlot {
     }
 
     /// Returns the action after a call with this result: bytes, or a negated error number.
-    pub(super) fn after(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    pub(super) fn on_result(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         if let Some(call) = self.call.filter(|_| matches!(-result, libc::EINTR | libc::EAGAIN)) {
             return SlotAction::Call(call);
         }
         match self.stage {
-            SlotStage::Head => self.after_head(result, shape),
-            SlotStage::Tail => self.after_tail(result, shape),
-            SlotStage::Body => self.after_body(result, shape),
-            SlotStage::Allocate if unsupported(result) => self.without_allocate(shape),
-            SlotStage::Allocate => self.after_allocate(result, shape),
+            SlotStage::Head => self.after_head(result, geometry),
+            SlotStage::Tail => self.after_tail(result, geometry),
+            SlotStage::Body => self.after_body(result, geometry),
+            SlotStage::Allocate if unsupported(result) => self.without_allocate(geometry),
+            SlotStage::Allocate => self.after_allocate(result, geometry),
             // A device that cannot discard keeps its data, which is permitted.
             SlotStage::Discard if unsupported(result) => self.finish(),
             SlotStage::Discard if result >= 0 => self.finish(),
@@ -240,8 +244,8 @@ impl DiskSlot {
     }
 
     /// Sets up a transfer of `range` in whole sectors. Returns the requested part of the buffer.
-    fn cover(&mut self, range: Range<u64>, shape: &StoreGeometry) -> Result<&mut [u8], Errno> {
-        let unit = u64::from(shape.unit);
+    fn set_transfer(&mut self, range: Range<u64>, geometry: &StoreGeometry) -> Result<&mut [u8], Errno> {
+        let unit = u64::from(geometry.unit);
         let at = range.start / unit * unit;
         let cover = range.end.next_multiple_of(unit) - at;
         let (skip, end) = ((range.start - at) as u32, (range.end - at) as u32);
@@ -251,50 +255,50 @@ impl DiskSlot {
             self.touched = 0;
         }
         (self.touched, self.used) = (self.touched.max(bytes), bytes);
-        let buffer = grown(&mut self.buffer, bytes as usize)?;
+        let buffer = grow(&mut self.buffer, bytes as usize)?;
         Ok(&mut buffer[skip as usize..end as usize])
     }
 
     /// Reads the sector in which a write starts, unless it starts at a sector boundary.
-    fn head(&mut self, shape: &StoreGeometry) -> SlotAction {
+    fn head(&mut self, geometry: &StoreGeometry) -> SlotAction {
         let SectorTransfer { at, cover, skip, .. } = self.transfer;
         if skip == 0 {
-            return self.tail(shape);
+            return self.tail(geometry);
         }
-        self.call(SlotStage::Head, DiskCall::Read { at, skip: cover, length: shape.unit })
+        self.call(SlotStage::Head, DiskCall::Read { at, skip: cover, length: geometry.unit })
     }
 
-    fn after_head(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    fn after_head(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         let skip = self.transfer.skip as usize;
-        self.keep_sector(result, shape, 0, 0..skip).map_or_else(|next| next, |()| self.tail(shape))
+        self.keep_sector(result, geometry, 0, 0..skip).map_or_else(|next| next, |()| self.tail(geometry))
     }
 
     /// Reads the sector in which a write ends, unless it ends at a sector boundary.
-    fn tail(&mut self, shape: &StoreGeometry) -> SlotAction {
+    fn tail(&mut self, geometry: &StoreGeometry) -> SlotAction {
         let SectorTransfer { at, cover, end, .. } = self.transfer;
         if end == cover {
             return self.body();
         }
-        let at = at + u64::from(cover - shape.unit);
-        self.call(SlotStage::Tail, DiskCall::Read { at, skip: cover, length: shape.unit })
+        let at = at + u64::from(cover - geometry.unit);
+        self.call(SlotStage::Tail, DiskCall::Read { at, skip: cover, length: geometry.unit })
     }
 
-    fn after_tail(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    fn after_tail(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         let SectorTransfer { cover, end, .. } = self.transfer;
-        let last = cover - shape.unit;
-        let kept = (end - last) as usize..shape.unit as usize;
-        self.keep_sector(result, shape, last as usize, kept).map_or_else(|next| next, |()| self.body())
+        let last = cover - geometry.unit;
+        let kept = (end - last) as usize..geometry.unit as usize;
+        self.keep_sector(result, geometry, last as usize, kept).map_or_else(|next| next, |()| self.body())
     }
 
     /// Copies a part of the sector that was read behind the others to the sector at `to`.
     fn keep_sector(
         &mut self,
         result: i32,
-        shape: &StoreGeometry,
+        geometry: &StoreGeometry,
         to: usize,
         part: Range<usize>,
     ) -> Result<(), SlotAction> {
-        if result < shape.unit as i32 {
+        if result < geometry.unit as i32 {
             return Err(failed(result));
         }
         let from = self.transfer.cover as usize;
@@ -314,19 +318,19 @@ impl DiskSlot {
         self.call(SlotStage::Body, call)
     }
 
-    fn after_body(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
-        if result < shape.unit as i32 {
+    fn after_body(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
+        if result < geometry.unit as i32 {
             return failed(result);
         }
         let transfer = &mut self.transfer;
-        transfer.done += result as u32 / shape.unit * shape.unit;
+        transfer.done += result as u32 / geometry.unit * geometry.unit;
         if transfer.done < transfer.cover {
             return self.body();
         }
         match self.goal {
             Goal::Zero { .. } => {
                 self.done_to = self.transfer.at + u64::from(self.transfer.end);
-                self.zero_on(shape)
+                self.zero_next(geometry)
             }
             _ => SlotAction::Ended(Ok(())),
         }
@@ -334,9 +338,9 @@ impl DiskSlot {
 }
 
 /// Returns the goal of an operation, its range, and whether it must be durable.
-fn goal(operation: Operation<'_>, shape: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
+fn goal(operation: Operation<'_>, geometry: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
     let changes = !matches!(operation, Operation::Read { .. } | Operation::Flush | Operation::Cache { .. });
-    if changes && !shape.writable {
+    if changes && !geometry.writable {
         return Err(Errno::NotPermitted);
     }
     Ok(match operation {
@@ -346,7 +350,7 @@ fn goal(operation: Operation<'_>, shape: &StoreGeometry) -> Result<(Goal, u64, u
         // unaligned request is refused before its ends are written, because a refused request must not have changed
         // anything.
         Operation::Zero { offset, length, allocated, fast: true, .. }
-            if shape.device && (allocated || !(offset | length).is_multiple_of(u64::from(shape.grain))) =>
+            if geometry.device && (allocated || !(offset | length).is_multiple_of(u64::from(geometry.grain))) =>
         {
             return Err(Errno::NotSupported);
         }
@@ -370,7 +374,7 @@ fn failed(result: i32) -> SlotAction {
 }
 
 /// Returns a buffer of at least `bytes`.
-fn grown(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> {
+fn grow(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> {
     if buffer.as_ref().is_none_or(|buffer| buffer.bytes() < bytes) {
         *buffer = None;
         *buffer = Some(Buffers::single(bytes.next_power_of_two()).map_err(|_| Errno::NoMemory)?);

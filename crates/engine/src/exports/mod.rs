@@ -4,10 +4,10 @@
 
 mod dial;
 mod failure;
-mod inbox;
-mod outbox;
 mod pending;
 mod reading;
+mod receive_buffer;
+mod send_queue;
 mod socket;
 mod target;
 

@@ -15,7 +15,7 @@ use probe::Examination;
 const PIECE_BYTES: u32 = 64 << 10;
 
 /// Maximum time for reading an export's content.
-const READING_MOST: Nanos = Nanos::from_secs(30);
+const READING_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 /// Examines the content of an export, as for a device.
 ///
@@ -26,7 +26,7 @@ pub fn examine(uri: &str) -> Result<Examination, Error> {
     let piece = PIECE_BYTES.min(export.max_request_bytes / export.min_block_bytes * export.min_block_bytes);
     let setup = Setup::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
     let mut target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
-    let until = target.now() + READING_MOST;
+    let until = target.now() + READING_TIMEOUT;
     let read = probe::examine(&mut ExportReader { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
 }
@@ -44,7 +44,7 @@ struct ExportReader {
 
 impl ExportReader {
     /// Reads the piece at `offset`. Returns how many bytes it has.
-    fn piece(&mut self, offset: u64) -> io::Result<usize> {
+    fn read_piece(&mut self, offset: u64) -> io::Result<usize> {
         if self.target.now() >= self.until {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -62,7 +62,7 @@ impl ExportReader {
 impl Read for ExportReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let begin = self.at - self.at % u64::from(self.piece);
-        let bytes = self.piece(begin)?;
+        let bytes = self.read_piece(begin)?;
         let piece = self.target.buffer(Tag(0)).map_or(&[][..], |buffer| &buffer[..bytes]);
         let rest = piece.get((self.at - begin) as usize..).unwrap_or_default();
         let some = rest.len().min(into.len());

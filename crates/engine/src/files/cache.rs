@@ -4,7 +4,7 @@ use std::io;
 
 use super::open::File;
 use crate::error::{Error, last_errno};
-use crate::look::FileKind;
+use crate::file_facts::FileKind;
 
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
 const BLKFLSBUF: libc::Ioctl = 0x1261;

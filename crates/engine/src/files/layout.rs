@@ -10,8 +10,8 @@ use rustix::io::Errno;
 use units::random::Random;
 
 use crate::error::{Error, ErrorKind};
+use crate::file_facts::{FileKind, look};
 use crate::gate::{OpenMode, WriteGate, remove_same};
-use crate::look::{FileKind, look};
 use crate::space::check_space;
 
 /// Bytes written between two checks of the cancel flag.

@@ -5,7 +5,7 @@ mod layout;
 mod open;
 mod residency;
 
-pub use crate::look::{FileKind, Seen, look};
+pub use crate::file_facts::{FileKind, Seen, look};
 pub use crate::space::check_space;
 pub use cache::invalidate;
 pub use layout::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
@@ -14,4 +14,4 @@ pub use open::{Access, CacheAdvice, File, SyncFlags, advise, open, open_permitte
 pub(crate) use residency::cached_pages;
 pub use residency::resident_bytes;
 #[cfg(test)]
-pub(crate) use residency::{counted, mapped};
+pub(crate) use residency::{cachestat_pages, mapped_pages};

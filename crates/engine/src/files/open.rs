@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 
 use crate::error::{Error, ErrorKind};
+use crate::file_facts::{FileKind, device_bytes, kind_of, look};
 use crate::gate::{self, Denied, OpenMode, Permit, WriteGate, WriteRefusal};
-use crate::look::{FileKind, device_bytes, kind_of, look};
 
 /// Order in which a file will be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// `cachestat`, which some C libraries do not define yet (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
-/// Bytes mapped at a time if `cachestat` is missing.
+/// Bytes mapped_pages at a time if `cachestat` is missing.
 const WINDOW_BYTES: u64 = 1 << 30;
 
 /// Returns how many bytes of the file are in the page cache, in whole pages.
@@ -28,11 +28,11 @@ pub fn resident_bytes(file: &File) -> Result<u64, Error> {
 
 /// Counts the cached pages of a range, whose start must be a multiple of the page size.
 pub(crate) fn cached_pages(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
-    counted(fd, start, end).or_else(|_| mapped(fd, start, end))
+    cachestat_pages(fd, start, end).or_else(|_| mapped_pages(fd, start, end))
 }
 
 /// Counts the cached pages of a range by `cachestat`.
-pub(crate) fn counted(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
+pub(crate) fn cachestat_pages(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
     let range = [start, end - start];
     // Cached, dirty, in write-back, evicted and recently evicted pages.
     let mut pages = [0u64; 5];
@@ -42,7 +42,7 @@ pub(crate) fn counted(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
 }
 
 /// Counts the cached pages of a range by mapping it, one window at a time.
-pub(crate) fn mapped(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
+pub(crate) fn mapped_pages(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
     let windows = (start..end).step_by(WINDOW_BYTES as usize);
     windows.map(|offset| window(fd, offset, (end - offset).min(WINDOW_BYTES) as usize)).sum()
 }
@@ -78,8 +78,9 @@ mod tests {
         let file =
             crate::gate::WriteGate::of_any_content().open(&path, Access { read: true, ..Access::default() }).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let counts =
-            || [Some(resident_bytes(&file).unwrap()), mapped(file.fd(), 0, 1 << 20).ok().map(|n| n * page_bytes())];
+        let counts = || {
+            [Some(resident_bytes(&file).unwrap()), mapped_pages(file.fd(), 0, 1 << 20).ok().map(|n| n * page_bytes())]
+        };
         assert_eq!(counts(), [Some(1 << 20); 2]);
         files::invalidate(&file, 0, 0).unwrap();
         assert_eq!(counts(), [Some(0); 2]);

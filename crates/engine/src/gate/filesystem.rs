@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn kernel_files_are_identified_by_their_filesystem() {
-        let of = |path: &str| kernel_filesystem(&open::look(Path::new(path)).unwrap());
+        let of = |path: &str| kernel_filesystem(&open::lookup(Path::new(path)).unwrap());
         assert_eq!(of("/proc/sys/vm/swappiness"), Some("proc filesystem"));
         assert_eq!(of("/sys/kernel/mm"), Some("sysfs filesystem"));
         assert_eq!(of("/tmp"), None);
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn times_of_files_on_local_filesystems_are_exact() {
         for path in ["/tmp", "/dev/shm", "/proc"] {
-            assert!(!sets_times_late(&open::look(Path::new(path)).unwrap()), "{path}");
+            assert!(!sets_times_late(&open::lookup(Path::new(path)).unwrap()), "{path}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Records contents that Fathom left on devices, and files that it created where extended attributes are unavailable,
-//! as one empty file each, whose name identifies the content or file.
+//! as one empty file each, whose name identifies the content_entry or file.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::mark;
 
 /// Maximum number of entries; older ones are useless, because devices come and go.
-const MOST: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// The directory of recorded contents and files.
 #[derive(Clone, Debug)]
@@ -21,26 +21,26 @@ impl GateLedger {
         Self(folder.to_owned())
     }
 
-    /// Reports whether Fathom left the content with this fingerprint on a device.
+    /// Reports whether Fathom left the content_entry with this fingerprint on a device.
     pub(super) fn knows_content(&self, fingerprint: u128) -> bool {
-        self.knows(&content(fingerprint))
+        self.contains(&content_entry(fingerprint))
     }
 
     /// Reports whether Fathom created this file and was the last to write to it.
     pub(super) fn knows_file(&self, file: &File) -> bool {
-        made(file).is_ok_and(|name| self.knows(&name))
+        file_entry(file).is_ok_and(|name| self.contains(&name))
     }
 
-    fn knows(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         self.0.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
     }
 
-    /// Records the content of a device.
+    /// Records the content_entry of a device.
     ///
     /// # Errors
     /// Fails if the directory cannot be written.
     pub(super) fn add_content(&self, fingerprint: u128) -> io::Result<()> {
-        self.add(&content(fingerprint))
+        self.add(&content_entry(fingerprint))
     }
 
     /// Records a file in its current state.
@@ -48,7 +48,7 @@ impl GateLedger {
     /// # Errors
     /// As for [`GateLedger::add_content`].
     pub(super) fn add_file(&self, file: &File) -> io::Result<()> {
-        self.add(&made(file)?)
+        self.add(&file_entry(file)?)
     }
 
     fn add(&self, name: &str) -> io::Result<()> {
@@ -68,20 +68,20 @@ impl GateLedger {
             entry.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
         };
         let mut all: Vec<_> = entries.map(|entry| (age(&entry), entry.path())).collect();
-        if all.len() > MOST {
+        if all.len() > MAX_ENTRIES {
             all.sort();
-            all[..all.len() - MOST].iter().for_each(|(_, path)| drop(fs::remove_file(path)));
+            all[..all.len() - MAX_ENTRIES].iter().for_each(|(_, path)| drop(fs::remove_file(path)));
         }
     }
 }
 
-fn content(fingerprint: u128) -> String {
-    format!("content-{fingerprint:032x}")
+fn content_entry(fingerprint: u128) -> String {
+    format!("content_entry-{fingerprint:032x}")
 }
 
 /// Returns the entry name of a file. Inodes are reused, so the name includes the file's creation time if the filesystem
 /// stores it; the modification time shows whether another program has written to the file since.
-fn made(file: &File) -> io::Result<String> {
+fn file_entry(file: &File) -> io::Result<String> {
     let metadata = file.metadata()?;
     let born = metadata.created().ok().and_then(|born| born.duration_since(SystemTime::UNIX_EPOCH).ok());
     let born_ns = born.map_or(0, |born| born.as_nanos());

@@ -34,26 +34,26 @@ pub(super) fn lock(file: &File, sharing: Sharing) -> Option<Objection> {
         Sharing::Writers => &[USED + WRITE],
         Sharing::Exclusive => &[USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3],
     };
-    let elsewhere: &[(i64, i64)] = match sharing {
+    let checked: &[(i64, i64)] = match sharing {
         // Writers in sharing mode lock only this byte. QEMU also locks others, even if it shares all permissions.
         Sharing::Writers => &[(0, USED + WRITE), (USED + WRITE + 1, 0)],
         // Any lock conflicts, because databases lock other bytes.
         Sharing::Exclusive => &[(0, 0)],
     };
-    take(file, own, elsewhere)
+    lock_and_check(file, own, checked)
 }
 
 /// Locks a file for reading, which other readers may do too. Returns the objection if another program holds a
 /// conflicting lock.
 pub(crate) fn lock_for_reading(file: &File) -> Option<Objection> {
     let own = [USED + READ, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3];
-    take(file, &own, &[(NOT_SHARED + READ, 1), (USED + WRITE, 1)])
+    lock_and_check(file, &own, &[(NOT_SHARED + READ, 1), (USED + WRITE, 1)])
 }
 
 /// Locks bytes and checks for locks of others on ranges, each given as start and length.
-fn take(file: &File, own: &[i64], elsewhere: &[(i64, i64)]) -> Option<Objection> {
-    let found = own.iter().try_for_each(|byte| hold(file, *byte)).and_then(|()| {
-        elsewhere.iter().try_fold(false, |held, (start, length)| Ok(held || is_held(file, *start, *length)?))
+fn lock_and_check(file: &File, own: &[i64], checked: &[(i64, i64)]) -> Option<Objection> {
+    let found = own.iter().try_for_each(|byte| lock_byte(file, *byte)).and_then(|()| {
+        checked.iter().try_fold(false, |held, (start, length)| Ok(held || is_held(file, *start, *length)?))
     });
     let objection = match found {
         Ok(false) => return None,
@@ -65,12 +65,12 @@ fn take(file: &File, own: &[i64], elsewhere: &[(i64, i64)]) -> Option<Objection>
     Some(objection)
 }
 
-/// Reports whether an error means that the filesystem supports no locks, so that no program can hold one.
+/// Reports whether an error means that the filesystem supports no locks, so that no program can lock_byte one.
 fn has_no_locks(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK))
 }
 
-fn hold(file: &File, byte: i64) -> io::Result<()> {
+fn lock_byte(file: &File, byte: i64) -> io::Result<()> {
     match call(file, libc::F_OFD_SETLK, libc::F_RDLCK, byte, 1) {
         // Another program's write lock on the byte, which the check afterwards finds, or a descriptor that is open only
         // for writing.
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_failed_lock_query_counted_as_no_lock() {
         // `O_PATH` descriptors do not support lock queries (`EBADF`).
-        let unasked = super::super::open::look(std::path::Path::new("/tmp")).unwrap();
+        let unasked = super::super::open::lookup(std::path::Path::new("/tmp")).unwrap();
         for objection in
             [lock(&unasked, Sharing::Exclusive), lock(&unasked, Sharing::Writers), lock_for_reading(&unasked)]
         {

@@ -56,21 +56,21 @@ pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, String> {
     let names = std::fs::read_dir(root.join("sys/block"));
     let names = names.map_err(|error| format!("the list of block devices (/sys/block) cannot be read: {error}"))?;
     let names = names.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| one(root, name)).collect())
+    Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| read_loop(root, name)).collect())
 }
 
 /// Returns a loop device, or `None` if it has no backing file.
-fn one(root: &Path, name: String) -> Option<Loop> {
+fn read_loop(root: &Path, name: String) -> Option<Loop> {
     let place = root.join("sys/block").join(&name);
-    let told = std::fs::read(place.join("loop/backing_file")).ok()?;
+    let name_bytes = std::fs::read(place.join("loop/backing_file")).ok()?;
     let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
-    let figure = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
-    let (is_certain, backing, offset, limit) = match asked(&name, number) {
+    let number_in_file = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
+    let (is_certain, backing, offset, limit) = match from_driver(&name, number) {
         Some((backing, info)) => (true, Some(backing), Some(info.offset), Some(info.size_limit)),
-        None => (false, named(&told), figure("loop/offset"), figure("loop/sizelimit")),
+        None => (false, from_name(&name_bytes), number_in_file("loop/offset"), number_in_file("loop/sizelimit")),
     };
     let span = || {
-        let bytes = figure("size")?.checked_mul(SECTOR_BYTES)?;
+        let bytes = number_in_file("size")?.checked_mul(SECTOR_BYTES)?;
         Some(LoopSpan { offset: offset?, bytes, is_limited: limit? > 0 })
     };
     let span = span();
@@ -78,7 +78,7 @@ fn one(root: &Path, name: String) -> Option<Loop> {
 }
 
 /// Returns the identity of the backing file and the device's state from the driver.
-fn asked(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
+fn from_driver(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
     let device =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name)).ok()?;
     if FileIdentity::of(&device.metadata().ok()?) != FileIdentity::Block(number) {
@@ -100,9 +100,9 @@ fn status(device: &File) -> Option<LoopInfo> {
 }
 
 /// Identifies the backing file by its name in `/sys`, for users without access to the device.
-fn named(told: &[u8]) -> Option<FileIdentity> {
+fn from_name(name_bytes: &[u8]) -> Option<FileIdentity> {
     use std::os::unix::ffi::OsStrExt;
-    let path = told.strip_suffix(b"\n").unwrap_or(told);
+    let path = name_bytes.strip_suffix(b"\n").unwrap_or(name_bytes);
     FileIdentity::at(Path::new(std::ffi::OsStr::from_bytes(path)))
 }
 

@@ -18,7 +18,7 @@ const LATE_NS: u128 = 2_000_000_000;
 
 /// The creator of a file, according to its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(super) enum FileCreator {
     /// Fathom created the file and wrote its content.
     Fathom,
     /// The file may hold data of other programs.
@@ -26,20 +26,20 @@ pub(super) enum Maker {
 }
 
 /// Reads the mark.
-pub(super) fn maker(file: &File) -> Maker {
+pub(super) fn creator(file: &File) -> FileCreator {
     let mut value = [0; 64];
     let length = rustix::fs::fgetxattr(file, NAME, &mut value[..]).unwrap_or(0);
     let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
     let (marked, otherwise) = match (text.strip_prefix(WRITTEN), text.strip_prefix(WRITING)) {
         (Some(marked), _) => (marked, DataOrigin::Changed),
         (None, Some(marked)) => (marked, DataOrigin::Unfinished),
-        (None, None) => return Maker::Foreign(DataOrigin::Other),
+        (None, None) => return FileCreator::Foreign(DataOrigin::Other),
     };
-    let Ok(marked) = marked.parse::<i128>() else { return Maker::Foreign(DataOrigin::Other) };
+    let Ok(marked) = marked.parse::<i128>() else { return FileCreator::Foreign(DataOrigin::Other) };
     let tolerance_ns = if filesystem::sets_times_late(file) { LATE_NS } else { 0 };
     match modified_ns(file) {
-        Ok(modified) if modified.abs_diff(marked) <= tolerance_ns => Maker::Fathom,
-        _ => Maker::Foreign(otherwise),
+        Ok(modified) if modified.abs_diff(marked) <= tolerance_ns => FileCreator::Fathom,
+        _ => FileCreator::Foreign(otherwise),
     }
 }
 
@@ -92,9 +92,9 @@ mod tests {
         for by in [Duration::from_millis(4), Duration::from_secs(1), Duration::from_nanos(1)] {
             let file = file("soon");
             finish(&file).unwrap();
-            assert_eq!(maker(&file), Maker::Fathom);
+            assert_eq!(creator(&file), FileCreator::Fathom);
             modified_later(&file, by);
-            assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Changed), "{by:?}");
+            assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Changed), "{by:?}");
         }
     }
 
@@ -103,20 +103,20 @@ mod tests {
     fn a_change_after_a_killed_run_was_not_noticed() {
         let file = file("killed");
         begin(&file).unwrap();
-        assert_eq!(maker(&file), Maker::Fathom, "nothing was written");
+        assert_eq!(creator(&file), FileCreator::Fathom, "nothing was written");
         modified_later(&file, Duration::from_millis(4));
-        assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Unfinished));
+        assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Unfinished));
         finish(&file).unwrap();
-        assert_eq!(maker(&file), Maker::Fathom);
+        assert_eq!(creator(&file), FileCreator::Fathom);
     }
 
     #[test]
     fn invalid_marks_are_ignored() {
         let file = file("none");
-        assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other));
+        assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Other));
         for text in ["1 writing", "1 mtime_ns=", "1 mtime_ns=x", "2 mtime_ns=0", ""] {
             rustix::fs::fsetxattr(&file, NAME, text.as_bytes(), rustix::fs::XattrFlags::empty()).unwrap();
-            assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other), "{text}");
+            assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Other), "{text}");
         }
     }
 }

@@ -41,7 +41,7 @@ pub use permit::Permit;
 pub use result_file::ResultFile;
 
 use crate::error::Error;
-use crate::{exports, look};
+use crate::{exports, file_facts};
 use candidate::WriteCandidate;
 use ledger::GateLedger;
 use permit::HeldFile;
@@ -121,7 +121,7 @@ impl WriteGate {
     /// Returns all objections that are not covered by a permission, or the system's refusal.
     pub fn admit(&self, path: &Path) -> Result<Option<Permit>, Denied> {
         // Does not wait for another worker's admission, which may never end if a device does not answer.
-        if let (Ok(_), Some(permit)) = (open::look(path), self.state().names.get(path)) {
+        if let (Ok(_), Some(permit)) = (open::lookup(path), self.state().names.get(path)) {
             return Ok(Some(permit.clone()));
         }
         let _admission = self.admission();
@@ -134,7 +134,7 @@ impl WriteGate {
 
     /// Implements [`WriteGate::admit`] for a caller that holds the admission lock.
     fn admit_next(&self, path: &Path) -> Result<Option<Permit>, Denied> {
-        let seen = match open::look(path) {
+        let seen = match open::lookup(path) {
             Ok(seen) => seen,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.state().names.remove(path);
@@ -153,12 +153,12 @@ impl WriteGate {
             return Ok(Some(permit));
         }
         drop(state);
-        let candidate = WriteCandidate { gate: self, path, seen, identity };
+        let candidate = WriteCandidate { gate: self, path, path_fd: seen, identity };
         let held = match identity {
             FileIdentity::Block(number) => candidate.block(number)?,
             FileIdentity::File { .. } => candidate.file()?,
             FileIdentity::Character(number) => candidate.character(number)?,
-            FileIdentity::Stream | FileIdentity::Other => return Err(look::unusable(path).into()),
+            FileIdentity::Stream | FileIdentity::Other => return Err(file_facts::unusable(path).into()),
         };
         Ok(Some(self.keep(held)))
     }
@@ -177,7 +177,7 @@ impl WriteGate {
             return Ok((permit, false));
         }
         output::check_new(path)?;
-        look::make_parents(path)?;
+        file_facts::make_parents(path)?;
         let Some(file) = output::make_new(path)? else {
             let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
             return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
@@ -220,7 +220,7 @@ impl WriteGate {
     fn is_own_export(&self, uri: &str) -> Result<bool, Denied> {
         let may_destroy = self.permissions.destroy.iter().any(|path| path.as_os_str() == uri);
         let objections = match exports::examine(uri) {
-            Ok(found) => self.of_content(&found),
+            Ok(found) => self.content_objections(&found),
             Err(_) if may_destroy => return Ok(false),
             Err(error) => return Err(error.into()),
         };
@@ -262,7 +262,7 @@ impl WriteGate {
     fn keep(&self, mut held: HeldFile) -> Permit {
         let mut state = self.state();
         if matches!(held.identity, FileIdentity::File { .. }) {
-            if state.held_files >= most_held() {
+            if state.held_files >= max_held_files() {
                 held.file = None;
             }
             state.held_files += 1;
@@ -296,7 +296,7 @@ impl WriteGate {
     }
 
     /// Returns the objections against overwriting the content of a device.
-    fn of_content(&self, found: &Examination) -> Vec<Objection> {
+    fn content_objections(&self, found: &Examination) -> Vec<Objection> {
         if self.permissions.any_content {
             return Vec::new();
         }
@@ -352,22 +352,22 @@ impl WriteGate {
             match (identity, file) {
                 (FileIdentity::File { .. }, Some(file)) if *own => self.mark_written(file),
                 (FileIdentity::File { .. }, None) if *own => drop(opened().map(|file| self.mark_written(&file))),
-                (FileIdentity::Block(_), Some(device)) if *own && *exclusive => self.remember(device),
+                (FileIdentity::Block(_), Some(device)) if *own && *exclusive => self.record_device(device),
                 _ => {}
             }
         }
         for uri in &exports {
-            self.note(exports::examine(uri).ok());
+            self.record(exports::examine(uri).ok());
         }
     }
 
-    fn remember(&self, device: &File) {
-        let examined = look::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
-        self.note(examined.ok());
+    fn record_device(&self, device: &File) {
+        let examined = file_facts::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
+        self.record(examined.ok());
     }
 
     /// Records the content of a device or export. If that fails, the content requires permission the next time.
-    fn note(&self, found: Option<Examination>) {
+    fn record(&self, found: Option<Examination>) {
         if let (Some(ledger), Some(found)) = (&self.ledger, found.filter(|found| found.first_data.is_some())) {
             let _ = ledger.add_content(found.fingerprint);
         }
@@ -381,6 +381,6 @@ impl Drop for WriteGate {
 }
 
 /// Returns the maximum number of regular files kept open.
-fn most_held() -> u64 {
+fn max_held_files() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX) / HELD_SHARE
 }

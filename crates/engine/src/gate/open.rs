@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::identity::FileIdentity;
 
 /// Looks up a name without opening the file (`O_PATH`): devices are not activated, and pipes do not block.
-pub(super) fn look(path: &Path) -> io::Result<File> {
+pub(super) fn lookup(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)
 }
 
@@ -36,7 +36,7 @@ impl OpenMode {
 ///
 /// # Errors
 /// Fails if the system refuses; with [`io::ErrorKind::NotFound`] if `path` refers to another file by now.
-pub(crate) fn again(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
+pub(crate) fn reopen(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
     match mode.options().open(of_descriptor(seen)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = mode.options().open(path)?;
@@ -50,11 +50,11 @@ pub(crate) fn again(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File
 /// Opens `path` if it still refers to the file with this identity.
 ///
 /// # Errors
-/// As for [`again`].
-pub(crate) fn identical(path: &Path, identity: FileIdentity, mode: OpenMode) -> io::Result<File> {
-    let seen = look(path)?;
+/// As for [`reopen`].
+pub(crate) fn reopen_identical(path: &Path, identity: FileIdentity, mode: OpenMode) -> io::Result<File> {
+    let seen = lookup(path)?;
     same(&seen, identity)?;
-    again(&seen, path, mode)
+    reopen(&seen, path, mode)
 }
 
 fn same(file: &File, identity: FileIdentity) -> io::Result<()> {

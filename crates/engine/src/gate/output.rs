@@ -35,7 +35,7 @@ pub enum Existing {
 /// without a reader, and if the system refuses.
 pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     for _ in 0..2 {
-        match open::look(path) {
+        match open::lookup(path) {
             Ok(seen) => return use_existing(path, &seen, existing),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::file("open", path, &error).into()),
@@ -85,7 +85,9 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
             certain.into_iter().chain(possible.into_iter().filter(|_| metadata.len() > 0)).collect()
         }
         FileIdentity::Block(_) => vec![Objection::Device],
-        FileIdentity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
+        FileIdentity::Character(number) if !discards_everything(number) && !is_terminal(number) => {
+            vec![Objection::Character]
+        }
         FileIdentity::Other => return Err(failed(io::Error::from_raw_os_error(libc::EISDIR))),
         FileIdentity::Character(_) | FileIdentity::Stream => Vec::new(),
     };
@@ -98,9 +100,9 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
             let error = Error::found(ErrorKind::File, "open", path.display().to_string(), reason);
             Err(error.with_remedy("name a file or a pipe (mkfifo)").into())
         }
-        FileIdentity::Stream => Ok(open_pipe(path, seen, READER_PATIENCE)?),
+        FileIdentity::Stream => Ok(open_pipe(path, seen, READER_TIMEOUT)?),
         FileIdentity::Character(_) => {
-            open::again(seen, path, OpenMode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
+            open::reopen(seen, path, OpenMode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
         }
         _ => open_regular(path, seen, existing),
     }
@@ -109,9 +111,9 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
 fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
     let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
     let flags = if existing == Existing::Append { libc::O_APPEND } else { 0 };
-    let file = open::again(seen, path, OpenMode { read: true, write: true, flags })
+    let file = open::reopen(seen, path, OpenMode { read: true, write: true, flags })
         // Read locks need a readable descriptor. A file with write permission only is opened without it.
-        .or_else(|_| open::again(seen, path, OpenMode { read: false, write: true, flags }))
+        .or_else(|_| open::reopen(seen, path, OpenMode { read: false, write: true, flags }))
         .map_err(failed)?;
     // Excludes files that this or another run measures, and images of virtual machines.
     if let Some(objection) = locks::lock(&file, Sharing::Writers) {
@@ -124,22 +126,22 @@ fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, De
 }
 
 /// Maximum wait for a reader of a named pipe: shells start the programs of a pipeline in any order.
-const READER_PATIENCE: Duration = Duration::from_secs(10);
+const READER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens a pipe only for writing. Opened for reading too, this process would be a reader, so that a write would neither
 /// fail nor end after the real reader has gone.
-fn open_pipe(path: &Path, seen: &File, patience: Duration) -> Result<File, Error> {
+fn open_pipe(path: &Path, seen: &File, timeout: Duration) -> Result<File, Error> {
     const PAUSE: Duration = Duration::from_millis(10);
     let failed = |error: io::Error| Error::file("open", path, &error);
     let mode = OpenMode { read: false, write: true, flags: libc::O_NONBLOCK };
     let begun = Instant::now();
     let pipe = loop {
-        match open::again(seen, path, mode) {
-            Err(error) if error.raw_os_error() == Some(libc::ENXIO) && begun.elapsed() < patience => {
+        match open::reopen(seen, path, mode) {
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) && begun.elapsed() < timeout => {
                 std::thread::sleep(PAUSE);
             }
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
-                let reason = format!("no program has opened this pipe for reading within {} s", patience.as_secs());
+                let reason = format!("no program has opened this pipe for reading within {} s", timeout.as_secs());
                 return Err(Error::found(ErrorKind::File, "open", path.display().to_string(), reason)
                     .with_remedy("start its reader first, or name a file"));
             }
@@ -152,7 +154,7 @@ fn open_pipe(path: &Path, seen: &File, patience: Duration) -> Result<File, Error
 }
 
 /// Reports whether a character device discards all bytes: `/dev/null`, `/dev/zero`, `/dev/full`.
-pub(super) fn swallows(number: Number) -> bool {
+pub(super) fn discards_everything(number: Number) -> bool {
     matches!(number, (1, 3 | 5 | 7))
 }
 
@@ -207,7 +209,7 @@ mod tests {
     #[test]
     fn results_in_a_pipe_without_a_reader_were_lost() {
         let path = pipe("unread");
-        let error = open_pipe(&path, &open::look(&path).unwrap(), Duration::from_millis(30)).unwrap_err().to_string();
+        let error = open_pipe(&path, &open::lookup(&path).unwrap(), Duration::from_millis(30)).unwrap_err().to_string();
         assert!(error.contains("no program has opened") && error.contains("start its reader first"), "{error}");
         std::fs::remove_file(path).unwrap();
     }

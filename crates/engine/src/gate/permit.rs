@@ -62,8 +62,8 @@ impl Permit {
     /// Fails if the system refuses, or if no descriptor is held and the name refers to another file by now.
     pub(crate) fn open(&self, mode: OpenMode) -> io::Result<File> {
         match &self.0.file {
-            Some(file) => open::again(file, &self.0.path, mode),
-            None => open::identical(&self.0.path, self.0.identity, mode),
+            Some(file) => open::reopen(file, &self.0.path, mode),
+            None => open::reopen_identical(&self.0.path, self.0.identity, mode),
         }
     }
 }

@@ -22,7 +22,7 @@ impl ResultFile {
     /// # Errors
     /// As for [`create_output`].
     pub fn open(path: &Path) -> Result<Self, Denied> {
-        let is_new = matches!(open::look(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let is_new = matches!(open::lookup(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
         let file = create_output(path, Existing::Keep)?;
         if is_new {
             // The file was created only for the check; a run that ends without results leaves none.

@@ -112,7 +112,7 @@ impl Users {
             users.add(probe::users(root, *lower).into_iter().filter(is_use));
         }
         users.add_swaps(root, stack.files.iter());
-        for twin in twins(root, &device) {
+        for twin in same_medium(root, &device) {
             users.add(probe::users(root, twin).into_iter().filter(is_use));
         }
         users
@@ -171,7 +171,7 @@ impl UserStack {
 
 /// Returns other devices of the same medium, with the same worldwide identifier. An NVMe namespace with several
 /// controllers and no multipath has such devices.
-pub(super) fn twins(root: &Path, device: &Relations) -> Vec<Number> {
+pub(super) fn same_medium(root: &Path, device: &Relations) -> Vec<Number> {
     let whole = device.disk.as_deref().unwrap_or(&device.name);
     let Some(own) = worldwide(root, whole) else { return Vec::new() };
     let names = probe::device_names(root).into_iter().filter(|name| name != whole);

@@ -27,7 +27,7 @@ pub(crate) trait Perform {
 }
 
 /// A target that executes each operation in [`Target::submit`] and returns its completion at the next wait.
-pub(crate) struct AtOnce<P> {
+pub(crate) struct SyncTarget<P> {
     performer: P,
     buffers: Buffers,
     ready: Vec<Completion>,
@@ -35,7 +35,7 @@ pub(crate) struct AtOnce<P> {
     clock: MonotonicClock,
 }
 
-impl<P: Perform> AtOnce<P> {
+impl<P: Perform> SyncTarget<P> {
     /// Creates a target around `performer`.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl<P: Perform> AtOnce<P> {
     }
 }
 
-impl<P: Perform> Target for AtOnce<P> {
+impl<P: Perform> Target for SyncTarget<P> {
     #[inline]
     fn now(&mut self) -> Nanos {
         self.clock.now()

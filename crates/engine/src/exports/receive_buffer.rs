@@ -2,18 +2,18 @@
 
 /// Maximum bytes received at a time, apart from a payload that goes straight into its buffer: many replies to small
 /// reads, yet few enough to stay in the processor's cache.
-const ROOM: usize = 128 << 10;
+const CAPACITY: usize = 128 << 10;
 
 /// Bytes in the order in which they were received.
-pub(super) struct Inbox {
+pub(super) struct ReceiveBuffer {
     bytes: Box<[u8]>,
     begin: usize,
     end: usize,
 }
 
-impl Inbox {
+impl ReceiveBuffer {
     pub(super) fn new() -> Self {
-        Self { bytes: vec![0; ROOM].into_boxed_slice(), begin: 0, end: 0 }
+        Self { bytes: vec![0; CAPACITY].into_boxed_slice(), begin: 0, end: 0 }
     }
 
     /// Returns the bytes that are not consumed yet.
@@ -30,7 +30,7 @@ impl Inbox {
 
     /// Returns the free space, after moving the unread bytes, never more than the header of a reply, to the front.
     #[inline]
-    pub(super) fn room(&mut self) -> &mut [u8] {
+    pub(super) fn free_space(&mut self) -> &mut [u8] {
         if self.begin > 0 {
             self.bytes.copy_within(self.begin..self.end, 0);
             self.end -= self.begin;
@@ -41,7 +41,7 @@ impl Inbox {
 
     /// Marks `bytes` bytes of the free space as received.
     #[inline]
-    pub(super) fn filled(&mut self, bytes: usize) {
+    pub(super) fn add_received(&mut self, bytes: usize) {
         self.end += bytes;
     }
 }
