@@ -40,7 +40,7 @@ impl Lease {
     /// Fails if files cannot be created or locked there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
-        made.map_err(|error| Error::file("create_files", directory, &error))?;
+        made.map_err(|error| Error::file("make", directory, &error))?;
         // The kernel reports backing files by their full paths.
         let directory = directory.canonicalize().map_err(|error| Error::file("look at", directory, &error))?;
         check_path(&directory)?;
@@ -50,13 +50,13 @@ impl Lease {
             match create_files(&record, pid) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 result => {
-                    let file = result.map_err(|error| Error::file("create_files", &record, &error))?;
+                    let file = result.map_err(|error| Error::file("make", &record, &error))?;
                     return Ok(Self { record, pid, _file: file });
                 }
             }
         }
         let reason = format!("it holds {MAX_DEVICES} devices of process {pid}");
-        Err(Error::found(ErrorKind::File, "create_files a device in", directory.display().to_string(), reason)
+        Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
             .with_remedy("clear away those whose processes have ended"))
     }
 
@@ -200,6 +200,6 @@ fn check_path(directory: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let reason = "its path is not text, or has control characters";
-    Err(Error::found(ErrorKind::File, "create_files a device in", directory.display().to_string(), reason)
+    Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
         .with_remedy("name another directory"))
 }

@@ -251,8 +251,8 @@ fn reserve(file: &std::fs::File, layout: &FileLayout, from: u64) -> io::Result<(
         FallocateMode::Native => native(FallocateFlags::empty()),
         FallocateMode::Keep => native(FallocateFlags::KEEP_SIZE),
         FallocateMode::Truncate => file.set_len(layout.bytes),
-        // SAFETY: the call takes no memory. It returns its error number.
         FallocateMode::Posix => {
+            // SAFETY: the call takes no memory. It returns its error number.
             match unsafe { libc::posix_fallocate64(file.as_raw_fd(), from as i64, length as i64) } {
                 0 => Ok(()),
                 errno => Err(io::Error::from_raw_os_error(errno)),

@@ -76,7 +76,7 @@ impl GateLedger {
 }
 
 fn content_entry(fingerprint: u128) -> String {
-    format!("content_entry-{fingerprint:032x}")
+    format!("content-{fingerprint:032x}")
 }
 
 /// Returns the entry name of a file. Inodes are reused, so the name includes the file's creation time if the filesystem
