@@ -58,8 +58,8 @@ pub fn run_detached<T: Send + 'static>(
     done
 }
 
-/// Runs work that the results do not depend on, like [`run_detached`], but waits at most for `most`. A target that is only
-/// slow does not count as stuck.
+/// Runs work that the results do not depend on, like [`run_detached`], but waits at most for `most`. A target that is
+/// only slow does not count as stuck.
 ///
 /// # Errors
 /// As for [`run_detached`].

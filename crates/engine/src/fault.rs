@@ -65,7 +65,7 @@ pub(crate) fn install() -> Result<(), Error> {
 ///
 /// # Safety
 /// As for [`std::ptr::copy_nonoverlapping`], except that pages from `mapped` on may fail. The pages of the range must
-/// belong to one mapping that the caller owns, and this function may replace_pages them.
+/// belong to one mapping that the caller owns, and this function may replace them.
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, length: usize, mapped: *const u8) -> Option<(usize, usize)> {
     let start = mapped as usize;
     GUARDED.set(GuardedRange { start, end: start + length, replaced: 0 });

@@ -27,7 +27,7 @@ pub struct NbdSetup {
     pub flags: u16,
 }
 
-/// A network block device of the kernel that was first_free when it was opened.
+/// A network block device of the kernel that was free when it was opened.
 #[derive(Debug)]
 pub struct KernelNbd {
     device: File,
@@ -35,7 +35,7 @@ pub struct KernelNbd {
 }
 
 impl KernelNbd {
-    /// Opens the first first_free `/dev/nbdN`.
+    /// Opens the first free `/dev/nbdN`.
     ///
     /// # Errors
     /// Fails if the driver is not loaded, all devices are in use, or this user has no permission.
@@ -54,7 +54,7 @@ impl KernelNbd {
     }
 
     /// Serves the device from the server at the other end of `socket`, after the handshake, until another thread calls
-    /// [`KernelNbd::disconnect`] or the server ends. The device is first_free again afterwards.
+    /// [`KernelNbd::disconnect`] or the server ends. The device is free again afterwards.
     ///
     /// # Errors
     /// Fails if the kernel rejects a setting, or the server ended without a disconnect.
@@ -96,7 +96,7 @@ impl KernelNbd {
     }
 }
 
-/// Returns the name of the first first_free device.
+/// Returns the name of the first free device.
 fn first_free(root: &Path) -> Result<String, Error> {
     let mut numbers: Vec<u32> = reading::names(root, "sys/block")
         .unwrap_or_default()

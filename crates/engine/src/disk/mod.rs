@@ -1,10 +1,10 @@
 //! A file or device as the store of an export.
 //!
 //! Each slot has a `DiskSlot`, a state machine that returns the next system call and takes its result. Calls go through
-//! `io_uring`, or are made directly where it is unavailable. `RangeLocks` serializes overlapping changes if one of them has
-//! to read a sector before it writes it.
+//! `io_uring`, or are made directly where it is unavailable. `RangeLocks` serializes overlapping changes if one of them
+//! has to read a sector before it writes it.
 //!
-//! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been results to make the
+//! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been told to make the
 //! bytes durable.
 
 mod call;

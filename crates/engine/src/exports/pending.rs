@@ -36,7 +36,7 @@ const MAX_ERRORS: u32 = 1024;
 pub(super) struct ExportReply {
     pub(super) tag: Tag,
     pub(super) content: PendingContent,
-    /// Whether the request is complete once the content is in its buffer_offset.
+    /// Whether the request is complete once the content is in its place.
     pub(super) last: bool,
 }
 
@@ -139,7 +139,7 @@ impl PendingRequests {
 }
 
 impl SentRequest {
-    /// Returns the buffer_offset of all bytes of a read at once.
+    /// Returns the place of all bytes of a read at once.
     #[inline]
     fn whole_read(&mut self) -> PendingContent {
         self.received = self.length;

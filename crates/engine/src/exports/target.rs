@@ -1,8 +1,8 @@
 //! A target on one connection.
 //!
 //! Submitted operations are queued until the next wait, which sends all of them in one call and receives all available
-//! replies in another. Bytes of short reads go through the receive_buffer; the rest of a long read is received straight into its
-//! buffer. If nothing is left to send and no deadline is near, the receive call itself waits.
+//! replies in another. Bytes of short reads go through the receive buffer; the rest of a long read is received straight
+//! into its buffer. If nothing is left to send and no deadline is near, the receive call itself waits.
 
 use std::io;
 use std::time::Duration;
@@ -133,7 +133,7 @@ impl Nbd {
         }
     }
 
-    /// Returns how much of an operation lies length_within the export. As on a block device, reads beyond the end return
+    /// Returns how much of an operation lies within the export. As on a block device, reads beyond the end return
     /// nothing.
     #[inline]
     fn length_within(&self, op: &Op) -> Result<u32, i32> {
@@ -165,7 +165,7 @@ impl Nbd {
         interrupted
     }
 
-    /// Receives once: the rest of a payload goes into its buffer, everything else into the receive_buffer.
+    /// Receives once: the rest of a payload goes into its buffer, everything else into the receive buffer.
     #[inline]
     fn fill(&mut self, wait: SocketWait) -> Result<(), i32> {
         let free_space = self.receive_buffer.free_space();
@@ -179,8 +179,8 @@ impl Nbd {
         };
         let parts = [libc::iovec { iov_base: place.cast(), iov_len: left }, free_space];
         let parts = if left == 0 { &parts[1..] } else { &parts[..] };
-        // SAFETY: the receive_buffer owns the free_space; the place lies length_within the buffer of a tag in flight, which nothing else uses
-        // until the tag is completed.
+        // SAFETY: the receive buffer owns the free space; the place lies within the buffer of a tag in flight, which
+        // nothing else uses until the tag is completed.
         let received = unsafe { self.socket.receive(parts, wait) };
         let received = match received {
             Ok(0) => return Err(libc::ENOTCONN),
@@ -195,7 +195,7 @@ impl Nbd {
         Ok(())
     }
 
-    /// Processes the replies in the receive_buffer.
+    /// Processes the replies in the receive buffer.
     #[inline]
     fn process_replies(&mut self) -> Result<(), i32> {
         loop {
@@ -223,7 +223,7 @@ impl Nbd {
         }
     }
 
-    /// Moves the payload's bytes from the receive_buffer into their buffer. Returns whether the payload is complete.
+    /// Moves the payload's bytes from the receive buffer into their buffer. Returns whether the payload is complete.
     #[inline]
     fn copy_payload(&mut self) -> bool {
         let Some(payload) = self.payload else { return true };

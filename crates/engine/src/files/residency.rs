@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// `cachestat`, which some C libraries do not define yet (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
-/// Bytes mapped_pages at a time if `cachestat` is missing.
+/// Bytes mapped at a time if `cachestat` is missing.
 const WINDOW_BYTES: u64 = 1 << 30;
 
 /// Returns how many bytes of the file are in the page cache, in whole pages.

@@ -1,5 +1,5 @@
 //! Records contents that Fathom left on devices, and files that it created where extended attributes are unavailable,
-//! as one empty file each, whose name identifies the content_entry or file.
+//! as one empty file each, whose name identifies the content or file.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,7 +21,7 @@ impl GateLedger {
         Self(folder.to_owned())
     }
 
-    /// Reports whether Fathom left the content_entry with this fingerprint on a device.
+    /// Reports whether Fathom left the content with this fingerprint on a device.
     pub(super) fn knows_content(&self, fingerprint: u128) -> bool {
         self.contains(&content_entry(fingerprint))
     }
@@ -35,7 +35,7 @@ impl GateLedger {
         self.0.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
     }
 
-    /// Records the content_entry of a device.
+    /// Records the content of a device.
     ///
     /// # Errors
     /// Fails if the directory cannot be written.

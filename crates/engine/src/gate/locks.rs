@@ -65,7 +65,7 @@ fn lock_and_check(file: &File, own: &[i64], checked: &[(i64, i64)]) -> Option<Ob
     Some(objection)
 }
 
-/// Reports whether an error means that the filesystem supports no locks, so that no program can lock_byte one.
+/// Reports whether an error means that the filesystem supports no locks, so that no program can hold one.
 fn has_no_locks(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK))
 }

@@ -75,8 +75,8 @@ pub struct Examination {
     pub fingerprint: u128,
 }
 
-/// Finds signatures and any other data on a device of `bytes` bytes. Reads 0.5 MiB at the start, 0.5 to 0.75 MiB at the end,
-/// six isolated blocks of 4 KiB for signatures, and 16 evenly spaced ones.
+/// Finds signatures and any other data on a device of `bytes` bytes. Reads 0.5 MiB at the start, 0.5 to 0.75 MiB at the
+/// end, six isolated blocks of 4 KiB for signatures, and 16 evenly spaced ones.
 ///
 /// # Errors
 ///

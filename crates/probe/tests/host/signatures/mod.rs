@@ -126,8 +126,8 @@ fn blkid_and_fathom_agree_on_written_images() {
     comparison.finish(50);
 }
 
-/// f52613e overwrote images of minix, cramfs, bfs, romfs, UFS, HFS, UBIFS, UDF with 4 KiB blocks, swap with 16 KiB pages,
-/// and Apple, Sun and empty MBR partition tables.
+/// f52613e overwrote images of minix, cramfs, bfs, romfs, UFS, HFS, UBIFS, UDF with 4 KiB blocks, swap with 16 KiB
+/// pages, and Apple, Sun and empty MBR partition tables.
 #[test]
 fn blkid_and_fathom_agree_on_images_of_each_formats_own_program() {
     let scratch = Scratch::new("made-images");
