@@ -1,16 +1,16 @@
-//! What the state of a device tells about an operation on it that failed, where the error number alone misleads: a write
-//! to a disk that was pulled out ends with "No space left on device".
+//! Remedies for failed operations based on the state of the device, where the error number alone is misleading: a write
+//! to a removed disk fails with "No space left on device".
 
 use std::path::Path;
 
 use engine::files::{self, FileKind};
 use units::OpKind;
 
-/// The remedy for a device that has gone or that takes writes only at the write pointers of its zones.
+/// Returns the remedy if the device is gone, or if it accepts writes only at the write pointers of its zones.
 pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     let place = Path::new(path);
-    if has_gone(place) {
-        return Some("see the kernel's log (dmesg): the device has gone");
+    if is_removed(place) {
+        return Some("the device has gone: see the kernel's log (dmesg)");
     }
     (kind == OpKind::Write && is_zoned(place)).then_some(
         "see blkzone report: the device is zoned and takes writes only at the write pointer of a zone; blkzone \
@@ -18,8 +18,8 @@ pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     )
 }
 
-/// Whether a path that was opened before is a device no more, or one of which nothing is left but its node.
-fn has_gone(path: &Path) -> bool {
+/// Reports whether a previously opened path no longer has a device, or its device has only a node left.
+fn is_removed(path: &Path) -> bool {
     let root = Path::new("/");
     match files::look(path) {
         Ok(None) => path.starts_with("/dev"),
@@ -31,7 +31,7 @@ fn has_gone(path: &Path) -> bool {
 fn is_zoned(path: &Path) -> bool {
     let is_device = matches!(files::look(path), Ok(Some(seen)) if seen.kind == FileKind::Block);
     let Some((major, minor)) = probe::number_of(Path::new("/"), path).filter(|_| is_device) else { return false };
-    // A partition has its queue in the directory of its disk.
+    // The queue of a partition is in the directory of its disk.
     let queues = ["queue/zoned", "../queue/zoned"].map(|at| format!("/sys/dev/block/{major}:{minor}/{at}"));
     queues.iter().any(|queue| std::fs::read_to_string(queue).is_ok_and(|model| model.trim() == "host-managed"))
 }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_in_dev_without_a_node_has_gone_and_a_file_has_not() {
+    fn a_missing_device_node_means_a_removed_device() {
         assert_eq!(
             remedy("/dev/no-such-device", OpKind::Read),
             Some("see the kernel's log (dmesg): the device has gone")

@@ -1,4 +1,4 @@
-//! Facts of the host and of what is under a name, as the rules of `analyse::doctor` take them.
+//! Converts facts about the host and about storage stacks for the rules of `analyse::doctor`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use analyse::doctor::{
 };
 use probe::{DeviceStack, MountEntry, Reading};
 
-/// A reading in the words of the rules.
+/// Converts a reading.
 fn known<T>(reading: Reading<T>) -> Known<T> {
     reading.map_err(|unread| UnreadFact {
         path: unread.path.to_string_lossy().into_owned(),
@@ -23,7 +23,7 @@ fn known<T>(reading: Reading<T>) -> Known<T> {
     })
 }
 
-/// Returns the facts of the host at `root`.
+/// Returns the facts about the host at `root`.
 #[must_use]
 pub fn host(root: &Path) -> HostFacts {
     let limits = |limits: Vec<probe::IoLimit>| {
@@ -57,7 +57,7 @@ pub fn host(root: &Path) -> HostFacts {
     }
 }
 
-/// Returns the facts of what is under a name.
+/// Returns the facts about the storage stack of a path or device name.
 #[must_use]
 pub fn subject(root: &Path, asked: &str, stack: &DeviceStack) -> DoctorSubject {
     let highest = stack.layers.first();
@@ -92,14 +92,14 @@ fn filesystem(root: &Path, mount: &MountEntry, stack: &DeviceStack) -> Filesyste
         kind: mount.filesystem.clone(),
         options: mount.options.clone(),
         ext4_options: ext4.map(|layer| known(probe::ext4_options(root, &layer.name))),
-        // It takes a look at every process.
+        // Only for ext4, because this reads an entry of every process.
         initialising: if mount.filesystem == "ext4" { known(probe::initialises_lazily(root)) } else { Ok(false) },
         trimmed_regularly: probe::trims_regularly(root),
         capacity_bytes: capacity(root, &mount.at),
     }
 }
 
-/// Only the kernel that has it mounted knows how full a filesystem is.
+/// Returns the size and free space of a filesystem, which only the kernel that has mounted it knows.
 fn capacity(root: &Path, at: &Path) -> Known<(u64, u64)> {
     let unread = |why| UnreadFact { path: at.to_string_lossy().into_owned(), why };
     if root != Path::new("/") {

@@ -28,7 +28,7 @@ impl Environment for HostEnvironment {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
         match job.engine.engine {
             Engine::Null => return None,
-            // As a block device it has its size and cannot grow.
+            // Like a block device, an export has a fixed size.
             Engine::Nbd => {
                 return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
             }
@@ -42,7 +42,7 @@ impl Environment for HostEnvironment {
         capacity::of_host()
     }
 
-    /// A missing `directory` is not created: it is likely misspelt, or a filesystem that is not mounted.
+    /// A missing `directory` is not created: its name is probably misspelt, or its filesystem is not mounted.
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
         missing.map_or_else(
@@ -54,7 +54,7 @@ impl Environment for HostEnvironment {
         )
     }
 
-    /// Refuses what is neither a file nor a device.
+    /// Rejects paths that are neither files nor devices.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
         if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
             return Ok(());
@@ -77,7 +77,7 @@ impl Environment for HostEnvironment {
     }
 }
 
-/// Refuses CPUs that do not exist, as fio does: the job was likely written for another host.
+/// Rejects processors that do not exist, as fio does: the job was probably written for another host.
 fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
     let last = engine::last_processor();
     let asked = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last);

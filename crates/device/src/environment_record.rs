@@ -1,11 +1,11 @@
-//! The environment of a run as it is recorded: host, files and devices.
+//! Records the environment of a run: host, files and devices.
 
 use crate::root;
 use probe::LayerKind;
 use record::{DeviceRecord, EnvironmentRecord, FilesystemRecord, Run, TargetEnvironment, TargetKind};
 
-/// Returns the host and what is under the files of a run, also where its time was virtual. The process's directory and the
-/// local time are left open.
+/// Returns the host and the storage stacks of a run's files, even if its time was virtual. The working directory and
+/// the local time are not set.
 #[must_use]
 pub fn environment_record(run: &Run) -> EnvironmentRecord {
     let facts = probe::host(root());

@@ -9,21 +9,22 @@ use runner::policy::block_unit;
 use units::grouped;
 use workload::{Operations, WorkloadError};
 
-/// Facts about exports. Each server is asked once.
+/// Properties of exports. Each server is queried once.
 #[derive(Default)]
 pub(crate) struct Exports {
     known: RefCell<BTreeMap<String, Result<RemoteExport, String>>>,
 }
 
 impl Exports {
-    /// What a server says of an export, or why it cannot be had.
+    /// Returns the properties that a server reports for an export, or why the export is unavailable.
     pub(crate) fn of(&self, uri: &str) -> Result<RemoteExport, String> {
         let mut known = self.known.borrow_mut();
         let ask = || exports::look(uri).map_err(|error| error.to_string());
         known.entry(uri.to_owned()).or_insert_with(ask).clone()
     }
 
-    /// What keeps a job from its export. fio finds some of it out as it runs, and uses as much of a size as there is.
+    /// Checks that a job can use its export. fio detects some of these problems only during the run, and uses as much
+    /// of a size as the export has.
     pub(crate) fn check(&self, job: &Job, dialect: Dialect) -> Result<(), WorkloadError> {
         let uri = match &job.engine.uri {
             Some(uri) => uri,
@@ -42,7 +43,7 @@ impl Exports {
     }
 }
 
-/// The option that is wrong, and what the export cannot do.
+/// Returns the wrong option, and what the export cannot do.
 type Check = fn(&Job, &RemoteExport) -> Option<(&'static str, String)>;
 
 fn read_only(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
@@ -55,9 +56,8 @@ fn too_long(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> 
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let read = if direction.reads() { sizes.read.max() } else { 0 };
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
-    let most = export.block_most;
-    let what =
-        || format!("takes requests of at most {most} bytes, and blocks have {longest}\nhelp: use bs={most} or less");
+    let most = export.max_request_bytes;
+    let what = || format!("takes requests of {most} bytes at most, and blocks have {longest}: use bs={most} or less");
     (longest > most).then(|| ("bs", what()))
 }
 
@@ -82,9 +82,8 @@ fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)>
 }
 
 fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
-    let (unit, least) = (block_unit(job), export.block_least);
-    let what =
-        || format!("takes multiples of {least} bytes, and {unit} is none\nhelp: use bs={least} or a multiple of it");
+    let (unit, least) = (block_unit(job), export.min_block_bytes);
+    let what = || format!("takes multiples of {least} bytes, and {unit} is none: use bs={least} or a multiple of it");
     (!unit.is_multiple_of(least)).then(|| ("bs", what()))
 }
 

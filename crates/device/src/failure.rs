@@ -3,23 +3,10 @@
 use drive::{FailureCause, OperationFailure};
 use job::Engine;
 use runner::WorkerPlan;
+use rustix::io::Errno;
 use units::OpKind;
 
 use crate::device_state;
-
-/// Error numbers of Linux.
-const EPERM: i32 = 1;
-const EIO: i32 = 5;
-const ENXIO: i32 = 6;
-const ENODEV: i32 = 19;
-const EINVAL: i32 = 22;
-const ENOTTY: i32 = 25;
-const EFBIG: i32 = 27;
-const ENOSPC: i32 = 28;
-const EPROTO: i32 = 71;
-const EOPNOTSUPP: i32 = 95;
-const ENOTCONN: i32 = 107;
-const ESHUTDOWN: i32 = 108;
 
 /// Describes a failed operation.
 #[must_use]
@@ -40,9 +27,10 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
     match &failure.cause {
         FailureCause::Errno(errno) => {
             let reason = std::io::Error::from_raw_os_error(*errno);
+            let errno = Errno::from_raw_os_error(*errno);
             let known = match engine {
-                Engine::Nbd => remedy_of_export(*errno),
-                _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, *errno)),
+                Engine::Nbd => remedy_of_export(errno),
+                _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
             let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
             format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
@@ -57,28 +45,30 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
 }
 
 /// Remedy of a failed operation on an export, by error number.
-fn remedy_of_export(errno: i32) -> Option<&'static str> {
+fn remedy_of_export(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        EIO | ENOSPC => "see the log of the server, which reported the error",
-        ENOTCONN => "check that the server still runs, and see its log: the connection was lost",
-        ESHUTDOWN => "start the server again: it is shutting down",
-        EPROTO => "use a newer or another server: this one violated the protocol, and the connection was closed",
-        EPERM => "check how the server was started: the export is read-only, or the server forbids the operation",
-        EOPNOTSUPP => "the server has not offered to do that",
-        EINVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
+        Errno::IO | Errno::NOSPC => "the server reported it: see its log",
+        Errno::NOTCONN => "the connection was lost: see whether the server still runs, and its log",
+        Errno::SHUTDOWN => "the server is shutting down: start it again",
+        Errno::PROTO => {
+            "what the server sent makes no sense, and the connection was closed: use a newer or another server"
+        }
+        Errno::PERM => "the export is read-only, or the server forbids it: see how it was started",
+        Errno::OPNOTSUPP => "the server has not offered to do that",
+        Errno::INVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
         _ => return None,
     })
 }
 
 /// Remedy of a failed operation, by error number.
-fn remedy(kind: OpKind, errno: i32) -> Option<&'static str> {
+fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        EIO => "see the kernel's log (dmesg): the device reported the error",
-        ENODEV | ENXIO => "see the kernel's log (dmesg): the device has gone",
-        EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
-        ENOSPC => "use a smaller size, or a filesystem with more room",
-        EINVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",
-        ENOTTY | EOPNOTSUPP if kind == OpKind::Trim => {
+        Errno::IO => "the device reported it: see the kernel's log (dmesg)",
+        Errno::NODEV | Errno::NXIO => "the device has gone: see the kernel's log (dmesg)",
+        Errno::FBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
+        Errno::NOSPC => "use a smaller size, or a filesystem with more room",
+        Errno::INVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",
+        Errno::NOTTY | Errno::OPNOTSUPP if kind == OpKind::Trim => {
             "name a block device that can discard (see lsblk --discard); `fathom run` trims regular files too, by \
              punching holes"
         }

@@ -1,4 +1,4 @@
-//! Statistics of the host during a run: device counters, files and what the page cache holds of them.
+//! Statistics of the host during a run: device counters, file sizes and cached fractions of files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,12 +14,12 @@ use workload::FilePlan;
 use crate::root;
 use crate::stall::Devices;
 
-/// Observed before a run, and asked during it and after.
+/// Host statistics, collected before, during and after a run.
 #[derive(Clone)]
 pub(crate) struct HostStats {
     targets: BTreeMap<String, TargetFacts>,
     disks: Vec<WatchedDisk>,
-    /// Which device each file is on.
+    /// The device of each file.
     devices: BTreeMap<String, Number>,
 }
 
@@ -32,7 +32,7 @@ struct WatchedDisk {
 }
 
 impl HostStats {
-    /// Looks at all files and devices of a run before it begins.
+    /// Inspects all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
         let mut stats = Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new() };
         for worker in workers {
@@ -47,7 +47,8 @@ impl HostStats {
             }
             for file in &worker.files.files {
                 if job.files.invalidate {
-                    // So that what the cache holds is what the run will find. Workers do it once more as they begin.
+                    // The cached fraction is then the one that the run starts with. Workers invalidate again when they
+                    // start.
                     invalidate(&file.path);
                 }
                 stats.add(&file.path, job.stats.disk_util);
@@ -56,7 +57,7 @@ impl HostStats {
         stats
     }
 
-    /// Nothing of this host stands behind an export: neither a cache nor a device.
+    /// Adds an export, which has neither a cache nor a device on this host.
     fn add_export(&mut self, plan: &FilePlan) {
         for file in &plan.files {
             let (path, size) = (file.path.clone(), file.needed);
@@ -91,7 +92,7 @@ impl HostStats {
         }
     }
 
-    /// The devices below the files of each worker.
+    /// Returns the devices below the files of each worker.
     pub(crate) fn devices(&self, workers: &[WorkerPlan]) -> Devices {
         let of = |worker: &WorkerPlan| {
             let files = worker.files.files.iter();
@@ -100,7 +101,7 @@ impl HostStats {
         Devices::new(workers.iter().map(of))
     }
 
-    /// Looks at the files once more, at the end.
+    /// Inspects the files again at the end.
     pub(crate) fn after(&mut self) {
         for (path, facts) in self.targets.iter_mut().filter(|(_, facts)| facts.kind != TargetKind::Other) {
             facts.cached_after = cached_share(Path::new(path));
@@ -134,20 +135,20 @@ impl RunFacts for HostStats {
     }
 }
 
-/// Returns this host as records name it.
+/// Returns this host as stored in records.
 #[must_use]
 pub fn host() -> HostRecord {
     let facts = probe::host(root());
     HostRecord { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus }
 }
 
-/// Returns milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 #[must_use]
 pub fn unix_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
-/// Returns what a path is, for the record.
+/// Returns the kind of a target as stored in records.
 fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
     match kind {
         FileKind::Regular if in_memory => TargetKind::Memory,
@@ -177,14 +178,14 @@ impl WatchedDisk {
     }
 }
 
-/// Drops what the page cache holds of a file; where that is refused, the cached share will tell.
+/// Drops a file from the page cache. If that is refused, the cached fraction shows it.
 fn invalidate(path: &str) {
     if let Ok(file) = files::open(Path::new(path), Access { read: true, ..Access::default() }) {
         let _ = files::invalidate(&file, 0, 0);
     }
 }
 
-/// The share of a file that is in the page cache, from 0 to 1; `None` where it is unknown.
+/// Returns the fraction of a file in the page cache, from 0 to 1, or `None` if unknown.
 fn cached_share(path: &Path) -> Option<f64> {
     let file = files::open(path, Access { read: true, ..Access::default() }).ok()?;
     let resident = files::resident_bytes(&file).ok()?;

@@ -10,11 +10,11 @@ use job::{Engine, Job, Plan};
 use runner::{Seeds, WorkerPlan};
 use workload::{FilePlan, Operations, PlannedFile};
 
-/// Files that could not be created, and why.
+/// Files that could not be created, with the errors.
 pub type FailedFiles = BTreeMap<PathBuf, engine::Error>;
 
-/// Layouts of files to be created or extended, each file once, in the order in which workers name them.
-pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayout> {
+/// Returns the layouts of files to be created or extended, each file once, in the order of the workers' files.
+pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut layouts: Vec<FileLayout> = Vec::new();
     for worker in workers {
@@ -40,7 +40,7 @@ pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayo
             });
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
-            layout.writes = layout.writes.saturating_add(most_written(job, &worker.files, file));
+            layout.writes = layout.writes.saturating_add(max_written(job, &worker.files, file));
             if needs_data(job) {
                 layout.content = LayoutContent::Filled;
             }
@@ -49,9 +49,9 @@ pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLayo
     layouts
 }
 
-/// How many bytes a worker can write to one of its files before the job ends, in whole pages, as filesystems
-/// allocate them; at least one where it trims, which changes the file too.
-fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
+/// Returns the maximum bytes that a worker can write to a file before the job ends, in whole pages, as filesystems
+/// allocate them. A job that only trims counts as one byte, because it changes the file too.
+fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     const PAGE_BYTES: u64 = 4096;
     if !Operations::of(job).changes_data() {
         return 0;
@@ -60,29 +60,28 @@ fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     let operations = |bytes: u64| bytes.div_ceil(u64::from(job.pattern.block_sizes.write.min()).max(1));
     let loops = if job.extent.time_based { u64::MAX } else { u64::from(job.extent.loops.max(1)) };
     let most = job.extent.number_ios.unwrap_or(u64::MAX).min(plan.io_size.map_or(u64::MAX, operations));
-    // A block may begin in one page and end in the next.
+    // A block may start in one page and end in the next.
     let each = block.next_multiple_of(PAGE_BYTES) + PAGE_BYTES * u64::from(!block.is_multiple_of(PAGE_BYTES));
     most.saturating_mul(loops).saturating_mul(each).min(file.extent.length).max(1)
 }
 
-/// Makes the files, and says which could not be made.
+/// Creates the files and returns those that could not be created.
 ///
 /// # Errors
-///
-/// Where there is no room for all of them, or the user ended it; a file that was begun is taken back.
-pub fn make(
+/// Fails if there is not enough space for all of them, or the user cancels it; an unfinished file is then restored.
+pub fn create(
     layouts: &[FileLayout],
     gate: &WriteGate,
     cancel: &AtomicBool,
-    tell: &mut dyn FnMut(&Path, u64, u64),
+    report: &mut dyn FnMut(&Path, u64, u64),
 ) -> Result<FailedFiles, engine::Error> {
-    let mut progress = |progress: LayoutProgress<'_>| tell(progress.path, progress.written, progress.total);
+    let mut progress = |progress: LayoutProgress<'_>| report(progress.path, progress.written, progress.total);
     let laid = lay_out(layouts, gate, cancel, &mut progress)?;
     let failed = |(layout, laid): (&FileLayout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
 }
 
-/// For each worker whose files have to be made or extended: its job, how many they are, and their bytes together.
+/// Returns, for each worker with files to be created or extended, its job, their number and their total size in bytes.
 pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> {
     let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut made = Vec::new();
@@ -107,12 +106,12 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
     made
 }
 
-/// Reason why free space is too small for the files and their writes.
-pub fn without_room(layouts: &[FileLayout]) -> Option<String> {
+/// Returns the error if there is not enough free space for the files and their writes.
+pub fn space_refusal(layouts: &[FileLayout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
 }
 
-/// Whether a job needs data in its files before it begins: it reads, or must not extend them.
+/// Reports whether the files of a job must contain data before it begins: it reads them, or must not extend them.
 fn needs_data(job: &Job) -> bool {
     let direction = job.pattern.direction;
     !job.files.create_on_open
@@ -121,9 +120,9 @@ fn needs_data(job: &Job) -> bool {
 
 fn fallocate(job: &Job) -> FallocateMode {
     match job.files.fallocate {
-        // Made empty, but not before there is known to be room for what the run will write.
+        // Files are created empty, but only after checking that there is space for what the run will write.
         _ if job.files.create_on_open => FallocateMode::None,
-        // A mapping cannot grow the file under it.
+        // A mapping cannot extend its file.
         job::Fallocate::None | job::Fallocate::Keep if job.engine.engine == Engine::Mmap => FallocateMode::Truncate,
         job::Fallocate::None => FallocateMode::None,
         job::Fallocate::Native => FallocateMode::Native,

@@ -1,11 +1,11 @@
 //! Runs plans on real devices and files.
 //!
-//! A [`DeviceRunner`] expands jobs into workers, checks what they may write to, lays out their files, runs each worker on a
-//! thread of its own, stage after stage, and assembles the record. Threads own what they use and are never joined: a thread
-//! that a target does not answer must not keep the results of others ([`stuck`]).
+//! A [`DeviceRunner`] expands jobs into workers, checks what they may write to, lays out their files, runs each worker
+//! on its own thread, stage after stage, and assembles the record. Threads own their data and are never joined: a
+//! thread that hangs in a target must not hold up the results of others ([`stuck`]).
 //!
-//! What is *not* here: system calls (`engine`), the loop (`drive`), statistics (`meter`), text for people (`report`), the
-//! environment and signals of the process (`cli`).
+//! Out of scope: system calls (`engine`), the drive loop (`drive`), statistics (`meter`), output for users (`report`),
+//! the environment and signals of the process (`cli`).
 
 pub mod capacity;
 pub mod device_state;
@@ -33,7 +33,7 @@ pub use runner::DeviceRunner;
 /// Asks users to report a panic, below its message.
 pub const BUG_REPORT: &str = "this is a bug in fathom: please report it with the message above";
 
-/// Returns the directory that `/sys` and `/proc` are in.
+/// Returns the parent directory of `/sys` and `/proc`.
 fn root() -> &'static std::path::Path {
     std::path::Path::new("/")
 }

@@ -23,7 +23,7 @@ use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles};
 use crate::stages::{self, Continuation, Supervise, Workers};
-use crate::stuck::{self, Unattended, attended, attended_for};
+use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::worker::SharedRun;
 use crate::{growth, safety};
 
@@ -35,29 +35,30 @@ pub struct DeviceRunner {
     checkpoint: fn(&str),
 }
 
-/// Whose rules decide what may be written to.
+/// The rules that decide what may be written to.
 #[derive(Clone)]
 enum RunnerRules {
-    /// Fathom's own: what this gate admits.
+    /// Fathom's rules: whatever this gate admits.
     Strict { gate: Arc<WriteGate> },
-    /// fio's: all that is not in use.
+    /// fio's rules: whatever is not in use.
     Fio { ledger: Option<PathBuf>, readonly: bool },
 }
 
 impl DeviceRunner {
-    /// Creates a runner whose plans may write to what `gate` admits.
+    /// Creates a runner whose plans may write to whatever `gate` admits.
     #[must_use]
     pub fn strict(gate: Arc<WriteGate>, logs: Arc<dyn LogSink + Send>) -> Self {
         Self { rules: RunnerRules::Strict { gate }, logs, checkpoint: |_| {} }
     }
 
-    /// Creates a runner by fio's rules. `ledger` is the directory of the write gate's notes; `readonly` refuses every write.
+    /// Creates a runner with fio's rules. `ledger` is the directory of the write gate's entries; `readonly` refuses
+    /// every write.
     #[must_use]
     pub fn as_fio(ledger: Option<PathBuf>, readonly: bool, logs: Arc<dyn LogSink + Send>) -> Self {
         Self { rules: RunnerRules::Fio { ledger, readonly }, logs, checkpoint: |_| {} }
     }
 
-    /// Calls a function at named places of a run, for tests of panics.
+    /// Sets a function that is called at named points of a run, for tests of panics.
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: fn(&str)) -> Self {
         Self { checkpoint, ..self }
@@ -85,15 +86,12 @@ impl DeviceRunner {
         if !unrunnable.is_empty() {
             return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(plan)).collect());
         }
-        let layouts = layout::wanted(plan, &workers, seeds);
-        let growths = growth::of(&layouts);
-        let mut refusals = safety::check(plan, &workers, gate);
+        let mut run = self.prepared(plan, seeds, workers, Vec::new(), Arc::clone(gate));
         if files_are_final {
-            refusals.extend(growth::against_no_creation(plan, &workers));
-            refusals.extend(growth::against_surprise(&growths, gate));
+            run.refusals.extend(growth::creation_refusals(plan, &run.workers));
+            run.refusals.extend(growth::permission_refusals(&run.growths, gate));
         }
-        refusals.extend(layout::without_room(&layouts));
-        Ok(self.prepared(plan, seeds, workers, layouts, growths, refusals, gate))
+        Ok(run.checked_for_space())
     }
 
     fn prepare_as_fio(&self, plan: &Plan, seeds: Seeds, ledger: Option<&Path>, readonly: bool) -> DeviceRun<'_> {
@@ -103,32 +101,26 @@ impl DeviceRunner {
         let (workers, unrunnable) = self.expand(plan, seeds);
         refusals.extend(unrunnable.iter().map(|one| format!("{}: {}", plan.jobs[one.job].name, one.error)));
         let gate = safety::gate_of_fio(plan, &workers, ledger);
-        refusals.extend(safety::check(plan, &workers, &gate));
-        let layouts = layout::wanted(plan, &workers, seeds);
-        let growths = growth::of(&layouts);
-        refusals.extend(growth::against_no_creation(plan, &workers));
+        let mut run = self.prepared(plan, seeds, workers, refusals, gate);
+        run.refusals.extend(growth::creation_refusals(plan, &run.workers));
         if readonly {
-            refusals.extend(growth::against_readonly(&growths));
+            run.refusals.extend(growth::readonly_refusals(&run.growths));
         }
-        refusals.extend(layout::without_room(&layouts));
-        self.prepared(plan, seeds, workers, layouts, growths, refusals, &gate)
+        run.checked_for_space()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the two ways of preparing end in the same value")]
     fn prepared(
         &self,
         plan: &Plan,
         seeds: Seeds,
         workers: Vec<WorkerPlan>,
-        layouts: Vec<FileLayout>,
-        growths: Vec<FileGrowth>,
         mut refusals: Vec<String>,
-        gate: &Arc<WriteGate>,
+        gate: Arc<WriteGate>,
     ) -> DeviceRun<'_> {
-        let mut known = BTreeSet::new();
-        refusals.retain(|refusal| known.insert(refusal.clone()));
-        let (plan, gate) = (plan.clone(), Arc::clone(gate));
-        DeviceRun { runner: self, plan, seeds, workers, layouts, growths, refusals, gate }
+        refusals.extend(safety::check(plan, &workers, &gate));
+        let layouts = layout::planned(plan, &workers, seeds);
+        let growths = growth::of(&layouts);
+        DeviceRun { runner: self, plan: plan.clone(), seeds, workers, layouts, growths, refusals, gate }
     }
 }
 
@@ -150,7 +142,7 @@ impl Runner for DeviceRunner {
     }
 }
 
-/// A plan that can begin on this host.
+/// A plan that is ready to run on this host.
 struct DeviceRun<'a> {
     runner: &'a DeviceRunner,
     plan: Plan,
@@ -162,8 +154,8 @@ struct DeviceRun<'a> {
     gate: Arc<WriteGate>,
 }
 
-/// Inspecting the targets after a run may take this long however short the grace period is.
-const INSPECTION: Duration = Duration::from_secs(2);
+/// Minimum time limit for inspecting the targets after a run, however short the grace period is.
+const MIN_INSPECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl PreparedRun for DeviceRun<'_> {
     fn plan(&self) -> &Plan {
@@ -182,9 +174,9 @@ impl PreparedRun for DeviceRun<'_> {
         Preview::Device { growths: &self.growths }
     }
 
-    /// Lays out the files, runs all jobs and gathers their results.
+    /// Lays out the files, runs all jobs and collects their results.
     ///
-    /// Whatever may hang in a target is done by other threads than this one, so that the run always ends.
+    /// Other threads make all calls that may hang in a target, so the run always ends.
     fn run(
         &self,
         options: &RunOptions,
@@ -200,13 +192,25 @@ impl PreparedRun for DeviceRun<'_> {
         observer.begin(&self.plan, &self.workers, &counters);
         let workers = {
             let context = self.context(options, started_unix_ms, &stats);
-            let mut supervisor =
-                Supervisor::new(context, &counters, control, options.status_every, observer, self.runner.checkpoint);
+            let (tracker, started) = (ProgressTracker::new(&self.plan, &self.workers), Instant::now());
+            let mut supervisor = Supervisor {
+                context,
+                counters: &counters,
+                control,
+                status_every: options.status_every,
+                observer,
+                checkpoint: self.runner.checkpoint,
+                tracker,
+                started,
+                last_status: started,
+                requested: false,
+                reported: 0,
+            };
             let workers = self.threads(options, control, &counters, failed_files, &stats);
             stages::run(&Arc::new(workers), &mut supervisor)
         };
         let stats = self.inspect_again(stats, control);
-        if let Err(problem) = self.note_what_is_left(control) {
+        if let Err(problem) = self.record_in_gate(control) {
             observer.note(&problem);
         }
         let signal = control.end();
@@ -218,6 +222,14 @@ impl PreparedRun for DeviceRun<'_> {
 }
 
 impl DeviceRun<'_> {
+    /// Adds the refusal for too little free space, and removes duplicates.
+    fn checked_for_space(mut self) -> Self {
+        self.refusals.extend(layout::space_refusal(&self.layouts));
+        let mut known = BTreeSet::new();
+        self.refusals.retain(|refusal| known.insert(refusal.clone()));
+        self
+    }
+
     fn context<'a>(&'a self, options: &'a RunOptions, started_unix_ms: u64, facts: &'a HostStats) -> RunContext<'a> {
         let (plan, workers, seeds) = (&self.plan, self.workers.as_slice(), self.seeds);
         RunContext { plan, workers, seeds, command_line: &options.command_line, started_unix_ms, facts }
@@ -239,7 +251,7 @@ impl DeviceRun<'_> {
             nonce: if dialect == Dialect::Strict { nonce() } else { 0 },
             counters: Arc::clone(counters),
             calls: self.workers.iter().map(|_| Arc::new(InCall::default())).collect(),
-            turn: stages::turn(&self.workers),
+            yield_after: stages::yield_after(&self.workers),
             intervals: options.intervals,
             failed_files,
             gate: Arc::clone(&self.gate),
@@ -251,7 +263,7 @@ impl DeviceRun<'_> {
     }
 
     fn lay_out(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
-        // A thread costs as much as all else that a short run does.
+        // A thread costs as much as the rest of a short run.
         if self.layouts.is_empty() {
             return Ok(FailedFiles::new());
         }
@@ -269,44 +281,45 @@ impl DeviceRun<'_> {
         };
         let (layouts, gate, cancelled) = (self.layouts.clone(), Arc::clone(&self.gate), Arc::clone(&cancel));
         let work = move || {
-            layout::make(&layouts, &gate, &cancelled, &mut |path, written, total| {
+            layout::create(&layouts, &gate, &cancelled, &mut |path, written, total| {
                 let _ = sender.send((path.to_owned(), written, total));
             })
         };
-        let made = attended(control, &mut tick, work);
-        made.unwrap_or_else(|why| Err(unattended("lay out", last.as_deref(), &why))).map_err(|error| run_error(&error))
+        let made = run_detached(control, &mut tick, work);
+        made.unwrap_or_else(|why| Err(detached_error("lay out", last.as_deref(), &why)))
+            .map_err(|error| run_error(&error))
     }
 
-    /// Observes the host before the run. A signal that comes meanwhile ends the run itself.
+    /// Inspects the host before the run. A signal that arrives meanwhile ends the run itself.
     fn inspect(&self, control: &dyn RunControl) -> Result<HostStats, RunError> {
         if !self.reaches_targets() {
             return Ok(HostStats::before(&self.plan, &self.workers));
         }
         let (plan, workers) = (self.plan.clone(), self.workers.clone());
-        let seen = attended(control, &mut || {}, move || HostStats::before(&plan, &workers));
-        seen.map_err(|why| run_error(&unattended("look at", None, &why)))
+        let seen = run_detached(control, &mut || {}, move || HostStats::before(&plan, &workers));
+        seen.map_err(|why| run_error(&detached_error("look at", None, &why)))
     }
 
-    /// Returns whether any job has a target that may not answer.
+    /// Reports whether any job has a target that may hang.
     fn reaches_targets(&self) -> bool {
         self.plan.jobs.iter().any(|job| job.engine.engine != Engine::Null)
     }
 
-    /// Observes the host after the run. Of a target that does not answer, what was known before stands.
+    /// Inspects the host after the run. If a target does not answer, returns the previous statistics.
     fn inspect_again(&self, before: HostStats, control: &dyn RunControl) -> HostStats {
         if stuck::is_stuck() || control.is_urgent() || !self.reaches_targets() {
             return before;
         }
         let mut stats = before.clone();
-        let look = move || {
+        let inspect = move || {
             stats.after();
             stats
         };
-        attended_for(control, inspection_most(control), look).unwrap_or(before)
+        run_detached_for(control, inspection_timeout(control), inspect).unwrap_or(before)
     }
 
-    /// Makes the gate note what the run left, so that the next run recognizes it.
-    fn note_what_is_left(&self, control: &dyn RunControl) -> Result<(), String> {
+    /// Makes the gate record what the run left behind, so that the next run recognizes it.
+    fn record_in_gate(&self, control: &dyn RunControl) -> Result<(), String> {
         if stuck::is_stuck() || control.is_urgent() {
             self.gate.abandon();
             return Ok(());
@@ -315,11 +328,11 @@ impl DeviceRun<'_> {
             return Ok(());
         }
         let gate = Arc::clone(&self.gate);
-        let noted = attended_for(control, inspection_most(control), move || gate.finish());
+        let noted = run_detached_for(control, inspection_timeout(control), move || gate.finish());
         noted.map(drop).map_err(|why| {
             let why = match why {
-                Unattended::NoThread(error) => format!("no thread can be started: {error}"),
-                Unattended::GivenUp => "a file or device has not answered in time".to_owned(),
+                DetachedError::NoThread(error) => format!("no thread can be started: {error}"),
+                DetachedError::GivenUp => "a file or device has not answered in time".to_owned(),
             };
             format!(
                 "what the run has written to is not noted: {why}; if the next run refuses it, permit it with \
@@ -329,35 +342,35 @@ impl DeviceRun<'_> {
     }
 }
 
-/// Returns how long inspecting the targets after a run may take.
-fn inspection_most(control: &dyn RunControl) -> Duration {
-    control.grace().max(INSPECTION)
+/// Returns the time limit for inspecting the targets after a run.
+fn inspection_timeout(control: &dyn RunControl) -> Duration {
+    control.grace().max(MIN_INSPECTION_TIMEOUT)
 }
 
 fn run_error(error: &engine::Error) -> RunError {
     RunError(error.to_string())
 }
 
-/// Draws a number that no other run has, for the headers of verified blocks. Not from the seed: a run with the same seed
-/// must not take the blocks of an earlier one for its own.
+/// Draws a random number to mark the blocks of verified writes. It is independent of the seed, because a run must not
+/// mistake the blocks of an earlier run with the same seed for its own.
 fn nonce() -> u32 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let drawn = mix(now.as_nanos() as u64, u64::from(std::process::id())) >> 33;
-    // 31 bits, as job options have. Zero stands for none.
+    // 31 bits, as in job options. Zero means none.
     (drawn as u32).max(1)
 }
 
-/// Describes what was to be done to targets, and was not.
-fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) -> engine::Error {
+/// Describes an operation on targets that was not completed.
+fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedError) -> engine::Error {
     let place = path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string());
     let (kind, reason, errno, remedy) = match why {
-        Unattended::GivenUp => (
+        DetachedError::GivenUp => (
             engine::ErrorKind::Cancelled,
             "the device or filesystem does not answer".to_owned(),
             None,
             "check the device or its server (see dmesg)",
         ),
-        Unattended::NoThread(error) => (
+        DetachedError::NoThread(error) => (
             engine::ErrorKind::Engine,
             format!("cannot start a thread: {error}"),
             error.raw_os_error(),
@@ -367,10 +380,10 @@ fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) ->
     engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
 }
 
-/// Interval of progress.
+/// Interval of progress reports.
 const PROGRESS_EVERY: Nanos = Nanos::from_millis(250);
 
-/// The main thread while workers run: signals, progress, results so far.
+/// Supervises the workers on the main thread: signals, progress, intermediate results.
 struct Supervisor<'a> {
     context: RunContext<'a>,
     counters: &'a RunCounters,
@@ -381,37 +394,13 @@ struct Supervisor<'a> {
     tracker: ProgressTracker,
     started: Instant,
     last_status: Instant,
-    /// Summaries were requested, and not all of them are there.
+    /// Whether summaries were requested and not all of them have arrived.
     requested: bool,
-    /// How many of the workers that have ended were reported.
+    /// Number of finished workers that were reported.
     reported: usize,
 }
 
-impl<'a> Supervisor<'a> {
-    fn new(
-        context: RunContext<'a>,
-        counters: &'a RunCounters,
-        control: &'a dyn RunControl,
-        status_every: Option<Duration>,
-        observer: &'a mut dyn Observer,
-        checkpoint: fn(&str),
-    ) -> Self {
-        let (tracker, started) = (ProgressTracker::new(context.plan, context.workers), Instant::now());
-        Self {
-            context,
-            counters,
-            control,
-            status_every,
-            observer,
-            checkpoint,
-            tracker,
-            started,
-            last_status: started,
-            requested: false,
-            reported: 0,
-        }
-    }
-
+impl Supervisor<'_> {
     fn report_failure(&mut self, one: &WorkerResult) {
         let job = &self.context.plan.jobs[self.context.workers[one.number].job];
         if let Some(error) = &one.error {

@@ -1,4 +1,4 @@
-//! What a run may write to: from the jobs of a plan to the write gate.
+//! Decides what a run may write to, by passing the jobs of a plan to the write gate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,20 @@ use job::{Engine, Plan};
 use runner::WorkerPlan;
 use workload::Operations;
 
-/// The write gate of `run`, `sweep` and `suite`, whose data are all Fathom's: what they leave is marked as its own.
+/// Creates the write gate of `run`, `sweep` and `suite`, which write all the data themselves, so their files are marked
+/// as Fathom's.
 pub fn gate(destroy: &[PathBuf], overwrite: &[PathBuf], ledger: Option<&Path>) -> Arc<WriteGate> {
     let (destroy, overwrite) = (destroy.to_vec(), overwrite.to_vec());
     open(Permissions { destroy, overwrite, marks_own: true, ..Permissions::default() }, ledger)
 }
 
-/// The write gate of a server, whose files are its clients'.
+/// Creates the write gate of a server, whose files belong to its clients.
 pub fn gate_of_server(destroy: &[PathBuf], ledger: Option<&Path>) -> Arc<WriteGate> {
     open(Permissions { destroy: destroy.to_vec(), any_file: true, ..Permissions::default() }, ledger)
 }
 
-/// The write gate of `fathom fio`: as with fio, what is not in use may be overwritten, and several processes may write
-/// to one file. `allow_mounted_write` permits the rest.
+/// Creates the write gate of `fathom fio`. As in fio, anything that is not in use may be overwritten, and several
+/// processes may write to one file. `allow_mounted_write` permits the rest.
 pub fn gate_of_fio(plan: &Plan, workers: &[WorkerPlan], ledger: Option<&Path>) -> Arc<WriteGate> {
     let permitted = workers.iter().filter(|worker| plan.jobs[worker.job].files.allow_mounted_write);
     let destroy =
@@ -33,34 +34,34 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
     Arc::new(WriteGate::new(permissions, ledger))
 }
 
-/// Reasons against a run, a line each; empty where it may begin. The gate holds what it admits.
+/// Returns the reasons against a run, one line each; none if it may begin. The gate holds what it admits.
 pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
     note_targets(workers);
-    let mut dangers = Vec::new();
+    let mut refusals = Vec::new();
     for (path, engine) in written(plan, workers) {
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
             _ => admit(gate, Path::new(path)),
         };
-        dangers.extend(admitted.err().map(|denied| denied.to_string()));
+        refusals.extend(admitted.err().map(|denied| denied.to_string()));
     }
-    dangers
+    refusals
 }
 
-/// Notes the files of all jobs, read or written, as ones that results must not go into.
+/// Registers the files of all jobs, read or written, as ones that results must not replace.
 fn note_targets(workers: &[WorkerPlan]) {
     let files = workers.iter().flat_map(|worker| &worker.files.files).map(|file| file.path.as_str());
     note_inputs(files.collect::<BTreeSet<_>>());
 }
 
-/// Notes files as ones that results must not go into.
+/// Registers files that results must not replace.
 pub fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
     let found = files.into_iter().filter_map(|file| std::fs::metadata(file).ok());
     found.for_each(|metadata| note_input(&metadata));
 }
 
-/// What the system refuses to open as a file concerns the job that names it alone: its worker asks the gate again, and
-/// says why it could not begin.
+/// Ignores errors of the system for paths other than block devices: only the job with that file is affected, and its
+/// worker asks the gate again and reports the error.
 fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
     match gate.check(path) {
         Err(Denied::Failed(_)) if !matches!(FileIdentity::at(path), Some(FileIdentity::Block(_))) => Ok(()),
@@ -68,7 +69,7 @@ fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
     }
 }
 
-/// Targets that the jobs of a plan can write to or trim, each once, with its engine.
+/// Returns the targets that the jobs of a plan can write to or trim, each once, with its engine.
 fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> BTreeMap<&'a str, Engine> {
     let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.engine;
     let writes = |worker: &&WorkerPlan| {

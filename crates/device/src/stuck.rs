@@ -1,4 +1,4 @@
-//! Runs calls that may never return on threads of their own.
+//! Runs calls that may never return on their own threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,10 +8,10 @@ use runner::RunControl;
 
 /// A target has not answered within the grace period.
 static STUCK: AtomicBool = AtomicBool::new(false);
-/// A thread may hang in a target that was not waited for.
-static UNANSWERED: AtomicBool = AtomicBool::new(false);
+/// A thread may hang in a target after the wait for it has ended.
+static HANGING: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether a target has not answered within the grace period: nothing more may be asked of it.
+/// Reports whether a target has not answered within the grace period, so that nothing more may be requested from it.
 #[must_use]
 pub fn is_stuck() -> bool {
     STUCK.load(Ordering::Relaxed)
@@ -20,60 +20,57 @@ pub fn is_stuck() -> bool {
 /// Records that a target has not answered.
 pub fn set_stuck() {
     STUCK.store(true, Ordering::Relaxed);
-    UNANSWERED.store(true, Ordering::Relaxed);
+    HANGING.store(true, Ordering::Relaxed);
 }
 
-/// Returns whether a thread of this process may hang in a target: the kernel may keep the process until it answers.
+/// Reports whether a thread of this process may hang in a target: the kernel may keep the process until the target
+/// answers.
 #[must_use]
 pub fn has_hanging_threads() -> bool {
-    UNANSWERED.load(Ordering::Relaxed)
+    HANGING.load(Ordering::Relaxed)
 }
 
 /// Reason why work on its own thread has no result.
 #[derive(Debug)]
-pub enum Unattended {
+pub enum DetachedError {
     /// No thread could be started for it.
     NoThread(std::io::Error),
-    /// It was not waited for any longer. Its thread may hang in a target.
+    /// The wait for it has ended. Its thread may hang in a target.
     GivenUp,
 }
 
-/// Carries out work that may hang in a target on a thread of its own. Calls `tick` about fifty times a second meanwhile.
+/// Runs work that may hang in a target on its own thread, and calls `tick` about fifty times a second meanwhile.
 ///
 /// # Errors
-///
-/// When no thread can be started, and when it is given up, as [`RunControl::gives_up`] says: the target counts as stuck then.
+/// Fails if no thread can be started, or if [`RunControl::gives_up`] ends the wait: the target then counts as stuck.
 ///
 /// # Panics
-///
-/// When the work panics.
-pub fn attended<T: Send + 'static>(
+/// Panics if the work panics.
+pub fn run_detached<T: Send + 'static>(
     control: &dyn RunControl,
     tick: &mut dyn FnMut(),
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
+) -> Result<T, DetachedError> {
     let done = on_own_thread(tick, &mut || control.gives_up(), work);
-    if matches!(done, Err(Unattended::GivenUp)) {
+    if matches!(done, Err(DetachedError::GivenUp)) {
         set_stuck();
     }
     done
 }
 
-/// The same for work that the results do not depend on. It is given up after `most` as well. A target that is only slow
-/// is not stuck.
+/// Runs work that the results do not depend on, like [`run_detached`], but waits at most for `most`. A target that is
+/// only slow does not count as stuck.
 ///
 /// # Errors
-///
-/// As of [`attended`].
+/// As for [`run_detached`].
 ///
 /// # Panics
-///
-/// When the work panics.
-pub fn attended_for<T: Send + 'static>(
+/// Panics if the work panics.
+pub fn run_detached_for<T: Send + 'static>(
     control: &dyn RunControl,
     most: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
+) -> Result<T, DetachedError> {
     let began = Instant::now();
     on_own_thread(&mut || {}, &mut || control.gives_up() || began.elapsed() > most, work)
 }
@@ -82,11 +79,11 @@ fn on_own_thread<T: Send + 'static>(
     tick: &mut dyn FnMut(),
     is_given_up: &mut dyn FnMut() -> bool,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
+) -> Result<T, DetachedError> {
     let (sender, receiver) = mpsc::channel();
     let run = move || drop(sender.send(work()));
     let thread = std::thread::Builder::new().name("attended".into()).spawn(run);
-    let thread = thread.map_err(Unattended::NoThread)?;
+    let thread = thread.map_err(DetachedError::NoThread)?;
     loop {
         let outcome = receiver.recv_timeout(Duration::from_millis(20));
         tick();
@@ -94,13 +91,13 @@ fn on_own_thread<T: Send + 'static>(
             Ok(value) => return Ok(value),
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => return receiver.try_recv().map_err(|_| Unattended::GivenUp),
+                Ok(()) => return receiver.try_recv().map_err(|_| DetachedError::GivenUp),
             },
             Err(RecvTimeoutError::Timeout) => {}
         }
         if is_given_up() {
-            UNANSWERED.store(true, Ordering::Relaxed);
-            return Err(Unattended::GivenUp);
+            HANGING.store(true, Ordering::Relaxed);
+            return Err(DetachedError::GivenUp);
         }
     }
 }
@@ -137,12 +134,12 @@ mod tests {
         }
     }
 
-    /// Anything over 20 ms ended a series with `--grace 0`.
+    /// Any inspection of more than 20 ms ended a series with `--grace 0`.
     #[test]
-    fn a_slow_look_at_the_end_was_taken_for_a_stuck_target() {
+    fn a_slow_final_inspection_counted_as_a_stuck_target() {
         let slow = || std::thread::sleep(Duration::from_millis(200));
-        assert!(attended_for(&Never, Duration::from_secs(60), slow).is_ok());
-        assert!(matches!(attended_for(&Never, Duration::from_millis(1), slow), Err(Unattended::GivenUp)));
+        assert!(run_detached_for(&Never, Duration::from_secs(60), slow).is_ok());
+        assert!(matches!(run_detached_for(&Never, Duration::from_millis(1), slow), Err(DetachedError::GivenUp)));
         assert!(!is_stuck());
     }
 }

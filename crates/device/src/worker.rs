@@ -15,41 +15,39 @@ use runner::{
     LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerLog, WorkerPlan, WorkerResult,
 };
 use target::Target;
-use units::CpuUse;
-use units::Nanos;
-use units::OpKind;
+use units::{CpuUse, Nanos, OpKind};
 use workload::{Issuer, Operations};
 
 use crate::host_stats::unix_ms;
 use crate::layout::FailedFiles;
 
-/// Interval at which a worker publishes its counters; also how soon it notices a stop when nothing completes.
+/// Interval at which a worker publishes its counters, and notices a stop if nothing completes.
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
 
 /// State shared by all workers.
 pub(crate) struct SharedRun {
     pub(crate) clock: MonotonicClock,
     pub(crate) seeds: Seeds,
-    /// Trims of regular files punch holes in the strict dialect, and fail in fio's.
+    /// Trims of regular files punch holes in the strict dialect and fail in fio's.
     pub(crate) dialect: Dialect,
-    /// The nonce of blocks whose job gives no `verify_nonce`; zero for none, as in fio's runs.
+    /// The nonce of blocks of jobs without `verify_nonce`; zero for none, as in fio's dialect.
     pub(crate) nonce: u32,
     pub(crate) counters: Arc<RunCounters>,
-    /// The system call that each worker is in.
+    /// The current system call of each worker.
     pub(crate) calls: Vec<Arc<InCall>>,
-    /// [`stages::turn`].
-    pub(crate) turn: Option<Nanos>,
+    /// Time after which workers yield, see [`crate::stages::yield_after`].
+    pub(crate) yield_after: Option<Nanos>,
     /// Widths of the intervals of the series.
     pub(crate) intervals: IntervalWidths,
     /// Files that could not be created.
     pub(crate) failed_files: FailedFiles,
-    /// What may be written to.
+    /// The gate that admits writes.
     pub(crate) gate: Arc<WriteGate>,
     pub(crate) logs: Arc<dyn LogSink + Send>,
     pub(crate) checkpoint: fn(&str),
 }
 
-/// Returns a system call that has not returned by `now`, as a pending operation.
+/// Converts a system call that has not returned by `now` into a pending operation.
 pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
     let kind = match call.kind {
         CallKind::Open => StuckKind::Open,
@@ -68,7 +66,7 @@ fn worker_error(error: &engine::Error) -> WorkerError {
     WorkerError::with_errno(error.to_string(), error.errno)
 }
 
-/// Runs one worker to its end. `start` is called when it is ready, and returns when all workers of its stage are.
+/// Runs one worker to its end. Calls `start` when it is ready, which returns when all workers of its stage are.
 pub(crate) fn run(
     worker_plan: &WorkerPlan,
     job: &Job,
@@ -123,7 +121,7 @@ fn attempt(
         worker: counters,
         logs: logs.as_deref_mut().map(|logs| logs as &mut dyn WorkerLog),
         used_before: CpuUse::default(),
-        turn: shared.turn,
+        yield_after: shared.yield_after,
         summary_at: Nanos::ZERO,
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
@@ -134,7 +132,7 @@ fn attempt(
     }
 }
 
-/// The loop of a worker, compiled once per engine.
+/// The drive loop of a worker, compiled once per engine.
 struct WorkerDrive<'a> {
     worker: drive::DriveWorker,
     stop: &'a Stop,
@@ -172,13 +170,13 @@ impl Visitor for WorkerDrive<'_> {
             drop(target);
             in_call.leave();
         } else {
-            // To drop it would be to wait for what is in flight, for which the kernel needs its buffers.
+            // Dropping the target would wait for operations in flight, because the kernel uses its buffers.
             std::mem::forget(target);
         }
     }
 }
 
-/// Keeps one worker_plan to the processors that it may use: all of `cpus_allowed`, or one of them.
+/// Pins a worker to the processors that it may use: all of `cpus_allowed`, or one of them.
 fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
     let Some(allowed) = &job.grouping.cpus_allowed else { return Ok(()) };
     if allowed.is_empty() {
@@ -221,10 +219,10 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<f
             file.check_block(policy::block_unit(job)).map_err(|error| worker_error(&error))?;
         }
         if job.files.invalidate {
-            // Refused to other users than root on block devices; the run is then warm, which the verdict sees.
+            // Only root may do this on block devices. The run then starts with a warm cache, which its verdict reports.
             let _ = files::invalidate(&file, planned.extent.start, planned.extent.length);
         }
-        // As fio does unless told otherwise: else the kernel reads ahead of random reads.
+        // As fio does by default; otherwise the kernel reads ahead of random reads.
         files::advise(&file, if job.pattern.random { CacheAdvice::Random } else { CacheAdvice::Sequential });
         if limited {
             file.close();
@@ -246,7 +244,7 @@ fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
         Engine::Pvsync2 => EngineKind::Pvsync2,
         Engine::Mmap => EngineKind::Mmap,
         Engine::Nbd => EngineKind::Nbd,
-        // Jobs on models are no work for an engine; the loop for them is elsewhere.
+        // Jobs on models do not reach this crate.
         Engine::Null | Engine::Model => EngineKind::Null,
     };
     Setup {
@@ -271,21 +269,21 @@ fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
     }
 }
 
-/// Publishes the counters of one worker, and writes its log files.
+/// Publishes the counters of one worker and writes its log files.
 struct Publisher<'a> {
     counters: &'a RunCounters,
     worker: &'a WorkerCounters,
     logs: Option<&'a mut dyn WorkerLog>,
-    /// CPU time of the worker's thread before it began.
+    /// CPU time of the thread before the worker began.
     used_before: CpuUse,
-    /// After how long it yields to other workers; `None` where the scheduler does.
-    turn: Option<Nanos>,
+    /// Time after which the worker yields to others; `None` if the scheduler does it.
+    yield_after: Option<Nanos>,
     /// When the next summary is due.
     summary_at: Nanos,
 }
 
 impl Publisher<'_> {
-    /// Returns what the worker has used; to be called on its own thread.
+    /// Returns the CPU time that the worker has used. Must be called on its thread.
     fn used(&self) -> CpuUse {
         engine::cpu_use_of_thread().since(self.used_before)
     }
@@ -297,7 +295,7 @@ impl DriveObserver for Publisher<'_> {
     }
 
     fn next_turn(&mut self, now: Nanos) -> Nanos {
-        self.turn.map_or(Nanos::MAX, |turn| now + turn)
+        self.yield_after.map_or(Nanos::MAX, |yield_after| now + yield_after)
     }
 
     fn give_way(&mut self) {
@@ -317,7 +315,7 @@ impl DriveObserver for Publisher<'_> {
     }
 }
 
-/// The number of the calling thread, as `ps` and `top` show it.
+/// Returns the ID of the calling thread, as shown by `ps` and `top`.
 fn thread_id() -> u32 {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let number = link.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());

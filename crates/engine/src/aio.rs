@@ -1,15 +1,14 @@
 //! Linux native asynchronous I/O (`libaio`), by its system calls.
 //!
-//! Operations are handed over in one call per wait. Completions are taken from the ring that the kernel shares
-//! with the process, so that those which are there already cost no system call.
+//! Each wait submits the queued operations in one call. Completions are read from the ring that the kernel shares with
+//! the process, so existing ones cost no system call.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use target::{Completion, Op, Settled, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
@@ -28,7 +27,7 @@ const COMMAND_WRITE: u16 = 1;
 /// Magic number of a shared ring with the layout below.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
-/// `struct iocb` of `linux/aio_abi.h`, as little-endian machines lay it out.
+/// `struct iocb` of `linux/aio_abi.h` on little-endian machines.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct AioRequest {
@@ -47,7 +46,7 @@ struct AioRequest {
 }
 
 impl AioRequest {
-    /// What other threads see of it while it is handed over.
+    /// Returns the request as other threads see it during submission.
     fn as_call(&self, since: Nanos) -> BlockedCall {
         let kind = if self.command == COMMAND_READ { OpKind::Read } else { OpKind::Write };
         let (file, length) = ((self.data >> 32) as u32, self.bytes as u32);
@@ -65,7 +64,7 @@ struct AioEvent {
     result2: i64,
 }
 
-/// The head of the ring of events that the kernel maps at a context's address.
+/// The header of the event ring that the kernel maps at a context's address.
 #[repr(C)]
 struct AioRing {
     id: u32,
@@ -78,26 +77,26 @@ struct AioRing {
     header_bytes: u32,
 }
 
-/// A context of the kernel, whose name is the address of its ring.
+/// A kernel context. Its ID is the address of its ring.
 struct AioContext(libc::c_ulong);
 
 impl AioContext {
     fn new(depth: u32) -> io::Result<Self> {
         let mut id: libc::c_ulong = 0;
-        // SAFETY: the call writes the context's name to `id`, which must be zero before.
+        // SAFETY: the call writes the context's ID to `id`, which must be zero before.
         let status = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut id) };
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(Self(id)) }
     }
 
-    /// The shared ring, where it has the known layout.
+    /// Returns the shared ring if it has the known layout.
     fn ring(&self) -> Option<&AioRing> {
-        // SAFETY: the kernel maps the ring at this address for as long as the context lives, and changes nothing
-        // but head and tail, which are atomic here.
+        // SAFETY: the kernel maps the ring at this address for as long as the context lives, and changes only head and
+        // tail, which are atomic here.
         let ring = unsafe { &*(self.0 as *const AioRing) };
         (ring.magic == RING_MAGIC && ring.incompatible == 0).then_some(ring)
     }
 
-    /// Takes the oldest event from the ring, without a system call.
+    /// Removes the oldest event from the ring without a system call.
     #[inline]
     fn pop(&self) -> Option<AioEvent> {
         let ring = self.ring()?;
@@ -106,8 +105,8 @@ impl AioContext {
             return None;
         }
         let events = self.0 as usize + ring.header_bytes as usize;
-        // SAFETY: events follow the header; `head` is less than the capacity, and what lies between head and
-        // tail has been written by the kernel before it moved the tail.
+        // SAFETY: events follow the header; `head` is less than the capacity, and the kernel has written the events
+        // between head and tail before it moved the tail.
         let event = unsafe { *(events as *const AioEvent).add(head as usize) };
         ring.head.store((head + 1) % ring.capacity, Ordering::Release);
         Some(event)
@@ -116,26 +115,26 @@ impl AioContext {
 
 impl Drop for AioContext {
     fn drop(&mut self) {
-        // SAFETY: the context is this one's own. The kernel waits for what is in flight.
+        // SAFETY: `self` owns the context. The kernel waits for the requests in flight.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
     }
 }
 
 /// A target on one context.
 pub(crate) struct Aio {
-    /// Before the buffers, so that it is dropped, and everything in flight waited for, while they are there.
+    /// Declared before the buffers, because dropping it waits for the requests that use them.
     context: AioContext,
     files: Vec<File>,
-    /// One per tag. The kernel reads it when it is handed over.
+    /// One request per tag, which the kernel reads on submission.
     requests: Vec<AioRequest>,
-    /// Tags not yet handed over.
-    held: Vec<Tag>,
-    /// Their requests, as the kernel takes them.
+    /// Tags queued for submission.
+    queued: Vec<Tag>,
+    /// Pointers to the requests of `queued`, as the kernel takes them.
     pointers: Vec<*mut AioRequest>,
     slots: EngineSlots,
-    /// Completions that did not come from the kernel's queue.
+    /// Completions to be collected besides those in the kernel's ring.
     ready: Vec<Completion>,
-    /// Where the kernel puts events that are waited for.
+    /// Events returned by the kernel when it is waited for.
     events: Vec<AioEvent>,
     in_call: Arc<InCall>,
     buffers: Buffers,
@@ -150,7 +149,7 @@ impl Aio {
             context,
             files,
             requests: vec![AioRequest::default(); depth],
-            held: Vec::with_capacity(depth),
+            queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
@@ -161,7 +160,7 @@ impl Aio {
         })
     }
 
-    /// The kernel's form of a read or write; `Err` with the result of one that is not possible.
+    /// Returns the request of a read or write, or the negated error number with which it fails.
     #[inline]
     fn request(&self, op: &Op) -> Result<AioRequest, i32> {
         let file = self.files.get(op.file as usize).ok_or(-libc::EBADF)?;
@@ -177,33 +176,29 @@ impl Aio {
         })
     }
 
-    /// Trims and syncs, after everything before them has been handed over.
+    /// Executes a trim or sync, after submitting all operations before it.
     #[cold]
     fn perform(&mut self, op: &Op) {
         self.flush();
-        let submitted = self.clock.now();
-        self.in_call.operate(op, submitted);
-        let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
-        self.in_call.leave();
-        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+        self.ready.push(inline::complete(&self.files, op, &self.in_call, &self.clock));
     }
 
-    /// Completes the oldest operation that is held back, which the kernel would not take.
+    /// Completes the oldest queued operation with the error with which the kernel rejected it.
     #[cold]
-    fn refuse_first(&mut self, errno: i32) {
-        let tag = self.held.remove(0);
+    fn reject_first(&mut self, errno: i32) {
+        let tag = self.queued.remove(0);
         let submitted = self.slots.release(tag);
         self.ready.push(Completion { tag, submitted, completed: self.clock.now(), result: -errno });
     }
 
-    /// One attempt to hand over everything that is held back; returns how much the kernel took.
-    fn hand_over(&mut self) -> Result<usize, i32> {
+    /// Tries once to submit all queued operations. Returns how many the kernel took.
+    fn submit_queued(&mut self) -> Result<usize, i32> {
         self.pointers.clear();
         let base = self.requests.as_mut_ptr();
-        // SAFETY: every held tag has a request.
-        self.pointers.extend(self.held.iter().map(|tag| unsafe { base.add(tag.index()) }));
-        // SAFETY: the pointers name requests that live as long as `self`; their buffers stay until the context is
-        // destroyed, and `request` has checked that each stays inside the buffer of its own tag.
+        // SAFETY: every queued tag has a request.
+        self.pointers.extend(self.queued.iter().map(|tag| unsafe { base.add(tag.index()) }));
+        // SAFETY: the pointers refer to requests that live as long as `self`. Their buffers stay until the context is
+        // destroyed, and `request` has checked that each range lies within the buffer of its own tag.
         let taken = unsafe {
             let count = self.pointers.len() as libc::c_long;
             libc::syscall(libc::SYS_io_submit, self.context.0, count, self.pointers.as_mut_ptr())
@@ -247,26 +242,26 @@ impl SubmissionQueue for Aio {
 
     #[inline]
     fn flush(&mut self) {
-        if self.held.is_empty() {
+        if self.queued.is_empty() {
             return;
         }
         let now = self.clock.now();
-        for tag in &self.held {
+        for tag in &self.queued {
             self.slots.stamp(*tag, now);
         }
-        while let Some(first) = self.held.first() {
-            // Of buffered files the call itself reads and writes, one operation after the other.
+        while let Some(first) = self.queued.first() {
+            // On buffered files the call itself does the I/O, one operation after the other.
             self.in_call.enter(self.requests[first.index()].as_call(now));
-            let handed_over = self.hand_over();
+            let submitted_count = self.submit_queued();
             self.in_call.leave();
-            match handed_over {
-                Ok(taken) => drop(self.held.drain(..taken)),
+            match submitted_count {
+                Ok(taken) => drop(self.queued.drain(..taken)),
                 Err(libc::EINTR) if thread::is_abandoned() => return,
                 Err(libc::EINTR) => {}
-                // The queue of the kernel is full. It takes the rest when something is done; where nothing is in
-                // flight that could be, waiting would be for ever.
-                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.held.len() => return,
-                Err(errno) => self.refuse_first(errno),
+                // The kernel's queue is full and accepts more after a completion. With nothing else in flight there
+                // would be none, and waiting would never end.
+                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.queued.len() => return,
+                Err(errno) => self.reject_first(errno),
             }
         }
     }
@@ -276,10 +271,10 @@ impl SubmissionQueue for Aio {
         if !self.ready.is_empty() {
             return false;
         }
-        let want = want.min(self.slots.in_flight() - self.held.len() as u32);
+        let want = want.min(self.slots.in_flight() - self.queued.len() as u32);
         let time = limit.map(timespec);
         let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: `events` has room for as many events as there are tags, and `time` is null or outlives the call.
+        // SAFETY: `events` has space for one event per tag, and `time` is null or outlives the call.
         let count = unsafe {
             let (want, room) = (libc::c_long::from(want), self.events.len() as libc::c_long);
             libc::syscall(libc::SYS_io_getevents, self.context.0, want, room, self.events.as_mut_ptr(), time)
@@ -308,7 +303,7 @@ impl Target for Aio {
             Ok(request) => {
                 self.requests[op.tag.index()] = request;
                 self.slots.take(op.tag);
-                self.held.push(op.tag);
+                self.queued.push(op.tag);
             }
             Err(result) => {
                 let now = self.clock.now();
@@ -333,9 +328,9 @@ impl Target for Aio {
     }
 
     fn close(&mut self, file: u32) {
-        // Requests name descriptors by number until they are handed over.
+        // Requests refer to descriptors by number until they are submitted.
         self.flush();
-        while !self.held.is_empty() {
+        while !self.queued.is_empty() {
             let mut done = std::mem::take(&mut self.ready);
             self.collect(&mut done);
             self.ready = done;
@@ -347,10 +342,7 @@ impl Target for Aio {
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        if self.slots.is_taken(tag) {
-            return None;
-        }
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 
@@ -371,12 +363,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn structures_are_as_large_as_the_kernels() {
+    fn structures_have_the_kernels_sizes() {
         assert_eq!((size_of::<AioRequest>(), size_of::<AioEvent>(), size_of::<AioRing>()), (64, 32, 32));
     }
 
     #[test]
-    fn the_shared_ring_is_known() {
+    fn the_shared_ring_has_the_known_layout() {
         let context = AioContext::new(4).unwrap();
         assert!(context.ring().is_some_and(|ring| ring.capacity >= 4));
         assert!(context.pop().is_none());

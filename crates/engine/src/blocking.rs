@@ -5,19 +5,17 @@ use std::os::fd::RawFd;
 use target::{Op, Settled};
 use units::OpKind;
 
-use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::files::File;
-use crate::inline;
-use crate::settle;
+use crate::sync_target::Perform;
+use crate::{inline, settle};
 
-/// One pair of system calls that read and write.
+/// A pair of system calls that read and write.
 pub(crate) trait Call {
-    /// Reads from or writes to `fd` at `offset`; returns what the system call returned.
+    /// Reads from or writes to `fd` at `offset` and returns the result of the system call.
     ///
     /// # Safety
-    ///
-    /// `length` bytes from `start` must be valid for reads and writes and not used elsewhere.
+    /// `length` bytes from `start` on must be valid for reads and writes and not used elsewhere.
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize;
 }
 
@@ -45,13 +43,13 @@ pub(crate) struct Preadv2 {
 }
 
 impl Preadv2 {
-    /// The calls with `RWF_HIPRI` or without.
+    /// Returns the calls, with `RWF_HIPRI` if `hipri` is set.
     #[must_use]
     pub(crate) const fn new(hipri: bool) -> Self {
         Self { flags: if hipri { libc::RWF_HIPRI } else { 0 } }
     }
 
-    /// The calls of which a write returns when its data would survive the loss of power.
+    /// Returns the calls whose writes return once their data would survive a power loss.
     #[must_use]
     pub(crate) const fn durable() -> Self {
         Self { flags: libc::RWF_DSYNC }
@@ -61,7 +59,7 @@ impl Preadv2 {
 impl Call for Pread {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller guarantees the memory.
         unsafe {
             if write {
                 libc::pwrite64(fd, start.cast(), length, offset)
@@ -75,7 +73,7 @@ impl Call for Pread {
 impl Call for SeekIo {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
-        // SAFETY: the caller guarantees the memory; moving the position of an own descriptor is harmless.
+        // SAFETY: the caller guarantees the memory; moving the position of the descriptor is harmless.
         unsafe {
             if libc::lseek64(fd, offset, libc::SEEK_SET) < 0 {
                 return -1;
@@ -89,7 +87,7 @@ impl Call for SeekVector {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
         let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
-        // SAFETY: the caller vouches for the memory, and `vector` outlives the calls.
+        // SAFETY: the caller guarantees the memory, and `vector` outlives the calls.
         unsafe {
             if libc::lseek64(fd, offset, libc::SEEK_SET) < 0 {
                 return -1;
@@ -103,7 +101,7 @@ impl Call for Preadv {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
         let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
-        // SAFETY: the caller vouches for the memory, and `vector` outlives the calls.
+        // SAFETY: the caller guarantees the memory, and `vector` outlives the calls.
         unsafe {
             if write {
                 libc::pwritev64(fd, &raw const vector, 1, offset)
@@ -118,7 +116,7 @@ impl Call for Preadv2 {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
         let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
-        // SAFETY: the caller vouches for the memory, and `vector` outlives the calls.
+        // SAFETY: the caller guarantees the memory, and `vector` outlives the calls.
         unsafe {
             if write {
                 libc::pwritev2(fd, &raw const vector, 1, offset, self.flags)
@@ -129,7 +127,7 @@ impl Call for Preadv2 {
     }
 }
 
-/// One pair of system calls over some files.
+/// A pair of system calls and the files to use it on.
 pub(crate) struct Blocking<C> {
     pub(crate) call: C,
     pub(crate) files: Vec<File>,

@@ -1,4 +1,4 @@
-//! Buffers of all tags in one allocation.
+//! The buffers of all tags, in one allocation.
 
 use std::io;
 use std::ptr::NonNull;
@@ -9,25 +9,25 @@ use units::Bytes;
 use crate::error::{Error, ErrorKind};
 use crate::setup::{MemoryKind, Setup};
 
-/// The least alignment: O_DIRECT wants it, and the kernel copies to aligned pages more than twice as fast.
-const LEAST_ALIGN: usize = 4096;
-/// The size of a huge page, to which the system wants lengths of huge mappings rounded.
+/// Minimum alignment: `O_DIRECT` requires it, and the kernel copies to aligned pages more than twice as fast.
+const MIN_ALIGN: usize = 4096;
+/// Size of a huge page. The kernel requires lengths of huge mappings to be multiples of it.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// The buffers of one target: zeroes at first, and no page of them in memory before it is used.
+/// The buffers of one target. They are zero at first, and none of their pages occupies memory before its first use.
 pub(crate) struct Buffers {
     base: NonNull<u8>,
-    /// Where the first buffer begins: the base, rounded up to the alignment.
+    /// The start of the first buffer: `base`, rounded up to the alignment.
     first: NonNull<u8>,
     mapped: usize,
-    /// Distance from one buffer to the next.
+    /// Distance from one buffer to the next, in bytes.
     stride: usize,
     bytes: usize,
     count: usize,
     origin: BufferOrigin,
 }
 
-/// Allocation method of the memory, which decides how it is freed.
+/// How the memory was allocated, which decides how it is freed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BufferOrigin {
     Mapping,
@@ -36,14 +36,14 @@ enum BufferOrigin {
 
 impl Buffers {
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let align = (setup.align as usize).next_power_of_two().max(LEAST_ALIGN);
+        let align = (setup.align as usize).next_power_of_two().max(MIN_ALIGN);
         Self::obtain(setup.memory, align, setup.buffer_bytes as usize, setup.depth as usize)
             .map_err(|error| refused(setup, &error))
     }
 
-    /// One buffer, for the tag 0.
+    /// Allocates one buffer, for tag 0.
     pub(crate) fn single(bytes: usize) -> io::Result<Self> {
-        Self::obtain(MemoryKind::Malloc, LEAST_ALIGN, bytes, 1)
+        Self::obtain(MemoryKind::Malloc, MIN_ALIGN, bytes, 1)
     }
 
     fn obtain(memory: MemoryKind, align: usize, bytes: usize, count: usize) -> io::Result<Self> {
@@ -54,12 +54,12 @@ impl Buffers {
             .ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
         let (base, origin) = obtain(memory, mapped)?;
         let pad = base.as_ptr().align_offset(align);
-        // SAFETY: `pad` is less than `align`, and `mapped` holds `align` bytes more than the buffers.
+        // SAFETY: `pad` is less than `align`, and `mapped` includes `align` bytes beyond the buffers.
         let first = unsafe { base.add(pad) };
         Ok(Self { base, first, mapped, stride, bytes, count, origin })
     }
 
-    /// Where an operation's bytes are; `None` where the tag has no buffer or they would leave it.
+    /// Returns the address of an operation's bytes, or `None` if the tag has no buffer or the bytes would exceed it.
     #[inline]
     pub(crate) fn span(&self, tag: Tag, skip: u32, length: u32) -> Option<*mut u8> {
         let end = skip as usize + length as usize;
@@ -70,33 +70,33 @@ impl Buffers {
         Some(unsafe { self.first.as_ptr().add(tag.index() * self.stride + skip as usize) })
     }
 
-    /// A whole buffer.
+    /// Returns a whole buffer.
     ///
-    /// The caller makes sure that the kernel is not using it: its tag is not in flight.
+    /// The caller ensures that the kernel is not using it, that is, its tag is not in flight.
     #[inline]
     pub(crate) fn slice(&mut self, tag: Tag) -> Option<&mut [u8]> {
         let start = self.span(tag, 0, 0)?;
-        // SAFETY: `bytes` bytes from the start of a buffer belong to it, they are initialised (fresh pages are
-        // zero), and the exclusive borrow keeps others away for as long as the slice lives.
+        // SAFETY: the buffer has `bytes` bytes, which are initialized (fresh pages are zero), and the exclusive borrow
+        // prevents other access while the slice lives.
         Some(unsafe { std::slice::from_raw_parts_mut(start, self.bytes) })
     }
 
-    /// A whole buffer, for reading.
+    /// Returns a whole buffer for reading.
     ///
-    /// The caller makes sure that the kernel does not write to it.
+    /// The caller ensures that the kernel does not write to it.
     #[inline]
     pub(crate) fn peek(&self, tag: Tag) -> Option<&[u8]> {
         let start = self.span(tag, 0, 0)?;
-        // SAFETY: as in `slice`; the shared borrow keeps writers away.
+        // SAFETY: as in `slice`; the shared borrow prevents writes.
         Some(unsafe { std::slice::from_raw_parts(start, self.bytes) })
     }
 
-    /// Bytes of each buffer.
+    /// Returns the size of each buffer in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Every buffer, as the kernel registers them.
+    /// Returns all buffers in the form in which the kernel registers them.
     pub(crate) fn vectors(&self) -> Vec<libc::iovec> {
         (0..self.count as u32)
             .filter_map(|tag| self.span(Tag(tag), 0, 0))
@@ -107,8 +107,8 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: `base` and `mapped` are what the system gave, and nothing points into them any more: targets
-        // wait for what is in flight before they drop their buffers.
+        // SAFETY: `base` and `mapped` describe the allocation, and nothing points into it any more: targets wait for
+        // all operations in flight before they drop their buffers.
         unsafe {
             match self.origin {
                 BufferOrigin::Mapping => libc::munmap(self.base.as_ptr().cast(), self.mapped),
@@ -121,7 +121,7 @@ impl Drop for Buffers {
 fn granularity(kind: MemoryKind) -> usize {
     match kind {
         MemoryKind::ShmHuge | MemoryKind::MmapHuge => HUGE_PAGE,
-        _ => LEAST_ALIGN,
+        _ => MIN_ALIGN,
     }
 }
 
@@ -139,14 +139,14 @@ fn obtain(kind: MemoryKind, bytes: usize) -> io::Result<(NonNull<u8>, BufferOrig
 
 fn map(bytes: usize, flags: i32) -> io::Result<NonNull<u8>> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new anonymous mapping at a place of the kernel's choice touches no memory that is in use.
+    // SAFETY: a new anonymous mapping at an address chosen by the kernel touches no memory in use.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags | libc::MAP_ANONYMOUS, -1, 0) };
     checked(base)
 }
 
-/// A shared segment that is marked for removal at once, so that it cannot outlive the process.
+/// Attaches a shared segment and marks it for removal at once, so that it cannot outlive the process.
 fn attach(bytes: usize, flags: i32) -> io::Result<NonNull<u8>> {
-    // SAFETY: making a segment and attaching it at a place of the kernel's choice touches no memory in use.
+    // SAFETY: attaching a new segment at an address chosen by the kernel touches no memory in use.
     unsafe {
         let id = libc::shmget(libc::IPC_PRIVATE, bytes, libc::IPC_CREAT | 0o600 | flags);
         if id < 0 {
@@ -158,7 +158,7 @@ fn attach(bytes: usize, flags: i32) -> io::Result<NonNull<u8>> {
     }
 }
 
-/// Both `mmap` and `shmat` return `-1` when they fail.
+/// Checks a result of `mmap` or `shmat`: both return -1 on failure.
 fn checked(base: *mut libc::c_void) -> io::Result<NonNull<u8>> {
     if base == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
@@ -198,7 +198,7 @@ mod tests {
                     let slice = buffers.slice(Tag(tag)).unwrap();
                     assert_eq!(slice.len(), bytes as usize);
                     assert_eq!(slice.as_ptr() as usize % align.max(4096) as usize, 0);
-                    assert!(slice.iter().all(|&byte| byte == 0), "written by a neighbour");
+                    assert!(slice.iter().all(|&byte| byte == 0), "buffers overlap");
                     slice.fill(0xff);
                 }
             }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_pages_are_had_or_refused_with_a_remedy() {
+    fn huge_pages_are_allocated_or_refused_with_a_remedy() {
         match Buffers::new(&setup(1, 4096, MemoryKind::MmapHuge, 0)) {
             Ok(mut buffers) => assert_eq!(buffers.slice(Tag(0)).unwrap().len(), 4096),
             Err(error) => assert!(error.to_string().contains("vm.nr_hugepages"), "{error}"),

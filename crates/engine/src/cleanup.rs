@@ -1,7 +1,7 @@
-//! Actions that undo what must not outlive the process: a raw terminal, sockets, devices, child processes.
+//! Exit actions: undo what must not outlive the process, such as a raw terminal, sockets, devices and child processes.
 //!
-//! Each is registered with [`on_exit`] when its object is made, and runs once: when its [`CleanUp`] is dropped, or when the
-//! program ends the process and calls [`run_all`].
+//! An action is registered with [`on_exit`] when its object is created. It runs once: when its [`CleanUp`] is dropped,
+//! or when the program ends the process and calls [`run_all`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct CleanUp(u64);
 
-/// Registers an action that runs before the process ends, however it ends.
+/// Registers an action that runs before the process ends, for whatever reason it ends.
 pub fn on_exit(action: impl FnOnce() + Send + 'static) -> CleanUp {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     actions().push((number, Box::new(action)));
@@ -39,7 +39,7 @@ impl CleanUp {
 
 impl Drop for CleanUp {
     fn drop(&mut self) {
-        // The lock is not held meanwhile: an action may register or disarm others.
+        // The lock is not held while the action runs: an action may register or disarm others.
         if let Some(action) = self.take() {
             action();
         }
@@ -50,11 +50,11 @@ fn actions() -> MutexGuard<'static, Vec<(u64, Action)>> {
     ACTIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs every action that is still registered, the newest first.
+/// Runs all registered actions, newest first.
 pub fn run_all() {
     loop {
         let Some((_, action)) = actions().pop() else { return };
-        // One that fails must not keep the others from being carried out.
+        // A panic in one action must not prevent the others from running.
         let _ = catch_unwind(AssertUnwindSafe(action));
     }
 }
@@ -66,7 +66,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn each_action_is_carried_out_once() {
+    fn each_action_runs_once() {
         let done = Arc::new(AtomicUsize::new(0));
         let count = |by: usize| {
             let done = Arc::clone(&done);

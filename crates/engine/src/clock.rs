@@ -1,7 +1,7 @@
-//! The clock of real targets: nanoseconds since one instant that all workers share.
+//! The clock of real targets: nanoseconds since an instant shared by all workers.
 //!
-//! Where the kernel itself trusts the processor's time stamp counter to be steady and equal on all processors,
-//! the counter is read directly: 10 ns instead of 22 ns for a system clock that reads the same counter.
+//! If the kernel trusts the processor's time stamp counter to be steady and equal on all processors, the counter is
+//! read directly. That takes 10 ns instead of the 22 ns of a system clock that reads the same counter.
 
 use std::mem::MaybeUninit;
 
@@ -9,10 +9,10 @@ use units::Nanos;
 
 /// Distance to a deadline below which a thread polls instead of sleeping.
 ///
-/// Waking a sleeping thread takes tens of microseconds; arrivals at a million a second cannot wait for that.
+/// Waking a sleeping thread takes tens of microseconds, too long for a million arrivals per second.
 pub(crate) const SPIN: Nanos = Nanos::from_micros(60);
 
-/// A running clock; copies agree with each other, on all threads.
+/// A running clock. Copies agree with each other on all threads.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     source: ClockSource,
@@ -23,25 +23,25 @@ enum ClockSource {
     /// The time stamp counter: its value at the start, and nanoseconds per tick times 2^32.
     #[cfg(target_arch = "x86_64")]
     Counter { start: u64, scale: u64 },
-    /// `CLOCK_MONOTONIC`, and its value at the start in nanoseconds.
+    /// `CLOCK_MONOTONIC`: its value at the start, in nanoseconds.
     System { start: u64 },
 }
 
 impl MonotonicClock {
-    /// Notes the time, so that [`Self::start`] need not wait for the two clocks to part: for the start of a program.
+    /// Records the time at the start of a program, so that [`Self::start`] need not wait to compare the two clocks.
     pub fn prepare() {
         counter::prepare();
     }
 
-    /// Starts a clock at zero. Where the counter must be compared with the system's clock, this takes a millisecond, or
-    /// what is left of it since [`Self::prepare`]; its rate is then within 20 parts in a million of the system's.
+    /// Starts a clock at zero. If the counter must be compared with the system's clock, this takes a millisecond less
+    /// the time since [`Self::prepare`]. The rate is then within 20 ppm of the system's.
     #[must_use]
     pub fn start() -> Self {
         let source = counter::source().unwrap_or_else(|| ClockSource::System { start: monotonic() });
         Self { source }
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Nanos {
@@ -52,10 +52,8 @@ impl MonotonicClock {
         })
     }
 
-    /// Waits until `instant`: asleep for as long as that is safe, then polling, so that it is met within a
-    /// microsecond on an idle processor. [`Nanos::MAX`] is not a time to wait for and returns at once.
-    ///
-    /// Returns early when a signal arrives.
+    /// Waits until `instant`: sleeps while that is safe, then polls, so that it returns within a microsecond on an idle
+    /// processor. Returns at once for [`Nanos::MAX`], and early if a signal arrives.
     pub fn sleep_until(&self, instant: Nanos) {
         if instant == Nanos::MAX {
             return;
@@ -65,7 +63,7 @@ impl MonotonicClock {
             if left == Nanos::ZERO {
                 return;
             }
-            match nap(left) {
+            match sleep_before(left) {
                 Some(length) if sleep(length) => return,
                 Some(_) => {}
                 None => std::hint::spin_loop(),
@@ -74,28 +72,27 @@ impl MonotonicClock {
     }
 }
 
-/// Returns the sleep before a deadline that is `left` away; `None` when only polling meets it.
+/// Returns the length of the sleep before a deadline that is `left` away, or `None` if only polling can meet it.
 ///
-/// A long sleep ends early by a 4096th of its length, because the system's clock and the counter may differ by
-/// some millionths.
-pub(crate) fn nap(left: Nanos) -> Option<Nanos> {
+/// A long sleep is shortened by 1/4096, because the system's clock and the counter may differ by some ppm.
+pub(crate) fn sleep_before(left: Nanos) -> Option<Nanos> {
     (left > SPIN).then(|| left - SPIN - Nanos::new(left.get() / 4096))
 }
 
-/// Sleeps; returns whether a signal cut it short.
+/// Sleeps and returns whether a signal interrupted the sleep.
 fn sleep(length: Nanos) -> bool {
     let time = timespec(length);
     // SAFETY: `time` outlives the call, and a null pointer for the remainder is allowed.
     unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const time, std::ptr::null_mut()) == libc::EINTR }
 }
 
-/// A duration as the kernel's calls take it.
+/// Converts a duration for system calls.
 pub(crate) fn timespec(length: Nanos) -> libc::timespec {
     let (secs, nanos) = (length.get() / 1_000_000_000, length.get() % 1_000_000_000);
     libc::timespec { tv_sec: secs as _, tv_nsec: nanos as _ }
 }
 
-/// `CLOCK_MONOTONIC` in nanoseconds.
+/// Returns `CLOCK_MONOTONIC` in nanoseconds.
 fn monotonic() -> u64 {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: the call fills `time`; it cannot fail for this clock and a valid pointer.
@@ -113,17 +110,17 @@ mod counter {
 
     use super::{ClockSource, monotonic};
 
-    /// The kernel's verdict on the counter: it falls back to another source when the counter is not steady, or
-    /// not the same on all processors.
+    /// The kernel's current clock source. It is not the counter if the counter is unsteady or differs between
+    /// processors.
     const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    /// How long the two clocks are compared, at least and at most: a host that was suspended or moved in between would
-    /// have only one of them go on.
+    /// Minimum and maximum time between the two comparisons of the clocks, in nanoseconds. After a suspend or migration
+    /// of the host only one of the clocks would have advanced.
     const COMPARED_NS: std::ops::Range<u64> = 1_000_000..1_000_000_000;
-    /// The counter and the system's clock as the program began.
+    /// Values of the counter and of the system's clock at program start.
     static PREPARED: OnceLock<(u64, u64)> = OnceLock::new();
 
     pub(super) fn prepare() {
-        PREPARED.get_or_init(pair);
+        PREPARED.get_or_init(read_both);
     }
 
     pub(super) fn source() -> Option<ClockSource> {
@@ -131,11 +128,11 @@ mod counter {
             return None;
         }
         let prepared = PREPARED.get().copied().filter(|(_, at)| monotonic() - at < COMPARED_NS.end);
-        let (first_ticks, first) = prepared.unwrap_or_else(pair);
+        let (first_ticks, first) = prepared.unwrap_or_else(read_both);
         while monotonic() - first < COMPARED_NS.start {
             std::hint::spin_loop();
         }
-        let (start, now) = pair();
+        let (start, now) = read_both();
         let scale = (u128::from(now - first) << 32) / u128::from(start.checked_sub(first_ticks)?.max(1));
         Some(ClockSource::Counter { start, scale: u64::try_from(scale).ok()? })
     }
@@ -146,8 +143,9 @@ mod counter {
         ((u128::from(ticks) * u128::from(scale)) >> 32) as u64
     }
 
-    /// Both clocks at one instant: the closest of several attempts, as an interrupt may fall between them.
-    fn pair() -> (u64, u64) {
+    /// Returns both clocks at one instant: the closest of several attempts, because an interrupt may separate the two
+    /// readings.
+    fn read_both() -> (u64, u64) {
         let attempt = || {
             let before = ticks();
             let system = monotonic();
@@ -185,7 +183,7 @@ mod tests {
     #[test]
     fn agrees_with_the_system_clock() {
         let clock = MonotonicClock::start();
-        // Both at one instant: on a busy host the thread may be put off between them.
+        // Both clocks at one instant: on a busy host the thread may be descheduled between the readings.
         let both = || loop {
             let (before, now) = (Instant::now(), clock.now());
             if before.elapsed() < Duration::from_micros(50) {
@@ -246,9 +244,9 @@ mod tests {
 
     #[test]
     fn naps_end_before_the_deadline() {
-        assert_eq!(nap(Nanos::from_micros(60)), None);
-        assert_eq!(nap(Nanos::from_micros(61)), Some(Nanos::new(1_000 - 14)));
-        let long = nap(Nanos::from_secs(10)).unwrap();
+        assert_eq!(sleep_before(Nanos::from_micros(60)), None);
+        assert_eq!(sleep_before(Nanos::from_micros(61)), Some(Nanos::new(1_000 - 14)));
+        let long = sleep_before(Nanos::from_secs(10)).unwrap();
         assert!(long < Nanos::from_secs(10) - Nanos::from_millis(2));
     }
 }

@@ -1,53 +1,52 @@
 //! Errors before the first operation, each with place, reason and remedy.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// An error before the first operation.
 ///
-/// Failures of single operations are not errors: they are told by their completions.
+/// Failures of single operations are not errors; their completions report them.
 #[derive(Debug, thiserror::Error)]
 pub struct Error {
-    /// What sort of failure it is.
+    /// Kind of failure.
     pub kind: ErrorKind,
-    /// The file, device or engine that it is about.
+    /// The file, device or engine concerned.
     pub place: String,
-    /// What was being done, as a verb: `open`, `write`, `set up`.
+    /// The failed action, as a verb: `open`, `write`, `set up`.
     pub operation: &'static str,
-    /// Why it failed: the system's words, or ours where nothing was asked of the system.
+    /// Why it failed: the system's message, or Fathom's if no system call failed.
     pub reason: String,
-    /// The system's error number, where there is one.
+    /// The system's error number, if there is one.
     pub errno: Option<i32>,
     /// What the user can do about it.
     pub remedy: Option<String>,
 }
 
-/// Sorts of failure.
+/// Kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A file or device cannot be opened, read, written or removed.
     File,
     /// `O_DIRECT` is not possible, or not with these block sizes.
     Direct,
-    /// A filesystem has too few free bytes.
+    /// A filesystem has too little free space.
     NoSpace,
-    /// The user ended it.
+    /// The user cancelled it.
     Cancelled,
-    /// The write gate does not admit it.
+    /// The write gate refused it.
     Gate,
-    /// An export of an NBD server cannot be had.
+    /// An export of an NBD server is unavailable.
     Export,
-    /// The engine cannot be had on this host, or not with these options.
+    /// The engine is unavailable on this host or with these options.
     Engine,
-    /// Memory for buffers cannot be had.
+    /// Memory for buffers cannot be allocated.
     Memory,
-    /// A setting of the thread or the host cannot be made or read.
+    /// A setting of the thread or the host cannot be changed or read.
     Host,
 }
 
 impl Error {
-    /// A failure that the system reported.
+    /// Creates an error from a failed system call.
     pub(crate) fn system(
         kind: ErrorKind,
         operation: &'static str,
@@ -58,16 +57,13 @@ impl Error {
         Self { kind, place: place.into(), operation, reason: error.to_string(), errno, remedy: None }
     }
 
-    /// A failure about a file that the system reported.
+    /// Creates an error from a failed system call on a file, with its remedy if one is known.
     pub(crate) fn file(operation: &'static str, path: &Path, error: &io::Error) -> Self {
-        let told = Self::system(ErrorKind::File, operation, path.display().to_string(), error);
-        match remedy(error) {
-            Some(remedy) => told.with_remedy(remedy),
-            None => told,
-        }
+        let failed = Self::system(ErrorKind::File, operation, path.display().to_string(), error);
+        Self { remedy: remedy(error).map(str::to_owned), ..failed }
     }
 
-    /// A failure that was found without asking the system.
+    /// Creates an error that does not come from a system call.
     pub(crate) fn found(
         kind: ErrorKind,
         operation: &'static str,
@@ -84,7 +80,7 @@ impl Error {
     }
 }
 
-/// Returns an error of the system with its remedy, where one is known.
+/// Formats a system error with its remedy, if one is known.
 #[must_use]
 pub fn describe(error: &io::Error) -> String {
     match remedy(error) {
@@ -93,7 +89,7 @@ pub fn describe(error: &io::Error) -> String {
     }
 }
 
-/// Returns the remedy for a system error on a file, where one is known.
+/// Returns the remedy for a system error on a file, if one is known.
 #[must_use]
 pub fn remedy(error: &io::Error) -> Option<&'static str> {
     Some(match error.raw_os_error()? {
@@ -115,7 +111,7 @@ pub fn remedy(error: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// `cannot open /dev/shm/x: Invalid argument (os error 22)`, and the remedy in a line of its own: `help: remove direct=1`.
+/// Formats as `cannot open /dev/shm/x: Invalid argument (os error 22); remove direct=1`.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot {} {}: {}", self.operation, self.place, self.reason)?;
@@ -126,7 +122,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The error number of the last system call, never zero.
+/// Returns the error number of the last failed system call, never zero.
 pub(crate) fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().filter(|&errno| errno != 0).unwrap_or(libc::EIO)
 }

@@ -1,41 +1,40 @@
-//! The system call in which a thread blocks, visible to other threads.
+//! Publishes the system call in which a thread blocks to other threads.
 //!
-//! A thread that is blocked in a system call cannot report anything. It therefore records each call that may block before
-//! it makes it, in a few relaxed stores: about a nanosecond beside a system call.
+//! A thread that is blocked in a system call cannot report anything. It therefore records each call that may block
+//! before it makes the call, in a few relaxed stores that take about a nanosecond.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use target::Op;
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-/// Kinds of calls.
+/// Kinds of calls that may block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// Opens a file.
+    /// Opening a file.
     Open,
-    /// Closes files.
+    /// Closing files.
     Close,
-    /// Transfers, trims or syncs.
+    /// A transfer, trim or sync.
     Operation(OpKind),
 }
 
-/// A call that has not returned.
+/// A system call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedCall {
-    /// What it does.
+    /// Kind of the call.
     pub kind: CallKind,
-    /// Which of the worker's files, by its place in the list.
+    /// Index of the file in the worker's list.
     pub file: u32,
-    /// Where it begins, in bytes.
+    /// Start of the range, in bytes.
     pub offset: u64,
-    /// How many bytes it transfers.
+    /// Length of the transfer, in bytes.
     pub length: u32,
-    /// When it was made, on the clock of the run.
+    /// Start of the call, on the clock of the run.
     pub since: Nanos,
 }
 
-/// The call that one thread is in.
+/// The current call of one thread.
 #[derive(Debug, Default)]
 pub struct InCall {
     /// Zero between calls.
@@ -69,7 +68,7 @@ const fn code(kind: CallKind) -> u8 {
 }
 
 impl InCall {
-    /// Records a call that is about to be made. Only the thread that makes it may call this.
+    /// Records a call that is about to be made. Only the thread that makes the call may use this.
     #[inline]
     pub fn enter(&self, call: BlockedCall) {
         self.file.store(call.file, Ordering::Relaxed);
@@ -79,14 +78,14 @@ impl InCall {
         self.kind.store(code(call.kind), Ordering::Release);
     }
 
-    /// Records an operation that is about to be carried out.
+    /// Records an operation that is about to be executed.
     #[inline]
     pub(crate) fn operate(&self, op: &Op, since: Nanos) {
         let (file, offset, length) = (op.file, op.offset, op.length);
         self.enter(BlockedCall { kind: CallKind::Operation(op.kind), file, offset, length, since });
     }
 
-    /// Carries out what writes a file back before it is read, recorded as an `fdatasync`.
+    /// Calls `settle`, recorded as an `fdatasync`: it writes a file back before verification reads it.
     pub(crate) fn settle<R>(&self, file: u32, offset: u64, since: Nanos, settle: impl FnOnce() -> R) -> R {
         self.enter(BlockedCall { kind: CallKind::Operation(OpKind::DataSync), file, offset, length: 0, since });
         let result = settle();
@@ -100,8 +99,8 @@ impl InCall {
         self.kind.store(0, Ordering::Release);
     }
 
-    /// The call that the thread is in. Of a thread that goes on working meanwhile the fields may be of two calls; the
-    /// caller is interested in threads that do not.
+    /// Returns the current call of the thread. If the thread makes another call meanwhile, the fields may be of
+    /// different calls, which is harmless because callers only care about threads that are stuck.
     #[must_use]
     pub fn current(&self) -> Option<BlockedCall> {
         let kind = *KINDS.get(usize::from(self.kind.load(Ordering::Acquire)).checked_sub(1)?)?;
@@ -119,9 +118,9 @@ impl InCall {
 mod tests {
     use super::*;
 
-    /// A hang in it was reported as an unknown call.
+    /// A hang while writing back was reported as an unknown call.
     #[test]
-    fn writing_back_before_verification_was_not_recorded() {
+    fn write_back_before_verification_was_not_recorded() {
         let seen = InCall::default();
         let since = Nanos::from_secs(1);
         let call = seen.settle(2, 4096, since, || seen.current());
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_read_back_as_it_was_recorded() {
+    fn every_kind_is_read_back_as_recorded() {
         let seen = InCall::default();
         assert_eq!(seen.current(), None);
         for kind in KINDS {

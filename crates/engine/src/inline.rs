@@ -1,21 +1,22 @@
-//! Operations that no queue supports, carried out synchronously.
+//! Operations that no queue supports, executed synchronously.
 
 use std::os::fd::RawFd;
 
-use target::Op;
+use target::{Completion, Op};
 use units::OpKind;
 
+use crate::clock::MonotonicClock;
 use crate::error::last_errno;
 use crate::files::{self, File, FileKind};
+use crate::in_call::InCall;
 use crate::thread;
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
-/// How a range of a regular file is given back.
+/// `fallocate` mode that deallocates a range of a regular file.
 pub(crate) const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 
-/// Syncs or trims; returns bytes or a negated error number as completions carry it. Reads and writes are not
-/// its business and get `EINVAL`.
+/// Syncs or trims. Returns bytes or a negated error number, as in completions; reads and writes return `EINVAL`.
 pub(crate) fn perform(file: &File, op: &Op) -> i32 {
     let fd = match if op.kind == OpKind::Trim { file.range_fd() } else { file.live_fd() } {
         Ok(fd) => fd,
@@ -31,8 +32,17 @@ pub(crate) fn perform(file: &File, op: &Op) -> i32 {
     }
 }
 
-/// Drops a part of a file from the page cache. Where that is refused the run goes on with a warm cache, as it does
-/// when it is refused at the start.
+/// Executes an operation on one of `files` and returns its completion. Other threads see the call in `in_call`.
+pub(crate) fn complete(files: &[File], op: &Op, in_call: &InCall, clock: &MonotonicClock) -> Completion {
+    let submitted = clock.now();
+    in_call.operate(op, submitted);
+    let result = files.get(op.file as usize).map_or(-libc::EBADF, |file| perform(file, op));
+    in_call.leave();
+    Completion { tag: op.tag, submitted, completed: clock.now(), result }
+}
+
+/// Drops a part of a file from the page cache. If that is refused, the run continues with a warm cache, as at its
+/// start.
 pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
     let _ = file.map(|file| files::invalidate(file, offset, length));
 }
@@ -45,25 +55,25 @@ fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
             // SAFETY: the call takes no memory.
             retried(bytes, || unsafe { libc::fallocate64(fd, PUNCH, op.offset as i64, i64::from(op.length)) })
         }
-        // What the discard of a device would say here.
+        // The error of a device discard on other files.
         FileKind::Regular | FileKind::Character => -libc::ENOTTY,
     }
 }
 
-/// Whether trims of this file give its space back as holes.
+/// Reports whether trims of this file punch holes.
 #[inline]
 pub(crate) fn punches(file: &File) -> bool {
     file.kind() == FileKind::Regular && file.access().punch_holes
 }
 
-/// Gives a range of a device back; less than zero where that fails.
+/// Discards a range of a device. Returns a negative number on failure.
 pub(crate) fn discard(fd: RawFd, offset: u64, length: u64) -> i32 {
     let range = [offset, length];
     // SAFETY: the kernel reads two 64-bit numbers from `range`, which outlives the call.
     unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) }
 }
 
-/// Makes a call until no signal cuts it short; returns `success`, or an error number negated.
+/// Repeats a call while signals interrupt it. Returns `success` or a negated error number.
 pub(crate) fn retried(success: i32, mut call: impl FnMut() -> i32) -> i32 {
     match repeated(|| call() as isize) {
         errno if errno < 0 => errno,
@@ -71,8 +81,8 @@ pub(crate) fn retried(success: i32, mut call: impl FnMut() -> i32) -> i32 {
     }
 }
 
-/// Makes a call until no signal cuts it short; returns what it returns, or an error number negated. Once the process has
-/// given up waiting ([`thread::abandon`]) a signal ends it with `EINTR`.
+/// Repeats a call while signals interrupt it. Returns its result or a negated error number. After [`thread::abandon`] a
+/// signal ends it with `EINTR`.
 pub(crate) fn repeated(mut call: impl FnMut() -> isize) -> i32 {
     loop {
         let result = call();

@@ -1,22 +1,19 @@
-//! Targets on real devices and the files under them.
+//! Targets on real devices and files.
 //!
-//! An engine is a way to hand operations to the kernel: [`with_target`] makes the one that a [`Setup`] asks for
-//! and shows it to a [`Visitor`], which is compiled once for each, so that the loop over it costs nothing extra.
-//! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates;
-//! [`gate`] decides what may be written to and holds it; [`exports`] asks NBD servers; [`block`] makes devices of served
-//! bytes. What can be learned of devices without touching them is in the crate `probe`.
+//! An engine is a method of passing operations to the kernel. [`with_target`] creates the engine that a [`Setup`] names
+//! and passes it to a [`Visitor`], which is compiled once per engine, so that the drive loop makes no dynamic calls.
+//! All engines pass one conformance suite (`target::conformance`). [`files`] opens files, lays them out and drops their
+//! page cache; [`gate`] decides what may be written and holds it; [`exports`] connects to NBD servers; [`block`]
+//! creates block devices backed by a server. The crate `probe` inspects devices without touching them.
 //!
-//! This is the only crate with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
-//! had without it, and no other crate needs them.
+//! This is the only crate with `unsafe`: system calls, mapped memory and rings shared with the kernel require it.
 //!
-//! What is *not* here: counting, rating or statistics, jobs and their options, and any decision about what to
-//! issue.
+//! Out of scope: counters and statistics, jobs and their options, and the choice of operations.
 
 #![allow(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod aio;
-mod at_once;
 pub mod block;
 mod blocking;
 mod buffers;
@@ -26,11 +23,11 @@ pub mod disk;
 mod error;
 pub mod exports;
 mod fault;
+mod file_facts;
 pub mod files;
 pub mod gate;
 mod in_call;
 mod inline;
-mod look;
 mod loop_info;
 mod mmap;
 mod null;
@@ -40,6 +37,7 @@ mod settle;
 mod setup;
 mod slots;
 mod space;
+mod sync_target;
 pub mod thread;
 mod uring;
 mod usage;

@@ -6,23 +6,22 @@ use std::ptr::NonNull;
 use target::{Op, Settled};
 use units::OpKind;
 
-use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::fault;
 use crate::files::File;
-use crate::inline;
-use crate::settle;
+use crate::sync_target::Perform;
+use crate::{inline, settle};
 
-/// Mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
+/// Memory-mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
 ///
-/// Should the device fail, or another process cut a file short, the kernel sends `SIGBUS`; the operation then fails with
+/// If the device fails or another process truncates the file, the kernel sends `SIGBUS`, and the operation fails with
 /// `EIO` (see [`fault`]).
 pub(crate) struct Mmap {
     mappings: Vec<Mapping>,
 }
 
-/// One file in memory.
+/// One mapped file.
 struct Mapping {
     file: File,
     /// `None` for an empty file, which cannot be mapped.
@@ -40,7 +39,7 @@ impl Mapping {
         Ok(Self { base: Some(base), file, bytes })
     }
 
-    /// Maps the file again where it was closed.
+    /// Maps the file again if it was closed.
     fn reopen(&mut self) -> Result<(), i32> {
         if self.base.is_none() && self.bytes > 0 {
             self.file.live_fd()?;
@@ -56,12 +55,12 @@ impl Mapping {
 
     fn unmap(&mut self) {
         if let Some(base) = self.base.take() {
-            // SAFETY: the mapping is this one's own, and no reference into it is ever made.
+            // SAFETY: `self` owns the mapping, and no reference into it is ever created.
             unsafe { libc::munmap(base.as_ptr().cast(), self.bytes) };
         }
     }
 
-    /// Where an operation's bytes are in the mapping, and how many of them there are before its end.
+    /// Returns the address of the operation's bytes and how many of them lie before the end of the mapping.
     fn span(&self, op: &Op) -> Option<(*mut u8, usize)> {
         let offset = usize::try_from(op.offset).ok().filter(|&offset| offset < self.bytes)?;
         let length = (op.length as usize).min(self.bytes - offset);
@@ -73,10 +72,10 @@ impl Mapping {
         let Some((from, length)) = self.span(op) else {
             return 0;
         };
-        // SAFETY: `length` bytes are in the mapping from `from` and in the buffer from `to`; they do not overlap,
-        // as buffers are never mapped files. The mapping is this one's own.
+        // SAFETY: the mapping has `length` bytes from `from` on, and the buffer has as many from `to` on. They do not
+        // overlap, because buffers are never mapped files. `self` owns the mapping.
         let lost = unsafe { fault::copy(from, to, length, from) };
-        self.outcome(length, lost)
+        self.finish_copy(length, lost)
     }
 
     fn write(&mut self, op: &Op, from: *const u8) -> i32 {
@@ -86,14 +85,14 @@ impl Mapping {
         let Some((to, length)) = self.span(op) else {
             return -libc::ENOSPC;
         };
-        // SAFETY: as for `read`, and the mapping is writable.
+        // SAFETY: as in `read`, and the mapping is writable.
         let lost = unsafe { fault::copy(from, to, length, to) };
-        self.outcome(length, lost)
+        self.finish_copy(length, lost)
     }
 
-    /// The result of a copy. Pages that were `lost` to anonymous memory show the file again from now on.
+    /// Returns the result of a copy and maps the file again in place of the pages `lost` to anonymous memory.
     #[inline]
-    fn outcome(&mut self, length: usize, lost: Option<(usize, usize)>) -> i32 {
+    fn finish_copy(&mut self, length: usize, lost: Option<(usize, usize)>) -> i32 {
         match lost {
             None => length as i32,
             Some((start, end)) => {
@@ -108,26 +107,26 @@ impl Mapping {
         let Some(base) = self.base else { return };
         let offset = (start - base.as_ptr() as usize) as i64;
         let place = start as *mut libc::c_void;
-        // SAFETY: the range lies within this mapping, in whole pages, and nothing refers to it.
+        // SAFETY: the range consists of whole pages of this mapping, and nothing refers to them.
         let made = unsafe {
             let flags = libc::MAP_SHARED | libc::MAP_FIXED;
             libc::mmap(place, end - start, protection(&self.file), flags, self.file.fd(), offset)
         };
         if made == libc::MAP_FAILED {
-            // Anonymous memory must not pass for the file: the next operation maps all of it anew, or fails.
+            // Anonymous memory must not pass for the file: the next operation maps the whole file again, or fails.
             self.unmap();
         }
     }
 
-    /// Takes all pages out of the mapping, so that the page cache can drop them; the next access maps them again.
-    fn let_go(&self) {
+    /// Unmaps all pages so that the page cache can drop them. The next access maps them again.
+    fn unmap_pages(&self) {
         if let Some(base) = self.base {
-            // SAFETY: the range is the whole mapping, which is shared: what was changed stays in the page cache.
+            // SAFETY: the range is the whole mapping, which is shared: modified data stay in the page cache.
             unsafe { libc::madvise(base.as_ptr().cast(), self.bytes, libc::MADV_DONTNEED) };
         }
     }
 
-    /// Writes changed pages back and waits for them.
+    /// Writes modified pages back and waits for them.
     fn sync(&self) -> i32 {
         let Some(base) = self.base else {
             return 0;
@@ -152,7 +151,7 @@ fn protection(file: &File) -> i32 {
 
 fn map(file: &File, bytes: usize) -> Result<NonNull<u8>, Error> {
     let access = protection(file);
-    // SAFETY: a new mapping at a place of the kernel's choice touches no memory that is in use.
+    // SAFETY: a new mapping at an address chosen by the kernel touches no memory in use.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
     if base == libc::MAP_FAILED {
         return Err(refused(file, &io::Error::last_os_error()));
@@ -174,14 +173,14 @@ impl Mmap {
 }
 
 impl Perform for Mmap {
-    /// Pages that are mapped stay in the cache, as they do for fio.
+    /// Does not drop mapped pages, and neither does fio.
     fn invalidate(&self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);
     }
 
     fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
         let Some(mapping) = self.mappings.get(file as usize) else { return Ok(Settled::Stored) };
-        mapping.let_go();
+        mapping.unmap_pages();
         settle::settle(Some(&mapping.file), offset, length)
     }
 

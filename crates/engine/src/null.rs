@@ -1,30 +1,28 @@
-//! A target without a device, for the cost of the generator itself.
+//! A target without a device, which measures the overhead of the generator itself.
 
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::Error;
 use crate::setup::Setup;
 
-/// A target that completes every operation, whole, at the next wait. It touches no buffer.
+/// A target that completes every operation in full at the next wait and touches no buffer.
 ///
-/// Its operations are submitted and completed at the same instant: the one at which they are handed over.
+/// An operation's submission and completion times are equal: the instant of that wait.
 pub(crate) struct Null {
-    /// What is in flight, as it will be handed over but for its times.
+    /// Completions of the operations in flight, without their times.
     taken: Vec<Completion>,
     buffers: Buffers,
     clock: MonotonicClock,
 }
 
 impl Null {
-    /// A target without files.
+    /// Creates a target without files.
     ///
     /// # Errors
-    ///
-    /// When memory for the buffers cannot be had.
+    /// Fails if memory for the buffers cannot be allocated.
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         Ok(Self { taken: Vec::with_capacity(setup.depth as usize), buffers, clock: setup.clock })

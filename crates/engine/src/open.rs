@@ -1,9 +1,8 @@
-//! Opens the target of a setup with its concrete type.
+//! Opens the target of a setup as its concrete type.
 
 use target::Target;
 
 use crate::aio::Aio;
-use crate::at_once::AtOnce;
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, SeekIo, SeekVector};
 use crate::error::Error;
 use crate::exports::Nbd;
@@ -11,32 +10,31 @@ use crate::files::File;
 use crate::mmap::Mmap;
 use crate::null::Null;
 use crate::setup::{EngineKind, Setup};
+use crate::sync_target::SyncTarget;
 use crate::uring::Uring;
 
-/// What is to be done with a target, whatever its type: compiled once for each engine, so that the loop over it
-/// calls nothing through a table.
+/// A function generic over the target, compiled once per engine so that the loop in it makes no dynamic calls.
 pub trait Visitor {
-    /// What comes back.
+    /// The result of the visit.
     type Output;
 
-    /// Uses the target, on the thread that made it.
+    /// Uses the target on the thread that created it.
     fn visit<T: Target>(self, target: T) -> Self::Output;
 }
 
-/// Makes the target that `setup` describes over `files` and shows it to `visitor`. Operations name files by
-/// their places in the list. `mmap` needs them open for reads even where it only writes; `null` uses none, and file 0 of `nbd` is
-/// the export.
+/// Creates the target that `setup` describes over `files` and passes it to `visitor`. Operations refer to files by
+/// index. `mmap` needs files open for reading even if it only writes. `null` uses no files, and file 0 of `nbd` is the
+/// export.
 ///
-/// The target belongs to the calling thread: call this on the worker's own.
+/// The target belongs to the calling thread, so each worker calls this on its own thread.
 ///
 /// # Errors
-///
-/// When the engine or the memory for its buffers cannot be had; the visitor is then not called.
+/// Fails, without calling the visitor, if the engine is unavailable or its buffers cannot be allocated.
 pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
     match setup.engine {
         EngineKind::IoUring => Uring::new(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Libaio => Aio::new(setup, files).map(|target| visitor.visit(target)),
-        EngineKind::Mmap => AtOnce::new(setup, Mmap::new(files)?).map(|target| visitor.visit(target)),
+        EngineKind::Mmap => SyncTarget::new(setup, Mmap::new(files)?).map(|target| visitor.visit(target)),
         EngineKind::Psync => blocking(Pread, setup, files, visitor),
         EngineKind::Sync => blocking(SeekIo, setup, files, visitor),
         EngineKind::Vsync => blocking(SeekVector, setup, files, visitor),
@@ -48,5 +46,5 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
 }
 
 fn blocking<C: Call, V: Visitor>(call: C, setup: &Setup, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
-    AtOnce::new(setup, Blocking { call, files }).map(|target| visitor.visit(target))
+    SyncTarget::new(setup, Blocking { call, files }).map(|target| visitor.visit(target))
 }

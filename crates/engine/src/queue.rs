@@ -1,30 +1,30 @@
-//! Waiting for completions: what `io_uring` and `libaio` have in common.
+//! Waits for completions, for the engines whose operations complete asynchronously.
 
 use target::Completion;
 use units::Nanos;
 
-use crate::clock::{MonotonicClock, nap};
+use crate::clock::{MonotonicClock, sleep_before};
 
-/// A queue whose operations are carried out by the kernel while the thread goes on.
+/// A queue whose operations the kernel or a server executes while the thread continues.
 pub(crate) trait SubmissionQueue {
-    /// Operations taken by `submit` whose completions have not been collected.
+    /// Returns the number of submitted operations whose completions have not been collected.
     fn in_flight(&self) -> u32;
 
-    /// Appends what is known to be done, without a system call.
+    /// Appends the known completions to `done`, without a system call.
     fn collect(&mut self, done: &mut Vec<Completion>);
 
-    /// Hands over what is held back, and lets the kernel report what is done, without waiting.
+    /// Submits all queued operations and lets the kernel report completions, without waiting.
     fn poll(&mut self);
 
-    /// Hands over what is held back.
+    /// Submits all queued operations.
     fn flush(&mut self);
 
-    /// Hands over what is held back, then sleeps until `want` operations are done or `limit` has passed.
-    /// Returns whether a signal cut it short.
+    /// Submits all queued operations, then sleeps until `want` operations have completed or `limit` has passed. Returns
+    /// whether a signal interrupted the sleep.
     fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool;
 }
 
-/// [`target::Target::wait`] for a queue.
+/// Implements [`target::Target::wait`] for a queue.
 #[inline]
 pub(crate) fn wait<Q: SubmissionQueue>(
     queue: &mut Q,
@@ -46,7 +46,7 @@ pub(crate) fn wait<Q: SubmissionQueue>(
             return;
         }
         let want = (enough - done.len()).min(queue.in_flight() as usize) as u32;
-        let interrupted = pass(queue, clock, want, until);
+        let interrupted = wait_once(queue, clock, want, until);
         queue.collect(done);
         if interrupted {
             return;
@@ -55,15 +55,15 @@ pub(crate) fn wait<Q: SubmissionQueue>(
     queue.flush();
 }
 
-/// Waits once: asleep where the deadline is far, else with a look at the queue. Returns whether to give up,
-/// because the deadline has come or a signal has arrived.
+/// Waits once: sleeps if the deadline is far, polls the queue otherwise. Returns whether to stop waiting because the
+/// deadline has passed or a signal has arrived.
 #[inline]
-fn pass<Q: SubmissionQueue>(queue: &mut Q, clock: &MonotonicClock, want: u32, until: Nanos) -> bool {
+fn wait_once<Q: SubmissionQueue>(queue: &mut Q, clock: &MonotonicClock, want: u32, until: Nanos) -> bool {
     if until == Nanos::MAX {
         return queue.block(want, None);
     }
     let left = until - clock.now();
-    match nap(left) {
+    match sleep_before(left) {
         Some(length) => queue.block(want, Some(length)),
         None => {
             queue.poll();

@@ -1,30 +1,26 @@
 //! Writes files back and drops their caches before verification.
 
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::time::Duration;
 
+use probe::page_bytes;
 use target::Settled;
 
 use crate::files::{self, File, FileKind};
 use crate::inline::retried;
 
-/// `cachestat`, which is newer than some C libraries (Linux 6.5).
-const SYS_CACHESTAT: libc::c_long = 451;
 /// `TMPFS_MAGIC`, `RAMFS_MAGIC` and `HUGETLBFS_MAGIC` of `linux/magic.h`.
 const IN_MEMORY: [i128; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
-/// Bytes mapped at a time where `cachestat` is missing.
-const WINDOW_BYTES: u64 = 1 << 30;
-/// Pages that another worker is reading or writing cannot be dropped at that moment.
+/// Maximum attempts: pages that another worker is reading or writing cannot be dropped at that moment.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(10);
-/// The page cache holds a file in pieces of up to this size, and drops a piece as a whole.
-const PIECE_MOST_BYTES: u64 = 2 << 20;
+/// Maximum size of a piece (folio) of the page cache, which is dropped as a whole, in bytes.
+const MAX_PIECE_BYTES: u64 = 2 << 20;
 
 /// Writes a file back and drops `length` bytes from `offset` on (zero: to its end) from the page cache.
 ///
 /// # Errors
-///
-/// The error number of the write-back.
+/// Returns the error number of the write-back.
 pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) -> Result<Settled, i32> {
     let Some(file) = file.filter(|file| file.kind() != FileKind::Character) else { return Ok(Settled::Stored) };
     let was_closed = file.is_closed();
@@ -43,15 +39,14 @@ fn settle_open(file: &File, fd: RawFd, offset: u64, length: u64) -> Result<Settl
         // SAFETY: the call takes no memory.
         match retried(0, || unsafe { libc::fdatasync(fd) }) {
             0 => {}
-            // What cannot be synchronized holds nothing back.
+            // A file that does not support syncs has nothing to write back.
             errno if errno == -libc::EINVAL => {}
             errno => return Err(-errno),
         }
-        // Pieces that reach beyond the range stay unless the file is dropped as a whole, which slows other workers down.
+        // Pieces that extend beyond the range stay unless the whole file is dropped, which slows other workers down.
         let (start, bytes) = if attempt == 0 { (offset, length) } else { (0, 0) };
         if files::invalidate(file, start, bytes).is_err() {
-            // The flush of a device is for root; its pages can be dropped by others too.
-            // SAFETY: the call takes no memory.
+            // Only root may flush a device, but other users can drop its pages. SAFETY: the call takes no memory.
             unsafe { libc::posix_fadvise64(fd, start as i64, bytes as i64, libc::POSIX_FADV_DONTNEED) };
         }
         if file.access().direct || !is_cached(fd, offset, length, file.bytes()) || is_in_memory(fd) {
@@ -61,67 +56,26 @@ fn settle_open(file: &File, fd: RawFd, offset: u64, length: u64) -> Result<Settl
     Ok(Settled::Cached)
 }
 
-/// Whether the page cache holds more of a range than what other workers may keep there: the pieces at those of its ends
-/// that are not the file's.
+/// Reports whether the page cache holds more of a range than other workers may keep there, namely the pieces at those
+/// ends of the range that are not the file's.
 fn is_cached(fd: RawFd, offset: u64, length: u64, file_bytes: u64) -> bool {
     let end = if length == 0 { file_bytes } else { file_bytes.min(offset.saturating_add(length)) };
     if end <= offset {
         return false;
     }
     let shared_ends = u64::from(offset > 0) + u64::from(end < file_bytes);
-    let most = (shared_ends * PIECE_MOST_BYTES).min((end - offset) / 2);
+    let most = (shared_ends * MAX_PIECE_BYTES).min((end - offset) / 2);
     let start = offset / page_bytes() * page_bytes();
-    let pages = counted(fd, start, end - start).or_else(|| mapped(fd, start, end));
-    // What the kernel does not tell counts as cached.
-    pages.is_none_or(|pages| pages * page_bytes() > most)
+    // An unknown state counts as cached.
+    files::cached_pages(fd, start, end).map_or(true, |pages| pages * page_bytes() > most)
 }
 
-/// Pages of a range that are cached, as `cachestat` tells.
-fn counted(fd: RawFd, start: u64, bytes: u64) -> Option<u64> {
-    let range = [start, bytes];
-    // Cached, dirty, in write-back, evicted and recently evicted pages.
-    let mut pages = [0u64; 5];
-    // SAFETY: both arrays outlive the call and are as long as the kernel's structures, which consist of 64-bit numbers.
-    let status = unsafe { libc::syscall(SYS_CACHESTAT, fd, range.as_ptr(), pages.as_mut_ptr(), 0) };
-    (status == 0).then_some(pages[0])
-}
-
-/// The same by mapping the range, a window at a time.
-fn mapped(fd: RawFd, start: u64, end: u64) -> Option<u64> {
-    let windows = (start..end).step_by(WINDOW_BYTES as usize);
-    windows.map(|offset| window(fd, offset, (end - offset).min(WINDOW_BYTES) as usize)).sum()
-}
-
-fn window(fd: RawFd, offset: u64, bytes: usize) -> Option<u64> {
-    let mut present = vec![0u8; (bytes as u64).div_ceil(page_bytes()) as usize];
-    // SAFETY: a new mapping, which nothing reads, touches no memory in use; `present` has a byte for each page of it, as
-    // the second call expects.
-    let status = unsafe {
-        let base = libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, offset as i64);
-        if base == libc::MAP_FAILED {
-            return None;
-        }
-        let status = libc::mincore(base, bytes, present.as_mut_ptr());
-        libc::munmap(base, bytes);
-        status
-    };
-    (status == 0).then(|| present.iter().filter(|&&page| page & 1 == 1).count() as u64)
-}
-
-/// Whether the page cache is where the filesystem keeps its files.
+/// Reports whether the filesystem keeps its files in the page cache.
 fn is_in_memory(fd: RawFd) -> bool {
-    // SAFETY: all zeroes is a valid `statfs`; it is plain data.
-    let mut facts: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: `facts` outlives the call.
-    let status = unsafe { libc::fstatfs(fd, &raw mut facts) };
-    // C libraries differ in the type of the number.
-    status == 0 && IN_MEMORY.contains(&i128::from(facts.f_type))
-}
-
-fn page_bytes() -> u64 {
-    // SAFETY: the call takes a number alone.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes).unwrap_or(4096).max(1)
+    // SAFETY: the file stays open during the call.
+    let facts = rustix::fs::fstatfs(unsafe { BorrowedFd::borrow_raw(fd) });
+    // The type of the number depends on the architecture.
+    facts.is_ok_and(|facts| IN_MEMORY.contains(&i128::from(facts.f_type)))
 }
 
 #[cfg(test)]
@@ -129,7 +83,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::files::Access;
+    use crate::files::{Access, cachestat_pages, mapped_pages};
     use crate::gate::WriteGate;
 
     fn opened(path: &Path) -> File {
@@ -137,40 +91,44 @@ mod tests {
         WriteGate::of_any_content().open(path, access).expect("it can be opened")
     }
 
-    /// Verification then read the cached pages and called them verified.
+    /// Verification read the cached pages and reported them as verified.
     #[test]
-    fn pages_that_stay_cached_were_taken_for_what_is_stored() {
-        // Beside the test itself, because the directory for temporary files may be in memory.
+    fn cached_pages_counted_as_stored_data() {
+        // The test's own directory, because the directory for temporary files may be in memory.
         let path = std::env::current_exe().unwrap().with_extension("settle");
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
         let file = opened(&path);
         let both = || {
-            let mapped = mapped(file.fd(), 0, 1 << 20);
-            [counted(file.fd(), 0, 1 << 20).or(mapped), mapped].map(|pages| pages.unwrap() > 0)
+            let mapped_pages = mapped_pages(file.fd(), 0, 1 << 20).ok();
+            [cachestat_pages(file.fd(), 0, 1 << 20).ok().or(mapped_pages), mapped_pages].map(|pages| pages.unwrap() > 0)
         };
         assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(Settled::Stored)));
-        assert_eq!(both(), [false; 2], "pieces that reach beyond the range are dropped as well");
-        // SAFETY: a new mapping of a file that is not cut short; its first byte is read.
+        assert_eq!(both(), [false; 2], "pieces that extend beyond the range are dropped too");
+        // SAFETY: a new mapping of a file that is not truncated; only its first byte is read.
         let held = unsafe {
             let base = libc::mmap64(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED, file.fd(), 0);
             assert!(base != libc::MAP_FAILED && *base.cast::<u8>() == 1);
             base
         };
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped page cannot be dropped");
-        assert_eq!(settle(Some(&file), 4096, 1 << 19), Ok(Settled::Stored), "it is another worker's");
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped_pages page cannot be dropped");
+        assert_eq!(
+            settle(Some(&file), 4096, 1 << 19),
+            Ok(Settled::Stored),
+            "the cached page belongs to another worker"
+        );
         assert_eq!(both(), [true; 2]);
-        // SAFETY: the mapping is this test's own, and nothing refers to it.
+        // SAFETY: the test owns the mapping, and nothing refers to it.
         unsafe { libc::munmap(held, 4096) };
         assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored));
         assert_eq!(both(), [false; 2]);
         file.close();
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored), "it is opened for that");
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored), "a closed file is opened temporarily");
         assert!(file.is_closed());
         std::fs::remove_file(&path).unwrap();
     }
 
     #[test]
-    fn memory_is_where_a_tmpfs_stores() {
+    fn tmpfs_stores_its_files_in_memory() {
         let path = Path::new("/dev/shm").join(format!("fathom-settle-{}", std::process::id()));
         let Ok(()) = std::fs::write(&path, vec![1; 8192]) else { return };
         let file = opened(&path);

@@ -5,43 +5,44 @@ use std::sync::Arc;
 use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 
-/// Which engine, with which queue and which buffers.
+/// Engine, queue and buffers of a target.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Which engine.
+    /// I/O engine.
     pub engine: EngineKind,
-    /// Operations in flight at most, and so the count of tags and of buffers; at least 1.
+    /// Maximum queue depth, which is also the number of tags and of buffers; at least 1.
     pub depth: u32,
-    /// Size of each buffer: the greatest block size, in bytes.
+    /// Size of each buffer, in bytes: the largest block size.
     pub buffer_bytes: u32,
-    /// Alignment of each buffer in bytes, a power of two; less than 4096 is raised to 4096.
+    /// Alignment of each buffer, in bytes: a power of two. Values below 4096 are raised to 4096.
     pub align: u32,
-    /// Where buffers come from.
+    /// Memory type of the buffers.
     pub memory: MemoryKind,
-    /// Completions are polled for: a polled ring for `io_uring`, `RWF_HIPRI` for `pvsync2`.
+    /// Whether to poll for completions: with a polled ring for `io_uring`, with `RWF_HIPRI` for `pvsync2`.
     pub hipri: bool,
-    /// Buffers are registered with the kernel (`io_uring`).
+    /// Whether buffers must be registered with the kernel (`io_uring`).
     pub fixedbufs: bool,
-    /// Files must be registered with the kernel (`io_uring`); without it they are registered where possible.
+    /// Whether files must be registered with the kernel (`io_uring`). Otherwise they are registered if possible.
     pub registerfiles: bool,
-    /// A kernel thread takes operations from the ring (`io_uring`).
+    /// Whether a kernel thread takes operations from the ring (`io_uring`).
     pub sqpoll: bool,
-    /// The processor of that thread; `None` for any.
+    /// The processor of that kernel thread; `None` for any.
     pub sqpoll_cpu: Option<u32>,
-    /// The address of the export (`nbd`).
+    /// Address of the export (`nbd`).
     pub uri: Option<String>,
-    /// Whether anything may be written or trimmed (`nbd`; files are opened so).
+    /// Whether operations may write or trim (`nbd`; other engines take this from the open mode of their files).
     pub writes: bool,
-    /// Every write is durable when it completes (`nbd`; files are opened so).
+    /// Whether writes are durable when they complete (`nbd`; other engines take this from the open mode of their
+    /// files).
     pub durable: bool,
-    /// The clock that all workers of a run share.
+    /// The clock shared by all workers of a run.
     pub clock: MonotonicClock,
-    /// Where the worker records calls that may block; `None` where no other thread wants to know.
+    /// Where the worker records calls that may block; `None` if no other thread reads it.
     pub in_call: Option<Arc<InCall>>,
 }
 
 impl Setup {
-    /// `engine` with `depth` buffers of `buffer_bytes` each, and every other choice at its default.
+    /// Returns the default settings for `engine` with `depth` buffers of `buffer_bytes` each.
     #[must_use]
     pub const fn new(engine: EngineKind, depth: u32, buffer_bytes: u32, clock: MonotonicClock) -> Self {
         Self {
@@ -85,12 +86,12 @@ pub enum EngineKind {
     Mmap,
     /// An export of an NBD server, over a socket.
     Nbd,
-    /// No device at all: every operation is done at once.
+    /// No device: every operation completes immediately.
     Null,
 }
 
 impl EngineKind {
-    /// Every engine that needs nothing but files.
+    /// All engines that need nothing but files.
     pub const ON_FILES: [Self; 9] = [
         Self::IoUring,
         Self::Libaio,
@@ -103,7 +104,7 @@ impl EngineKind {
         Self::Null,
     ];
 
-    /// The name in job files.
+    /// Returns the engine's name in job files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -124,7 +125,7 @@ impl EngineKind {
 /// Memory types of buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MemoryKind {
-    /// Pages of the process, as `malloc` takes them for large blocks.
+    /// Pages of the process, as `malloc` allocates large blocks.
     #[default]
     Malloc,
     /// System V shared memory.

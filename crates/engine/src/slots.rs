@@ -1,9 +1,9 @@
-//! Tags in flight, with their submission times.
+//! Tags in flight and their submission times.
 
 use target::Tag;
 use units::Nanos;
 
-/// One entry per tag.
+/// The state of all tags, one entry per tag.
 pub(crate) struct EngineSlots {
     entries: Vec<EngineSlot>,
     in_flight: u32,
@@ -21,31 +21,31 @@ impl EngineSlots {
         Self { entries: vec![free; depth as usize], in_flight: 0 }
     }
 
-    /// How many tags there are.
+    /// Returns the number of tags.
     pub(crate) fn count(&self) -> u32 {
         self.entries.len() as u32
     }
 
-    /// Operations taken and not yet released.
+    /// Returns the number of tags in use.
     #[inline]
     pub(crate) fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Takes a tag. The caller has made sure that it has a slot.
+    /// Marks a tag as in use. The caller ensures that the tag exists.
     #[inline]
     pub(crate) fn take(&mut self, tag: Tag) {
         self.entries[tag.index()].taken = true;
         self.in_flight += 1;
     }
 
-    /// Notes when the kernel was given a tag's operation.
+    /// Records when a tag's operation was passed to the kernel.
     #[inline]
     pub(crate) fn stamp(&mut self, tag: Tag, now: Nanos) {
         self.entries[tag.index()].submitted = now;
     }
 
-    /// Frees a tag; returns when its operation was handed to the kernel.
+    /// Frees a tag and returns when its operation was passed to the kernel.
     #[inline]
     pub(crate) fn release(&mut self, tag: Tag) -> Nanos {
         let slot = &mut self.entries[tag.index()];
@@ -54,7 +54,7 @@ impl EngineSlots {
         slot.submitted
     }
 
-    /// Whether the kernel may be using the tag's buffer.
+    /// Reports whether the kernel may be using the tag's buffer.
     pub(crate) fn is_taken(&self, tag: Tag) -> bool {
         self.entries.get(tag.index()).is_some_and(|slot| slot.taken)
     }

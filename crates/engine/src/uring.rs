@@ -1,8 +1,8 @@
 //! Linux `io_uring`.
 //!
-//! One system call per wait hands over what is held back and waits with a deadline. Files are registered, and
-//! buffers too where that is asked for. The ring is used by the thread that made it and by no other, which the
-//! kernel rewards: completions are delivered when the thread asks for them instead of by interrupting it.
+//! Each wait makes one system call, which submits the queued operations and waits with a deadline. Files are
+//! registered, and so are buffers if they are small or the job requests it. Only the thread that created a ring uses
+//! it, so the kernel can deliver completions when the thread asks for them instead of interrupting it.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -12,8 +12,7 @@ use std::sync::Arc;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
 use target::{Completion, Op, Settled, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
@@ -29,12 +28,12 @@ use crate::slots::EngineSlots;
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
-/// Buffers of more bytes than this are registered only where that is asked for: it pins them in memory.
-const REGISTERED_BYTES_MAX: u64 = 16 << 20;
+/// Maximum total size of buffers that are registered without a request, in bytes: registration pins them in memory.
+const MAX_REGISTERED_BYTES: u64 = 16 << 20;
 /// Time for which the kernel's submission thread polls before it sleeps, in milliseconds.
 const SQPOLL_IDLE_MS: u32 = 1_000;
 
-/// `struct io_uring_getevents_arg`: what `io_uring_enter` takes beside its arguments.
+/// `struct io_uring_getevents_arg`: extended arguments of `io_uring_enter`.
 #[repr(C)]
 struct WaitArgument {
     signal_mask: u64,
@@ -45,20 +44,20 @@ struct WaitArgument {
 
 /// How an operation is submitted.
 enum SubmissionRoute {
-    /// The ring carries it out.
+    /// The ring executes it.
     Ring(Entry),
-    /// It is carried out at once.
+    /// The thread executes it synchronously.
     Inline,
-    /// It is not possible, for this negated error number.
+    /// It fails with this negated error number.
     Refused(i32),
 }
 
-/// What the kernel hands back with a completion: the tag, and above it the bytes of a trim, whose success the
-/// kernel reports as zero.
+/// User data of a submission: the tag in the lower half and, for a trim, its length in the upper half, because the
+/// kernel reports a successful trim as zero.
 #[derive(Clone, Copy)]
-struct Label(u64);
+struct UserData(u64);
 
-impl Label {
+impl UserData {
     #[inline]
     fn of(op: &Op) -> Self {
         let trimmed = if op.kind == OpKind::Trim { u64::from(op.length) } else { 0 };
@@ -79,22 +78,22 @@ impl Label {
 
 /// A target on one ring.
 ///
-/// Not to be moved to another thread: the kernel accepts calls from the one that made it only.
+/// It must stay on its thread: the kernel accepts calls only from the thread that created the ring.
 pub(crate) struct Uring {
     ring: IoUring,
     files: Vec<File>,
-    /// Whether the kernel knows the files by their places in the list.
+    /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
     registered_buffers: bool,
     sqpoll: bool,
     iopoll: bool,
-    /// Operations were handed over that the kernel passes to its own threads at once: these look up a descriptor
-    /// only when they begin.
+    /// Whether operations were submitted that the kernel passes to its own threads at once. These look up a descriptor
+    /// only when they start.
     deferred: bool,
-    /// Operations not yet handed over.
-    held: Vec<Entry>,
+    /// Operations queued for submission.
+    queued: Vec<Entry>,
     slots: EngineSlots,
-    /// Completions of operations that the ring does not carry out.
+    /// Completions of operations that the ring did not execute.
     ready: Vec<Completion>,
     in_call: Arc<InCall>,
     buffers: Buffers,
@@ -116,13 +115,13 @@ impl Uring {
             )
             .with_remedy("use Linux 5.11 or later, or ioengine=libaio"));
         }
-        Self::over(ring, setup, files)
+        Self::with_ring(ring, setup, files)
     }
 
-    fn over(ring: IoUring, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    fn with_ring(ring: IoUring, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         let registered_files = register_files(&ring, setup, &files)?;
-        let registered_buffers = register_if_wanted(&ring, setup, &buffers)?;
+        let registered_buffers = register_buffers_if_possible(&ring, setup, &buffers)?;
         let depth = setup.depth as usize;
         Ok(Self {
             ring,
@@ -132,7 +131,7 @@ impl Uring {
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             deferred: false,
-            held: Vec::with_capacity(depth),
+            queued: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
             in_call: setup.in_call.clone().unwrap_or_default(),
@@ -141,7 +140,7 @@ impl Uring {
         })
     }
 
-    /// The ring's form of an operation, or how else it is dealt with.
+    /// Returns the submission entry of an operation, or the route it takes instead.
     #[inline]
     fn route(&self, op: &Op) -> SubmissionRoute {
         let (Some(file), Some(start)) =
@@ -162,12 +161,12 @@ impl Uring {
             OpKind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         };
         let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
-        SubmissionRoute::Ring(entry.flags(flags).user_data(Label::of(op).0))
+        SubmissionRoute::Ring(entry.flags(flags).user_data(UserData::of(op).0))
     }
 
-    /// Waits for everything in flight.
+    /// Waits for all operations in flight.
     #[cold]
-    fn settle(&mut self) {
+    fn drain(&mut self) {
         while self.slots.in_flight() > 0 {
             self.enter(self.slots.in_flight(), None);
             let mut done = std::mem::take(&mut self.ready);
@@ -176,42 +175,38 @@ impl Uring {
         }
     }
 
-    /// Carries out what the ring cannot, after everything before it has been handed over.
+    /// Executes an operation that the ring cannot, after submitting all operations before it.
     #[cold]
     fn perform(&mut self, op: &Op) {
         self.flush();
-        let submitted = self.clock.now();
-        self.in_call.operate(op, submitted);
-        let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
-        self.in_call.leave();
-        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+        self.ready.push(inline::complete(&self.files, op, &self.in_call, &self.clock));
     }
 
-    /// Moves what is held back into the ring, stamped with one reading of the clock.
+    /// Moves the queued operations into the ring, stamped with one reading of the clock.
     #[inline]
-    fn publish(&mut self) {
-        if self.held.is_empty() {
+    fn push_queued(&mut self) {
+        if self.queued.is_empty() {
             return;
         }
         let now = self.clock.now();
-        for entry in &self.held {
-            self.slots.stamp(Label(entry.get_user_data()).tag(), now);
+        for entry in &self.queued {
+            self.slots.stamp(UserData(entry.get_user_data()).tag(), now);
         }
-        // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and
-        // `route` has checked that each stays inside the buffer of its own tag.
-        while unsafe { self.ring.submission().push_multiple(&self.held) }.is_err() {
-            // There is an entry for each tag, but the kernel's thread may complete operations before it says that
-            // it has taken their entries. It says so soon; an error here only means to look again.
+        // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and `route`
+        // has checked that each range lies within the buffer of its own tag.
+        while unsafe { self.ring.submission().push_multiple(&self.queued) }.is_err() {
+            // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
+            // has taken their entries. It reports that soon, so an error here only means to try again.
             let _ = self.ring.submitter().squeue_wait();
         }
-        self.held.clear();
+        self.queued.clear();
     }
 
-    /// One system call: hands over, and waits for `want` completions for no longer than `limit`. Returns whether
-    /// a signal cut it short.
+    /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
+    /// `limit`. Returns whether a signal interrupted it.
     #[inline]
     fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
-        self.publish();
+        self.push_queued();
         let (to_submit, wakeup) = {
             let queue = self.ring.submission();
             if self.sqpoll { (0, queue.need_wakeup()) } else { (queue.len() as u32, false) }
@@ -227,22 +222,22 @@ impl Uring {
             time: time.as_ref().map_or(0, |time| std::ptr::from_ref(time) as u64),
         };
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG | if wakeup { ENTER_SQ_WAKEUP } else { 0 };
-        // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel
-        // expects with `ENTER_EXT_ARG`.
+        // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel expects
+        // with `ENTER_EXT_ARG`.
         let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
-        // A passed deadline and a full completion queue need nothing but another look at the queue.
+        // After a timeout or with a full completion queue, the caller only reads the queue again.
         matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
     }
 }
 
-/// Registers the buffers where that is asked for, and where it is cheap and permitted without being asked: the kernel
-/// then need not look up their pages for every operation. Returns whether they are registered.
-fn register_if_wanted(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
+/// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their pages
+/// for every operation. Returns whether they are registered.
+fn register_buffers_if_possible(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
     if setup.fixedbufs {
         return register_buffers(ring, buffers).map(|()| true);
     }
     let bytes = u64::from(setup.depth) * u64::from(setup.buffer_bytes);
-    Ok(bytes <= REGISTERED_BYTES_MAX && register_buffers(ring, buffers).is_ok())
+    Ok(bytes <= MAX_REGISTERED_BYTES && register_buffers(ring, buffers).is_ok())
 }
 
 impl SubmissionQueue for Uring {
@@ -260,16 +255,16 @@ impl SubmissionQueue for Uring {
         }
         let completed = self.clock.now();
         for entry in queue {
-            let label = Label(entry.user_data());
-            let submitted = self.slots.release(label.tag());
-            let result = label.result(entry.result());
-            done.push(Completion { tag: label.tag(), submitted, completed, result });
+            let user_data = UserData(entry.user_data());
+            let submitted = self.slots.release(user_data.tag());
+            let result = user_data.result(entry.result());
+            done.push(Completion { tag: user_data.tag(), submitted, completed, result });
         }
     }
 
     #[inline]
     fn poll(&mut self) {
-        let pending = !self.held.is_empty() || self.iopoll || {
+        let pending = !self.queued.is_empty() || self.iopoll || {
             let queue = self.ring.submission();
             queue.taskrun() || queue.cq_overflow() || !queue.is_empty()
         };
@@ -280,7 +275,7 @@ impl SubmissionQueue for Uring {
 
     #[inline]
     fn flush(&mut self) {
-        if !self.held.is_empty() {
+        if !self.queued.is_empty() {
             self.enter(0, None);
         }
     }
@@ -288,7 +283,7 @@ impl SubmissionQueue for Uring {
     #[inline]
     fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
         if self.iopoll && limit.is_some() {
-            // A polled ring looks at the device for as long as it waits, and knows no deadline.
+            // A polled ring polls the device for as long as it waits and supports no deadline.
             return self.enter(0, None);
         }
         self.enter(want, limit)
@@ -307,7 +302,7 @@ impl Target for Uring {
             SubmissionRoute::Ring(entry) => {
                 self.deferred |= !matches!(op.kind, OpKind::Read | OpKind::Write);
                 self.slots.take(op.tag);
-                self.held.push(entry);
+                self.queued.push(entry);
             }
             SubmissionRoute::Inline => self.perform(&op),
             SubmissionRoute::Refused(result) => {
@@ -336,13 +331,13 @@ impl Target for Uring {
         if self.registered_files {
             return;
         }
-        // Entries name descriptors by number until the kernel, or its thread, has taken them.
+        // Entries refer to descriptors by number until the kernel, or its thread, has taken them.
         self.flush();
         while !self.ring.submission().is_empty() {
             self.enter(0, None);
         }
         if std::mem::take(&mut self.deferred) {
-            self.settle();
+            self.drain();
         }
         if let Some(file) = self.files.get(file as usize) {
             file.close();
@@ -350,26 +345,19 @@ impl Target for Uring {
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        if self.slots.is_taken(tag) {
-            return None;
-        }
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 
 impl Drop for Uring {
-    /// Waits for what is in flight, because the kernel writes into the buffers until then.
+    /// Waits for all operations in flight, because the kernel writes into the buffers until then.
     fn drop(&mut self) {
-        let mut done = Vec::new();
-        while self.slots.in_flight() > 0 {
-            let (clock, want) = (self.clock, self.slots.in_flight());
-            queue::wait(self, &clock, want, Nanos::MAX, &mut done);
-        }
+        self.drain();
     }
 }
 
-/// The cheaper ways of completion that newer kernels grant, best first; last none of them.
-const GRANTS: [fn(&mut Builder); 3] = [
+/// Cheaper completion modes of newer kernels, best first; the last one is plain.
+const MODES: [fn(&mut Builder); 3] = [
     |builder| {
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
     },
@@ -379,26 +367,29 @@ const GRANTS: [fn(&mut Builder); 3] = [
     |_| {},
 ];
 
-/// Makes the ring with the best that the kernel grants.
+/// Creates the ring with the best mode that the kernel supports.
 fn build(setup: &Setup) -> io::Result<IoUring> {
-    // With a submission thread there is no task to be interrupted, and the kernel refuses the flags about it.
-    let wanted = if setup.sqpoll { &GRANTS[2..] } else { &GRANTS[..] };
-    granted(wanted, |grant| build_with(setup, grant))
+    // With a submission thread no task is interrupted, and the kernel refuses the flags about it.
+    let wanted = if setup.sqpoll { &MODES[2..] } else { &MODES[..] };
+    first_supported(wanted, |mode| build_with(setup, mode))
 }
 
-/// A ring of `entries` operations, with the best that the kernel grants.
+/// Creates a ring of `entries` operations with the best mode that the kernel supports.
 pub(crate) fn build_plain(entries: u32) -> io::Result<IoUring> {
-    granted(&GRANTS, |grant| {
+    first_supported(&MODES, |mode| {
         let mut builder = IoUring::builder();
-        grant(&mut builder);
+        mode(&mut builder);
         builder.dontfork().build(entries)
     })
 }
 
-fn granted(wanted: &[fn(&mut Builder)], make: impl Fn(fn(&mut Builder)) -> io::Result<IoUring>) -> io::Result<IoUring> {
+fn first_supported(
+    wanted: &[fn(&mut Builder)],
+    make: impl Fn(fn(&mut Builder)) -> io::Result<IoUring>,
+) -> io::Result<IoUring> {
     let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
-    for grant in wanted {
-        match make(*grant) {
+    for mode in wanted {
+        match make(*mode) {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
             outcome => return outcome,
         }
@@ -406,9 +397,9 @@ fn granted(wanted: &[fn(&mut Builder)], make: impl Fn(fn(&mut Builder)) -> io::R
     Err(refusal)
 }
 
-fn build_with(setup: &Setup, grant: fn(&mut Builder)) -> io::Result<IoUring> {
+fn build_with(setup: &Setup, mode: fn(&mut Builder)) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
-    grant(&mut builder);
+    mode(&mut builder);
     if setup.hipri {
         builder.setup_iopoll();
     }
@@ -419,11 +410,11 @@ fn build_with(setup: &Setup, grant: fn(&mut Builder)) -> io::Result<IoUring> {
     builder.dontfork().build(setup.depth)
 }
 
-/// Checks that completions of a file can be polled for, since a polled ring carries out nothing else.
+/// Checks that completions of a file can be polled for, since a polled ring executes nothing else.
 fn check_polled(file: &File) -> Result<(), Error> {
     let refused = |reason: &str, remedy: &str| {
         let refused = Error::found(ErrorKind::Engine, "poll", file.path().display().to_string(), reason);
-        // What the first operation would come back with.
+        // The error number with which the first operation would fail.
         Err(Error { errno: Some(libc::EOPNOTSUPP), ..refused.with_remedy(remedy) })
     };
     if !file.access().direct {
@@ -462,8 +453,8 @@ fn not_all_open() -> Error {
 }
 
 fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
-    // SAFETY: the buffers outlive the ring's use of them: both belong to one target, which waits for what is in
-    // flight before either is dropped, and the kernel holds the pages of registered buffers by itself.
+    // SAFETY: the buffers outlive the ring's use of them: one target owns both and waits for all operations in flight
+    // before it drops either, and the kernel itself pins the pages of registered buffers.
     unsafe { ring.submitter().register_buffers(&buffers.vectors()) }.map_err(|error| {
         Error::system(ErrorKind::Memory, "register buffers with", "io_uring", &error)
             .with_remedy("leave out fixedbufs=1, or raise the limit of locked memory (ulimit -l)")
@@ -472,7 +463,7 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
 
 #[inline]
 fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
-    // Tags and registered buffers have the same numbers.
+    // A tag's buffer is registered under the tag's number.
     let buffer = op.tag.0 as u16;
     match (op.kind == OpKind::Read, registered) {
         (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).build(),
@@ -482,7 +473,7 @@ fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
     }
 }
 
-/// Returns the bytes of its buffer that an operation uses.
+/// Returns how many bytes of its buffer an operation uses.
 #[inline]
 fn in_buffer(op: &Op) -> u32 {
     if matches!(op.kind, OpKind::Read | OpKind::Write) { op.length } else { 0 }
@@ -512,24 +503,24 @@ mod tests {
     #[test]
     fn rings_of_older_kernels_conform() {
         let path = std::env::current_exe().unwrap().with_extension("uring");
-        for grant in GRANTS {
+        for mode in MODES {
             std::fs::write(&path, vec![0; 1 << 20]).unwrap();
             let file = crate::gate::WriteGate::of_any_content()
                 .open(&path, Access { read: true, punch_holes: true, ..Access::default() })
                 .unwrap();
             std::fs::remove_file(&path).unwrap();
             let setup = Setup::new(EngineKind::IoUring, 32, 4096, MonotonicClock::start());
-            let mut ring = Uring::over(build_with(&setup, grant).unwrap(), &setup, vec![file]).unwrap();
+            let mut ring = Uring::with_ring(build_with(&setup, mode).unwrap(), &setup, vec![file]).unwrap();
             check(&mut ring, &TestedTarget { lateness: Nanos::from_millis(900), ..TestedTarget::default() });
         }
     }
 
     #[test]
-    fn labels_carry_the_tag_and_what_a_trim_trims() {
+    fn user_data_holds_the_tag_and_the_length_of_a_trim() {
         let op = Op { tag: Tag(u32::MAX), kind: OpKind::Trim, file: 0, offset: 0, length: 1 << 20, skip: 0 };
-        let trim = Label::of(&op);
+        let trim = UserData::of(&op);
         assert_eq!((trim.tag(), trim.result(0), trim.result(-95)), (op.tag, 1 << 20, -95));
-        let read = Label::of(&Op { kind: OpKind::Read, ..op });
+        let read = UserData::of(&Op { kind: OpKind::Read, ..op });
         assert_eq!((read.tag(), read.result(0), read.result(512), read.result(-5)), (op.tag, 0, 512, -5));
     }
 

@@ -1,8 +1,8 @@
-//! CPU usage of threads, and the highest processor number.
+//! CPU usage of threads and the highest processor number.
 
 use units::{CpuUse, Nanos};
 
-/// Returns what the calling thread has used since it began.
+/// Returns the CPU usage of the calling thread since it started.
 #[must_use]
 pub fn cpu_use_of_thread() -> CpuUse {
     // SAFETY: all zeroes is a valid `rusage`; it is plain data.
@@ -19,7 +19,7 @@ pub fn cpu_use_of_thread() -> CpuUse {
     }
 }
 
-/// The highest number that a processor of this host can have, whether or not this process may use it.
+/// Returns the highest processor number of this host, whether or not this process may use that processor.
 #[must_use]
 pub fn last_processor() -> u32 {
     // SAFETY: the call takes a number and touches no memory.
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_counted_for_the_thread_that_does_it() {
+    fn cpu_use_is_counted_per_thread() {
         let before = cpu_use_of_thread();
         let spun = std::thread::spawn(|| {
             let before = cpu_use_of_thread();

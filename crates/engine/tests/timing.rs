@@ -1,4 +1,4 @@
-//! Deadlines are kept: never early, and as near as the kernel allows.
+//! Deadlines are met: never early, and as late as the kernel causes at most.
 
 #[path = "../../cli/tests/common/host.rs"]
 #[allow(dead_code, reason = "the tests of the program use more of it")]
@@ -19,11 +19,9 @@ use loops::Loop;
 use rustix::time::{ClockId, clock_gettime};
 use scratch::Scratch;
 use target::{Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-/// Waits for a row of deadlines, `gap` apart, with an operation in flight at most of them, and returns the
-/// median of how late it was.
+/// Waits for a series of deadlines, `gap` apart, with at most one operation in flight, and returns the median lateness.
 struct Deadlines {
     gap: Nanos,
 }
@@ -58,15 +56,15 @@ impl Visitor for Deadlines {
 }
 
 #[test]
-fn deadlines_near_and_far_are_kept_by_every_engine() {
+fn every_engine_meets_near_and_far_deadlines() {
     let scratch = Scratch::new("timing");
     let path = scratch.file("data", 1 << 20);
     thread::exact_timers().unwrap();
     for engine in EngineKind::ON_FILES {
         for micros in [20, 200, 1_000] {
             let case = format!("{} every {micros} us", engine.name());
-            // An idle machine is late by less than a microsecond; a busy one may keep the thread waiting.
-            timed(&format!("timing::deadlines_near_and_far_are_kept_by_every_engine, {case}"), || {
+            // An idle machine is late by less than a microsecond; a busy one may delay the thread.
+            timed(&format!("timing::every_engine_meets_near_and_far_deadlines, {case}"), || {
                 let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
                 let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
                 let gap = Nanos::from_micros(micros);
@@ -78,16 +76,16 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
     }
 }
 
-/// The processor time that the gate takes, as the median of 21: on a busy host other times say nothing.
-fn cost_of_the_gate(path: &Path) -> Nanos {
-    // Not what `getrusage` says: the kernel counts that by ticks.
+/// Returns the processor time that the gate takes, as the median of 21: on a busy host elapsed times are meaningless.
+fn cpu_time_of_the_gate(path: &Path) -> Nanos {
+    // `getrusage` would be too coarse: the kernel counts by ticks.
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
         Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
     };
     let cost = |_| {
         let before = now();
-        // A device that may be destroyed is looked at all the same.
+        // A device is examined even if it may be destroyed.
         let permissions = Permissions { destroy: vec![path.to_owned()], ..Permissions::default() };
         drop(WriteGate::new(permissions, None).admit(path).unwrap());
         now() - before
@@ -98,7 +96,7 @@ fn cost_of_the_gate(path: &Path) -> Nanos {
 }
 
 #[test]
-fn the_gate_costs_two_milliseconds_at_most() {
+fn the_gate_takes_two_milliseconds_at_most() {
     let scratch = Scratch::new("gate");
     let file = scratch.file("data", 64 << 20);
     let device = Loop::over(&file);
@@ -109,7 +107,7 @@ fn the_gate_costs_two_milliseconds_at_most() {
     std::fs::write(&own, vec![1; 64 << 20]).unwrap();
     drop(gate);
     for path in [Some(own.as_path()), device.as_ref().map(Loop::path)].into_iter().flatten() {
-        let cost = cost_of_the_gate(path);
+        let cost = cpu_time_of_the_gate(path);
         println!("{}: {cost}", path.display());
         // Without optimization it takes twice as long.
         let most = Nanos::from_millis(if cfg!(debug_assertions) { 5 } else { 2 });

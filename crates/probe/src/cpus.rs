@@ -4,18 +4,18 @@ use std::path::Path;
 
 use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, parse_list, text};
 
-/// The processors that run.
+/// Returns the processors that are online.
 pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
     list(root, "sys/devices/system/cpu/online")
 }
 
-/// The processors that this process may use.
+/// Returns the processors that this process may use.
 pub fn allowed_cpus(root: &Path) -> Reading<Vec<u32>> {
     let value = status(root, "Cpus_allowed_list")?;
     parse_list(&value).ok_or_else(|| UnreadFile::foreign("proc/self/status", &value))
 }
 
-/// The mean number of tasks that ran, waited for a processor or for a disk during the last minute.
+/// Returns the mean number of tasks that were running or waiting for a processor or a disk during the last minute.
 pub fn load(root: &Path) -> Reading<f64> {
     let line = line(root, "proc/loadavg")?;
     let first = line.split_whitespace().next().unwrap_or_default();
@@ -23,7 +23,7 @@ pub fn load(root: &Path) -> Reading<f64> {
     load.ok_or_else(|| UnreadFile::foreign("proc/loadavg", &line))
 }
 
-/// The share of the last minute in which tasks waited for a processor (`Documentation/accounting/psi.rst`).
+/// Returns the fraction of the last minute in which tasks waited for a processor (`Documentation/accounting/psi.rst`).
 pub fn cpu_pressure(root: &Path) -> Reading<f64> {
     let path = "proc/pressure/cpu";
     let line = line(root, path)?;
@@ -31,15 +31,15 @@ pub fn cpu_pressure(root: &Path) -> Reading<f64> {
     percent.map(|percent| percent / 100.0).ok_or_else(|| UnreadFile::foreign(path, &line))
 }
 
-/// The memory nodes with the processors of each.
+/// Returns the memory nodes, each with its processors.
 pub fn nodes(root: &Path) -> Reading<Vec<(u32, Vec<u32>)>> {
     let nodes = list(root, "sys/devices/system/node/online")?;
     let cpus = |node: u32| list(root, &format!("sys/devices/system/node/node{node}/cpulist"));
-    // A node of memory alone has an empty list.
+    // A node without processors has an empty list.
     Ok(nodes.into_iter().map(|node| (node, cpus(node).unwrap_or_default())).collect())
 }
 
-/// The governors of the processors' frequency, each once, and their driver.
+/// Returns the governors of the processors' frequency, each once, and their driver.
 pub fn governors(root: &Path) -> Reading<(Vec<String>, String)> {
     let home = "sys/devices/system/cpu";
     let policies = names(root, &format!("{home}/cpufreq"))?;
@@ -55,7 +55,7 @@ pub fn governors(root: &Path) -> Reading<(Vec<String>, String)> {
     Ok((governors, driver.unwrap_or_default()))
 }
 
-/// One value of what the kernel says of this process.
+/// Returns one value of `/proc/self/status`.
 pub(super) fn status(root: &Path, key: &str) -> Reading<String> {
     let path = "proc/self/status";
     let text = text(root, path)?;

@@ -1,146 +1,125 @@
 //! Properties of block devices.
 
+use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Number, mounts, names, reading};
+use super::{Number, mounts, number_in, reading};
 use crate::filesystem::existing_ancestor;
 
-/// A block device: a disk, a partition, or something stacked on others.
+/// A block device: a disk, a partition, or a device stacked on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbedDevice {
-    /// Its name in `/dev`, such as `nvme0n1p1`.
-    pub name: String,
-    /// Its number.
-    pub number: Number,
-    /// Its size in bytes.
+    /// Its name, its number and its relations to other devices.
+    pub relations: Relations,
+    /// Size in bytes.
     pub bytes: u64,
-    /// The least size of an operation in bytes.
-    pub logical_block_bytes: u32,
-    /// The size of the blocks that the medium itself writes, in bytes.
-    pub physical_block_bytes: u32,
-    /// Whether it has moving parts, as far as it tells.
-    pub rotational: bool,
-    /// Whether it has queues whose completions can be polled for (`hipri`).
+    /// Whether the device has queues whose completions can be polled for (`hipri`).
     pub polls: bool,
-    /// Whether it refuses writes.
+    /// Whether the device refuses writes.
     pub read_only: bool,
-    /// What its maker calls it.
+    /// Model name.
     pub model: Option<String>,
-    /// The scheduler that is chosen.
-    pub scheduler: Option<String>,
-    /// The disk that it is a partition of.
-    pub disk: Option<String>,
-    /// Its partitions.
-    pub partitions: Vec<String>,
-    /// Devices that are stacked on it (device mapper, RAID and the like).
-    pub holders: Vec<String>,
-    /// Devices that it is stacked on.
-    pub slaves: Vec<String>,
-    /// The file behind a loop device.
+    /// Backing file of a loop device.
     pub backing_file: Option<PathBuf>,
-}
-
-/// The number of the block device at `path`, or of the one under the file at `path` (which need not exist yet);
-/// `None` for files that are on none, as in memory or on the network.
-#[must_use]
-pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
-    let metadata = std::fs::metadata(existing_ancestor(path)).ok()?;
-    let device = if metadata.file_type().is_block_device() { metadata.rdev() } else { metadata.dev() };
-    match (rustix::fs::major(device), rustix::fs::minor(device)) {
-        (0, _) => {
-            // Filesystems over several devices have numbers of their own; their mounts name one device.
-            let source = mounts::filesystem_of(root, path)?.source;
-            let metadata = std::fs::metadata(source).ok()?;
-            let device = metadata.rdev();
-            metadata.file_type().is_block_device().then(|| (rustix::fs::major(device), rustix::fs::minor(device)))
-        }
-        number => Some(number),
-    }
 }
 
 /// Relations of a block device to others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// Its name, as in `/sys/class/block`.
+    /// Name in `/dev`, such as `nvme0n1p1`.
     pub name: String,
-    /// The disk that it is a partition of.
+    /// Disk of a partition.
     pub disk: Option<String>,
     /// Names of its partitions.
     pub partitions: Vec<String>,
-    /// Devices that are stacked on it.
+    /// Devices stacked on it (device mapper, RAID and the like).
     pub holders: Vec<String>,
     /// Devices that it is stacked on.
     pub slaves: Vec<String>,
 }
 
-/// The relations of a block device; `None` where `/sys` knows none of that number.
+/// Returns the number of the block device at `path`, or of the device below the file at `path`, which may be missing;
+/// `None` for files without a device, as in memory or on the network.
+#[must_use]
+pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
+    let metadata = std::fs::metadata(existing_ancestor(path)).ok()?;
+    if let Some(number) = block_number(&metadata) {
+        return Some(number);
+    }
+    match split(metadata.dev()) {
+        // Filesystems over several devices have their own numbers; their mounts name one of the devices.
+        (0, _) => block_number(&std::fs::metadata(mounts::filesystem_of(root, path)?.source).ok()?),
+        number => Some(number),
+    }
+}
+
+/// Returns the number of the block device of this name.
+pub fn number_named(root: &Path, name: &str) -> Option<Number> {
+    number_in(&reading::line(root, &format!("sys/class/block/{}/dev", name.replace('/', "!"))).ok()?)
+}
+
+/// Returns the number of a block device from its metadata, or `None` for other files.
+pub(crate) fn block_number(metadata: &Metadata) -> Option<Number> {
+    metadata.file_type().is_block_device().then(|| split(metadata.rdev()))
+}
+
+/// Splits a device number of the metadata of a file.
+pub(crate) fn split(device: u64) -> Number {
+    (rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// Returns the directory of a block device below `/sys`.
+pub(crate) fn directory(number: Number) -> String {
+    format!("sys/dev/block/{}:{}", number.0, number.1)
+}
+
+/// Returns the relations of a block device, or `None` if `/sys` has no device of that number.
 pub fn relations(root: &Path, number: Number) -> Option<Relations> {
-    let place = place_of(root, number)?;
-    let disk = place.join("partition").exists().then(|| place.parent().map(name)).flatten();
+    let directory = directory(number);
+    let place = reading::resolve(root, &directory).ok()?;
+    let names = |name: &str| reading::names(root, &format!("{directory}/{name}")).unwrap_or_default();
     Some(Relations {
         number,
         name: name(&place),
-        disk,
+        disk: place.join("partition").exists().then(|| place.parent().map(name)).flatten(),
         partitions: partitions(&place),
-        holders: names(&place.join("holders")),
-        slaves: names(&place.join("slaves")),
+        holders: names("holders"),
+        slaves: names("slaves"),
     })
 }
 
-fn place_of(root: &Path, number: Number) -> Option<PathBuf> {
-    reading::place(root, &format!("sys/dev/block/{}:{}", number.0, number.1)).ok()
-}
-
-/// Returns what `/sys` has of a block device; `None` for an unknown number.
+/// Returns the properties of a block device from `/sys`, or `None` if it has no device of that number.
 #[must_use]
 pub fn device(root: &Path, number: Number) -> Option<ProbedDevice> {
-    let place = place_of(root, number)?;
-    let Relations { name, disk, partitions, holders, slaves, .. } = relations(root, number)?;
-    // Each file by itself, for one that is a link could lead out of the root.
-    let below = |path: &Path| Some(path.strip_prefix(root.canonicalize().ok()?).ok()?.to_string_lossy().into_owned());
-    let line = |path: &Path| reading::line(root, &below(path)?).ok();
-    let whole = if disk.is_some() { place.parent()?.to_owned() } else { place.clone() };
-    let figure = |path: PathBuf| line(&path).and_then(|text| text.parse::<u64>().ok());
-    let queue = |name: &str| figure(whole.join("queue").join(name));
+    let relations = relations(root, number)?;
+    let directory = directory(number);
+    let line = |file: &str| reading::line(root, &format!("{directory}/{file}")).ok();
+    // The queue and the model of a partition are in the directory of its disk.
+    let of_disk = |file: &str| line(&format!("{}{file}", if relations.disk.is_some() { "../" } else { "" }));
     Some(ProbedDevice {
-        name,
-        number,
-        bytes: figure(place.join("size")).unwrap_or(0).saturating_mul(512),
-        logical_block_bytes: queue("logical_block_size").map_or(512, |bytes| bytes as u32),
-        physical_block_bytes: queue("physical_block_size").map_or(512, |bytes| bytes as u32),
-        rotational: queue("rotational") == Some(1),
-        polls: queue("io_poll") == Some(1),
-        read_only: figure(place.join("ro")) == Some(1),
-        model: line(&whole.join("device/model")),
-        scheduler: line(&whole.join("queue/scheduler")).and_then(|text| chosen(&text)),
-        disk,
-        partitions,
-        holders,
-        slaves,
-        backing_file: line(&place.join("loop/backing_file")).map(PathBuf::from),
+        bytes: line("size").and_then(|sectors| sectors.parse().ok()).unwrap_or(0_u64).saturating_mul(512),
+        polls: of_disk("queue/io_poll").is_some_and(|polls| polls == "1"),
+        read_only: line("ro").is_some_and(|read_only| read_only == "1"),
+        model: of_disk("device/model"),
+        backing_file: line("loop/backing_file").map(PathBuf::from),
+        relations,
     })
 }
 
-/// The last part of a path in `/sys`, where `!` stands for `/`.
+/// Returns the device name at the end of a path in `/sys`, where `!` stands for `/`.
 fn name(place: &Path) -> String {
     place.file_name().map(|name| name.to_string_lossy().replace('!', "/")).unwrap_or_default()
 }
 
 fn partitions(place: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-    // Most entries are files: the kind of an entry costs no system call.
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let partitions = folders.filter(|folder| folder.path().join("partition").exists());
-    let mut names: Vec<String> = partitions.filter_map(|folder| folder.file_name().into_string().ok()).collect();
+    // Most entries are files, and the type of an entry costs no system call.
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let partitions = directories.filter(|directory| directory.path().join("partition").exists());
+    let mut names: Vec<String> = partitions.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
-}
-
-/// `[mq-deadline] kyber none`
-fn chosen(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(name, _)| name.to_owned())
 }

@@ -4,46 +4,45 @@ use std::path::Path;
 
 use units::Nanos;
 
-use super::{Number, device, line, number_of};
+use super::{Number, number_named, number_of, reading, relations};
+use crate::device::directory;
 
-/// A disk that carries a file or device, by name, with the disks under it where it is stacked.
+/// A disk below a file or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbedDisk {
-    /// Its name in `/dev`. Partitions are counted with their disk.
+    /// Name in `/dev`. Partitions are counted with their disk.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// The disks that it is stacked on, down to the lowest.
-    pub slaves: Vec<ProbedDisk>,
 }
 
 /// A disk's counters since the host started. Sectors are 512 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads completed.
+    /// Completed reads.
     pub read_ios: u64,
     /// Reads merged with others.
     pub read_merges: u64,
     /// Sectors read.
     pub read_sectors: u64,
-    /// Time that reads took, all added up.
+    /// Total time of all reads.
     pub read_time: Nanos,
-    /// Writes completed.
+    /// Completed writes.
     pub write_ios: u64,
     /// Writes merged with others.
     pub write_merges: u64,
     /// Sectors written.
     pub write_sectors: u64,
-    /// Time that writes took, all added up.
+    /// Total time of all writes.
     pub write_time: Nanos,
-    /// Time during which anything was in flight.
+    /// Time with at least one request in flight.
     pub busy_time: Nanos,
-    /// Time in flight of everything, all added up.
+    /// Total time in flight of all requests.
     pub queue_time: Nanos,
 }
 
 impl Counters {
-    /// What was counted between `earlier` and this.
+    /// Returns the increase since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -61,61 +60,39 @@ impl Counters {
     }
 }
 
-/// The disk that carries `path`; `None` where no disk does.
+/// Returns the disk below `path`, or `None` if there is none.
 #[must_use]
 pub fn disk_under(root: &Path, path: &Path) -> Option<ProbedDisk> {
     disk(root, number_of(root, path)?)
 }
 
-/// A disk by the number of itself or of one of its partitions; `None` where the host knows none.
+/// Returns a disk by its number or that of one of its partitions, or `None` if the host has no such device.
 #[must_use]
 pub fn disk(root: &Path, number: Number) -> Option<ProbedDisk> {
-    let found = device(root, number)?;
-    if let Some(whole) = found.disk {
-        return disk(root, named(root, &whole)?);
+    let found = relations(root, number)?;
+    match found.disk {
+        Some(whole) => disk(root, number_named(root, &whole)?),
+        None => Some(ProbedDisk { name: found.name, number }),
     }
-    let slaves = found.slaves.iter().filter_map(|slave| disk(root, named(root, slave)?)).collect();
-    Some(ProbedDisk { name: found.name, number, slaves })
 }
 
-/// The number of a disk or partition by its name.
-fn named(root: &Path, name: &str) -> Option<Number> {
-    let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
-    super::mounts::number(&line(&file)?)
-}
-
-/// Returns the counters of a disk; `None` where the host has none.
+/// Returns the counters of a disk, or `None` if the host has none.
 #[must_use]
 pub fn counters(root: &Path, number: Number) -> Option<Counters> {
-    let text = line(&root.join(format!("sys/dev/block/{}:{}/stat", number.0, number.1)))?;
+    let text = reading::line(root, &format!("{}/stat", directory(number))).ok()?;
     let figures = text.split_whitespace().map(|figure| figure.parse().ok()).collect::<Option<Vec<u64>>>()?;
-    let [
-        read_ios,
-        read_merges,
-        read_sectors,
-        read_ms,
-        write_ios,
-        write_merges,
-        write_sectors,
-        write_ms,
-        _,
-        busy,
-        queue,
-        ..,
-    ] = figures[..]
-    else {
-        return None;
-    };
+    let figure = |index: usize| figures.get(index).copied();
+    let time = |index| figure(index).map(Nanos::from_millis);
     Some(Counters {
-        read_ios,
-        read_merges,
-        read_sectors,
-        read_time: Nanos::from_millis(read_ms),
-        write_ios,
-        write_merges,
-        write_sectors,
-        write_time: Nanos::from_millis(write_ms),
-        busy_time: Nanos::from_millis(busy),
-        queue_time: Nanos::from_millis(queue),
+        read_ios: figure(0)?,
+        read_merges: figure(1)?,
+        read_sectors: figure(2)?,
+        read_time: time(3)?,
+        write_ios: figure(4)?,
+        write_merges: figure(5)?,
+        write_sectors: figure(6)?,
+        write_time: time(7)?,
+        busy_time: time(9)?,
+        queue_time: time(10)?,
     })
 }

@@ -2,44 +2,36 @@
 
 use std::path::Path;
 
-use super::line;
+use super::{memory, permissions, reading};
 
-/// Facts about the host.
+/// Properties of the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbedHost {
-    /// Its name; empty where it has none.
+    /// Host name; empty if unknown.
     pub name: String,
-    /// The release of its kernel, such as `6.18.0`; empty where it does not tell.
+    /// Kernel release, such as `6.18.0`; empty if unknown.
     pub kernel: String,
-    /// Processors that this process may use.
+    /// Number of processors that this process may use.
     pub cpus: u32,
-    /// Its memory in bytes; zero where it does not tell.
+    /// Memory in bytes; zero if unknown.
     pub memory_bytes: u64,
 }
 
-/// Looks at the host.
+/// Returns the properties of the host.
 #[must_use]
 pub fn host(root: &Path) -> ProbedHost {
-    let kernel = root.join("proc/sys/kernel");
     ProbedHost {
-        name: line(&kernel.join("hostname")).unwrap_or_default(),
-        kernel: line(&kernel.join("osrelease")).unwrap_or_default(),
+        name: reading::line(root, "proc/sys/kernel/hostname").unwrap_or_default(),
+        kernel: permissions::kernel(root).unwrap_or_default(),
         cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
-        memory_bytes: memory_bytes(root).unwrap_or(0),
+        memory_bytes: memory::memory_bytes(root).unwrap_or(0),
     }
 }
 
-/// The size of a page of memory in bytes.
+/// Returns the size of a memory page in bytes.
 #[must_use]
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
-}
-
-/// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
-fn memory_bytes(root: &Path) -> Option<u64> {
-    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Read-only inspection of the host and its block devices.
 //!
-//! Facts come from `/proc` and `/sys` below a `root`, which is `/` outside of tests, and from the bytes of a device, in which
-//! [`examine`] finds filesystems, partition tables and members of volumes. What cannot be read is a value with its reason,
-//! not a failure.
+//! Facts come from `/proc` and `/sys` below a `root`, which is `/` except in tests, and from the bytes of a device, in
+//! which [`examine`] finds filesystems, partition tables and members of volumes. An unreadable value is returned with
+//! its reason and is not a failure.
 //!
-//! What this crate does *not* do: it opens no device, writes nothing and decides nothing. `engine::gate` decides what may be
+//! Out of scope: this crate opens no device, writes nothing and decides nothing. `engine::gate` decides what may be
 //! written, `analyse::doctor` what is wrong with a host.
 
 mod cpus;
@@ -23,7 +23,7 @@ mod stack;
 
 pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
-pub use device::{ProbedDevice, Relations, device, number_of, relations};
+pub use device::{ProbedDevice, Relations, device, number_named, number_of, relations};
 pub use disk::{Counters, ProbedDisk, counters, disk, disk_under};
 pub use filesystem::{
     capacity_bytes, existing_ancestor, ext4_options, free_bytes, initialises_lazily, trims_regularly,
@@ -31,30 +31,15 @@ pub use filesystem::{
 pub use host::{ProbedHost, host, page_bytes};
 pub use memory::{DirtyMemory, SwapDevice, dirty, swaps};
 pub use mounts::{MountEntry, filesystem_of, mounts, number as number_in};
-pub use occupants::{Occupant, number_named, swap_paths, users};
+pub use occupants::{Occupant, swap_paths, users};
 pub use permissions::{IoLimit, RingLimits, filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
     BlockQueue, DeviceIdentity, QueueInterrupt, driver, first_sector, identity, interrupts, loop_direct,
     loop_offset_bytes, mapping, node, queue, raid, read_ahead_kb,
 };
 pub use reading::{Reading, UnreadFile, UnreadReason};
-pub use signature::{Examination, KIND_BYTES, Signature, Sort, examine, file_kind};
+pub use signature::{Examination, KIND_BYTES, Signature, SignatureClass, examine, file_kind};
 pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};
 
-/// The number of a device: major and minor.
+/// A device number: major and minor.
 pub type Number = (u32, u32);
-
-/// The first line of a small file of `/proc` or `/sys`; `None` where there is none, or nothing in it.
-fn line(path: &std::path::Path) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let line = text.lines().next()?.trim();
-    (!line.is_empty()).then(|| line.to_owned())
-}
-
-/// The names in a directory, in order; none where there is no directory.
-fn names(path: &std::path::Path) -> Vec<String> {
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}

@@ -5,16 +5,16 @@ use std::path::Path;
 use super::mounts::unescaped;
 use super::reading::{Reading, UnreadFile, number, text};
 
-/// Thresholds of dirty memory for write-back and throttling, in bytes.
+/// Thresholds of dirty memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirtyMemory {
-    /// Writing back begins in the background.
+    /// Background writeback starts.
     pub background_bytes: u64,
-    /// Writers wait.
+    /// Writers are throttled.
     pub limit_bytes: u64,
 }
 
-/// The dirty thresholds (`Documentation/admin-guide/sysctl/vm.rst`), shares taken of all memory.
+/// Returns the dirty thresholds (`Documentation/admin-guide/sysctl/vm.rst`). Ratios apply to the total memory.
 pub fn dirty(root: &Path) -> Reading<DirtyMemory> {
     let figure = |name: &str| number::<u64>(root, &format!("proc/sys/vm/{name}"));
     let memory = memory_bytes(root)?;
@@ -26,8 +26,8 @@ pub fn dirty(root: &Path) -> Reading<DirtyMemory> {
     Ok(DirtyMemory { background_bytes, limit_bytes: threshold("dirty_bytes", "dirty_ratio")? })
 }
 
-/// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
-fn memory_bytes(root: &Path) -> Reading<u64> {
+/// Parses `MemTotal: 32768000 kB`, where a kB is 1024 bytes.
+pub(super) fn memory_bytes(root: &Path) -> Reading<u64> {
     let path = "proc/meminfo";
     let text = text(root, path)?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
@@ -35,18 +35,18 @@ fn memory_bytes(root: &Path) -> Reading<u64> {
     kib.map(|kib| kib.saturating_mul(1024)).ok_or_else(|| UnreadFile::foreign(path, &text))
 }
 
-/// A place that memory is swapped to.
+/// A swap device or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwapDevice {
-    /// The device or file.
+    /// Path of the device or file.
     pub path: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// How much of it is in use.
+    /// Used bytes.
     pub used_bytes: u64,
 }
 
-/// Everything that memory is swapped to.
+/// Returns all swap devices and files.
 pub fn swaps(root: &Path) -> Reading<Vec<SwapDevice>> {
     let text = text(root, "proc/swaps")?;
     let swap = |line: &str| {

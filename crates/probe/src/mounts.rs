@@ -6,75 +6,76 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Number;
+use crate::device::split;
 use crate::filesystem::existing_ancestor;
 
 /// A mounted filesystem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountEntry {
-    /// The number of its device, as its files carry it; the major number is zero where there is none.
+    /// Device number as in the metadata of its files; the major number is zero if there is no device.
     pub number: Number,
-    /// Where it is mounted.
+    /// Mount point.
     pub at: PathBuf,
-    /// Its type, such as `ext4`.
+    /// Type, such as `ext4`.
     pub filesystem: String,
-    /// What is mounted: a device's path for most.
+    /// Source, usually the path of a device.
     pub source: String,
-    /// The options of the mount and of the filesystem.
+    /// Options of the mount and of the filesystem.
     pub options: Vec<String>,
 }
 
 impl MountEntry {
-    /// Whether its files are in memory alone, so that no device is measured.
+    /// Reports whether its files are only in memory, so that no device is measured.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(self.filesystem.as_str(), "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs")
     }
 }
 
-/// Everything that is mounted, in the order in which it was.
+/// Returns all mounts in the order of mounting.
 #[must_use]
 pub fn mounts(root: &Path) -> Vec<MountEntry> {
     let bytes = super::reading::bytes(root, "proc/self/mountinfo").unwrap_or_default();
     bytes.split(|byte| *byte == b'\n').filter_map(parse).collect()
 }
 
-/// The filesystem that holds `path`, or will hold it when it is made; `None` where the host does not tell.
+/// Returns the filesystem of `path`, which may be missing, or `None` if it is unknown.
 #[must_use]
 pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
     let home = existing_ancestor(path).canonicalize().ok()?;
-    let device = std::fs::metadata(&home).ok()?.dev();
-    let number = (rustix::fs::major(device), rustix::fs::minor(device));
+    let number = split(std::fs::metadata(&home).ok()?.dev());
     let holds = |mount: &MountEntry| mount.number == number && home.starts_with(&mount.at);
-    // Of several at the same place the last is on top.
+    // The last of several mounts at the same path is on top.
     mounts(root).into_iter().filter(holds).max_by_key(|mount| mount.at.components().count())
 }
 
-/// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`
+/// Parses `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`.
 ///
-/// Where it is mounted need not be text.
+/// The mount point need not be UTF-8.
 fn parse(line: &[u8]) -> Option<MountEntry> {
     let at = line.split(|byte| *byte == b' ').nth(4).map(unescaped_bytes)?;
     let line = String::from_utf8_lossy(line);
-    let (place, what) = line.split_once(" - ")?;
-    let mut place = place.split(' ').skip(2);
-    let number = number(place.next()?)?;
+    let (mount_part, what) = line.split_once(" - ")?;
+    let mut mount_part = mount_part.split(' ').skip(2);
+    let number = number(mount_part.next()?)?;
     let at = PathBuf::from(OsString::from_vec(at));
-    place.nth(1)?;
+    mount_part.nth(1)?;
     let mut what = what.split(' ');
     let (filesystem, source) = (what.next()?.to_owned(), unescaped(what.next()?));
-    // Those of the mount come after its place, those of the filesystem last; where they differ the mount is stricter.
-    let options = place.next().into_iter().chain(what.next()).flat_map(|words| words.split(','));
+    // The mount's options follow its path, and those of the filesystem are last; if they differ, the mount's are
+    // stricter.
+    let options = mount_part.next().into_iter().chain(what.next()).flat_map(|words| words.split(','));
     let options = options.map(unescaped).collect();
     Some(MountEntry { number, at, filesystem, source, options })
 }
 
-/// `8:1`
+/// Parses a device number such as `8:1`.
 pub fn number(text: &str) -> Option<Number> {
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Blanks and the like stand as a backslash and three octal digits.
+/// Decodes escapes: blanks and the like are written as a backslash and three octal digits.
 pub(super) fn unescaped_bytes(text: &[u8]) -> Vec<u8> {
     let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text);
     while let [first, after @ ..] = rest {
@@ -86,7 +87,7 @@ pub(super) fn unescaped_bytes(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The same of text, for people.
+/// Decodes escapes of text to be displayed.
 pub(super) fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&unescaped_bytes(text.as_bytes())).into_owned()
 }
@@ -96,9 +97,9 @@ mod tests {
     use super::*;
     use crate::filesystem::free_bytes;
 
-    /// f52613e took a place that is not UTF-8 for one called U+FFFD, and found no filesystem under its files.
+    /// Revision f52613e replaced a mount point that is not UTF-8 by U+FFFD and found no filesystem for its files.
     #[test]
-    fn a_place_that_is_not_utf8_is_kept_as_it_is() {
+    fn a_mount_point_that_is_not_utf8_is_kept() {
         let mount = parse(b"36 35 98:0 / /mnt/caf\xe9\\040x rw - ext4 /dev/vda rw").unwrap();
         assert_eq!(mount.at, PathBuf::from(OsString::from_vec(b"/mnt/caf\xe9 x".to_vec())));
         assert_eq!((mount.number, mount.filesystem.as_str()), ((98, 0), "ext4"));
@@ -120,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn escapes_that_are_none_stay() {
+    fn invalid_escapes_are_kept() {
         assert_eq!(unescaped(r"a\040b\134c\x"), r"a b\c\x");
-        // 692e655 took each byte for a letter of Latin-1.
+        // Revision 692e655 decoded each byte as Latin-1.
         assert_eq!(unescaped(r"caf\303\251"), "café");
     }
 
     #[test]
-    fn this_file_is_in_a_filesystem_with_room() {
+    fn this_file_is_in_a_filesystem_with_free_space() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("not/yet/made");
         let mount = filesystem_of(Path::new("/"), &here).unwrap();
         assert!(here.starts_with(&mount.at), "{mount:?}");

@@ -3,47 +3,48 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::mounts::unescaped_bytes;
 use super::signature::Signature;
-use super::{Number, mounts, relations};
+use super::{Number, mounts, number_named, relations};
+use crate::device::block_number;
 
-/// Something that a device or file carries, or a user of it.
+/// Data on a device, or a user of a device or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Occupant {
     /// Data with a known signature on the device itself.
     Data(Signature),
-    /// A partition of it.
+    /// A partition of the device.
     Partition(String),
     /// A device that is stacked on it or on one of its partitions.
     Holder {
-        /// The device or partition that is used.
+        /// The device or partition in use.
         device: String,
-        /// Who uses it.
+        /// The device stacked on it.
         holder: String,
     },
-    /// A filesystem on it, or on one of its partitions, is mounted.
+    /// A mounted filesystem on it or on one of its partitions.
     Mount {
         /// The device or partition.
         device: String,
-        /// Where it is mounted.
+        /// Mount point.
         at: PathBuf,
     },
-    /// It, or one of its partitions, or the file, is swapped to.
+    /// The device, one of its partitions, or the file is in use as swap.
     Swap {
         /// The device, partition or file.
         device: String,
     },
-    /// The file is the backing store of a loop device.
+    /// The file is the backing file of a loop device.
     LoopBacking {
         /// The loop device.
         device: String,
     },
 }
 
-/// Partitions, holders, mounts and swap areas of a block device and of its partitions, without reading it.
+/// Returns the partitions, holders, mounts and swap areas of a block device and its partitions, without reading the
+/// device.
 #[must_use]
 pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     let Some(device) = relations(root, number) else {
@@ -52,10 +53,11 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     let mut found: Vec<Occupant> = device.partitions.iter().cloned().map(Occupant::Partition).collect();
     let parts = device.partitions.iter().filter_map(|name| relations(root, number_named(root, name)?));
     let mounts = mounts(root);
-    // The write gate asks for the list itself, where it matters that it cannot be read.
+    // The write gate reads the list itself, because an unreadable list matters there.
     let swaps = swap_paths(root).unwrap_or_default();
+    let number_at = |path: &Path| std::fs::metadata(path).ok().as_ref().and_then(block_number);
     let is_swap =
-        |path: &str, number| swaps.iter().any(|swap| swap == Path::new(path) || block_number(swap) == Some(number));
+        |path: &str, number| swaps.iter().any(|swap| swap == Path::new(path) || number_at(swap) == Some(number));
     for part in std::iter::once(device.clone()).chain(parts) {
         let path = format!("/dev/{}", part.name);
         let holder = |holder: &String| Occupant::Holder { device: part.name.clone(), holder: holder.clone() };
@@ -69,21 +71,14 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     found
 }
 
-/// The number of the block device of this name.
-pub fn number_named(root: &Path, name: &str) -> Option<Number> {
-    let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
-    super::mounts::number(&super::line(&file)?)
-}
-
-/// Paths that are swapped to.
+/// Returns the paths of all swap devices and files.
 ///
 /// # Errors
-///
-/// Where the kernel's list cannot be read, in words.
+/// Returns a message if the kernel's list cannot be read.
 pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
     let bytes = match std::fs::read(root.join("proc/swaps")) {
         Ok(bytes) => bytes,
-        // A kernel that does not swap has no list.
+        // A kernel without swap support has no list.
         Err(error) if error.kind() == ErrorKind::NotFound && root.join("proc/self").exists() => Vec::new(),
         Err(error) => return Err(format!("the list of what is swapped to (/proc/swaps) cannot be read: {error}")),
     };
@@ -95,23 +90,17 @@ pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(lines.map(path).collect())
 }
 
-/// The number of the block device at a path, under whatever name.
-fn block_number(path: &Path) -> Option<Number> {
-    let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
-    Some((rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// 692e655 read the list as text: one name that is not UTF-8 emptied it.
+    /// Revision 692e655 read the list as text: one name that is not UTF-8 emptied it.
     #[test]
     fn a_swap_file_with_a_name_that_is_not_utf8_hid_all_others() {
         let root = std::env::temp_dir().join(format!("fathom-swaps-{}", std::process::id()));
         assert!(swap_paths(&root).unwrap_err().contains("/proc/swaps"));
         std::fs::create_dir_all(root.join("proc/self")).unwrap();
-        assert_eq!(swap_paths(&root), Ok(Vec::new()), "this kernel does not swap");
+        assert_eq!(swap_paths(&root), Ok(Vec::new()), "this kernel has no swap support");
         let list = b"Filename\tType\tSize\n/caf\xe9\\040x file 8 0 -2\n/dev/sda2                  partition 8 0 -3\n";
         std::fs::write(root.join("proc/swaps"), list).unwrap();
         let odd = PathBuf::from(OsString::from_vec(b"/caf\xe9 x".to_vec()));

@@ -7,12 +7,12 @@ use super::cpus::status;
 use super::mounts::mounts;
 use super::reading::{Reading, UnreadFile, line, number, text};
 
-/// The release of the kernel, such as `6.18.0`.
+/// Returns the kernel release, such as `6.18.0`.
 pub fn kernel(root: &Path) -> Reading<String> {
     line(root, "proc/sys/kernel/osrelease")
 }
 
-/// Operations of libaio that all processes have asked room for, and the most that they may.
+/// Returns the number of libaio operations reserved by all processes, and the maximum.
 pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
     Ok((number(root, "proc/sys/fs/aio-nr")?, number(root, "proc/sys/fs/aio-max-nr")?))
 }
@@ -20,26 +20,26 @@ pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
 /// Restrictions of io_uring, by `/proc/sys/kernel/io_uring_disabled`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingLimits {
-    /// 0: all users; 1: privileged users and one group; 2: none.
+    /// 0: all users may use it; 1: privileged users and one group; 2: none.
     pub disabled: u64,
-    /// Whether this process is privileged or in the group.
+    /// Whether this process is privileged or in that group.
     pub member: bool,
 }
 
-/// Reads the restrictions of io_uring.
+/// Returns the restrictions of io_uring.
 pub fn rings(root: &Path) -> Reading<RingLimits> {
     let disabled = number(root, "proc/sys/kernel/io_uring_disabled")?;
     let group = number::<i64>(root, "proc/sys/kernel/io_uring_group").ok().and_then(|group| u32::try_from(group).ok());
     Ok(RingLimits { disabled, member: is_member(root, group) })
 }
 
-/// Whether a filter of system calls (seccomp) is on this process.
+/// Reports whether this process has a system call filter (seccomp).
 #[must_use]
 pub fn filtered(root: &Path) -> bool {
     status(root, "Seccomp").is_ok_and(|mode| mode == "2")
 }
 
-/// `CAP_SYS_ADMIN` among the effective capabilities, or the group among those of this process.
+/// Reports whether the process has `CAP_SYS_ADMIN` or belongs to the group.
 fn is_member(root: &Path, group: Option<u32>) -> bool {
     const CAP_SYS_ADMIN: u32 = 21;
     let capable = status(root, "CapEff").ok().and_then(|mask| u64::from_str_radix(&mask, 16).ok());
@@ -48,28 +48,28 @@ fn is_member(root: &Path, group: Option<u32>) -> bool {
     in_group || capable.is_some_and(|mask| mask >> CAP_SYS_ADMIN & 1 == 1)
 }
 
-/// A limit on I/O that a cgroup of this process, or one above it, sets.
+/// An I/O limit set by a cgroup of this process or one of its ancestors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoLimit {
-    /// The file that sets it, as the host calls it.
+    /// The file that sets it, as an absolute path on the host.
     pub file: PathBuf,
-    /// Which device; `None` for all.
+    /// Device number; `None` for all devices.
     pub device: Option<Number>,
-    /// What is limited, in the kernel's words: `rbps`, `wiops`, `weight`, `target`.
+    /// What is limited, by the kernel's name: `rbps`, `wiops`, `weight`, `target`.
     pub key: String,
     /// The limit, in the unit of the key.
     pub value: u64,
 }
 
-/// The files of version 1 and the words of version 2 for the same.
-const OLD_FILES: [(&str, &str); 4] = [
+/// Files of cgroup version 1, and the corresponding keys of version 2.
+const V1_FILES: [(&str, &str); 4] = [
     ("blkio.throttle.read_bps_device", "rbps"),
     ("blkio.throttle.write_bps_device", "wbps"),
     ("blkio.throttle.read_iops_device", "riops"),
     ("blkio.throttle.write_iops_device", "wiops"),
 ];
 
-/// All limits on I/O on the way from the cgroup of this process to the highest that can be seen.
+/// Returns all I/O limits from the cgroup of this process up to the highest visible one.
 pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
     let path = "proc/self/cgroup";
     let membership = text(root, path)?;
@@ -80,28 +80,28 @@ pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
         // `0::/user.slice` in version 2, `7:blkio:/` in version 1.
         let mut parts = line.splitn(3, ':');
         let (Some(_), Some(controllers), Some(own)) = (parts.next(), parts.next(), parts.next()) else { continue };
-        let old = controllers.split(',').any(|controller| controller == "blkio");
-        if !old && !controllers.is_empty() {
+        let is_v1 = controllers.split(',').any(|controller| controller == "blkio");
+        if !is_v1 && !controllers.is_empty() {
             continue;
         }
-        let kind = if old { "cgroup" } else { "cgroup2" };
+        let kind = if is_v1 { "cgroup" } else { "cgroup2" };
         let is_hierarchy = |mount: &&super::MountEntry| {
-            mount.filesystem == kind && (!old || mount.options.iter().any(|option| option == "blkio"))
+            mount.filesystem == kind && (!is_v1 || mount.options.iter().any(|option| option == "blkio"))
         };
         let Some(mount) = mounted.iter().find(is_hierarchy) else { continue };
         seen = true;
         for group in groups(own) {
             let home = mount.at.join(&group);
-            if old { old_limits(root, &home, &mut limits) } else { new_limits(root, &home, &mut limits) }
+            if is_v1 { v1_limits(root, &home, &mut limits) } else { v2_limits(root, &home, &mut limits) }
         }
     }
     if seen { Ok(limits) } else { Err(UnreadFile::foreign(path, "no cgroup that is mounted")) }
 }
 
-/// A cgroup and all above it, without the slash at their beginning.
+/// Returns a cgroup and its ancestors, without leading slashes.
 fn groups(own: &str) -> Vec<PathBuf> {
     let plain = Path::new(own.trim_start_matches('/'));
-    // Groups outside of the own namespace are named with `..`, and cannot be seen.
+    // Groups outside of the cgroup namespace are named with `..` and are invisible.
     let inside = plain.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     if inside { plain.ancestors().map(Path::to_path_buf).collect() } else { vec![PathBuf::new()] }
 }
@@ -110,8 +110,8 @@ fn file_text(root: &Path, file: &Path) -> Option<String> {
     text(root, file.to_string_lossy().trim_start_matches('/')).ok()
 }
 
-/// `8:0 rbps=1048576 wbps=max riops=120 wiops=max`, `default 100`, `8:0 target=5000`
-fn new_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
+/// Parses `8:0 rbps=1048576 wbps=max riops=120 wiops=max`, `default 100` and `8:0 target=5000`.
+fn v2_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
     for name in ["io.max", "io.latency"] {
         let file = home.join(name);
         for line in file_text(root, &file).unwrap_or_default().lines() {
@@ -134,9 +134,9 @@ fn new_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
     }
 }
 
-/// `8:0 1048576`
-fn old_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
-    for (name, key) in OLD_FILES {
+/// Parses `8:0 1048576`.
+fn v1_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
+    for (name, key) in V1_FILES {
         let file = home.join(name);
         for line in file_text(root, &file).unwrap_or_default().lines() {
             let Some((device, value)) = line.split_once(' ') else { continue };
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_up_ends_at_the_root() {
+    fn ancestors_end_at_the_root() {
         let names = |own| groups(own).iter().map(|group| group.display().to_string()).collect::<Vec<_>>();
         assert_eq!(names("/a/b"), ["a/b", "a", ""]);
         assert_eq!(names("/"), [""]);

@@ -1,61 +1,61 @@
-//! The queue of a disk as the block layer keeps it, and what is around it. The files are those of the kernel's
+//! Properties of a disk's queue in the block layer, and of its hardware. The files are those of the kernel's
 //! `Documentation/ABI/stable/sysfs-block`.
 
 use std::path::{Path, PathBuf};
 
-use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, number, place, text};
+use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, number, resolve, text};
 
-/// The settings of a disk's queue.
+/// Settings of a disk's queue.
 #[derive(Clone, Debug)]
 pub struct BlockQueue {
-    /// The scheduler that is chosen, and all that can be.
+    /// Active scheduler and all available ones.
     pub scheduler: Reading<(String, Vec<String>)>,
-    /// Requests that may wait in each hardware queue.
+    /// Maximum number of requests in each hardware queue.
     pub nr_requests: Reading<u64>,
-    /// Commands that the device takes at a time, of SCSI devices only.
+    /// Maximum queue depth of the device, for SCSI devices only.
     pub device_depth: Reading<u64>,
-    /// The least size of an operation in bytes.
+    /// Minimum size of an operation, in bytes.
     pub logical_block_bytes: Reading<u64>,
-    /// The size of the blocks of the medium in bytes.
+    /// Block size of the medium, in bytes.
     pub physical_block_bytes: Reading<u64>,
-    /// The size at which the device works best in bytes, such as the stripe of a RAID; zero where it does not tell.
+    /// Optimal size of an operation in bytes, such as the stripe of a RAID; zero if the device does not report it.
     pub optimal_io_bytes: Reading<u64>,
-    /// How far the device itself is from being aligned, in bytes.
+    /// Misalignment of the device itself, in bytes.
     pub alignment_offset_bytes: Reading<i64>,
-    /// Whether it has moving parts.
+    /// Whether the device has moving parts.
     pub rotational: Reading<bool>,
     /// `write back` or `write through`.
     pub write_cache: Reading<String>,
     /// Whether single writes can be made durable.
     pub fua: Reading<bool>,
-    /// On which processor completions are handled: 0, 1 or 2.
+    /// The processor on which completions are handled: 0, 1 or 2.
     pub rq_affinity: Reading<u64>,
-    /// Whether requests are merged: 0, 1 or 2.
+    /// How far requests are merged: 0, 1 or 2.
     pub nomerges: Reading<u64>,
-    /// The largest request in KiB.
+    /// Maximum size of a request, in KiB.
     pub max_sectors_kb: Reading<u64>,
-    /// The largest request that the device takes in KiB.
+    /// Maximum size of a request that the device accepts, in KiB.
     pub max_hw_sectors_kb: Reading<u64>,
-    /// The largest discard in bytes; zero where none are sent.
+    /// Maximum size of a discard, in bytes; zero if discards are not sent.
     pub discard_max_bytes: Reading<u64>,
-    /// The largest discard that the device takes.
+    /// Maximum size of a discard that the device accepts, in bytes.
     pub discard_max_hw_bytes: Reading<u64>,
-    /// The unit of discards in bytes.
+    /// Granularity of discards, in bytes.
     pub discard_granularity_bytes: Reading<u64>,
     /// Whether operations are counted.
     pub iostats: Reading<bool>,
     /// Whether there are queues that can be polled.
     pub polls: Reading<bool>,
-    /// The processors of each hardware queue.
+    /// Processors of each hardware queue.
     pub hardware_queues: Reading<Vec<Vec<u32>>>,
 }
 
-/// The path of a block device of this name in `/sys`, where `!` stands for `/`.
+/// Returns the path of a block device in `/sys`, where `!` stands for `/`.
 fn of(name: &str) -> String {
     format!("sys/class/block/{}", name.replace('/', "!"))
 }
 
-/// Reads the queue of a whole disk.
+/// Reads the queue settings of a whole disk.
 #[must_use]
 pub fn queue(root: &Path, name: &str) -> BlockQueue {
     let home = of(name);
@@ -86,7 +86,7 @@ pub fn queue(root: &Path, name: &str) -> BlockQueue {
     }
 }
 
-/// `none [mq-deadline] kyber`, or one word where there is no choice.
+/// Parses `none [mq-deadline] kyber`, or a single word if there is no choice.
 fn scheduler(root: &Path, path: &str) -> Reading<(String, Vec<String>)> {
     let line = line(root, path)?;
     let all: Vec<String> = line.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect();
@@ -98,13 +98,13 @@ fn scheduler(root: &Path, path: &str) -> Reading<(String, Vec<String>)> {
     }
 }
 
-/// More than any device has.
-const MOST_QUEUES: usize = 1 << 16;
+/// Maximum number of queues read; no device has more.
+const MAX_QUEUES: usize = 1 << 16;
 
 fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
     let path = format!("{home}/mq");
     let queues = names(root, &path)?;
-    let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MOST_QUEUES);
+    let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MAX_QUEUES);
     let lists: Vec<Vec<u32>> =
         numbered.map(|name| list(root, &format!("{path}/{name}/cpu_list"))).collect::<Result<_, _>>()?;
     if lists.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(lists) }
@@ -112,17 +112,17 @@ fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
 
 /// Reads the readahead of a device, in KiB.
 pub fn read_ahead_kb(root: &Path, name: &str) -> Reading<u64> {
-    // Partitions have none of their own; that of their disk holds.
+    // Partitions have no value of their own; that of their disk applies.
     let own = number(root, &format!("{}/queue/read_ahead_kb", of(name)));
     own.or_else(|unread| number(root, &format!("{}/../queue/read_ahead_kb", of(name))).map_err(|_| unread))
 }
 
-/// The first sector (of 512 bytes) of a partition.
+/// Reads the first sector of a partition, in units of 512 bytes.
 pub fn first_sector(root: &Path, name: &str) -> Reading<u64> {
     number(root, &format!("{}/start", of(name)))
 }
 
-/// Whether a loop device bypasses the page cache to its file.
+/// Reads whether a loop device bypasses the page cache of its file.
 pub fn loop_direct(root: &Path, name: &str) -> Reading<bool> {
     number::<u64>(root, &format!("{}/loop/dio", of(name))).map(|value| value != 0)
 }
@@ -132,7 +132,7 @@ pub fn loop_offset_bytes(root: &Path, name: &str) -> Reading<u64> {
     number(root, &format!("{}/loop/offset", of(name)))
 }
 
-/// The level of a RAID (`raid5`) and the number of its missing disks.
+/// Reads the level of a RAID (`raid5`) and the number of its missing disks.
 pub fn raid(root: &Path, name: &str) -> Reading<(String, u64)> {
     let home = of(name);
     Ok((line(root, &format!("{home}/md/level"))?, number(root, &format!("{home}/md/degraded")).unwrap_or(0)))
@@ -146,7 +146,7 @@ pub fn mapping(root: &Path, name: &str) -> Reading<(String, String)> {
     Ok((line(root, &format!("{home}/dm/name"))?, kind))
 }
 
-/// The driver of a disk, such as `virtio_blk`; empty for what has none.
+/// Returns the driver of a disk, such as `virtio_blk`; empty if there is none.
 #[must_use]
 pub fn driver(root: &Path, name: &str) -> String {
     let driver = |place: PathBuf| {
@@ -156,12 +156,12 @@ pub fn driver(root: &Path, name: &str) -> String {
     parents(root, name).into_iter().find_map(driver).unwrap_or_default()
 }
 
-/// Serial numbers and names of a device.
+/// Serial number and firmware of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceIdentity {
-    /// Its serial number, or else its world-wide name or UUID; `None` where it tells none to this user.
+    /// Serial number, or else the worldwide name or UUID; `None` if this user cannot read any.
     pub serial: Option<String>,
-    /// The version of its firmware.
+    /// Firmware version.
     pub firmware: Option<String>,
 }
 
@@ -170,7 +170,7 @@ pub struct DeviceIdentity {
 pub fn identity(root: &Path, name: &str) -> DeviceIdentity {
     let home = of(name);
     let file = |name: &&str| line(root, &format!("{home}/{name}")).ok();
-    // Of NVMe, of virtio, of SCSI behind four bytes of its own, and then what stands for a number.
+    // In this order: NVMe, virtio, SCSI after a header of four bytes, and identifiers that can replace a serial number.
     let plain = ["device/serial", "serial"].iter().find_map(file);
     let scsi = || {
         let page = text(root, &format!("{home}/device/vpd_pg80")).ok()?;
@@ -182,34 +182,26 @@ pub fn identity(root: &Path, name: &str) -> DeviceIdentity {
     DeviceIdentity { serial: plain.or_else(scsi).or_else(other), firmware }
 }
 
-/// The memory node that a disk is attached to; `None` where the host has no such notion of it.
+/// Reads the memory node that a disk is attached to; `None` if the host has no nodes.
 pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
-    let path = format!("{}/device/numa_node", of(name));
-    let Some(place) = parents(root, name).into_iter().find(|place| place.join("numa_node").is_file()) else {
-        return Err(UnreadFile::new(&path, UnreadReason::Missing));
-    };
-    let number: i64 = number(root, &below(root, &place.join("numa_node")))?;
+    let number: i64 = number(root, &nearest(root, name, "numa_node")?)?;
     Ok(u32::try_from(number).ok())
 }
 
 /// An interrupt of a disk or its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueInterrupt {
-    /// Its number.
+    /// Interrupt number.
     pub number: u32,
-    /// What its driver calls it, such as `nvme0q1`; empty where the host does not tell.
+    /// Name given by its driver, such as `nvme0q1`; empty if unknown.
     pub name: String,
-    /// The processors that handle it.
+    /// Processors that handle it.
     pub cpus: Vec<u32>,
 }
 
-/// The interrupts of the queues of a disk: those that are for its settings or its administration are left out.
+/// Reads the interrupts of a disk's queues, without those for configuration or administration.
 pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
-    let path = format!("{}/device/msi_irqs", of(name));
-    let Some(place) = parents(root, name).into_iter().find(|place| place.join("msi_irqs").is_dir()) else {
-        return Err(UnreadFile::new(&path, UnreadReason::Missing));
-    };
-    let numbers = names(root, &below(root, &place.join("msi_irqs")))?;
+    let numbers = names(root, &nearest(root, name, "msi_irqs")?)?;
     let table = text(root, "proc/interrupts").unwrap_or_default();
     let mut interrupts = Vec::new();
     for number in numbers.iter().filter_map(|name| name.parse::<u32>().ok()) {
@@ -222,24 +214,28 @@ pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
         let cpus = effective.or_else(|_| list(root, &format!("proc/irq/{number}/smp_affinity_list")));
         interrupts.push(QueueInterrupt { number, name, cpus: cpus? });
     }
-    if interrupts.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(interrupts) }
+    let none = || UnreadFile::new(&format!("{}/device/msi_irqs", of(name)), UnreadReason::Empty);
+    if interrupts.is_empty() { Err(none()) } else { Ok(interrupts) }
 }
 
-/// ` 36:          0    6225157 PCI-MSIX-0000:00:02.0   1-edge      virtio1-req.0`
+/// Parses ` 36: 0 6225157 PCI-MSIX-0000:00:02.0 1-edge virtio1-req.0`.
 fn interrupt_name(table: &str, number: u32) -> String {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(&format!("{number}:")));
     line.and_then(|line| line.split_whitespace().last()).unwrap_or_default().to_owned()
 }
 
-/// The device of a disk in `/sys` and everything above it, the nearest first.
+/// Returns the device of a disk in `/sys` and all its ancestors, nearest first.
 fn parents(root: &Path, name: &str) -> Vec<PathBuf> {
     let Ok(home) = root.canonicalize() else { return Vec::new() };
-    let Ok(device) = place(root, &format!("{}/device", of(name))) else { return Vec::new() };
+    let Ok(device) = resolve(root, &format!("{}/device", of(name))) else { return Vec::new() };
     device.ancestors().take_while(|place| **place != home).map(Path::to_path_buf).collect()
 }
 
-/// A place below `root` as the host calls it, without the slash at its beginning.
-fn below(root: &Path, place: &Path) -> String {
+/// Returns the path below `root` of a file or directory of a disk's device, or of the nearest ancestor that has it.
+fn nearest(root: &Path, name: &str, file: &str) -> Reading<String> {
+    let found = parents(root, name).into_iter().map(|place| place.join(file)).find(|place| place.exists());
+    let missing = || UnreadFile::new(&format!("{}/device/{file}", of(name)), UnreadReason::Missing);
+    let found = found.ok_or_else(missing)?;
     let home = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    place.strip_prefix(&home).unwrap_or(place).to_string_lossy().into_owned()
+    Ok(found.strip_prefix(&home).unwrap_or(&found).to_string_lossy().into_owned())
 }

@@ -1,4 +1,4 @@
-//! Small files of `/proc` and `/sys`, read with the reason where they cannot be.
+//! Reads small files of `/proc` and `/sys`, with a reason if that fails.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -7,37 +7,37 @@ use std::path::{Path, PathBuf};
 /// A value, or the reason why it could not be read.
 pub type Reading<T> = Result<T, UnreadFile>;
 
-/// A figure that the host does not tell.
+/// A value that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadFile {
-    /// The file that would tell, as the host calls it.
+    /// The file with the value, as an absolute path on the host.
     pub path: PathBuf,
-    /// Why it does not.
+    /// Why the file could not be read.
     pub why: UnreadReason,
 }
 
-/// Reason why a file could not be read.
+/// Why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnreadReason {
-    /// There is none of that name.
+    /// The file does not exist.
     Missing,
-    /// This user may not read it.
+    /// This user has no permission.
     Denied,
-    /// There is nothing in it.
+    /// The file is empty.
     Empty,
-    /// It holds something else than it should; this is its beginning.
+    /// The content is not of the expected form; this is its beginning.
     Foreign(String),
-    /// It leads out of the directory that stands for the host.
+    /// The path leads out of the root directory.
     Outside,
-    /// The system's refusal.
+    /// The system's error message.
     Failed(String),
 }
 
-/// No such file is larger than this: `/proc/interrupts` of the largest hosts is a quarter of it.
-const MOST_BYTES: u64 = 4 << 20;
+/// Maximum bytes read. No such file is larger: `/proc/interrupts` of the largest hosts has a quarter of it.
+const MAX_BYTES: u64 = 4 << 20;
 
-/// Characters of a foreign text that are worth showing.
-const SHOWN: usize = 24;
+/// Number of characters shown of unexpected content.
+const SHOWN_CHARS: usize = 24;
 
 impl UnreadFile {
     pub(super) fn new(path: &str, why: UnreadReason) -> Self {
@@ -45,7 +45,7 @@ impl UnreadFile {
     }
 
     pub(super) fn foreign(path: &str, text: &str) -> Self {
-        let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+        let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN_CHARS).collect();
         Self::new(path, UnreadReason::Foreign(shown))
     }
 
@@ -59,68 +59,68 @@ impl UnreadFile {
     }
 }
 
-/// The place of a file of the host below `root`, links followed; none of them leads out of it.
-pub(super) fn place(root: &Path, path: &str) -> Reading<PathBuf> {
+/// Resolves a path of the host below `root`, following links that do not lead out of it.
+pub(super) fn resolve(root: &Path, path: &str) -> Reading<PathBuf> {
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     let home = root.canonicalize().map_err(refused)?;
     let place = home.join(path).canonicalize().map_err(refused)?;
     if place.starts_with(&home) { Ok(place) } else { Err(UnreadFile::new(path, UnreadReason::Outside)) }
 }
 
-/// All of a file, blanks around it removed. Bytes that are no text are shown as such.
+/// Reads a file as text, trimmed. Bytes that are not UTF-8 are replaced.
 pub(super) fn text(root: &Path, path: &str) -> Reading<String> {
     let text = String::from_utf8_lossy(&bytes(root, path)?).trim().to_owned();
     if text.is_empty() { Err(UnreadFile::new(path, UnreadReason::Empty)) } else { Ok(text) }
 }
 
-/// All of a file as it is.
+/// Reads the bytes of a file.
 pub(super) fn bytes(root: &Path, path: &str) -> Reading<Vec<u8>> {
-    let place = place(root, path)?;
+    let place = resolve(root, path)?;
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
     if !place.metadata().map_err(refused)?.is_file() {
         return Err(UnreadFile::new(path, UnreadReason::Foreign("not a file".to_owned())));
     }
     let mut bytes = Vec::new();
-    File::open(place).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
+    File::open(place).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
     Ok(bytes)
 }
 
-/// The first line of a file.
+/// Reads the first line of a file.
 pub fn line(root: &Path, path: &str) -> Reading<String> {
     text(root, path).map(|text| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// A file that holds one number.
+/// Reads a file with one number.
 pub(super) fn number<T: std::str::FromStr>(root: &Path, path: &str) -> Reading<T> {
     let line = line(root, path)?;
     line.parse().map_err(|_| UnreadFile::foreign(path, &line))
 }
 
-/// A file that holds a list of processors or nodes: `0-3,8`.
+/// Reads a file with a list of processors or nodes, such as `0-3,8`.
 pub(super) fn list(root: &Path, path: &str) -> Reading<Vec<u32>> {
     let line = line(root, path)?;
     parse_list(&line).ok_or_else(|| UnreadFile::foreign(path, &line))
 }
 
-/// The names in a directory, in order.
+/// Reads the sorted names in a directory.
 pub fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
     let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
-    let entries = std::fs::read_dir(place(root, path)?).map_err(refused)?;
+    let entries = std::fs::read_dir(resolve(root, path)?).map_err(refused)?;
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     Ok(names)
 }
 
-/// More than any kernel is built for.
-const MOST_CPUS: u32 = 1 << 16;
+/// Maximum number of processors; no kernel supports more.
+const MAX_CPUS: u32 = 1 << 16;
 
-/// `0-3,8` or `0, 1, 2`; `None` where it is neither, or of absurd size.
+/// Parses `0-3,8` or `0, 1, 2`. Returns `None` for other text and for absurdly large numbers.
 pub(super) fn parse_list(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last < first || last >= MOST_CPUS {
+        if last < first || last >= MAX_CPUS {
             return None;
         }
         numbers.extend(first..=last);

@@ -1,51 +1,52 @@
-//! Resolves a name to the devices under it: file, mount, partition, mapping, RAID, loop, disk.
+//! Resolves a name to the devices below it: file, mount, partition, mapping, RAID, loop, disk.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use super::mounts::{self, MountEntry, mounts};
+use super::mounts::{MountEntry, mounts};
 use super::reading::{self, line, names};
-use super::{Number, device};
+use super::{Number, ProbedDevice, Relations, device, number_named, relations};
+use crate::device::{block_number, split};
 
-/// The storage stack under a name.
+/// The storage stack below a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceStack {
-    /// The filesystem it is in or, for a device, those that are mounted from it or its partitions.
+    /// The filesystem of the file or, for a device, those mounted from it or its partitions.
     pub mounts: Vec<MountEntry>,
-    /// Its devices, the highest first; none where [`DeviceStack::bottom`] says why.
+    /// Devices, highest first; none if [`DeviceStack::bottom`] gives the reason.
     pub layers: Vec<StackLayer>,
-    /// The partitions of a disk that was asked for itself.
+    /// Partitions of a disk, if the name is that of a disk.
     pub parts: Vec<StackLayer>,
-    /// What is there in place of a block device, where the search ended at none.
+    /// What takes the place of a block device, if the search did not end at one.
     pub bottom: Option<StackBottom>,
 }
 
 /// A device of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackLayer {
-    /// Its name in `/dev`.
+    /// Name in `/dev`.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// What kind it is.
+    /// Kind of device.
     pub kind: LayerKind,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What its maker calls it.
+    /// Model name.
     pub model: Option<String>,
 }
 
 /// A kind of device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerKind {
-    /// A part of the disk of this name.
+    /// A partition of the disk of this name.
     Partition(String),
-    /// Made by the device mapper.
+    /// A device of the device mapper.
     Mapping,
-    /// Made by the RAID driver.
+    /// A device of the RAID driver.
     Raid,
-    /// This file as a device.
+    /// A loop device over this file.
     Loop(PathBuf),
     /// A disk, as far as the host can see.
     Disk,
@@ -54,40 +55,39 @@ pub enum LayerKind {
 /// The lowest layer of a stack, if it is no block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackBottom {
-    /// Files are in memory.
+    /// Memory.
     Memory,
-    /// Files are on another host.
+    /// Another host.
     Network,
-    /// Files are those of the host of this virtual machine, or of a program.
+    /// The host of this virtual machine, or a program.
     Elsewhere,
-    /// Files are made up by the kernel.
+    /// The kernel, which generates the files.
     Kernel,
-    /// A pool of its own kind of devices, as of ZFS.
+    /// A pool that manages its own devices, such as that of ZFS.
     Pool,
-    /// Layers of other filesystems that cannot be seen from here.
+    /// Layers of other filesystems that are not visible here.
     Layers,
     /// A device that the host does not show.
     Hidden,
 }
 
-/// A name that stands for nothing.
+/// The error for a name that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuch {
-    /// Why.
+    /// Why the name is rejected.
     pub reason: String,
-    /// Names of the same kind that are there.
+    /// Existing names of the same kind.
     pub known: Vec<String>,
 }
 
-/// Stacks are less deep, and links do not go round more often.
-const MOST_LAYERS: usize = 64;
+/// Maximum number of layers. Stacks are less deep, and cycles end here.
+const MAX_LAYERS: usize = 64;
 
-/// Finds what is under a file, a directory, a device's path or its bare name. With another root than `/` nothing outside
-/// of it is looked at: files are known by the mounts alone.
+/// Finds the devices below a file, a directory, a device's path or its bare name. With another root than `/`, nothing
+/// outside of it is accessed: files are resolved by the mounts alone.
 ///
 /// # Errors
-///
-/// A name that stands for nothing, with those that are near.
+/// Returns the reason if the name does not exist, with existing names.
 pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, NoSuch> {
     let mut finder =
         StackFinder { root, live: root == Path::new("/"), layers: Vec::new(), bottom: None, seen: BTreeSet::new() };
@@ -116,7 +116,7 @@ pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, NoSuch> {
     Ok(DeviceStack { mounts, layers: finder.layers, parts, bottom: finder.bottom })
 }
 
-/// The names of all block devices of a host.
+/// Returns the names of all block devices of a host.
 #[must_use]
 pub fn device_names(root: &Path) -> Vec<String> {
     let names = names(root, "sys/class/block").unwrap_or_default();
@@ -125,7 +125,7 @@ pub fn device_names(root: &Path) -> Vec<String> {
 
 struct StackFinder<'a> {
     root: &'a Path,
-    /// Whether the root is that of this host, so that files can be asked what they are.
+    /// Whether the root is that of this host, so that its files can be accessed.
     live: bool,
     layers: Vec<StackLayer>,
     bottom: Option<StackBottom>,
@@ -133,19 +133,25 @@ struct StackFinder<'a> {
 }
 
 impl StackFinder<'_> {
-    /// The number of the device that a word names, `None` for what is to be a file.
+    /// Returns the number of the device with this name, or `None` if the name refers to a file.
     fn device_named(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
         let is_file = asked.contains('/') || self.live && Path::new(asked).exists();
         if let Some(name) = asked.strip_prefix("/dev/").filter(|name| !name.is_empty()) {
-            return match self.number_of_path(asked).or_else(|| self.number_named(name)).or_else(|| self.mapped(name)) {
+            return match self
+                .number_of_path(asked)
+                .or_else(|| number_named(self.root, name))
+                .or_else(|| self.mapped(name))
+            {
                 Some(number) => Ok(Some(number)),
                 None if self.live && Path::new(asked).exists() => self.not_block(asked),
-                None if !self.live && !self.has_devices() => Err(self.no_such("no sys/class/block is in the root")),
+                None if !self.live && reading::resolve(self.root, "sys/class/block").is_err() => {
+                    Err(self.no_such("no sys/class/block is in the root"))
+                }
                 None => Err(self.no_such("there is no such block device")),
             };
         }
         if !is_file {
-            let number = self.number_named(asked).or_else(|| self.mapped(asked));
+            let number = number_named(self.root, asked).or_else(|| self.mapped(asked));
             return number
                 .map(Some)
                 .ok_or_else(|| self.no_such("there is neither such a file nor such a block device"));
@@ -153,7 +159,7 @@ impl StackFinder<'_> {
         Ok(if self.live { self.number_of_path(asked) } else { None })
     }
 
-    /// Files under `/dev` that are no block devices: directories such as `/dev/shm`, and devices of characters.
+    /// Handles paths under `/dev` that are no block devices: directories such as `/dev/shm`, and character devices.
     fn not_block(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
         let kind = std::fs::metadata(asked).map(|metadata| metadata.file_type());
         match kind {
@@ -164,35 +170,23 @@ impl StackFinder<'_> {
         }
     }
 
-    fn has_devices(&self) -> bool {
-        reading::place(self.root, "sys/class/block").is_ok()
-    }
-
     fn no_such(&self, reason: &str) -> NoSuch {
         NoSuch { reason: reason.to_owned(), known: device_names(self.root) }
     }
 
-    /// The number of a device's special file, on this host only: copies have none.
+    /// Returns the number of a device node. Copies of a host have no nodes, so this follows the links in their `/dev`.
     fn number_of_path(&self, path: &str) -> Option<Number> {
         if !self.live {
-            // What is left of a link in a copied /dev is where it leads.
-            let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
-            let target = std::fs::read_link(reading::place(self.root, folder).ok()?.join(name)).ok()?;
-            return self.number_named(target.file_name()?.to_str()?);
+            // A link in a copied `/dev` still has its target.
+            let (directory, name) = path.trim_start_matches('/').rsplit_once('/')?;
+            let target = std::fs::read_link(reading::resolve(self.root, directory).ok()?.join(name)).ok()?;
+            return number_named(self.root, target.file_name()?.to_str()?);
         }
-        let metadata = std::fs::metadata(path).ok()?;
-        let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-        metadata.file_type().is_block_device().then_some(number)
+        block_number(&std::fs::metadata(path).ok()?)
     }
 
-    fn number_named(&self, name: &str) -> Option<Number> {
-        if name.is_empty() || name.starts_with('.') || name.len() > 255 {
-            return None;
-        }
-        mounts::number(&line(self.root, &format!("sys/class/block/{}/dev", name.replace('/', "!"))).ok()?)
-    }
-
-    /// `/dev/mapper/data` and `/dev/group/volume` are names of the device mapper, which writes blanks for neither.
+    /// Resolves the names `/dev/mapper/NAME` and `/dev/GROUP/VOLUME` of the device mapper, which calls the latter
+    /// `GROUP-VOLUME` with doubled hyphens in both parts.
     fn mapped(&self, name: &str) -> Option<Number> {
         let volume = name.strip_prefix("mapper/").map_or_else(
             || {
@@ -204,10 +198,10 @@ impl StackFinder<'_> {
         let is_it = |name: &String| {
             line(self.root, &format!("sys/class/block/{name}/dm/name")).is_ok_and(|known| known == volume)
         };
-        self.number_named(&names(self.root, "sys/class/block").ok()?.into_iter().find(is_it)?)
+        number_named(self.root, &names(self.root, "sys/class/block").ok()?.into_iter().find(is_it)?)
     }
 
-    /// The whole path of a file that is there.
+    /// Returns the full path of an existing file.
     fn path(&self, asked: &str) -> Result<PathBuf, NoSuch> {
         let path = Path::new(asked);
         if !self.live {
@@ -224,15 +218,15 @@ impl StackFinder<'_> {
         })
     }
 
-    /// The mount that holds a path. Of several at one place the last is on top; what is hidden under another mount is
-    /// told by the number that the file itself carries.
+    /// Returns the mount of a path: the last of several at one path is on top, and a mount that is hidden under another
+    /// one is found by the device number of the file.
     fn mount_over(&self, path: &Path) -> Option<MountEntry> {
         let mut over: Vec<MountEntry> =
             mounts(self.root).into_iter().filter(|mount| path.starts_with(&mount.at)).collect();
         if self.live
             && let Ok(metadata) = std::fs::metadata(path)
         {
-            let number = (rustix::fs::major(metadata.dev()), rustix::fs::minor(metadata.dev()));
+            let number = split(metadata.dev());
             if over.iter().any(|mount| mount.number == number) {
                 over.retain(|mount| mount.number == number);
             }
@@ -240,7 +234,7 @@ impl StackFinder<'_> {
         over.into_iter().max_by_key(|mount| mount.at.components().count())
     }
 
-    /// Goes on below a mounted filesystem.
+    /// Continues below a mounted filesystem.
     fn under(&mut self, mount: &MountEntry) {
         if mount.number.0 != 0 {
             return self.descend(mount.number);
@@ -265,11 +259,11 @@ impl StackFinder<'_> {
         };
     }
 
-    /// Filesystems over several devices, such as btrfs, are mounted from one of them.
+    /// Continues below a filesystem over several devices, such as btrfs, which is mounted from one of them.
     fn under_source(&mut self, mount: &MountEntry) {
         let name = mount.source.trim_start_matches("/dev/");
         let number =
-            self.number_of_path(&mount.source).or_else(|| self.number_named(name)).or_else(|| self.mapped(name));
+            self.number_of_path(&mount.source).or_else(|| number_named(self.root, name)).or_else(|| self.mapped(name));
         let Some(number) = number else {
             self.bottom = Some(StackBottom::Hidden);
             return;
@@ -279,17 +273,17 @@ impl StackFinder<'_> {
         let members = |id: &String| names(self.root, &format!("sys/fs/btrfs/{id}/devices")).unwrap_or_default();
         let pools = names(self.root, "sys/fs/btrfs").unwrap_or_default();
         let others = pools.iter().map(members).find(|members| members.contains(&first)).unwrap_or_default();
-        for number in others.iter().filter_map(|name| self.number_named(name)).collect::<Vec<_>>() {
+        for number in others.iter().filter_map(|name| number_named(self.root, name)).collect::<Vec<_>>() {
             self.descend(number);
         }
     }
 
-    /// What is written to an overlay goes to its upper directory.
+    /// Continues below the upper directory of an overlay, to which writes go.
     fn under_overlay(&mut self, mount: &MountEntry) {
         let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
         let below =
             upper.and_then(|upper| self.mount_over(Path::new(upper))).filter(|below| below.filesystem != "overlay");
-        // In a container the layers are outside: their paths lead to other files, or to none.
+        // In a container the layers are outside: their paths refer to other files, or to none.
         let visible = upper.is_some_and(|upper| !self.live || Path::new(upper).is_dir());
         match below.filter(|_| visible) {
             Some(below) => self.under(&below),
@@ -297,34 +291,28 @@ impl StackFinder<'_> {
         }
     }
 
-    /// A device and everything below it.
+    /// Adds a device and everything below it.
     fn descend(&mut self, number: Number) {
-        if !self.seen.insert(number) || self.layers.len() >= MOST_LAYERS {
+        if !self.seen.insert(number) || self.layers.len() >= MAX_LAYERS {
             return;
         }
-        let inside = reading::place(self.root, &format!("sys/dev/block/{}:{}", number.0, number.1)).is_ok();
-        let Some(found) = device(self.root, number).filter(|_| inside) else {
+        let Some(found) = device(self.root, number) else {
             if self.layers.is_empty() {
                 self.bottom = Some(StackBottom::Hidden);
             }
             return;
         };
-        let kind = match (&found.disk, &found.backing_file) {
+        let ProbedDevice { relations, bytes, model, backing_file, .. } = found;
+        let kind = match (&relations.disk, &backing_file) {
             (Some(disk), _) => LayerKind::Partition(disk.clone()),
             (None, Some(file)) => LayerKind::Loop(file.clone()),
-            (None, None) if found.name.starts_with("dm-") => LayerKind::Mapping,
-            (None, None) if found.name.starts_with("md") => LayerKind::Raid,
+            (None, None) if relations.name.starts_with("dm-") => LayerKind::Mapping,
+            (None, None) if relations.name.starts_with("md") => LayerKind::Raid,
             (None, None) => LayerKind::Disk,
         };
-        let below: Vec<String> = found.disk.iter().chain(&found.slaves).cloned().collect();
-        self.layers.push(StackLayer {
-            name: found.name,
-            number,
-            kind: kind.clone(),
-            bytes: found.bytes,
-            model: found.model,
-        });
-        for number in below.iter().filter_map(|name| self.number_named(name)).collect::<Vec<_>>() {
+        let Relations { name, disk, slaves, .. } = relations;
+        self.layers.push(StackLayer { name, number, kind: kind.clone(), bytes, model });
+        for number in disk.iter().chain(&slaves).filter_map(|name| number_named(self.root, name)).collect::<Vec<_>>() {
             self.descend(number);
         }
         if let LayerKind::Loop(file) = kind
@@ -334,18 +322,18 @@ impl StackFinder<'_> {
         }
     }
 
-    /// The partitions of a disk.
+    /// Returns the partitions of a disk.
     fn parts(&self, number: Number) -> Vec<StackLayer> {
-        let Some(disk) = device(self.root, number) else { return Vec::new() };
+        let Some(disk) = relations(self.root, number) else { return Vec::new() };
         let part = |name: &String| {
-            let found = device(self.root, self.number_named(name)?)?;
+            let ProbedDevice { relations: part, bytes, .. } = device(self.root, number_named(self.root, name)?)?;
             let kind = LayerKind::Partition(disk.name.clone());
-            Some(StackLayer { name: found.name, number: found.number, kind, bytes: found.bytes, model: None })
+            Some(StackLayer { name: part.name, number: part.number, kind, bytes, model: None })
         };
         disk.partitions.iter().filter_map(part).collect()
     }
 
-    /// The filesystems that are mounted from the highest device or these partitions of it, each once.
+    /// Returns the filesystems mounted from the highest device or from these partitions of it, each once.
     fn mounted(&self, parts: &[StackLayer]) -> Vec<MountEntry> {
         let mut found: Vec<MountEntry> = Vec::new();
         for layer in self.layers.iter().take(1).chain(parts) {

@@ -16,48 +16,48 @@ use crate::exports;
 /// Settings of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSetup {
-    /// What the table of mounts calls it.
+    /// Source name in the mount table.
     pub name: String,
-    /// The address of the export, for the kernel's own client.
+    /// Address of the export, for the kernel's NBD client.
     pub uri: String,
-    /// Whether nothing may be written.
+    /// Whether the device rejects writes.
     pub read_only: bool,
-    /// The longest read in bytes that the server takes from a mount.
+    /// Maximum size of a read through a mount that the server accepts, in bytes.
     pub most_bytes: u32,
 }
 
-/// A device of which the server is still to learn.
+/// A prepared device whose server has not started yet.
 #[derive(Debug)]
 pub struct DeviceDraft {
     setup: DeviceSetup,
     lease: Option<Lease>,
 }
 
-/// A block device whose bytes a server has. It goes with [`Device::tear_down`], or with the next cleaning up after this
-/// process has ended.
+/// A block device backed by a server. [`Device::tear_down`] removes it; otherwise the next cleanup after the end of
+/// this process does.
 #[derive(Debug)]
 pub struct Device {
     path: PathBuf,
-    hold: Hold,
+    backing: Backing,
 }
 
 #[derive(Debug)]
-enum Hold {
+enum Backing {
     Mount(Lease),
     Kernel { device: Arc<KernelNbd>, client: JoinHandle<Result<(), Error>> },
 }
 
-/// Logical blocks, as disks of clouds have them.
+/// Logical block size in bytes, as cloud disks have it.
 const BLOCK_BYTES: u32 = 512;
-/// The kernel takes a moment to begin.
-const MOST_WAIT: Duration = Duration::from_secs(5);
+/// Maximum time until the kernel uses the device.
+const READY_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl DeviceDraft {
-    /// Prepares a device with what it needs in `directory`. Gives the `/dev/fuse` of a mount that the server has to serve
-    /// from its beginning; `None` where the kernel will come as a client of the export.
+    /// Prepares a device, with its files in `directory`. Returns the `/dev/fuse` descriptor of a mount, which the
+    /// server must serve from its start, or `None` if the kernel connects to the export as an NBD client.
     ///
     /// # Errors
-    /// When this host has neither way, or this user may not go it.
+    /// Fails if the host supports neither driver, or this user has no permission.
     pub fn new(setup: DeviceSetup, directory: &Path) -> Result<(Self, Option<OwnedFd>), Error> {
         if available_driver(Path::new("/")) == BlockDriver::KernelNbd {
             return Ok((Self { setup, lease: None }, None));
@@ -72,40 +72,40 @@ impl DeviceDraft {
         match mount_file(&lease.mount_point(), &mount) {
             Ok(fuse) => Ok((Self { setup, lease: Some(lease) }, Some(fuse))),
             Err(error) => {
-                // Nothing is mounted: what is to be removed are two files.
+                // Nothing is mounted: only two files remain to be removed.
                 let _ = lease.tear_down();
                 Err(error)
             }
         }
     }
 
-    /// Makes the device. The server must be at work meanwhile, on another thread.
+    /// Creates the device. Another thread must run the server meanwhile.
     ///
     /// # Errors
-    /// When the kernel refuses; then nothing is left of it.
+    /// Fails if the kernel refuses; nothing is left behind then.
     pub fn attach(self) -> Result<Device, Error> {
         match self.lease {
-            Some(lease) => over_mount(lease, self.setup.read_only),
-            None => through_kernel(&self.setup),
+            Some(lease) => attach_over_mount(lease, self.setup.read_only),
+            None => attach_kernel_nbd(&self.setup),
         }
     }
 
-    /// Gives up what was prepared.
+    /// Removes what was prepared.
     pub fn abandon(self) {
         if let Some(lease) = self.lease {
-            // What stays is found again when it is cleaned up.
+            // A later cleanup removes what is left.
             let _ = lease.tear_down();
         }
     }
 }
 
-fn over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
+fn attach_over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
     let at = lease.mount_point();
-    // Until it knows the size of the file, the kernel takes every write for one beyond its end, and does one at a time.
-    let seen = std::fs::metadata(&at).map_err(|error| Error::file("look at", &at, &error));
+    // Until the kernel knows the file size, it treats every write as one beyond the end and does one at a time.
+    let metadata = std::fs::metadata(&at).map_err(|error| Error::file("look at", &at, &error));
     let setup = LoopSetup { block_bytes: BLOCK_BYTES, size: 0, read_only, direct: true };
-    match seen.and_then(|_| attach_loop(&at, &setup)) {
-        Ok(path) => Ok(Device { path, hold: Hold::Mount(lease) }),
+    match metadata.and_then(|_| attach_loop(&at, &setup)) {
+        Ok(path) => Ok(Device { path, backing: Backing::Mount(lease) }),
         Err(error) => {
             let _ = lease.tear_down();
             Err(error)
@@ -113,13 +113,13 @@ fn over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
     }
 }
 
-fn through_kernel(setup: &DeviceSetup) -> Result<Device, Error> {
+fn attach_kernel_nbd(setup: &DeviceSetup) -> Result<Device, Error> {
     let device = Arc::new(KernelNbd::open()?);
     let (socket, served) = exports::connect(&setup.uri)?;
-    let told = NbdSetup { size: served.size, block_bytes: BLOCK_BYTES, flags: served.flags.bits() };
+    let nbd_setup = NbdSetup { size: served.size, block_bytes: BLOCK_BYTES, flags: served.flags.bits() };
     let serving = Arc::clone(&device);
-    let client = std::thread::spawn(move || serving.serve(socket.as_fd(), &told));
-    let until = Instant::now() + MOST_WAIT;
+    let client = std::thread::spawn(move || serving.serve(socket.as_fd(), &nbd_setup));
+    let until = Instant::now() + READY_TIMEOUT;
     while !device.is_ready() {
         if client.is_finished() {
             return Err(client.join().ok().and_then(Result::err).unwrap_or_else(|| unready(device.path())));
@@ -130,7 +130,7 @@ fn through_kernel(setup: &DeviceSetup) -> Result<Device, Error> {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    Ok(Device { path: device.path().to_owned(), hold: Hold::Kernel { device, client } })
+    Ok(Device { path: device.path().to_owned(), backing: Backing::Kernel { device, client } })
 }
 
 fn unready(path: &Path) -> Error {
@@ -139,21 +139,20 @@ fn unready(path: &Path) -> Error {
 }
 
 impl Device {
-    /// Its node, such as `/dev/loop3`.
+    /// Returns the device node, such as `/dev/loop3`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes the device away. The server must still be at work, on another thread: what was written through the device is
-    /// written to it first.
+    /// Removes the device. Another thread must still run the server, because pending writes are flushed to it first.
     ///
     /// # Errors
-    /// All that stays, with the remedy: it is still in use.
+    /// Returns one error, with a remedy, for each part that could not be removed because it is still in use.
     pub fn tear_down(self) -> Result<(), Vec<Error>> {
-        match self.hold {
-            Hold::Mount(lease) => lease.tear_down(),
-            Hold::Kernel { device, client } => {
+        match self.backing {
+            Backing::Mount(lease) => lease.tear_down(),
+            Backing::Kernel { device, client } => {
                 let disconnected = device.disconnect();
                 let served = client.join().unwrap_or(Ok(()));
                 disconnected.and(served).map_err(|error| vec![error])
@@ -162,16 +161,16 @@ impl Device {
     }
 }
 
-/// Result of cleaning up.
+/// Result of a cleanup.
 #[derive(Debug, Default)]
 pub struct Cleaned {
-    /// Devices and mounts of processes that have ended, which are gone now.
+    /// Removed devices and mounts of processes that have ended.
     pub gone: Vec<String>,
-    /// What could not be taken away.
+    /// Failures to remove devices and mounts.
     pub errors: Vec<Error>,
 }
 
-/// Takes away what processes that have ended have left below `directory`.
+/// Removes what processes that have ended left below `directory`.
 #[must_use]
 pub fn clean_up(directory: &Path) -> Cleaned {
     let (leases, errors) = super::abandoned(directory);

@@ -1,4 +1,4 @@
-//! The kernel's client of network block devices (`linux/nbd.h`).
+//! The kernel's NBD client (`linux/nbd.h`).
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,15 +19,15 @@ const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
 /// Settings of an export for the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NbdSetup {
-    /// Its size in bytes, a multiple of the block; what is beyond the last whole block is not shown.
+    /// Size in bytes, a multiple of the block size. The kernel omits a partial block at the end.
     pub size: u64,
-    /// Its logical block in bytes: 512 to a page, a power of two.
+    /// Logical block size in bytes: a power of two from 512 to the page size.
     pub block_bytes: u32,
-    /// The transmission flags that the server told at the end of the handshake.
+    /// Transmission flags that the server sent at the end of the handshake.
     pub flags: u16,
 }
 
-/// A free network block device of the kernel.
+/// A network block device of the kernel that was free when it was opened.
 #[derive(Debug)]
 pub struct KernelNbd {
     device: File,
@@ -35,31 +35,31 @@ pub struct KernelNbd {
 }
 
 impl KernelNbd {
-    /// The first free `/dev/nbdN`.
+    /// Opens the first free `/dev/nbdN`.
     ///
     /// # Errors
-    /// When the driver is not loaded, all devices are in use, or this user may not.
+    /// Fails if the driver is not loaded, all devices are in use, or this user has no permission.
     pub fn open() -> Result<Self, Error> {
-        let path = Path::new("/dev").join(free(Path::new("/"))?);
+        let path = Path::new("/dev").join(first_free(Path::new("/"))?);
         match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(device) => Ok(Self { device, path }),
             Err(error) => Err(Error::file("open", &path, &error)),
         }
     }
 
-    /// Its path.
+    /// Returns the device node.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Speaks to the server at the other end of `socket`, after the handshake, until [`KernelNbd::disconnect`] by another
-    /// thread or the end of the server. The device then holds nothing any more.
+    /// Serves the device from the server at the other end of `socket`, after the handshake, until another thread calls
+    /// [`KernelNbd::disconnect`] or the server ends. The device is free again afterwards.
     ///
     /// # Errors
-    /// When the kernel does not take what it is told, or the server ended without being asked to.
+    /// Fails if the kernel rejects a setting, or the server ended without a disconnect.
     pub fn serve(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
-        let served = self.begin(socket, setup).and_then(|()| self.call(NBD_DO_IT, 0, "serve"));
+        let served = self.configure(socket, setup).and_then(|()| self.call(NBD_DO_IT, 0, "serve"));
         let cleared = self.call(NBD_CLEAR_SOCK, 0, "clear");
         served.and(cleared)
     }
@@ -67,19 +67,19 @@ impl KernelNbd {
     /// Ends [`KernelNbd::serve`].
     ///
     /// # Errors
-    /// When it does not run.
+    /// Fails if the device is not being served.
     pub fn disconnect(&self) -> Result<(), Error> {
         self.call(NBD_DISCONNECT, 0, "disconnect")
     }
 
-    /// Whether the device can be used: [`KernelNbd::serve`] has come to the point where it waits.
+    /// Reports whether the device can be used, that is, [`KernelNbd::serve`] is waiting in the kernel.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         in_use(Path::new("/"), &name)
     }
 
-    fn begin(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
+    fn configure(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
         let blocks = setup.size / u64::from(setup.block_bytes.max(1));
         self.call(NBD_SET_SOCK, socket.as_raw_fd() as libc::c_ulong, "give a socket to")?;
         self.call(NBD_SET_BLKSIZE, libc::c_ulong::from(setup.block_bytes), "set the block size of")?;
@@ -96,8 +96,8 @@ impl KernelNbd {
     }
 }
 
-/// The name of the first free device.
-fn free(root: &Path) -> Result<String, Error> {
+/// Returns the name of the first free device.
+fn first_free(root: &Path) -> Result<String, Error> {
     let mut numbers: Vec<u32> = reading::names(root, "sys/block")
         .unwrap_or_default()
         .iter()
@@ -119,7 +119,7 @@ fn free(root: &Path) -> Result<String, Error> {
     })
 }
 
-/// The kernel names the process that serves a device as long as one does.
+/// Reports whether a device is in use: the kernel lists the process that serves it.
 fn in_use(root: &Path, name: &str) -> bool {
     root.join("sys/block").join(name).join("pid").exists()
 }
@@ -129,17 +129,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_first_device_without_a_server() {
+    fn finds_the_first_free_device() {
         let root = std::env::temp_dir().join(format!("fathom-nbd-{}", std::process::id()));
         let make = |path: &str| std::fs::create_dir_all(root.join("sys/block").join(path)).unwrap();
         make("loop0");
-        assert!(free(&root).unwrap_err().to_string().contains("modprobe nbd"));
+        assert!(first_free(&root).unwrap_err().to_string().contains("modprobe nbd"));
         make("nbd0/pid");
         make("nbd1/pid");
-        assert!(free(&root).unwrap_err().to_string().contains("all 2 are in use"));
+        assert!(first_free(&root).unwrap_err().to_string().contains("all 2 are in use"));
         make("nbd10");
         make("nbd2");
-        assert_eq!(free(&root).unwrap(), "nbd2");
+        assert_eq!(first_free(&root).unwrap(), "nbd2");
         std::fs::remove_dir_all(root).unwrap();
     }
 }

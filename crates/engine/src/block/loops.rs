@@ -21,24 +21,24 @@ const DIRECT_IO: u32 = 16;
 /// Settings of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopSetup {
-    /// Its logical block in bytes: 512 to a page, a power of two.
+    /// Logical block size in bytes: a power of two from 512 to the page size.
     pub block_bytes: u32,
-    /// How much of the file it shows, in bytes; 0 for all.
+    /// Bytes of the file that the device shows; 0 for all.
     pub size: u64,
-    /// Whether nothing may be written.
+    /// Whether the device rejects writes.
     pub read_only: bool,
-    /// Whether its reads and writes pass by the page cache of the file, and many are under way at once.
+    /// Whether I/O bypasses the page cache of the file, with many requests in flight at once.
     pub direct: bool,
 }
 
-/// A loop device that is over a file.
+/// A loop device with a backing file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopDevice {
-    /// Its path, such as `/dev/loop3`.
+    /// Device node, such as `/dev/loop3`.
     pub path: PathBuf,
-    /// The file, as the kernel names it: where it was when the device was made, or is now.
+    /// Backing file as the kernel reports it: its path when the device was created, or now.
     pub backing: PathBuf,
-    /// Whether its reads and writes pass by the page cache of the file.
+    /// Whether I/O bypasses the page cache of the file.
     pub direct: bool,
 }
 
@@ -51,63 +51,67 @@ struct LoopConfig {
     reserved: [u64; 8],
 }
 
-/// Makes a loop device over `backing` and gives its path. It stays until [`detach_loop`]. Opens and reads
-/// the file, so another thread has to serve it meanwhile.
+/// Creates a loop device over `backing` and returns its path. The device stays until [`detach_loop`]. This opens and
+/// reads the file, so a file of a mount must be served by another thread meanwhile.
 ///
 /// # Errors
-/// When the host has no loop devices, this user may not make any, or the file cannot be opened.
+/// Fails if the host has no loop devices, this user may not create any, or the file cannot be opened.
 pub fn attach_loop(backing: &Path, setup: &LoopSetup) -> Result<PathBuf, Error> {
     let file = OpenOptions::new().read(true).write(!setup.read_only).open(backing);
     let file = file.map_err(|error| Error::file("open", backing, &error))?;
     let control = OpenOptions::new().read(true).write(true).open(CONTROL);
-    let control = control.map_err(|error| no_loops("open", Path::new(CONTROL), &error))?;
+    let control = control.map_err(|error| loop_error("open", Path::new(CONTROL), &error))?;
     let config = config(&file, backing, setup);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let path = free(&control)?;
         match configure(&path, &config) {
-            // Another program was faster.
+            // Another program took the device first.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
-            result => return result.map(|()| path.clone()).map_err(|error| no_loops("set up", &path, &error)),
+            result => return result.map(|()| path.clone()).map_err(|error| loop_error("set up", &path, &error)),
         }
     }
     Err(Error::found(ErrorKind::Host, "set up", "a loop device", "others took every free one")
         .with_remedy("try again (see losetup)"))
 }
 
-/// Detaches a loop device from its file. What was written through it is written to the file first.
+/// Detaches a loop device from its file, after writing back what was written through it.
 ///
 /// # Errors
-/// When this user may not, or it is in use: then it goes away by itself after its last user.
+/// Fails if this user has no permission, or the device is in use: the kernel then detaches it after its last user.
 pub fn detach_loop(path: &Path) -> Result<(), Error> {
     let device = OpenOptions::new().read(true).open(path);
-    let device = device.map_err(|error| no_loops("open", path, &error))?;
+    let device = device.map_err(|error| loop_error("open", path, &error))?;
     // SAFETY: the call takes no argument.
     if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD, 0) } < 0 {
         let error = io::Error::last_os_error();
-        // It has gone already.
-        return if error.raw_os_error() == Some(libc::ENXIO) { Ok(()) } else { Err(no_loops("detach", path, &error)) };
+        // It is detached already.
+        return if error.raw_os_error() == Some(libc::ENXIO) {
+            Ok(())
+        } else {
+            Err(loop_error("detach", path, &error))
+        };
     }
     drop(device);
     wait_until_free(path)
 }
 
-/// All loop devices that are over a file. `root` stands for the host.
+/// Returns all loop devices with a backing file. `root` is the root directory of the host.
 #[must_use]
 pub fn loop_devices(root: &Path) -> Vec<LoopDevice> {
     let names = reading::names(root, "sys/block").unwrap_or_default();
     names.iter().filter(|name| name.starts_with("loop")).filter_map(|name| status(root, name)).collect()
 }
 
-/// `None` where it is over no file.
+/// Returns a loop device, or `None` if it has no backing file.
 fn status(root: &Path, name: &str) -> Option<LoopDevice> {
     let backing = reading::line(root, &format!("sys/block/{name}/loop/backing_file")).ok()?;
-    let direct = reading::line(root, &format!("sys/block/{name}/loop/dio")).is_ok_and(|told| told == "1");
+    let direct = reading::line(root, &format!("sys/block/{name}/loop/dio")).is_ok_and(|direct| direct == "1");
     Some(LoopDevice { path: Path::new("/dev").join(name), backing: backing.into(), direct })
 }
 
-/// Programs that look at every new device hold it open for a moment.
+/// Waits until the device is free: programs that probe every new device hold it open for a moment.
 fn wait_until_free(path: &Path) -> Result<(), Error> {
-    let until = Instant::now() + MOST_WAIT;
+    let until = Instant::now() + DETACH_TIMEOUT;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     while status(Path::new("/"), &name).is_some() {
         if Instant::now() > until {
@@ -119,21 +123,21 @@ fn wait_until_free(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-const MOST_TRIES: u32 = 32;
-const MOST_WAIT: Duration = Duration::from_secs(1);
+const MAX_TRIES: u32 = 32;
+const DETACH_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn free(control: &File) -> Result<PathBuf, Error> {
     // SAFETY: the call takes no argument.
     let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE, 0) };
     if number < 0 {
-        return Err(no_loops("get a free loop device from", Path::new(CONTROL), &io::Error::last_os_error()));
+        return Err(loop_error("get a free loop device from", Path::new(CONTROL), &io::Error::last_os_error()));
     }
     Ok(format!("/dev/loop{number}").into())
 }
 
 fn configure(path: &Path, config: &LoopConfig) -> io::Result<()> {
     let device = OpenOptions::new().read(true).write(true).open(path)?;
-    // SAFETY: the call reads `config`, laid out as the kernel has it, which outlives it.
+    // SAFETY: the call reads `config`, which has the kernel's layout and outlives the call.
     if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, std::ptr::from_ref(config)) } < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -141,28 +145,28 @@ fn configure(path: &Path, config: &LoopConfig) -> io::Result<()> {
 }
 
 fn config(file: &File, backing: &Path, setup: &LoopSetup) -> LoopConfig {
-    // SAFETY: all zeroes is valid for both structures, which are numbers alone.
+    // SAFETY: all zeroes is valid for both structures, which consist of numbers.
     let mut config: LoopConfig = unsafe { std::mem::zeroed() };
     config.fd = file.as_raw_fd() as u32;
     config.block_size = setup.block_bytes;
     config.info.size_limit = setup.size;
     config.info.flags = if setup.read_only { READ_ONLY } else { 0 } | if setup.direct { DIRECT_IO } else { 0 };
-    // For the eyes of users alone, and ended by a zero.
+    // Only informative, and NUL-terminated.
     let name = backing.as_os_str().as_encoded_bytes();
     let shown = name.len().min(config.info.file_name.len() - 1);
     config.info.file_name[..shown].copy_from_slice(&name[..shown]);
     config
 }
 
-fn no_loops(operation: &'static str, path: &Path, error: &io::Error) -> Error {
-    let told = Error::system(ErrorKind::Host, operation, path.display().to_string(), error);
+fn loop_error(operation: &'static str, path: &Path, error: &io::Error) -> Error {
+    let failed = Error::system(ErrorKind::Host, operation, path.display().to_string(), error);
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => {
-            told.with_remedy("load the driver of loop devices (modprobe loop), or give the container --privileged")
+            failed.with_remedy("load the driver of loop devices (modprobe loop), or give the container --privileged")
         }
-        Some(libc::EACCES | libc::EPERM) => told.with_remedy("run as root"),
-        Some(libc::EINVAL) => told.with_remedy("use blocks of 512 to 4096 bytes, a power of two; needs Linux 5.8"),
-        _ => told,
+        Some(libc::EACCES | libc::EPERM) => failed.with_remedy("run as root"),
+        Some(libc::EINVAL) => failed.with_remedy("use blocks of 512 to 4096 bytes, a power of two; needs Linux 5.8"),
+        _ => failed,
     }
 }
 
@@ -171,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn structures_have_the_sizes_that_the_kernel_knows() {
+    fn structures_have_the_kernels_sizes() {
         assert_eq!((size_of::<LoopInfo>(), size_of::<LoopConfig>()), (232, 304));
     }
 }

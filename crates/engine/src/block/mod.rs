@@ -1,10 +1,10 @@
 //! Block devices backed by a server: kernel NBD, or FUSE and a loop device.
 //!
-//! The kernel's own network block device where it has one ([`KernelNbd`]); else a file of a FUSE mount ([`mount_file`]) and
-//! a loop device over it ([`attach_loop`]). A [`Lease`] is the place in the file system of the second, and remembers it
-//! beyond the death of the process.
+//! Uses the kernel's network block device ([`KernelNbd`]) if it is loaded, and otherwise a file of a FUSE mount
+//! ([`mount_file`]) under a loop device ([`attach_loop`]). A [`Lease`] owns the files of the second kind and records
+//! them for cleanup after the process has died.
 //!
-//! Everything here may wait for the server of the bytes, so it is never called by the thread that serves.
+//! Any function here may wait for the server, so the server's own thread must not call them.
 
 mod device;
 mod kernel_nbd;
@@ -20,16 +20,17 @@ pub use lease::{Lease, abandoned};
 pub use loops::{LoopDevice, LoopSetup, attach_loop, detach_loop, loop_devices};
 pub use mount::{FILESYSTEM, MountSetup, mount_file, unmount};
 
-/// Ways of this host to create a block device.
+/// Drivers that can create a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockDriver {
-    /// Through the driver of network block devices.
+    /// The kernel's NBD driver.
     KernelNbd,
-    /// Through a file of a FUSE mount and a loop device over it.
+    /// A file of a FUSE mount under a loop device.
     FuseLoop,
 }
 
-/// Returns the driver to use: [`BlockDriver::KernelNbd`] where the kernel has it loaded. `root` stands for the host.
+/// Returns the driver to use: [`BlockDriver::KernelNbd`] if the kernel has it loaded. `root` is the root directory of
+/// the host.
 #[must_use]
 pub fn available_driver(root: &Path) -> BlockDriver {
     let has = |path: &str| root.join(path).exists();
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_without_its_driver_is_no_device() {
+    fn a_node_without_a_driver_is_ignored() {
         let root = std::env::temp_dir().join(format!("fathom-driver-{}", std::process::id()));
         std::fs::create_dir_all(root.join("dev")).unwrap();
         assert_eq!(available_driver(&root), BlockDriver::FuseLoop);

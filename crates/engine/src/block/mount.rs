@@ -1,4 +1,4 @@
-//! FUSE mounts over a file: directly, or through `fusermount3` without privileges.
+//! FUSE mounts over a file, made directly or by `fusermount3` without privileges.
 
 use std::ffi::CString;
 use std::io;
@@ -15,52 +15,54 @@ use rustix::process::{getegid, geteuid};
 
 use crate::error::{Error, ErrorKind, remedy};
 
-/// The type of our mounts, as `/proc/self/mountinfo` tells it.
+/// Filesystem type of Fathom's mounts in `/proc/self/mountinfo`.
 pub const FILESYSTEM: &str = "fuse.fathom";
 const HELPER: &str = "fusermount3";
 
 /// Settings of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountSetup {
-    /// What the table of mounts says is mounted. All but letters and digits become dashes: commas part options.
+    /// Source name in the mount table. Characters other than letters and digits become dashes, because commas separate
+    /// options.
     pub source: String,
-    /// Whether nothing may be written.
+    /// Whether the mount rejects writes.
     pub read_only: bool,
-    /// Whether other users may see it; needs `user_allow_other` in `/etc/fuse.conf` for all but root.
+    /// Whether other users may access the mount. Users other than root need `user_allow_other` in `/etc/fuse.conf`.
     pub others: bool,
-    /// The longest read in bytes that the server takes.
+    /// Maximum size of a read that the server accepts, in bytes.
     pub most_bytes: u32,
 }
 
-/// Mounts a FUSE filesystem, whose root is a regular file, over the file `at`: gives its `/dev/fuse`, of which the server
-/// reads. Does not wait for the server.
+/// Mounts a FUSE filesystem, whose root is a regular file, over the file `at`. Returns its `/dev/fuse` descriptor, from
+/// which the server reads. Does not wait for the server.
 ///
 /// # Errors
-/// When the host has no FUSE, or neither this user nor `fusermount3` may mount.
+/// Fails if the host has no FUSE, or neither this user nor `fusermount3` may mount.
 pub fn mount_file(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
-    match ourselves(at, setup) {
-        Err(Errno::PERM | Errno::ACCESS) => through_helper(at, setup),
+    match mount_directly(at, setup) {
+        Err(Errno::PERM | Errno::ACCESS) => mount_by_helper(at, setup),
         result => result.map_err(|errno| refused("mount a file over", at, &errno.into())),
     }
 }
 
-/// Unmounts what is mounted at `at`. `lazily`: also while it is in use, out of sight of all that come later.
+/// Unmounts the filesystem at `at`. With `lazily`, detaches it even while it is in use; it is then invisible to later
+/// users.
 ///
 /// # Errors
-/// When nothing is mounted there, it is in use, or this user may not.
+/// Fails if nothing is mounted there, it is in use, or this user has no permission.
 pub fn unmount(at: &Path, lazily: bool) -> Result<(), Error> {
     let detach = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
     match rustix::mount::unmount(at, detach | UnmountFlags::NOFOLLOW) {
         Err(Errno::PERM) => {
             let mut helper = Command::new(HELPER);
             helper.arg(if lazily { "-uz" } else { "-u" }).arg("--").arg(at);
-            said("unmount", at, helper.stdin(Stdio::null()).output()).map(drop)
+            check_helper("unmount", at, helper.stdin(Stdio::null()).output()).map(drop)
         }
         result => result.map_err(|errno| refused("unmount", at, &errno.into())),
     }
 }
 
-fn ourselves(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
+fn mount_directly(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
     let fuse = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let mut data = format!("fd={},rootmode=100000,user_id={user},group_id={group}", fuse.as_raw_fd());
@@ -72,8 +74,9 @@ fn ourselves(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
     Ok(fuse)
 }
 
-/// `fusermount3` mounts with its privilege and passes the `/dev/fuse` back through its standard input, a socket.
-fn through_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
+/// Mounts by `fusermount3`, which has the privilege and passes the `/dev/fuse` descriptor back over its standard input,
+/// a socket.
+fn mount_by_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     let refused = |errno: Errno| refused("mount a file over", at, &errno.into());
     let flags = net::SocketFlags::CLOEXEC;
     let (ours, theirs) =
@@ -83,9 +86,9 @@ fn through_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
     let options = format!("{mode},nosuid,nodev,fsname={source},subtype=fathom{}", shared_options(setup));
     let mut helper = Command::new(HELPER);
     helper.args(["-o", &options, "--"]).arg(at).env("_FUSE_COMMFD", "0").stdin(theirs);
-    said("mount a file over", at, helper.output())?;
+    check_helper("mount a file over", at, helper.output())?;
     drop(helper);
-    received(&ours).map_err(refused)
+    receive_descriptor(&ours).map_err(refused)
 }
 
 fn source(setup: &MountSetup) -> String {
@@ -97,23 +100,23 @@ fn shared_options(setup: &MountSetup) -> String {
     format!(",max_read={}{others}", setup.most_bytes)
 }
 
-/// The file that comes with the next message.
-fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
+/// Receives the descriptor that comes with the next message.
+fn receive_descriptor(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = net::RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     let mut bytes = [io::IoSliceMut::new(&mut byte)];
     net::recvmsg(socket, &mut bytes, &mut control, net::RecvFlags::CMSG_CLOEXEC)?;
-    for message in control.drain() {
-        if let net::RecvAncillaryMessage::ScmRights(files) = message {
+    for part in control.drain() {
+        if let net::RecvAncillaryMessage::ScmRights(files) = part {
             return files.into_iter().next().ok_or(Errno::BADMSG);
         }
     }
     Err(Errno::BADMSG)
 }
 
-/// The error message of the helper.
-fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
+/// Turns the result of `fusermount3` into an error with its message.
+fn check_helper(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
     let place = at.display().to_string();
     let output = output.map_err(|error| {
         let reason = format!("this user may not, and {HELPER} cannot be run: {error}");
@@ -123,24 +126,23 @@ fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Resul
     if output.status.success() {
         return Ok(());
     }
-    let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    let reason = if words.is_empty() { format!("{HELPER} ended with {}", output.status) } else { words };
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let reason = if message.is_empty() { format!("{HELPER} ended with {}", output.status) } else { message };
     Err(Error::found(ErrorKind::Host, operation, place, reason)
         .with_remedy("run as root, or let users mount (see ls -l /dev/fuse, man fusermount3, /etc/fuse.conf)"))
 }
 
 fn refused(operation: &'static str, at: &Path, error: &io::Error) -> Error {
-    let told = Error::system(ErrorKind::Host, operation, at.display().to_string(), error);
+    let failed = Error::system(ErrorKind::Host, operation, at.display().to_string(), error);
     match error.raw_os_error() {
-        _ if !Path::new("/dev/fuse").exists() => told.with_remedy(
+        _ if !Path::new("/dev/fuse").exists() => failed.with_remedy(
             "the host has no /dev/fuse: load its driver (modprobe fuse), or give it to the container \
              (--device /dev/fuse --cap-add SYS_ADMIN)",
         ),
-        Some(libc::EINVAL) if operation == "unmount" => told.with_remedy("nothing is mounted there (see findmnt)"),
-        Some(libc::EPERM | libc::EACCES) => told.with_remedy("run as root, or give the container --cap-add SYS_ADMIN"),
-        _ => match remedy(error) {
-            Some(remedy) => told.with_remedy(remedy),
-            None => told,
-        },
+        Some(libc::EINVAL) if operation == "unmount" => failed.with_remedy("nothing is mounted there (see findmnt)"),
+        Some(libc::EPERM | libc::EACCES) => {
+            failed.with_remedy("run as root, or give the container --cap-add SYS_ADMIN")
+        }
+        _ => Error { remedy: remedy(error).map(str::to_owned), ..failed },
     }
 }

@@ -3,13 +3,12 @@
 use std::os::fd::RawFd;
 
 use nbd::store::Extents;
-use nbd::wire::Errno;
-use nbd::wire::Extent;
+use nbd::wire::{Errno, Extent};
 
 use crate::error::last_errno;
 use crate::files::{File, FileKind};
 
-/// Data and holes of a range. Of a device nothing is known: all of it is data.
+/// Returns the data and holes of a range. A device has no known holes: all of it is data.
 pub(super) fn find(file: &File, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
     let mut extents = Extents::new(length, most);
     let end = offset + length;
@@ -21,17 +20,17 @@ pub(super) fn find(file: &File, offset: u64, length: u64, most: usize) -> Result
             continue;
         }
         let hole = if file.kind() == FileKind::Regular { next(file.fd(), at, libc::SEEK_HOLE, end)? } else { end };
-        // A hole may have been made there since.
+        // A concurrent change may have made a hole here, which would end the data at once.
         let hole = hole.max(at + 1);
         extents.push(Extent { length: hole - at, hole: false, zero: false });
     }
     Ok(extents.into_vec())
 }
 
-/// The next data or hole from `at` on; `end` where there is none before. Filesystems that cannot tell say that everything
-/// is data.
+/// Returns the offset of the next data or hole from `at` on, or `end` if there is none before it. Filesystems without
+/// support report everything as data.
 fn next(fd: RawFd, at: u64, whence: i32, end: u64) -> Result<u64, Errno> {
-    // SAFETY: the call takes no memory; the position that it moves is not used.
+    // SAFETY: the call takes no memory; the file position that it moves is not used.
     let found = unsafe { libc::lseek64(fd, at as i64, whence) };
     if found >= 0 {
         return Ok((found as u64).min(end));

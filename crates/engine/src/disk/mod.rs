@@ -1,50 +1,50 @@
 //! A file or device as the store of an export.
 //!
-//! Each slot has a `DiskSlot`: a small machine that says which system call comes next and is told its result. The calls
-//! go through `io_uring` or, where that is not to be had, are made at once. `Turns` keeps changes of the same
-//! sectors apart where one of them has to read before it writes.
+//! Each slot has a `DiskSlot`, a state machine that returns the next system call and takes its result. Calls go through
+//! `io_uring`, or are made directly where it is unavailable. `RangeLocks` serializes overlapping changes if one of them
+//! has to read a sector before it writes it.
 //!
-//! A flush is `fdatasync` and a durable write has `RWF_DSYNC`: both end when the device has been told to keep the bytes.
+//! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been told to make the
+//! bytes durable.
 
 mod call;
-mod call_mode;
 mod extents;
 mod open;
+mod range_locks;
 mod ring;
 mod slot;
-mod turns;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
 use nbd::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
-use nbd::wire::Errno;
-use nbd::wire::Extent;
+use nbd::wire::{Errno, Extent};
 
 use crate::files::File;
 use call::DiskCall;
-use call_mode::CallMode;
 pub use open::DiskOptions;
+use range_locks::RangeLocks;
+use ring::Ring;
 use slot::{DiskSlot, SlotAction, StoreGeometry};
-use turns::Turns;
 
-/// A file or a device whose bytes are read and written.
+/// The store of one file or device.
 ///
-/// Used by the thread that opened it and by no other.
+/// Only the thread that opened it may use it.
 pub struct Disk {
     file: File,
-    shape: StoreGeometry,
-    call_mode: CallMode,
+    geometry: StoreGeometry,
+    /// `None` if calls are made directly.
+    ring: Option<Ring>,
     slots: Vec<DiskSlot>,
-    turns: Turns,
-    /// What the kernel has told and is not dealt with yet: slots and results.
-    told: Vec<(u32, i32)>,
-    /// What ended while something else was looked at.
-    late: Vec<StoreEnd>,
-    /// Counts what is not in use of the buffers of slots.
+    range_locks: RangeLocks,
+    /// Slots and results that the kernel has reported and that are not processed yet.
+    results: Vec<(u32, i32)>,
+    /// Operations that ended while another one was being processed.
+    ended: Vec<StoreEnd>,
+    /// Counts the unused bytes of the slots' buffers.
     pool: Pool,
 }
 
-/// The descriptor for a call. A store's file is never closed while it is used.
+/// Returns the descriptor for a call. A store never closes its file while it is in use.
 fn descriptor(file: &File, call: DiskCall) -> RawFd {
     match call {
         DiskCall::Allocate { .. } | DiskCall::Discard { .. } => file.range_fd().unwrap_or_else(|_| file.fd()),
@@ -53,10 +53,10 @@ fn descriptor(file: &File, call: DiskCall) -> RawFd {
 }
 
 impl Disk {
-    /// Whether operations go through `io_uring`, rather than being carried out one after the other when they are asked for.
+    /// Reports whether operations go through `io_uring` instead of being executed one at a time on request.
     #[must_use]
     pub fn has_ring(&self) -> bool {
-        matches!(self.call_mode, CallMode::Ring(_))
+        self.ring.is_some()
     }
 
     fn slot(&mut self, slot: u32) -> &mut DiskSlot {
@@ -67,33 +67,34 @@ impl Disk {
         &mut self.slots[slot]
     }
 
-    /// Goes on with an operation until the kernel has to be waited for.
-    fn go_on(&mut self, slot: u32, mut next: SlotAction) -> StoreProgress {
-        let job = &mut self.slots[slot as usize];
+    /// Advances an operation until it waits for the kernel or ends.
+    fn advance(&mut self, slot: u32, mut next: SlotAction) -> StoreProgress {
+        let state = &mut self.slots[slot as usize];
         loop {
             match next {
                 SlotAction::Ended(result) => {
-                    job.end(result, &self.pool);
-                    self.turns.leave(slot);
+                    state.end(result, &self.pool);
+                    self.range_locks.unlock(slot);
                     return StoreProgress::Ended(result);
                 }
-                SlotAction::Call(call) => match self.call_mode.issue(slot, call, descriptor(&self.file, call), job) {
-                    Some(result) => next = job.after(result, &self.shape),
-                    None => {
-                        job.count(&self.pool);
+                SlotAction::Call(call) => {
+                    let fd = descriptor(&self.file, call);
+                    let Some(result) = call::issue(self.ring.as_mut(), slot, call, fd, state) else {
+                        state.report_unused(&self.pool);
                         return StoreProgress::Pending;
-                    }
-                },
+                    };
+                    next = state.on_result(result, &self.geometry);
+                }
             }
         }
     }
 
-    /// Begins the changes whose turn it is now.
-    fn begin_waiting(&mut self) {
-        while let Some(slot) = self.turns.next() {
-            let next = self.slots[slot as usize].first(&self.shape);
-            if let StoreProgress::Ended(result) = self.go_on(slot, next) {
-                self.late.push(StoreEnd { slot, result });
+    /// Starts the waiting changes that no longer conflict.
+    fn start_waiting(&mut self) {
+        while let Some(slot) = self.range_locks.next_granted() {
+            let next = self.slots[slot as usize].first_action(&self.geometry);
+            if let StoreProgress::Ended(result) = self.advance(slot, next) {
+                self.ended.push(StoreEnd { slot, result });
             }
         }
     }
@@ -101,7 +102,7 @@ impl Disk {
 
 impl Store for Disk {
     fn size(&self) -> u64 {
-        self.shape.size
+        self.geometry.size
     }
 
     fn abilities(&self) -> Abilities {
@@ -109,58 +110,62 @@ impl Store for Disk {
         Abilities { write, trim: write, fast_zero: write }
     }
 
-    /// Changes may read the sectors at their ends into the same buffer; zeroes may have to be written.
+    /// Changes may read the sectors at their ends into the same buffer, and zeroes may have to be written.
     fn footprint(&self) -> Footprint {
-        let sectors = 2 * u64::from(self.shape.unit);
+        let sectors = 2 * u64::from(self.geometry.unit);
         Footprint { copies: true, write_bytes: sectors, zero_bytes: slot::ZERO_STEP_BYTES + sectors }
     }
 
     fn keep_within(&mut self, pool: &Pool) {
         for slot in &mut self.slots {
-            slot.count_in(&self.pool, pool);
+            slot.move_report(&self.pool, pool);
         }
         self.pool = pool.clone();
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
-        let shape = self.shape;
-        if let Err(errno) = self.slot(slot).take(operation, &shape) {
+        let geometry = self.geometry;
+        if let Err(errno) = self.slot(slot).take(operation, &geometry) {
             return StoreProgress::Ended(Err(errno));
         }
-        let job = &mut self.slots[slot as usize];
-        job.count(&self.pool);
-        if let Some(span) = job.span(&shape)
-            && !self.turns.ask(slot, span)
+        let state = &mut self.slots[slot as usize];
+        state.report_unused(&self.pool);
+        if let Some(span) = state.span(&geometry)
+            && !self.range_locks.try_lock(slot, span)
         {
             return StoreProgress::Pending;
         }
-        let next = job.first(&shape);
-        let progress = self.go_on(slot, next);
-        self.begin_waiting();
+        let next = state.first_action(&geometry);
+        let progress = self.advance(slot, next);
+        self.start_waiting();
         progress
     }
 
     fn submit(&mut self) {
-        self.call_mode.submit();
+        if let Some(ring) = &mut self.ring {
+            ring.submit();
+        }
     }
 
     fn collect(&mut self, ended: &mut Vec<StoreEnd>) {
-        let mut told = std::mem::take(&mut self.told);
-        self.call_mode.collect(&mut told);
-        for (slot, result) in told.drain(..) {
-            let next = self.slots[slot as usize].after(result, &self.shape);
-            if let StoreProgress::Ended(result) = self.go_on(slot, next) {
+        let mut results = std::mem::take(&mut self.results);
+        if let Some(ring) = &mut self.ring {
+            ring.collect(&mut results);
+        }
+        for (slot, result) in results.drain(..) {
+            let next = self.slots[slot as usize].on_result(result, &self.geometry);
+            if let StoreProgress::Ended(result) = self.advance(slot, next) {
                 ended.push(StoreEnd { slot, result });
             }
         }
-        self.told = told;
-        self.begin_waiting();
-        ended.append(&mut self.late);
-        self.call_mode.submit();
+        self.results = results;
+        self.start_waiting();
+        ended.append(&mut self.ended);
+        self.submit();
     }
 
     fn signal(&self) -> Option<BorrowedFd<'_>> {
-        self.call_mode.signal()
+        self.ring.as_ref().map(Ring::signal)
     }
 
     fn lend<'a>(&'a self, slot: u32, _offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
@@ -170,8 +175,8 @@ impl Store for Disk {
     }
 
     fn release(&mut self, slot: u32) {
-        if let Some(job) = self.slots.get_mut(slot as usize) {
-            job.release(&self.pool);
+        if let Some(state) = self.slots.get_mut(slot as usize) {
+            state.release(&self.pool);
         }
     }
 
@@ -181,8 +186,10 @@ impl Store for Disk {
 }
 
 impl Drop for Disk {
-    /// Waits for what is under way, because the kernel reads and writes the buffers until then.
+    /// Waits for all calls in flight, because the kernel uses the buffers until then.
     fn drop(&mut self) {
-        self.call_mode.settle();
+        if let Some(ring) = &mut self.ring {
+            ring.settle();
+        }
     }
 }

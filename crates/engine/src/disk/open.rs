@@ -1,4 +1,4 @@
-//! Opening a file or a device as a store.
+//! Opens a file or device as a store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,30 +7,30 @@ use nbd::store::Pool;
 use units::Bytes;
 
 use super::Disk;
-use super::call_mode::CallMode;
+use super::range_locks::RangeLocks;
+use super::ring::Ring;
 use super::slot::StoreGeometry;
-use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
 use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate, remove_same};
 
-/// Which file, and how.
+/// Settings of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskOptions {
-    /// Where it is.
+    /// Path of the file or device.
     pub path: PathBuf,
-    /// The size in bytes that it has or is made with, as one hole; `None` for that which it has.
+    /// Required size in bytes, with which a missing or empty file is created as one hole; `None` for the existing size.
     pub bytes: Option<u64>,
-    /// Past the page cache (`O_DIRECT`).
+    /// Whether to bypass the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// Never to be written.
+    /// Whether the store rejects writes.
     pub read_only: bool,
-    /// Through `io_uring` where the host has it.
+    /// Whether to use `io_uring` if the host supports it.
     pub ring: bool,
 }
 
 impl DiskOptions {
-    /// A file that is there, to be read and written through the page cache.
+    /// Returns the settings for an existing file that is read and written through the page cache.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), bytes: None, direct: false, read_only: false, ring: true }
@@ -38,11 +38,11 @@ impl DiskOptions {
 }
 
 impl Disk {
-    /// Opens a file or device. A file that is not there, or is empty, is made where a size is given.
+    /// Opens a file or device. A missing or empty file is created if a size is given.
     ///
     /// # Errors
-    /// Where the system or the write gate refuses, where the size is another, and where it does not consist of whole blocks
-    /// and is to be used past the page cache.
+    /// Fails if the system or the write gate refuses, the size differs, or a file to be used with `O_DIRECT` does not
+    /// consist of whole blocks.
     pub fn open(options: &DiskOptions, gate: &WriteGate) -> Result<Self, Error> {
         let path = &options.path;
         let writable = !options.read_only;
@@ -62,29 +62,29 @@ impl Disk {
             file
         };
         check_size(&file, options)?;
-        let shape = StoreGeometry {
+        let geometry = StoreGeometry {
             size: file.bytes(),
             unit: file.unit_bytes(),
             grain: file.grain_bytes(),
             device: file.kind() == FileKind::Block,
             writable,
         };
-        let call_mode = CallMode::new(options.ring, file.fd());
+        let ring = options.ring.then(|| Ring::new(file.fd()).ok()).flatten();
         Ok(Self {
             file,
-            shape,
-            call_mode,
+            geometry,
+            ring,
             slots: Vec::new(),
-            turns: Turns::default(),
-            told: Vec::new(),
-            late: Vec::new(),
+            range_locks: RangeLocks::default(),
+            results: Vec::new(),
+            ended: Vec::new(),
             pool: Pool::default(),
         })
     }
 }
 
-/// Makes a file of one hole, unless there is something already. What is open decides, not the name, and a file that is not
-/// empty is never resized.
+/// Creates a file of one hole unless it exists and has data. The open file decides, not its name, and a file that is
+/// not empty is never resized.
 fn make_if_empty(path: &Path, bytes: u64, gate: &WriteGate) -> Result<Permit, Error> {
     let (permit, is_new) = gate.create(path)?;
     if !matches!(permit.identity(), FileIdentity::File { .. }) {
@@ -108,7 +108,7 @@ fn missing() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOENT)
 }
 
-/// The kernel opens a read-only device for writing, and refuses each write.
+/// Rejects read-only devices: the kernel opens them for writing but fails each write.
 fn check_writable(permit: &Permit) -> Result<(), Error> {
     let FileIdentity::Block(number) = permit.identity() else { return Ok(()) };
     if probe::device(Path::new("/"), number).is_none_or(|device| !device.read_only) {

@@ -1,4 +1,4 @@
-//! The io_uring of a store.
+//! The `io_uring` of a store.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -9,16 +9,16 @@ use io_uring::{IoUring, opcode, types};
 use super::call::DiskCall;
 use crate::uring::{ENTER_GETEVENTS, build_plain};
 
-/// Calls that are handed over together at most; more may be under way.
+/// Maximum number of calls submitted together. More may be in flight.
 const ENTRIES: u32 = 256;
 
 /// A ring over one file.
 pub(super) struct Ring {
     ring: IoUring,
-    /// An eventfd that counts results. (The ring itself can be polled too, but a poll that has begun is not woken where
-    /// results are delivered only to a thread that asks for them: Linux 6.18.)
+    /// An eventfd that counts results. (The ring itself can be polled too, but a pending poll is not woken if results
+    /// are delivered only to a thread that asks for them: Linux 6.18.)
     results: OwnedFd,
-    /// Whether the kernel knows the file by its place in a list.
+    /// Whether the file is registered with the kernel.
     registered: bool,
     in_flight: u32,
 }
@@ -27,7 +27,7 @@ impl Ring {
     pub(super) fn new(fd: RawFd) -> io::Result<Self> {
         let ring = build_plain(ENTRIES)?;
         if !ring.params().is_feature_nodrop() {
-            // Results beyond the room of the ring would be lost.
+            // Results would be lost if the completion queue overflowed.
             return Err(io::Error::from_raw_os_error(libc::ENOSYS));
         }
         let results = eventfd()?;
@@ -36,7 +36,7 @@ impl Ring {
         Ok(Self { ring, results, registered, in_flight: 0 })
     }
 
-    /// Readable when there may be results.
+    /// Returns a descriptor that is readable when there may be results.
     pub(super) fn signal(&self) -> BorrowedFd<'_> {
         self.results.as_fd()
     }
@@ -44,22 +44,21 @@ impl Ring {
     /// Queues a call.
     ///
     /// # Safety
-    ///
-    /// What a read or write names behind `start` must be valid for it, and not used elsewhere until its result is
+    /// For a read or write, the memory at `start` must be valid for it and not used elsewhere until its result is
     /// collected.
     pub(super) unsafe fn push(&mut self, slot: u32, call: DiskCall, fd: RawFd, start: *mut u8) {
-        // The registered file is that of reads and writes.
+        // The registered file is the one for reads and writes.
         let registered = self.registered && !matches!(call, DiskCall::Allocate { .. });
         let (fd, flags) = if registered { (0, Flags::FIXED_FILE) } else { (fd, Flags::empty()) };
         let entry = entry(types::Fd(fd), call, start).flags(flags).user_data(u64::from(slot));
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller guarantees the memory.
         while unsafe { self.ring.submission().push(&entry) }.is_err() {
             self.enter(0);
         }
         self.in_flight += 1;
     }
 
-    /// Hands over what is queued.
+    /// Submits the queued calls.
     pub(super) fn submit(&mut self) {
         for _ in 0..TRIES_MAX {
             if self.ring.submission().is_empty() {
@@ -69,8 +68,8 @@ impl Ring {
         }
     }
 
-    /// Takes what the kernel has to tell.
-    pub(super) fn collect(&mut self, told: &mut Vec<(u32, i32)>) {
+    /// Appends the results that the kernel has reported, with their slots.
+    pub(super) fn collect(&mut self, results: &mut Vec<(u32, i32)>) {
         self.clear_signal();
         for _ in 0..TRIES_MAX {
             let queue = self.ring.submission();
@@ -82,34 +81,34 @@ impl Ring {
         }
         for entry in self.ring.completion() {
             self.in_flight -= 1;
-            told.push((entry.user_data() as u32, entry.result()));
+            results.push((entry.user_data() as u32, entry.result()));
         }
     }
 
     pub(super) fn settle(&mut self) {
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         while self.in_flight > 0 {
             self.enter(1);
-            self.collect(&mut told);
+            self.collect(&mut results);
         }
     }
 
-    /// Before the results are looked at, so that none comes unnoticed.
+    /// Resets the eventfd. This precedes reading the results, so that no result goes unnoticed.
     fn clear_signal(&self) {
         let mut count = 0u64;
-        // SAFETY: eight bytes at most are written to `count`, which outlives the call.
+        // SAFETY: at most eight bytes are written to `count`, which outlives the call.
         unsafe { libc::read(self.results.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
     }
 
-    /// One system call: hands over and waits for `want` results. What it could not take stays queued.
+    /// Makes one system call, which submits and waits for `want` results. What the kernel does not take stays queued.
     fn enter(&mut self, want: u32) {
         let queued = self.ring.submission().len() as u32;
-        // SAFETY: the call takes no memory beyond the ring's own.
+        // SAFETY: the call takes no memory except the ring's own.
         let _ = unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, want, ENTER_GETEVENTS, None) };
     }
 }
 
-/// Maximum attempts of a call that the kernel completes partly.
+/// Maximum attempts at submitting calls or reading results.
 const TRIES_MAX: u32 = 100;
 
 fn eventfd() -> io::Result<OwnedFd> {
@@ -134,7 +133,7 @@ fn entry(fd: types::Fd, call: DiskCall, start: *mut u8) -> Entry {
         DiskCall::Advise { at, length } => {
             opcode::Fadvise::new(fd, i64::from(length), libc::POSIX_FADV_WILLNEED).offset(at).build()
         }
-        // Never here: see `Way::issue`.
+        // Unreachable: `CallMode::issue` makes this call directly.
         DiskCall::Discard { .. } => opcode::Nop::new().build(),
     }
 }

@@ -1,4 +1,4 @@
-//! One operation of a store: its next system call, and what each result means.
+//! A state machine for one operation of a store, which returns system calls and takes their results.
 
 mod ranges;
 
@@ -11,21 +11,21 @@ use nbd::wire::Errno;
 use target::Tag;
 
 use super::call::DiskCall;
-use super::turns::TurnSpan;
+use super::range_locks::LockRange;
 use crate::buffers::Buffers;
 use crate::inline::PUNCH;
 
 const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
-/// A larger buffer is given back as soon as it is not used.
+/// Larger buffers are freed as soon as they are unused, in bytes.
 const KEPT_BYTES: usize = 2 << 20;
 
-/// Block sizes and limits of a store.
+/// Size and granularity of a store, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoreGeometry {
     pub(super) size: u64,
-    /// What reads and writes are multiples of.
+    /// Granularity of reads and writes.
     pub(super) unit: u32,
-    /// What ranges that are given back or made zero are multiples of.
+    /// Granularity of zeroing and deallocation.
     pub(super) grain: u32,
     pub(super) device: bool,
     pub(super) writable: bool,
@@ -38,14 +38,14 @@ pub(super) enum SlotAction {
     Ended(Result<(), Errno>),
 }
 
-/// The goal of an operation.
+/// What an operation does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Goal {
     #[default]
     Nothing,
     Read,
     Write,
-    /// `mode` is how the system makes zeroes; without it they are written.
+    /// `mode` is the `fallocate` mode that zeroes the range; with `None` zeroes are written.
     Zero {
         mode: Option<i32>,
         fast: bool,
@@ -60,150 +60,154 @@ enum SlotStage {
     /// The slot is free.
     #[default]
     Idle,
-    /// A change waits for its turn, or has just got it.
+    /// A change waits for conflicting changes or is about to start.
     Begun,
-    /// The sector at the head of a write is being read, or the one at its tail.
+    /// The first or last sector of a write is being read.
     Head,
     Tail,
     /// Whole sectors are being read or written.
     Body,
-    /// A range is being made zero or given back.
+    /// A range is being zeroed or deallocated.
     Allocate,
     Discard,
     Sync,
-    /// Something is being done whose failure means nothing.
+    /// A call is in flight whose failure is ignored.
     Hint,
-    /// A read has ended and can be lent.
+    /// A read has ended and its bytes can be lent.
     Read,
 }
 
-/// Whole sectors that are read or written, and the bytes among them that are meant.
+/// A transfer of whole sectors, and the requested bytes in them.
 #[derive(Clone, Copy, Debug, Default)]
 struct SectorTransfer {
     at: u64,
-    /// Bytes of the sectors. Behind them the buffer has room for one sector more.
+    /// Length of the sectors in bytes. The buffer has one more sector after them.
     cover: u32,
-    /// The first byte that is meant.
+    /// Offset of the first requested byte in the buffer.
     skip: u32,
-    /// The end of those.
+    /// Offset of the end of the requested bytes in the buffer.
     end: u32,
     done: u32,
 }
 
-/// A slot with its buffer, which no one else uses while a call is under way.
+/// A slot with its buffer, which nothing else uses while a call is in flight.
 #[derive(Default)]
 pub(super) struct DiskSlot {
     goal: Goal,
     stage: SlotStage,
     range: Range<u64>,
     durable: bool,
-    /// Zeroes: how far they have come.
+    /// How far zeroing has progressed, as an offset in the file.
     done_to: u64,
     transfer: SectorTransfer,
     call: Option<DiskCall>,
     buffer: Option<Buffers>,
-    /// How much of the buffer has ever been used, and how much is in use.
+    /// Bytes of the buffer that have ever been used, and those in use now.
     touched: u64,
     used: u64,
-    /// What a pool was told of: the difference.
-    counted: u64,
+    /// Unused bytes that were reported to a pool: `touched - used` at that time.
+    reported: u64,
 }
 
 impl DiskSlot {
-    /// Takes an operation, and copies what is to be written.
+    /// Takes an operation and copies the data to be written.
     ///
     /// # Errors
-    /// Where the operation cannot be begun at all.
-    pub(super) fn take(&mut self, operation: Operation<'_>, shape: &StoreGeometry) -> Result<(), Errno> {
+    /// Returns the error of an operation that cannot be started.
+    pub(super) fn take(&mut self, operation: Operation<'_>, geometry: &StoreGeometry) -> Result<(), Errno> {
         if !matches!(self.stage, SlotStage::Idle | SlotStage::Read) {
             return Err(Errno::Invalid);
         }
         self.stage = SlotStage::Idle;
-        let (goal, offset, length, durable) = goal(operation, shape)?;
+        let (goal, offset, length, durable) = goal(operation, geometry)?;
         (self.goal, self.durable) = (goal, durable);
         self.range = offset..offset + length;
         self.done_to = offset;
         match operation {
-            Operation::Read { .. } => drop(self.cover(self.range.clone(), shape)?),
-            Operation::Write { data, .. } => self.cover(self.range.clone(), shape)?.copy_from_slice(data),
+            Operation::Read { .. } => drop(self.set_transfer(self.range.clone(), geometry)?),
+            Operation::Write { data, .. } => self.set_transfer(self.range.clone(), geometry)?.copy_from_slice(data),
             _ => {}
         }
         self.stage = SlotStage::Begun;
         Ok(())
     }
 
-    /// The sectors that an operation changes.
-    pub(super) fn span(&self, shape: &StoreGeometry) -> Option<TurnSpan> {
+    /// Returns the sectors that an operation changes.
+    pub(super) fn span(&self, geometry: &StoreGeometry) -> Option<LockRange> {
         let sector = match self.goal {
-            Goal::Write => u64::from(shape.unit),
-            Goal::Zero { .. } | Goal::Trim => u64::from(shape.unit.max(shape.grain)),
+            Goal::Write => u64::from(geometry.unit),
+            Goal::Zero { .. } | Goal::Trim => u64::from(geometry.unit.max(geometry.grain)),
             _ => return None,
         };
         let Range { start, end } = self.range;
         let partial = !start.is_multiple_of(sector) || !end.is_multiple_of(sector);
-        let reads = shape.unit > 1 && self.goal != Goal::Trim;
-        Some(TurnSpan { start: start / sector * sector, end: end.next_multiple_of(sector), alone: partial && reads })
+        let reads = geometry.unit > 1 && self.goal != Goal::Trim;
+        Some(LockRange {
+            start: start / sector * sector,
+            end: end.next_multiple_of(sector),
+            exclusive: partial && reads,
+        })
     }
 
     pub(super) fn buffer(&self) -> Option<&Buffers> {
         self.buffer.as_ref()
     }
 
-    /// What was read, once it has been.
+    /// Returns the bytes of a completed read.
     pub(super) fn read(&self) -> Option<&[u8]> {
         let transfer = self.transfer;
         let bytes = self.buffer.as_ref().filter(|_| self.stage == SlotStage::Read)?.peek(Tag(0))?;
         bytes.get(transfer.skip as usize..transfer.end as usize)
     }
 
-    /// What was read is not needed any more.
+    /// Ends the use of the bytes of a completed read.
     pub(super) fn release(&mut self, pool: &Pool) {
         if self.stage == SlotStage::Read {
             self.stage = SlotStage::Idle;
-            self.give_back(pool);
+            self.release_buffer(pool);
         }
     }
 
-    /// Tells a pool how much of the buffer is not in use now.
+    /// Reports to a pool how much of the buffer is unused.
     #[inline]
-    pub(super) fn count(&mut self, pool: &Pool) {
+    pub(super) fn report_unused(&mut self, pool: &Pool) {
         let unused = self.touched - self.used;
-        pool.change(self.counted, unused);
-        self.counted = unused;
+        pool.change(self.reported, unused);
+        self.reported = unused;
     }
 
-    /// Moves what one pool was told of to another.
-    pub(super) fn count_in(&mut self, before: &Pool, after: &Pool) {
-        before.change(self.counted, 0);
-        after.change(0, self.counted);
+    /// Moves the reported bytes from one pool to another.
+    pub(super) fn move_report(&mut self, before: &Pool, after: &Pool) {
+        before.change(self.reported, 0);
+        after.change(0, self.reported);
     }
 
-    /// The operation is over.
+    /// Ends the operation with its result.
     pub(super) fn end(&mut self, result: Result<(), Errno>, pool: &Pool) {
         self.stage = if self.goal == Goal::Read && result.is_ok() { SlotStage::Read } else { SlotStage::Idle };
         if self.stage == SlotStage::Idle {
-            self.give_back(pool);
+            self.release_buffer(pool);
         }
     }
 
-    /// Keeps the buffer for the next operation only where the pool has room for it.
-    fn give_back(&mut self, pool: &Pool) {
+    /// Keeps the buffer for the next operation only if the pool has room for it.
+    fn release_buffer(&mut self, pool: &Pool) {
         self.used = 0;
-        let keep = pool.has_room(self.touched - self.counted);
+        let keep = pool.has_room(self.touched - self.reported);
         if self.buffer.take_if(|buffer| !keep || buffer.bytes() > KEPT_BYTES).is_some() {
             self.touched = 0;
         }
-        self.count(pool);
+        self.report_unused(pool);
     }
 
-    /// The first call of an operation whose turn it is.
-    pub(super) fn first(&mut self, shape: &StoreGeometry) -> SlotAction {
+    /// Returns the first call of an operation that may start.
+    pub(super) fn first_action(&mut self, geometry: &StoreGeometry) -> SlotAction {
         match self.goal {
             Goal::Nothing => SlotAction::Ended(Ok(())),
             Goal::Read => self.body(),
-            Goal::Write => self.head(shape),
-            Goal::Zero { .. } => self.zero_on(shape),
-            Goal::Trim => self.trim(shape),
+            Goal::Write => self.head(geometry),
+            Goal::Zero { .. } => self.zero_next(geometry),
+            Goal::Trim => self.trim(geometry),
             Goal::Flush => self.call(SlotStage::Sync, DiskCall::DataSync),
             Goal::Cache => {
                 let length = self.range.end - self.range.start;
@@ -213,18 +217,18 @@ impl DiskSlot {
         }
     }
 
-    /// What comes after a call with this result: bytes, or an error number negated.
-    pub(super) fn after(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    /// Returns the action after a call with this result: bytes, or a negated error number.
+    pub(super) fn on_result(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         if let Some(call) = self.call.filter(|_| matches!(-result, libc::EINTR | libc::EAGAIN)) {
             return SlotAction::Call(call);
         }
         match self.stage {
-            SlotStage::Head => self.after_head(result, shape),
-            SlotStage::Tail => self.after_tail(result, shape),
-            SlotStage::Body => self.after_body(result, shape),
-            SlotStage::Allocate if unsupported(result) => self.without_allocate(shape),
-            SlotStage::Allocate => self.after_allocate(result, shape),
-            // A device that cannot discard keeps what it has, which is as good.
+            SlotStage::Head => self.after_head(result, geometry),
+            SlotStage::Tail => self.after_tail(result, geometry),
+            SlotStage::Body => self.after_body(result, geometry),
+            SlotStage::Allocate if unsupported(result) => self.without_allocate(geometry),
+            SlotStage::Allocate => self.after_allocate(result, geometry),
+            // A device that cannot discard keeps its data, which is permitted.
             SlotStage::Discard if unsupported(result) => self.finish(),
             SlotStage::Discard if result >= 0 => self.finish(),
             SlotStage::Sync if result >= 0 => SlotAction::Ended(Ok(())),
@@ -239,9 +243,9 @@ impl DiskSlot {
         SlotAction::Call(call)
     }
 
-    /// Lays out a transfer of `range` in whole sectors; returns the part of the buffer that is meant.
-    fn cover(&mut self, range: Range<u64>, shape: &StoreGeometry) -> Result<&mut [u8], Errno> {
-        let unit = u64::from(shape.unit);
+    /// Sets up a transfer of `range` in whole sectors. Returns the requested part of the buffer.
+    fn set_transfer(&mut self, range: Range<u64>, geometry: &StoreGeometry) -> Result<&mut [u8], Errno> {
+        let unit = u64::from(geometry.unit);
         let at = range.start / unit * unit;
         let cover = range.end.next_multiple_of(unit) - at;
         let (skip, end) = ((range.start - at) as u32, (range.end - at) as u32);
@@ -251,50 +255,50 @@ impl DiskSlot {
             self.touched = 0;
         }
         (self.touched, self.used) = (self.touched.max(bytes), bytes);
-        let buffer = grown(&mut self.buffer, bytes as usize)?;
+        let buffer = grow(&mut self.buffer, bytes as usize)?;
         Ok(&mut buffer[skip as usize..end as usize])
     }
 
-    /// Reads the sector in which a write begins, where it begins within one.
-    fn head(&mut self, shape: &StoreGeometry) -> SlotAction {
+    /// Reads the sector in which a write starts, unless it starts at a sector boundary.
+    fn head(&mut self, geometry: &StoreGeometry) -> SlotAction {
         let SectorTransfer { at, cover, skip, .. } = self.transfer;
         if skip == 0 {
-            return self.tail(shape);
+            return self.tail(geometry);
         }
-        self.call(SlotStage::Head, DiskCall::Read { at, skip: cover, length: shape.unit })
+        self.call(SlotStage::Head, DiskCall::Read { at, skip: cover, length: geometry.unit })
     }
 
-    fn after_head(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    fn after_head(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         let skip = self.transfer.skip as usize;
-        self.keep_sector(result, shape, 0, 0..skip).map_or_else(|next| next, |()| self.tail(shape))
+        self.keep_sector(result, geometry, 0, 0..skip).map_or_else(|next| next, |()| self.tail(geometry))
     }
 
-    /// Reads the sector in which a write ends, where it ends within one.
-    fn tail(&mut self, shape: &StoreGeometry) -> SlotAction {
+    /// Reads the sector in which a write ends, unless it ends at a sector boundary.
+    fn tail(&mut self, geometry: &StoreGeometry) -> SlotAction {
         let SectorTransfer { at, cover, end, .. } = self.transfer;
         if end == cover {
             return self.body();
         }
-        let at = at + u64::from(cover - shape.unit);
-        self.call(SlotStage::Tail, DiskCall::Read { at, skip: cover, length: shape.unit })
+        let at = at + u64::from(cover - geometry.unit);
+        self.call(SlotStage::Tail, DiskCall::Read { at, skip: cover, length: geometry.unit })
     }
 
-    fn after_tail(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    fn after_tail(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         let SectorTransfer { cover, end, .. } = self.transfer;
-        let last = cover - shape.unit;
-        let kept = (end - last) as usize..shape.unit as usize;
-        self.keep_sector(result, shape, last as usize, kept).map_or_else(|next| next, |()| self.body())
+        let last = cover - geometry.unit;
+        let kept = (end - last) as usize..geometry.unit as usize;
+        self.keep_sector(result, geometry, last as usize, kept).map_or_else(|next| next, |()| self.body())
     }
 
     /// Copies a part of the sector that was read behind the others to the sector at `to`.
     fn keep_sector(
         &mut self,
         result: i32,
-        shape: &StoreGeometry,
+        geometry: &StoreGeometry,
         to: usize,
         part: Range<usize>,
     ) -> Result<(), SlotAction> {
-        if result < shape.unit as i32 {
+        if result < geometry.unit as i32 {
             return Err(failed(result));
         }
         let from = self.transfer.cover as usize;
@@ -303,7 +307,7 @@ impl DiskSlot {
         Ok(())
     }
 
-    /// Reads or writes what is left of the whole sectors.
+    /// Transfers the rest of the whole sectors.
     fn body(&mut self) -> SlotAction {
         let SectorTransfer { at, cover, done, .. } = self.transfer;
         let (at, skip, length) = (at + u64::from(done), done, cover - done);
@@ -314,19 +318,19 @@ impl DiskSlot {
         self.call(SlotStage::Body, call)
     }
 
-    fn after_body(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
-        if result < shape.unit as i32 {
+    fn after_body(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
+        if result < geometry.unit as i32 {
             return failed(result);
         }
         let transfer = &mut self.transfer;
-        transfer.done += result as u32 / shape.unit * shape.unit;
+        transfer.done += result as u32 / geometry.unit * geometry.unit;
         if transfer.done < transfer.cover {
             return self.body();
         }
         match self.goal {
             Goal::Zero { .. } => {
                 self.done_to = self.transfer.at + u64::from(self.transfer.end);
-                self.zero_on(shape)
+                self.zero_next(geometry)
             }
             _ => SlotAction::Ended(Ok(())),
         }
@@ -334,18 +338,19 @@ impl DiskSlot {
 }
 
 /// Returns the goal of an operation, its range, and whether it must be durable.
-fn goal(operation: Operation<'_>, shape: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
+fn goal(operation: Operation<'_>, geometry: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
     let changes = !matches!(operation, Operation::Read { .. } | Operation::Flush | Operation::Cache { .. });
-    if changes && !shape.writable {
+    if changes && !geometry.writable {
         return Err(Errno::NotPermitted);
     }
     Ok(match operation {
         Operation::Read { offset, length } => (Goal::Read, offset, u64::from(length), false),
         Operation::Write { offset, data, durable } => (Goal::Write, offset, data.len() as u64, durable),
-        // A device that is to keep its blocks may have to be written by the kernel, which is no faster, and what is
-        // refused must not have been begun at its ends.
+        // If a device must keep its blocks allocated, the kernel may have to write zeroes, which is not faster. An
+        // unaligned request is refused before its ends are written, because a refused request must not have changed
+        // anything.
         Operation::Zero { offset, length, allocated, fast: true, .. }
-            if shape.device && (allocated || !(offset | length).is_multiple_of(u64::from(shape.grain))) =>
+            if geometry.device && (allocated || !(offset | length).is_multiple_of(u64::from(geometry.grain))) =>
         {
             return Err(Errno::NotSupported);
         }
@@ -363,13 +368,13 @@ fn unsupported(result: i32) -> bool {
     matches!(-result, libc::EOPNOTSUPP | libc::ENOSYS | libc::ENODEV | libc::ENOTTY)
 }
 
-/// A failure, or a transfer that is shorter than what is there.
+/// Returns the failure of a call, or of a transfer that ended early.
 fn failed(result: i32) -> SlotAction {
     SlotAction::Ended(Err(if result < 0 { Errno::from_os(-result) } else { Errno::Io }))
 }
 
-/// A buffer of at least `bytes`.
-fn grown(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> {
+/// Returns a buffer of at least `bytes`.
+fn grow(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> {
     if buffer.as_ref().is_none_or(|buffer| buffer.bytes() < bytes) {
         *buffer = None;
         *buffer = Some(Buffers::single(bytes.next_power_of_two()).map_err(|_| Errno::NoMemory)?);

@@ -1,46 +1,50 @@
-//! Connects to an export: address, socket, handshake.
+//! Connects to an export: address, socket and handshake.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use nbd::wire::Uri;
 use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, ListedExport, Served};
 use nbd::wire::uri::UriServer;
+use rustix::io::Errno;
+use rustix::net::{self, SocketAddrUnix, sockopt};
 
 use super::failure::ExportFailure;
 use super::handshake;
-use super::socket::{ExportSocket, SocketWait, set};
+use super::socket::{ExportSocket, SocketWait};
 use crate::error::Error;
 
-/// An export at the beginning of its transmission phase.
+/// An export at the start of its transmission phase.
 pub(super) struct ExportConnection {
     pub(super) socket: ExportSocket,
     pub(super) served: Served,
 }
 
-/// Time without acknowledgement after which a TCP connection counts as lost, in milliseconds.
-const TCP_PATIENCE_MS: i32 = 30_000;
+/// Time without acknowledgement after which a TCP connection counts as lost.
+const TCP_TIMEOUT: Duration = Duration::from_secs(30);
+/// Size of the path in `sockaddr_un`, in bytes.
+const MAX_UNIX_BYTES: usize = 108;
 
-/// Connects and shakes hands, both within `patience`.
+/// Connects and completes the handshake within `timeout`.
 ///
 /// # Errors
-///
-/// When no server listens there, or the other side refuses, breaks the protocol or takes too long.
-pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<ExportConnection, Error> {
-    let until = Instant::now() + patience;
+/// Fails if no server listens, or the server refuses, breaks the protocol or takes too long.
+pub(super) fn open(uri: &Uri, structured: bool, timeout: Duration) -> Result<ExportConnection, Error> {
+    let until = Instant::now() + timeout;
     match shake_hands(uri, handshake(uri, structured), until) {
         Ok((socket, ClientStep::Ready(served))) => Ok(ExportConnection { socket, served }),
         Ok(_) => {
-            Err(ExportFailure::Unwilling(ClientError::Broken("the handshake ends without an export")).told(uri, &[]))
+            Err(ExportFailure::Protocol(ClientError::Broken("the handshake ends without an export"))
+                .into_error(uri, &[]))
         }
-        Err(failure) if failure.is_unknown_export() => Err(failure.told(uri, &list(uri, until))),
-        Err(failure) => Err(failure.told(uri, &[])),
+        Err(failure) if failure.is_unknown_export() => Err(failure.into_error(uri, &list(uri, until))),
+        Err(failure) => Err(failure.into_error(uri, &[])),
     }
 }
 
-/// The exports of the server; none where it does not tell.
+/// Returns the exports of the server, or none if it does not list them.
 fn list(uri: &Uri, until: Instant) -> Vec<ListedExport> {
     match shake_hands(uri, ClientHandshake::list(false), until) {
         Ok((_, ClientStep::Listed(exports))) => exports,
@@ -50,22 +54,22 @@ fn list(uri: &Uri, until: Instant) -> Vec<ListedExport> {
 
 fn shake_hands(
     uri: &Uri,
-    mut hands: ClientHandshake,
+    mut handshake: ClientHandshake,
     until: Instant,
 ) -> Result<(ExportSocket, ClientStep), ExportFailure> {
     let socket = connect(uri, until).map_err(ExportFailure::Unreachable)?;
     let (mut input, mut output) = (Vec::new(), Vec::new());
     loop {
-        let advanced = hands.advance(&input, &mut output);
-        // What was written is to be sent also where the handshake has failed; then it is not waited for.
+        let advanced = handshake.advance(&input, &mut output);
+        // Bytes are sent even if the handshake has failed, but their result is then ignored.
         let sent = send(&socket, &mut output, until);
-        let (consumed, step) = advanced.map_err(ExportFailure::Unwilling)?;
+        let (consumed, step) = advanced.map_err(ExportFailure::Protocol)?;
         sent.map_err(ExportFailure::Lost)?;
         input.drain(..consumed);
         match step {
             ClientStep::More => receive(&socket, &mut input, until).map_err(ExportFailure::Lost)?,
             _ if input.is_empty() => return Ok((socket, step)),
-            _ => return Err(ExportFailure::Unwilling(ClientError::Broken("it sends replies without a request"))),
+            _ => return Err(ExportFailure::Protocol(ClientError::Broken("it sends replies without a request"))),
         }
     }
 }
@@ -74,19 +78,19 @@ fn send(socket: &ExportSocket, bytes: &mut Vec<u8>, until: Instant) -> io::Resul
     while !bytes.is_empty() {
         socket.limit(left(until)?)?;
         let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        // SAFETY: the one part names `bytes`, which outlives the call.
+        // SAFETY: the only part refers to `bytes`, which outlives the call.
         let sent = unsafe { socket.send(&[part], SocketWait::Yes) };
         bytes.drain(..uninterrupted(sent)?);
     }
     Ok(())
 }
 
-/// Appends what comes next, at least a byte.
+/// Appends the next received bytes, at least one.
 fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
     socket.limit(left(until)?)?;
     let mut room = [0u8; 4096];
     let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-    // SAFETY: the one part names `room`, which outlives the call and is not used elsewhere.
+    // SAFETY: the only part refers to `room`, which outlives the call and is not used elsewhere.
     let received = unsafe { socket.receive(&[part], SocketWait::Yes) };
     match received {
         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -95,7 +99,7 @@ fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Re
     Ok(())
 }
 
-/// A signal is no reason to give up: the thread that has to end does so afterwards.
+/// Treats an interrupted call as one that moved no bytes: a signal does not end the handshake.
 fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     match moved {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
@@ -103,7 +107,7 @@ fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// Returns the remaining time, greater than zero, which would mean no limit.
+/// Returns the remaining time, never zero, which would mean no limit.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left < Duration::from_millis(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -116,66 +120,52 @@ fn connect(uri: &Uri, until: Instant) -> io::Result<ExportSocket> {
     }
 }
 
-/// The first address of the host that answers.
+/// Connects to the first address of the host that answers.
 fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, left(until)?) {
-            Ok(stream) => return tuned(stream).map(ExportSocket::new),
+            Ok(stream) => return tune(stream).map(ExportSocket),
             Err(error) => last = error,
         }
     }
     Err(last)
 }
 
-/// Small requests leave at once, and a server whose host has gone is missed.
-fn tuned(stream: TcpStream) -> io::Result<OwnedFd> {
+/// Sends small requests immediately and detects a server whose host is gone.
+fn tune(stream: TcpStream) -> io::Result<OwnedFd> {
     stream.set_nodelay(true)?;
     let file = OwnedFd::from(stream);
-    set(&file, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &TCP_PATIENCE_MS)?;
-    set(&file, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, &(TCP_PATIENCE_MS / 3000))?;
-    set(&file, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, &(TCP_PATIENCE_MS / 6000))?;
-    set(&file, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &1i32)?;
+    sockopt::set_tcp_user_timeout(&file, TCP_TIMEOUT.as_millis() as u32)?;
+    sockopt::set_tcp_keepidle(&file, TCP_TIMEOUT / 3)?;
+    sockopt::set_tcp_keepintvl(&file, TCP_TIMEOUT / 6)?;
+    sockopt::set_socket_keepalive(&file, true)?;
     Ok(file)
 }
 
-/// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library cannot give up on a server
-/// that has stopped to let clients in.
+/// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library has no timeout for a
+/// server that no longer accepts clients.
 fn connect_unix(name: &[u8], until: Instant) -> io::Result<ExportSocket> {
-    // SAFETY: the call takes numbers alone.
-    let file = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
-    if file < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and has no other owner.
-    let file = unsafe { OwnedFd::from_raw_fd(file) };
-    let number = file.as_raw_fd();
-    let socket = ExportSocket::new(file);
+    let file = net::socket_with(net::AddressFamily::UNIX, net::SocketType::STREAM, net::SocketFlags::CLOEXEC, None)?;
+    let socket = ExportSocket(file);
     socket.limit(left(until)?)?;
-    let (address, length) = unix_address(name)?;
-    // SAFETY: `address` outlives the call and has at least `length` bytes.
-    if unsafe { libc::connect(number, (&raw const address).cast(), length) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    net::connect(&socket.0, &unix_address(name)?)?;
     Ok(socket)
 }
 
-fn unix_address(name: &[u8]) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
-    // SAFETY: all zeroes is a valid address; it is plain data.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    let abstract_name = name.first() == Some(&0);
-    // A path is followed by a zero, which is there already.
-    let room = address.sun_path.len() - usize::from(!abstract_name);
-    if name.len() > room {
-        let text = format!("the path of a socket has at most {room} bytes, and this one has {}", name.len());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    for (place, byte) in address.sun_path.iter_mut().zip(name) {
-        *place = *byte as libc::c_char;
-    }
-    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len() + usize::from(!abstract_name);
-    Ok((address, length as libc::socklen_t))
+fn unix_address(name: &[u8]) -> io::Result<SocketAddrUnix> {
+    let (address, most) = match name.strip_prefix(b"\0") {
+        Some(rest) => (SocketAddrUnix::new_abstract_name(rest), MAX_UNIX_BYTES),
+        // A path is followed by a NUL.
+        None => (SocketAddrUnix::new(name), MAX_UNIX_BYTES - 1),
+    };
+    address.map_err(|errno| match errno {
+        Errno::NAMETOOLONG => {
+            let text = format!("the path of a socket has at most {most} bytes, and this one has {}", name.len());
+            io::Error::new(io::ErrorKind::InvalidInput, text)
+        }
+        errno => errno.into(),
+    })
 }
 
 #[cfg(test)]
@@ -185,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_says_nothing_is_not_waited_for_for_ever() {
+    fn a_silent_server_times_out() {
         let path = std::env::temp_dir().join(format!("fathom-silent-{}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         let listener = UnixListener::bind(&path).unwrap();

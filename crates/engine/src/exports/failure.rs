@@ -7,34 +7,34 @@ use nbd::wire::client::{ClientError, ListedExport, ServerRefusal};
 
 use crate::error::{Error, ErrorKind};
 
-/// As many exports as are named where the one that was asked for is not there.
-const NAMED_MOST: usize = 8;
+/// Maximum number of exports listed if the requested one does not exist.
+const MAX_LISTED: usize = 8;
 
 /// Failure of a connection to an export.
 pub(super) enum ExportFailure {
-    /// There is no connection.
+    /// The connection could not be established.
     Unreachable(io::Error),
-    /// The connection was lost during the handshake, or nothing came.
+    /// The connection was lost during the handshake, or the server sent nothing.
     Lost(io::Error),
-    /// One of the sides did not want to go on.
-    Unwilling(ClientError),
+    /// The client or the server ended the handshake.
+    Protocol(ClientError),
 }
 
 impl ExportFailure {
-    /// Whether a list of exports would help.
+    /// Reports whether a list of exports would help the user.
     pub(super) fn is_unknown_export(&self) -> bool {
-        matches!(self, Self::Unwilling(ClientError::Refused { why: ServerRefusal::UnknownExport, .. }))
+        matches!(self, Self::Protocol(ClientError::Refused { why: ServerRefusal::UnknownExport, .. }))
     }
 
-    /// In words; `exports` are those of the server, where they are known.
-    pub(super) fn told(&self, uri: &Uri, exports: &[ListedExport]) -> Error {
+    /// Describes the failure. `exports` are those of the server, if known.
+    pub(super) fn into_error(self, uri: &Uri, exports: &[ListedExport]) -> Error {
         let place = uri.to_string();
         match self {
-            Self::Unreachable(error) => unreachable(place, error),
-            Self::Lost(error) => lost(place, error),
-            Self::Unwilling(error) => {
-                let told = Error::found(ErrorKind::Export, "use", place, error.to_string());
-                Error { errno: Some(libc::EPROTO), ..told }.with_remedy(unwilling(error, exports))
+            Self::Unreachable(error) => unreachable(place, &error),
+            Self::Lost(error) => lost(place, &error),
+            Self::Protocol(error) => {
+                let failed = Error::found(ErrorKind::Export, "use", place, error.to_string());
+                Error { errno: Some(libc::EPROTO), ..failed }.with_remedy(protocol_remedy(&error, exports))
             }
         }
     }
@@ -66,14 +66,14 @@ fn lost(place: String, error: &io::Error) -> Error {
         ),
         _ => return Error::system(ErrorKind::Export, "use", place, error).with_remedy("see the server's log"),
     };
-    let told = Error::found(ErrorKind::Export, "use", place, reason).with_remedy(remedy);
-    Error { errno: Some(errno), ..told }
+    let failed = Error::found(ErrorKind::Export, "use", place, reason).with_remedy(remedy);
+    Error { errno: Some(errno), ..failed }
 }
 
-fn unwilling(error: &ClientError, exports: &[ListedExport]) -> String {
+fn protocol_remedy(error: &ClientError, exports: &[ListedExport]) -> String {
     let remedy = match error {
         ClientError::NotAServer(_) => "correct the address",
-        ClientError::Refused { why: ServerRefusal::UnknownExport, .. } => return known(exports),
+        ClientError::Refused { why: ServerRefusal::UnknownExport, .. } => return export_names(exports),
         ClientError::Refused { why: ServerRefusal::TlsRequired, .. } => {
             "connections are not encrypted by this engine yet: have the server listen without TLS"
         }
@@ -84,11 +84,11 @@ fn unwilling(error: &ClientError, exports: &[ListedExport]) -> String {
     remedy.to_owned()
 }
 
-fn known(exports: &[ListedExport]) -> String {
-    let names: Vec<String> = exports.iter().take(NAMED_MOST).map(|export| format!("`{}`", export.name)).collect();
-    let more = if exports.len() > NAMED_MOST { ", …" } else { "" };
-    match names.is_empty() {
-        true => "name another export".to_owned(),
-        false => format!("name one of its exports: {}{more}", names.join(", ")),
+fn export_names(exports: &[ListedExport]) -> String {
+    let names: Vec<String> = exports.iter().take(MAX_LISTED).map(|export| format!("`{}`", export.name)).collect();
+    let more = if exports.len() > MAX_LISTED { ", …" } else { "" };
+    if names.is_empty() {
+        return "name another export".to_owned();
     }
+    format!("name one of its exports: {}{more}", names.join(", "))
 }

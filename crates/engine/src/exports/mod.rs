@@ -1,13 +1,13 @@
 //! NBD exports: their properties, and a target on one.
 //!
-//! Each target has a connection of its own. What the two sides say to each other is `nbd::wire`; here are the sockets.
+//! Each target has its own connection. `nbd::wire` has the protocol; this module has the sockets.
 
 mod dial;
 mod failure;
-mod inbox;
-mod outbox;
 mod pending;
 mod reading;
+mod receive_buffer;
+mod send_queue;
 mod socket;
 mod target;
 
@@ -22,53 +22,50 @@ use crate::setup::Setup;
 pub use reading::examine;
 pub(crate) use target::Nbd;
 
-/// Maximum time of a handshake.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum duration of a handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Properties of an export, as its server states them.
+/// Properties of an export, as reported by its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteExport {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Whether nothing may be written.
+    /// Whether the export rejects writes.
     pub read_only: bool,
-    /// Whether it can be flushed (`NBD_CMD_FLUSH`).
+    /// Whether the server supports flushes (`NBD_CMD_FLUSH`).
     pub flushes: bool,
-    /// Whether single writes can be made durable (`NBD_CMD_FLAG_FUA`).
+    /// Whether the server supports durable single writes (`NBD_CMD_FLAG_FUA`).
     pub durable_writes: bool,
-    /// Whether it can trim.
+    /// Whether the server supports trims.
     pub trims: bool,
-    /// Whether what one connection has flushed is flushed for all (`NBD_FLAG_CAN_MULTI_CONN`).
+    /// Whether a flush on one connection covers all connections (`NBD_FLAG_CAN_MULTI_CONN`).
     pub multi_conn: bool,
-    /// Offsets and lengths are multiples of this many bytes; 512 where the server does not say.
-    pub block_least: u32,
-    /// The longest read or write in bytes.
-    pub block_most: u32,
+    /// Granularity of offsets and lengths, in bytes; 512 if the server does not report it.
+    pub min_block_bytes: u32,
+    /// Maximum length of a read or write, in bytes.
+    pub max_request_bytes: u32,
 }
 
-/// Connects to a server, asks what an export is, and leaves.
+/// Connects to a server, queries the properties of an export, and disconnects.
 ///
 /// # Errors
-///
-/// When the address is none, no server answers there, or the export is refused.
+/// Fails if the address is invalid, no server answers there, or the export is refused.
 pub fn look(uri: &str) -> Result<RemoteExport, Error> {
-    let connection = dial::open(&parse(uri)?, true, PATIENCE)?;
-    connection.socket.leave();
+    let connection = dial::open(&parse(uri)?, true, HANDSHAKE_TIMEOUT)?;
+    connection.socket.disconnect();
     Ok(RemoteExport::of(&connection.served))
 }
 
-/// Connects for a caller that knows only simple replies and takes over the connection, without any limit of time:
-/// the kernel.
+/// Connects for the kernel, which supports only simple replies and takes over the connection without time limits.
 ///
 /// # Errors
-///
 /// As for [`look`].
 pub(crate) fn connect(uri: &str) -> Result<(OwnedFd, Served), Error> {
     let uri = parse(uri)?;
-    let connection = dial::open(&uri, false, PATIENCE)?;
+    let connection = dial::open(&uri, false, HANDSHAKE_TIMEOUT)?;
     let unlimited = connection.socket.limit(Duration::ZERO);
     unlimited.map_err(|error| Error::found(ErrorKind::Export, "use", uri.to_string(), error.to_string()))?;
-    Ok((connection.socket.into_file(), connection.served))
+    Ok((connection.socket.0, connection.served))
 }
 
 impl RemoteExport {
@@ -82,17 +79,19 @@ impl RemoteExport {
             durable_writes: can(TransmissionFlags::SEND_FUA),
             trims: can(TransmissionFlags::SEND_TRIM),
             multi_conn: can(TransmissionFlags::CAN_MULTI_CONN),
-            block_least: minimum,
-            block_most: maximum,
+            min_block_bytes: minimum,
+            max_request_bytes: maximum,
         }
     }
 
-    /// Checks that the export has what a setup asks for.
+    /// Checks that the export supports what a setup requires.
     fn check(&self, setup: &Setup, uri: &str) -> Result<(), Error> {
-        if setup.buffer_bytes > self.block_most {
-            let reason =
-                format!("its requests have at most {} bytes, and blocks have {}", self.block_most, setup.buffer_bytes);
-            return Err(refused(uri, reason).with_remedy(format!("use bs={} or less", self.block_most)));
+        if setup.buffer_bytes > self.max_request_bytes {
+            let reason = format!(
+                "its requests have at most {} bytes, and blocks have {}",
+                self.max_request_bytes, setup.buffer_bytes
+            );
+            return Err(refused(uri, reason).with_remedy(format!("use bs={} or less", self.max_request_bytes)));
         }
         if setup.durable && !self.durable_writes && !self.read_only {
             let reason = "the server cannot make single writes durable (NBD_CMD_FLAG_FUA)";
@@ -102,7 +101,7 @@ impl RemoteExport {
     }
 }
 
-/// Reads an address that can be connected to.
+/// Parses an address and rejects encrypted ones.
 fn parse(text: &str) -> Result<Uri, Error> {
     let uri = Uri::parse(text).map_err(|error| {
         refused(text, error.to_string()).with_remedy("write nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH")
@@ -114,12 +113,12 @@ fn parse(text: &str) -> Result<Uri, Error> {
     Ok(uri)
 }
 
-/// An export that cannot be had, for a reason of ours.
+/// Returns the error for an export that Fathom cannot use.
 fn refused(uri: &str, reason: impl Into<String>) -> Error {
     Error::found(ErrorKind::Export, "use", uri, reason)
 }
 
-/// The handshake with which an export is asked for.
+/// Returns the handshake that requests an export.
 fn handshake(uri: &Uri, structured: bool) -> ClientHandshake {
     ClientHandshake::new(Wishes { export: uri.export.clone(), structured, ..Wishes::default() })
 }

@@ -1,68 +1,68 @@
-//! Requests in flight, and the replies to them.
+//! Requests in flight and the replies to them.
 
 use nbd::wire::client::{Malformed, ReplyPart, ServerReply};
 use nbd::wire::{NbdCommand, NbdRequest};
 use target::Tag;
 
-/// Requests in flight, one for each tag at most.
+/// Requests in flight, at most one per tag.
 pub(super) struct PendingRequests {
-    asked: Box<[SentRequest]>,
-    /// Counts requests, so that a second answer to one is told from the answer to the next under its tag.
-    round: u32,
+    requests: Box<[SentRequest]>,
+    /// Counts requests, to tell a second answer to one request from the answer to the next request of its tag.
+    sequence: u32,
     structured: bool,
 }
 
 #[derive(Clone, Copy)]
 struct SentRequest {
     cookie: u64,
-    open: bool,
-    reads: bool,
+    is_open: bool,
+    is_read: bool,
     offset: u64,
     length: u32,
-    /// Where in the tag's buffer its bytes begin.
+    /// Start of the request's bytes in the tag's buffer.
     skip: u32,
-    /// Bytes of a read that have come.
-    come: u32,
-    /// The first error that was reported, zero for none, and how many were.
+    /// Received bytes of a read.
+    received: u32,
+    /// First error number reported, zero for none, and the number of errors.
     errno: u32,
     errors: u32,
 }
 
-/// Errors that one answer may report: each of a read's sectors may have its own, and many servers report one.
-const ERRORS_MOST: u32 = 1024;
+/// Maximum number of errors in one answer: a server may report one for each sector of a read, and many report only one.
+const MAX_ERRORS: u32 = 1024;
 
-/// A parsed reply.
+/// A parsed reply header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ExportReply {
     pub(super) tag: Tag,
     pub(super) content: PendingContent,
-    /// Whether the request is answered as soon as the content is in its place.
+    /// Whether the request is complete once the content is in its place.
     pub(super) last: bool,
 }
 
-/// Bytes for the tag's buffer.
+/// Content for the tag's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PendingContent {
-    /// None.
+    /// No bytes.
     Nothing,
-    /// So many follow, and belong at this place.
+    /// `length` bytes follow, for offset `at` of the buffer.
     Bytes { at: u32, length: u32 },
-    /// So many zeroes, which do not follow.
+    /// `length` zeroes, which do not follow, for offset `at` of the buffer.
     Zeroes { at: u32, length: u32 },
 }
 
-/// The server does what makes no sense.
+/// A violation of the protocol by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nonsense {
-    /// A reply that cannot be read, or bytes that were not asked for.
+pub(super) enum ReplyError {
+    /// A malformed reply, or bytes outside the requested range.
     Malformed(Malformed),
-    /// An answer to nothing that was asked.
-    Unasked,
-    /// An answer that does not end: more bytes than were asked for, or errors without a last one.
-    Endless,
+    /// An answer that matches no request.
+    Unexpected,
+    /// An unending answer: more bytes than requested, or errors without a last one.
+    Unending,
 }
 
-impl From<Malformed> for Nonsense {
+impl From<Malformed> for ReplyError {
     fn from(malformed: Malformed) -> Self {
         Self::Malformed(malformed)
     }
@@ -72,85 +72,90 @@ impl PendingRequests {
     pub(super) fn new(depth: u32, structured: bool) -> Self {
         let none = SentRequest {
             cookie: 0,
-            open: false,
-            reads: false,
+            is_open: false,
+            is_read: false,
             offset: 0,
             length: 0,
             skip: 0,
-            come: 0,
+            received: 0,
             errno: 0,
             errors: 0,
         };
-        Self { asked: vec![none; depth as usize].into_boxed_slice(), round: 0, structured }
+        Self { requests: vec![none; depth as usize].into_boxed_slice(), sequence: 0, structured }
     }
 
-    /// Takes note of a request, and gives it its cookie.
+    /// Records a request and assigns its cookie.
     #[inline]
-    pub(super) fn ask(&mut self, tag: Tag, request: &mut NbdRequest, skip: u32) {
-        self.round = self.round.wrapping_add(1);
-        request.cookie = u64::from(self.round) << 32 | u64::from(tag.0);
-        let (reads, length) = (request.command == NbdCommand::Read, request.length as u32);
+    pub(super) fn add(&mut self, tag: Tag, request: &mut NbdRequest, skip: u32) {
+        self.sequence = self.sequence.wrapping_add(1);
+        request.cookie = u64::from(self.sequence) << 32 | u64::from(tag.0);
+        let (is_read, length) = (request.command == NbdCommand::Read, request.length as u32);
         let (cookie, offset) = (request.cookie, request.offset);
-        self.asked[tag.index()] =
-            SentRequest { cookie, open: true, reads, offset, length, skip, come: 0, errno: 0, errors: 0 };
+        self.requests[tag.index()] =
+            SentRequest { cookie, is_open: true, is_read, offset, length, skip, received: 0, errno: 0, errors: 0 };
     }
 
-    /// Understands the head of a reply.
+    /// Interprets the header of a reply.
     #[inline]
-    pub(super) fn hear(&mut self, reply: &ServerReply<'_>) -> Result<ExportReply, Nonsense> {
+    pub(super) fn on_reply(&mut self, reply: &ServerReply<'_>) -> Result<ExportReply, ReplyError> {
         let tag = Tag(reply.cookie as u32);
-        let asked = self.asked.get_mut(tag.index()).filter(|asked| asked.open && asked.cookie == reply.cookie);
-        let asked = asked.ok_or(Nonsense::Unasked)?;
+        let requests =
+            self.requests.get_mut(tag.index()).filter(|requests| requests.is_open && requests.cookie == reply.cookie);
+        let requests = requests.ok_or(ReplyError::Unexpected)?;
         let content = match reply.part {
-            ReplyPart::Done if asked.reads && !self.structured => asked.whole(),
+            ReplyPart::Done if requests.is_read && !self.structured => requests.whole_read(),
             ReplyPart::Done => PendingContent::Nothing,
-            ReplyPart::Data { length, .. } => PendingContent::Bytes { at: asked.place(&reply.part)?, length },
-            ReplyPart::Hole { length, .. } => PendingContent::Zeroes { at: asked.place(&reply.part)?, length },
+            ReplyPart::Data { length, .. } => {
+                PendingContent::Bytes { at: requests.buffer_offset(&reply.part)?, length }
+            }
+            ReplyPart::Hole { length, .. } => {
+                PendingContent::Zeroes { at: requests.buffer_offset(&reply.part)?, length }
+            }
             ReplyPart::Failed { errno, .. } => {
-                asked.errno = if asked.errno == 0 { errno.number() } else { asked.errno };
-                asked.errors += 1;
-                if asked.errors > ERRORS_MOST {
-                    return Err(Nonsense::Endless);
+                requests.errno = if requests.errno == 0 { errno.number() } else { requests.errno };
+                requests.errors += 1;
+                if requests.errors > MAX_ERRORS {
+                    return Err(ReplyError::Unending);
                 }
                 PendingContent::Nothing
             }
-            ReplyPart::Status { .. } => return Err(Nonsense::Unasked),
+            ReplyPart::Status { .. } => return Err(ReplyError::Unexpected),
         };
         Ok(ExportReply { tag, content, last: reply.last })
     }
 
-    /// A request is answered: bytes, or an error number negated, as completions tell it. A read of which not all bytes have
-    /// come has failed.
+    /// Ends a request. Returns bytes or a negated error number, as in completions; a read with missing bytes has
+    /// failed.
     #[inline]
     pub(super) fn finish(&mut self, tag: Tag) -> i32 {
-        let asked = &mut self.asked[tag.index()];
-        asked.open = false;
-        match asked.errno {
-            0 if asked.reads && asked.come != asked.length => -libc::EPROTO,
-            0 => asked.length as i32,
+        let requests = &mut self.requests[tag.index()];
+        requests.is_open = false;
+        match requests.errno {
+            0 if requests.is_read && requests.received != requests.length => -libc::EPROTO,
+            0 => requests.length as i32,
             errno => -(errno as i32),
         }
     }
 }
 
 impl SentRequest {
-    /// All of a read at once.
+    /// Returns the place of all bytes of a read at once.
     #[inline]
-    fn whole(&mut self) -> PendingContent {
-        self.come = self.length;
+    fn whole_read(&mut self) -> PendingContent {
+        self.received = self.length;
         PendingContent::Bytes { at: self.skip, length: self.length }
     }
 
-    /// Where in the buffer a part of a read belongs.
+    /// Returns the buffer offset of a part of a read.
     #[inline]
-    fn place(&mut self, part: &ReplyPart<'_>) -> Result<u32, Nonsense> {
-        if !self.reads {
-            return Err(Nonsense::Unasked);
+    fn buffer_offset(&mut self, part: &ReplyPart<'_>) -> Result<u32, ReplyError> {
+        if !self.is_read {
+            return Err(ReplyError::Unexpected);
         }
         let range = part.place(self.offset, self.length)?;
-        self.come = self.come.saturating_add(range.len() as u32);
-        if self.come > self.length {
-            return Err(Nonsense::Endless);
+        self.received = self.received.saturating_add(range.len() as u32);
+        if self.received > self.length {
+            return Err(ReplyError::Unending);
         }
         Ok(self.skip + range.start as u32)
     }
@@ -164,71 +169,71 @@ mod tests {
 
     const TAG: Tag = Tag(1);
 
-    /// A read of 100 bytes from 1000 on into a buffer from 8 on.
-    fn asked(structured: bool) -> (PendingRequests, u64) {
+    /// Sends a read of 100 bytes at offset 1000 into a buffer at offset 8.
+    fn requests(structured: bool) -> (PendingRequests, u64) {
         let mut pending = PendingRequests::new(2, structured);
         let flags = CommandFlags::default();
         let mut request = NbdRequest { cookie: 0, command: NbdCommand::Read, flags, offset: 1000, length: 100 };
-        pending.ask(TAG, &mut request, 8);
+        pending.add(TAG, &mut request, 8);
         (pending, request.cookie)
     }
 
-    fn hear(
+    fn on_reply(
         pending: &mut PendingRequests,
         cookie: u64,
         last: bool,
         part: ReplyPart<'_>,
-    ) -> Result<(PendingContent, bool), Nonsense> {
-        pending.hear(&ServerReply { cookie, last, part }).map(|answer| (answer.content, answer.last))
+    ) -> Result<(PendingContent, bool), ReplyError> {
+        pending.on_reply(&ServerReply { cookie, last, part }).map(|answer| (answer.content, answer.last))
     }
 
     #[test]
-    fn parts_of_a_read_come_in_any_order_and_among_zeroes() {
-        let (mut pending, cookie) = asked(true);
-        let mut hear = |last, part| hear(&mut pending, cookie, last, part);
+    fn parts_of_a_read_arrive_in_any_order_with_holes() {
+        let (mut pending, cookie) = requests(true);
+        let mut on_reply = |last, part| on_reply(&mut pending, cookie, last, part);
         let data = ReplyPart::Data { offset: 1060, length: 40 };
-        assert_eq!(hear(false, data), Ok((PendingContent::Bytes { at: 68, length: 40 }, false)));
+        assert_eq!(on_reply(false, data), Ok((PendingContent::Bytes { at: 68, length: 40 }, false)));
         let hole = ReplyPart::Hole { offset: 1000, length: 60 };
-        assert_eq!(hear(false, hole), Ok((PendingContent::Zeroes { at: 8, length: 60 }, false)));
-        assert_eq!(hear(true, ReplyPart::Done), Ok((PendingContent::Nothing, true)));
+        assert_eq!(on_reply(false, hole), Ok((PendingContent::Zeroes { at: 8, length: 60 }, false)));
+        assert_eq!(on_reply(true, ReplyPart::Done), Ok((PendingContent::Nothing, true)));
         assert_eq!(pending.finish(TAG), 100);
     }
 
     #[test]
-    fn a_read_with_bytes_missing_has_failed() {
+    fn a_read_with_missing_bytes_fails() {
         for (lengths, result) in [(&[60, 39][..], -libc::EPROTO), (&[60, 40], 100)] {
-            let (mut pending, cookie) = asked(true);
+            let (mut pending, cookie) = requests(true);
             for &length in lengths {
                 let part = ReplyPart::Data { offset: 1000 + u64::from(100 - length), length };
-                assert!(hear(&mut pending, cookie, false, part).is_ok());
+                assert!(on_reply(&mut pending, cookie, false, part).is_ok());
             }
-            assert!(hear(&mut pending, cookie, true, ReplyPart::Done).is_ok());
+            assert!(on_reply(&mut pending, cookie, true, ReplyPart::Done).is_ok());
             assert_eq!(pending.finish(TAG), result, "{lengths:?}");
         }
     }
 
-    /// f52613e went on reading, for ever.
+    /// Revision f52613e kept reading forever.
     #[test]
-    fn a_reply_that_does_not_end_breaks_the_protocol() {
-        let (mut pending, cookie) = asked(true);
+    fn an_unending_reply_violates_the_protocol() {
+        let (mut pending, cookie) = requests(true);
         let byte = ReplyPart::Data { offset: 1000, length: 1 };
-        (0..100).for_each(|_| assert!(hear(&mut pending, cookie, false, byte).is_ok()));
-        assert_eq!(hear(&mut pending, cookie, false, byte), Err(Nonsense::Endless));
-        let (mut pending, cookie) = asked(true);
+        (0..100).for_each(|_| assert!(on_reply(&mut pending, cookie, false, byte).is_ok()));
+        assert_eq!(on_reply(&mut pending, cookie, false, byte), Err(ReplyError::Unending));
+        let (mut pending, cookie) = requests(true);
         let error = ReplyPart::Failed { errno: Errno::Io, offset: None, words: &[] };
-        (0..ERRORS_MOST).for_each(|_| assert!(hear(&mut pending, cookie, false, error).is_ok()));
-        assert_eq!(hear(&mut pending, cookie, false, error), Err(Nonsense::Endless));
+        (0..MAX_ERRORS).for_each(|_| assert!(on_reply(&mut pending, cookie, false, error).is_ok()));
+        assert_eq!(on_reply(&mut pending, cookie, false, error), Err(ReplyError::Unending));
     }
 
     #[test]
-    fn bytes_that_were_not_asked_for_find_no_place() {
-        let (mut pending, cookie) = asked(true);
+    fn unrequested_bytes_are_rejected() {
+        let (mut pending, cookie) = requests(true);
         for (offset, length) in [(999, 10), (1090, 11), (u64::MAX, 1)] {
-            let told = hear(&mut pending, cookie, false, ReplyPart::Data { offset, length });
-            assert!(matches!(told, Err(Nonsense::Malformed(_))), "{offset} {length}: {told:?}");
+            let reply = on_reply(&mut pending, cookie, false, ReplyPart::Data { offset, length });
+            assert!(matches!(reply, Err(ReplyError::Malformed(_))), "{offset} {length}: {reply:?}");
         }
-        assert_eq!(hear(&mut pending, cookie + 1, true, ReplyPart::Done), Err(Nonsense::Unasked));
+        assert_eq!(on_reply(&mut pending, cookie + 1, true, ReplyPart::Done), Err(ReplyError::Unexpected));
         pending.finish(TAG);
-        assert_eq!(hear(&mut pending, cookie, true, ReplyPart::Done), Err(Nonsense::Unasked));
+        assert_eq!(on_reply(&mut pending, cookie, true, ReplyPart::Done), Err(ReplyError::Unexpected));
     }
 }

@@ -1,57 +1,55 @@
-//! Reads an export to recognize its content.
+//! Reads an export to identify its content.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use target::{Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-use super::{Nbd, PATIENCE};
+use super::{HANDSHAKE_TIMEOUT, Nbd};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::setup::{EngineKind, Setup};
 use probe::Examination;
 
-/// As much as is read at a time where the export allows it: as much as its smallest block may have at most.
+/// Maximum bytes read at a time, within the export's limits: the largest minimum block size that the protocol permits.
 const PIECE_BYTES: u32 = 64 << 10;
 
 /// Maximum time for reading an export's content.
-const READING_MOST: Nanos = Nanos::from_secs(30);
+const READING_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// Examines the content of an export, like that of a device.
+/// Examines the content of an export, as for a device.
 ///
 /// # Errors
-///
-/// When it cannot be had or read.
+/// Fails if the export cannot be opened or read.
 pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
-    let piece = PIECE_BYTES.min(export.block_most / export.block_least * export.block_least);
+    let piece = PIECE_BYTES.min(export.max_request_bytes / export.min_block_bytes * export.min_block_bytes);
     let setup = Setup::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
     let mut target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
-    let until = target.now() + READING_MOST;
+    let until = target.now() + READING_TIMEOUT;
     let read = probe::examine(&mut ExportReader { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
 }
 
-/// An export as something to be read from any place on.
+/// A seekable reader of an export.
 struct ExportReader {
     target: Nbd,
-    /// How much is read at a time.
+    /// Bytes read at a time.
     piece: u32,
     bytes: u64,
     at: u64,
-    /// When the server must have answered everything.
+    /// Deadline for all reads.
     until: Nanos,
 }
 
 impl ExportReader {
-    /// Reads the piece that holds the current place; returns how many bytes it has.
-    fn piece(&mut self, offset: u64) -> io::Result<usize> {
+    /// Reads the piece at `offset`. Returns how many bytes it has.
+    fn read_piece(&mut self, offset: u64) -> io::Result<usize> {
         if self.target.now() >= self.until {
             return Err(io::ErrorKind::TimedOut.into());
         }
         self.target.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset, length: self.piece, skip: 0 });
-        let until = (self.target.now() + Nanos::new(PATIENCE.as_nanos() as u64)).min(self.until);
+        let until = (self.target.now() + Nanos::new(HANDSHAKE_TIMEOUT.as_nanos() as u64)).min(self.until);
         let mut done = Vec::new();
         while done.is_empty() && self.target.now() < until {
             self.target.wait(1, until, &mut done);
@@ -64,7 +62,7 @@ impl ExportReader {
 impl Read for ExportReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let begin = self.at - self.at % u64::from(self.piece);
-        let bytes = self.piece(begin)?;
+        let bytes = self.read_piece(begin)?;
         let piece = self.target.buffer(Tag(0)).map_or(&[][..], |buffer| &buffer[..bytes]);
         let rest = piece.get((self.at - begin) as usize..).unwrap_or_default();
         let some = rest.len().min(into.len());

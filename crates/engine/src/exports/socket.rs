@@ -1,23 +1,24 @@
-//! A connected socket.
+//! The socket of a connected export.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
+use rustix::net::sockopt::{self, Timeout};
 use units::Nanos;
 
 use crate::clock::timespec;
 
-/// A connection to a server. It blocks where a call does not say otherwise.
-pub(super) struct ExportSocket(OwnedFd);
+/// A connection to a server. Calls block unless they specify otherwise.
+pub(super) struct ExportSocket(pub(super) OwnedFd);
 
-/// Whether a call waits for the other side.
+/// Whether a call waits for the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SocketWait {
-    /// Until something has happened, or the socket's time limit has passed.
+    /// Waits until something has happened or the socket's time limit has passed.
     Yes,
-    /// Not at all.
+    /// Does not wait.
     No,
 }
 
@@ -31,85 +32,65 @@ impl SocketWait {
 }
 
 impl ExportSocket {
-    pub(super) fn new(file: OwnedFd) -> Self {
-        Self(file)
-    }
-
-    pub(super) fn into_file(self) -> OwnedFd {
-        self.0
-    }
-
-    /// Sends from `parts`, of which there are at most 1024; returns how many bytes the kernel took.
+    /// Sends `parts`, at most 1024. Returns how many bytes the kernel took.
     ///
     /// # Safety
-    ///
-    /// The parts must name memory that is valid for reads.
+    /// The parts must refer to memory that is valid for reads.
     #[inline]
     pub(super) unsafe fn send(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
         let message = message(parts);
-        // SAFETY: `message` outlives the call; the caller vouches for what it names, which is only read.
+        // SAFETY: `message` outlives the call; the caller guarantees the memory it refers to, which is only read.
         let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, wait.flags()) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Receives into `parts`; returns how many bytes there were, zero at the end of the connection.
+    /// Receives into `parts`. Returns how many bytes were received, zero at the end of the connection.
     ///
     /// # Safety
-    ///
-    /// The parts must name memory that is valid for writes and not used elsewhere.
+    /// The parts must refer to memory that is valid for writes and not used elsewhere.
     #[inline]
     pub(super) unsafe fn receive(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
         let mut message = message(parts);
-        // SAFETY: `message` outlives the call; the caller vouches for what it names.
+        // SAFETY: `message` outlives the call; the caller guarantees the memory it refers to.
         let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, wait.flags()) };
         usize::try_from(received).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Sleeps until there is something to receive or, with `room`, room to send, or until `limit` has passed.
+    /// Sleeps until data can be received or, with `room`, sent, or until `limit` has passed.
     pub(super) fn sleep(&self, room: bool, limit: Option<Nanos>) -> io::Result<()> {
         let events = libc::POLLIN | if room { libc::POLLOUT } else { 0 };
         let mut entry = libc::pollfd { fd: self.0.as_raw_fd(), events, revents: 0 };
         let time = limit.map(timespec);
         let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: `entry` outlives the call, `time` is null or does so too, and no signal mask is given.
+        // SAFETY: `entry` outlives the call, `time` is null or outlives it too, and there is no signal mask.
         let status = unsafe { libc::ppoll(&raw mut entry, 1, time, std::ptr::null()) };
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Lets no call wait for longer than this.
+    /// Sets the time limit of blocking calls; zero means none.
     pub(super) fn limit(&self, limit: Duration) -> io::Result<()> {
-        for option in [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO] {
-            let time = libc::timeval { tv_sec: limit.as_secs() as _, tv_usec: limit.subsec_micros() as _ };
-            set(&self.0, libc::SOL_SOCKET, option, &time)?;
-        }
-        Ok(())
+        let limit = Some(limit).filter(|limit| !limit.is_zero());
+        sockopt::set_socket_timeout(&self.0, Timeout::Recv, limit)?;
+        Ok(sockopt::set_socket_timeout(&self.0, Timeout::Send, limit)?)
     }
 
-    /// Says good-bye. A server that cannot hear it finds out by itself.
-    pub(super) fn leave(&self) {
+    /// Sends a disconnect request. Errors are ignored: the server also notices the closed connection.
+    pub(super) fn disconnect(&self) {
         let (command, flags) = (NbdCommand::Disconnect, CommandFlags::default());
         let mut bytes = Vec::with_capacity(NbdRequest::header_bytes(false));
         NbdRequest { cookie: 0, command, flags, offset: 0, length: 0 }.encode(false, &mut bytes);
         let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        // SAFETY: the one part names `bytes`, which outlives the call.
+        // SAFETY: the only part refers to `bytes`, which outlives the call.
         let _ = unsafe { self.send(&[part], SocketWait::No) };
     }
 }
 
-/// The error number of a connection that no longer works.
+/// Returns the error number of a broken connection.
 pub(super) fn lost(error: &io::Error) -> i32 {
     match error.raw_os_error() {
         Some(libc::ECONNRESET | libc::EPIPE) | None => libc::ENOTCONN,
         Some(errno) => errno,
     }
-}
-
-/// Sets an option of a socket.
-pub(super) fn set<T>(file: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
-    let bytes = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the kernel reads as many bytes as `value` has, and `value` outlives the call.
-    let status = unsafe { libc::setsockopt(file.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), bytes) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 fn message(parts: &[libc::iovec]) -> libc::msghdr {

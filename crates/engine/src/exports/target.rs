@@ -1,8 +1,8 @@
 //! A target on one connection.
 //!
-//! What is submitted is held back until the next wait, which sends all of it in one call and receives as many replies as have
-//! come in another. Bytes of short reads go through the inbox; what is missing of a long one is received straight into its
-//! buffer. While nothing more is to be sent and no deadline is near, receiving itself is the waiting.
+//! Submitted operations are queued until the next wait, which sends all of them in one call and receives all available
+//! replies in another. Bytes of short reads go through the receive buffer; the rest of a long read is received straight
+//! into its buffer. If nothing is left to send and no deadline is near, the receive call itself waits.
 
 use std::io;
 use std::time::Duration;
@@ -10,14 +10,13 @@ use std::time::Duration;
 use nbd::wire::client::ServerReply;
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-use super::inbox::Inbox;
-use super::outbox::ExportOutbox;
 use super::pending::{PendingContent, PendingRequests};
+use super::receive_buffer::ReceiveBuffer;
+use super::send_queue::SendQueue;
 use super::socket::{ExportSocket, SocketWait, lost};
-use super::{PATIENCE, RemoteExport, dial, parse, refused};
+use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse, refused};
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::Error;
@@ -26,15 +25,15 @@ use crate::setup::Setup;
 use crate::slots::EngineSlots;
 
 /// Timeout of a receive call. The kernel rounds it up to its own ticks, 10 ms at most.
-const NAP: Duration = Duration::from_millis(20);
-/// A deadline that is farther away than this cannot be slept through in such a call.
-const FAR: Nanos = Nanos::from_millis(40);
+const RECEIVE_TIMEOUT: Duration = Duration::from_millis(20);
+/// Distance to a deadline above which a receive call may wait: its timeout then ends before the deadline.
+const BLOCKING_DISTANCE: Nanos = Nanos::from_millis(40);
 
-/// Bytes of a read on their way into its buffer.
+/// A read's bytes that are still to be received.
 #[derive(Clone, Copy)]
 struct ExportPayload {
     tag: Tag,
-    /// Where the next of them belongs in the buffer.
+    /// Buffer offset of the next byte.
     at: u32,
     left: u32,
     last: bool,
@@ -45,21 +44,21 @@ pub(crate) struct Nbd {
     socket: ExportSocket,
     export: RemoteExport,
     structured: bool,
-    /// Whether anything may be changed.
+    /// Whether operations may write or trim.
     writes: bool,
-    /// What writes ask for beside being written.
+    /// Flags of write requests.
     write_flags: CommandFlags,
-    outbox: ExportOutbox,
-    inbox: Inbox,
+    send_queue: SendQueue,
+    receive_buffer: ReceiveBuffer,
     payload: Option<ExportPayload>,
     pending: PendingRequests,
-    /// Tags that wait for their first chance to be sent.
-    held: Vec<Tag>,
+    /// Queued tags that have no submission time yet.
+    queued: Vec<Tag>,
     slots: EngineSlots,
-    /// Completions that are not collected yet.
+    /// Completions to be collected.
     ready: Vec<Completion>,
-    /// Why there is no connection any more, as an error number.
-    down: Option<i32>,
+    /// Error number of the broken connection.
+    broken: Option<i32>,
     buffers: Buffers,
     clock: MonotonicClock,
 }
@@ -68,14 +67,14 @@ impl Nbd {
     /// Connects to the export that the setup names.
     ///
     /// # Errors
-    ///
-    /// When it cannot be had or does not take blocks of this size, or memory for the buffers cannot be had.
+    /// Fails if the export is unavailable or does not accept blocks of this size, or memory for the buffers cannot be
+    /// allocated.
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let name = setup.uri.as_deref().unwrap_or_default();
-        let connection = dial::open(&parse(name)?, true, PATIENCE)?;
+        let connection = dial::open(&parse(name)?, true, HANDSHAKE_TIMEOUT)?;
         let export = RemoteExport::of(&connection.served);
         export.check(setup, name)?;
-        connection.socket.limit(NAP).map_err(|error| refused(name, error.to_string()))?;
+        connection.socket.limit(RECEIVE_TIMEOUT).map_err(|error| refused(name, error.to_string()))?;
         let (depth, structured) = (setup.depth, connection.served.structured);
         Ok(Self {
             socket: connection.socket,
@@ -83,30 +82,31 @@ impl Nbd {
             structured,
             writes: setup.writes,
             write_flags: if setup.durable { CommandFlags::FUA } else { CommandFlags::default() },
-            outbox: ExportOutbox::new(depth),
-            inbox: Inbox::new(),
+            send_queue: SendQueue::new(depth),
+            receive_buffer: ReceiveBuffer::new(),
             payload: None,
             pending: PendingRequests::new(depth, structured),
-            held: Vec::with_capacity(depth as usize),
+            queued: Vec::with_capacity(depth as usize),
             slots: EngineSlots::new(depth),
             ready: Vec::with_capacity(depth as usize),
-            down: None,
+            broken: None,
             buffers: Buffers::new(setup)?,
             clock: setup.clock,
         })
     }
 
-    /// The request for an operation and where its bytes are; `Err` with the result of one that is not sent.
+    /// Returns the request for an operation and the address of its bytes, or the result of an operation that is not
+    /// sent.
     #[inline]
     fn request(&self, op: &Op) -> Result<(NbdRequest, Option<*mut u8>), i32> {
         if op.file != 0 {
             return Err(-libc::EBADF);
         }
-        if let Some(errno) = self.down {
+        if let Some(errno) = self.broken {
             return Err(-errno);
         }
         let command = self.command(op.kind)?;
-        let length = self.within(op)?;
+        let length = self.length_within(op)?;
         let start = match command {
             NbdCommand::Read | NbdCommand::Write => {
                 Some(self.buffers.span(op.tag, op.skip, length).ok_or(-libc::EFAULT)?)
@@ -114,12 +114,12 @@ impl Nbd {
             _ => None,
         };
         let flags = if command == NbdCommand::Write { self.write_flags } else { CommandFlags::default() };
-        // A flush is about the whole export, wherever the loop stands: servers refuse one with a place.
+        // A flush applies to the whole export, but the loop sets an offset; servers refuse a flush with an offset.
         let offset = if command == NbdCommand::Flush { 0 } else { op.offset };
         Ok((NbdRequest { cookie: 0, command, flags, offset, length: u64::from(length) }, start))
     }
 
-    /// What is asked of the server, where it has said that it can be asked.
+    /// Returns the command for an operation if the server supports it.
     #[inline]
     fn command(&self, kind: OpKind) -> Result<NbdCommand, i32> {
         let export = &self.export;
@@ -133,9 +133,10 @@ impl Nbd {
         }
     }
 
-    /// How much of an operation lies within the export; as on a block device, reads behind the end find nothing.
+    /// Returns how much of an operation lies within the export. As on a block device, reads beyond the end return
+    /// nothing.
     #[inline]
-    fn within(&self, op: &Op) -> Result<u32, i32> {
+    fn length_within(&self, op: &Op) -> Result<u32, i32> {
         let left = self.export.bytes.saturating_sub(op.offset);
         match op.kind {
             OpKind::Sync | OpKind::DataSync => Ok(0),
@@ -145,15 +146,15 @@ impl Nbd {
         }
     }
 
-    /// Receives what has come, and understands it. Returns whether a signal cut it short.
+    /// Receives and processes what is available. Returns whether a signal interrupted it.
     #[inline]
     fn receive(&mut self, wait: SocketWait) -> bool {
         let first = self.ready.len();
-        let interrupted = match self.fill(wait).and_then(|()| self.understand()) {
+        let interrupted = match self.fill(wait).and_then(|()| self.process_replies()) {
             Ok(()) => false,
             Err(errno @ (libc::EAGAIN | libc::EINTR)) => errno == libc::EINTR,
             Err(errno) => {
-                self.break_down(errno);
+                self.fail_all(errno);
                 return false;
             }
         };
@@ -164,11 +165,11 @@ impl Nbd {
         interrupted
     }
 
-    /// One call: the rest of a payload goes to its place, everything else into the inbox.
+    /// Receives once: the rest of a payload goes into its buffer, everything else into the receive buffer.
     #[inline]
     fn fill(&mut self, wait: SocketWait) -> Result<(), i32> {
-        let room = self.inbox.room();
-        let room = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+        let free_space = self.receive_buffer.free_space();
+        let free_space = libc::iovec { iov_base: free_space.as_mut_ptr().cast(), iov_len: free_space.len() };
         let (left, place) = match &self.payload {
             None => (0, std::ptr::null_mut()),
             Some(payload) => {
@@ -176,10 +177,10 @@ impl Nbd {
                 (payload.left as usize, place)
             }
         };
-        let parts = [libc::iovec { iov_base: place.cast(), iov_len: left }, room];
+        let parts = [libc::iovec { iov_base: place.cast(), iov_len: left }, free_space];
         let parts = if left == 0 { &parts[1..] } else { &parts[..] };
-        // SAFETY: the room is the inbox's own; the place lies within the buffer of a tag that is in flight, which nothing else
-        // uses until it is completed.
+        // SAFETY: the receive buffer owns the free space; the place lies within the buffer of a tag in flight, which
+        // nothing else uses until the tag is completed.
         let received = unsafe { self.socket.receive(parts, wait) };
         let received = match received {
             Ok(0) => return Err(libc::ENOTCONN),
@@ -188,69 +189,69 @@ impl Nbd {
         };
         let straight = received.min(left);
         if straight > 0 {
-            self.arrived(straight as u32);
+            self.payload_received(straight as u32);
         }
-        self.inbox.filled(received - straight);
+        self.receive_buffer.add_received(received - straight);
         Ok(())
     }
 
-    /// Goes through the inbox, reply by reply.
+    /// Processes the replies in the receive buffer.
     #[inline]
-    fn understand(&mut self) -> Result<(), i32> {
+    fn process_replies(&mut self) -> Result<(), i32> {
         loop {
-            if !self.unpack() {
+            if !self.copy_payload() {
                 return Ok(());
             }
             let Some((bytes, reply)) =
-                ServerReply::decode(self.inbox.unread(), self.structured).map_err(|_| libc::EPROTO)?
+                ServerReply::decode(self.receive_buffer.unread(), self.structured).map_err(|_| libc::EPROTO)?
             else {
                 return Ok(());
             };
-            let answer = self.pending.hear(&reply).map_err(|_| libc::EPROTO)?;
-            self.inbox.consume(bytes);
-            let (tag, last) = (answer.tag, answer.last);
-            match answer.content {
+            let reply_part = self.pending.on_reply(&reply).map_err(|_| libc::EPROTO)?;
+            self.receive_buffer.consume(bytes);
+            let (tag, last) = (reply_part.tag, reply_part.last);
+            match reply_part.content {
                 PendingContent::Bytes { at, length } => {
                     self.payload = Some(ExportPayload { tag, at, left: length, last });
                 }
                 PendingContent::Zeroes { at, length } => {
                     self.buffers.slice(tag).ok_or(libc::EPROTO)?[at as usize..][..length as usize].fill(0);
-                    self.conclude(tag, last);
+                    self.finish_if_last(tag, last);
                 }
-                PendingContent::Nothing => self.conclude(tag, last),
+                PendingContent::Nothing => self.finish_if_last(tag, last),
             }
         }
     }
 
-    /// Moves what the inbox has of a payload to its place. Returns whether none is outstanding any more.
+    /// Moves the payload's bytes from the receive buffer into their buffer. Returns whether the payload is complete.
     #[inline]
-    fn unpack(&mut self) -> bool {
+    fn copy_payload(&mut self) -> bool {
         let Some(payload) = self.payload else { return true };
-        let unread = self.inbox.unread();
+        let unread = self.receive_buffer.unread();
         let some = unread.len().min(payload.left as usize);
         if let Some(buffer) = self.buffers.slice(payload.tag) {
             buffer[payload.at as usize..][..some].copy_from_slice(&unread[..some]);
         }
-        self.inbox.consume(some);
-        self.arrived(some as u32);
+        self.receive_buffer.consume(some);
+        self.payload_received(some as u32);
         self.payload.is_none()
     }
 
-    /// So many bytes of the payload are in their place.
+    /// Records that `bytes` bytes of the payload are in their buffer.
     #[inline]
-    fn arrived(&mut self, bytes: u32) {
+    fn payload_received(&mut self, bytes: u32) {
         let Some(mut payload) = self.payload.take() else { return };
         payload.at += bytes;
         payload.left -= bytes;
         match payload.left {
-            0 => self.conclude(payload.tag, payload.last),
+            0 => self.finish_if_last(payload.tag, payload.last),
             _ => self.payload = Some(payload),
         }
     }
 
-    /// Completes a request, if this was the last of its answer.
+    /// Completes a request if this was the last part of its answer.
     #[inline]
-    fn conclude(&mut self, tag: Tag, last: bool) {
+    fn finish_if_last(&mut self, tag: Tag, last: bool) {
         if last {
             let result = self.pending.finish(tag);
             let submitted = self.slots.release(tag);
@@ -258,11 +259,11 @@ impl Nbd {
         }
     }
 
-    /// Nothing more will come: everything in flight has failed, and so will everything that is submitted.
+    /// Fails everything in flight and everything submitted later, because the connection is broken.
     #[cold]
-    fn break_down(&mut self, errno: i32) {
-        self.down = Some(errno);
-        self.outbox.clear();
+    fn fail_all(&mut self, errno: i32) {
+        self.broken = Some(errno);
+        self.send_queue.clear();
         self.payload = None;
         let completed = self.clock.now();
         self.stamp(completed);
@@ -276,7 +277,7 @@ impl Nbd {
 
     #[inline]
     fn stamp(&mut self, now: Nanos) {
-        for tag in self.held.drain(..) {
+        for tag in self.queued.drain(..) {
             self.slots.stamp(tag, now);
         }
     }
@@ -303,13 +304,13 @@ impl SubmissionQueue for Nbd {
 
     #[inline]
     fn flush(&mut self) {
-        if self.outbox.is_empty() {
+        if self.send_queue.is_empty() {
             return;
         }
         let now = self.clock.now();
         self.stamp(now);
-        if let Err(error) = self.outbox.send(&self.socket) {
-            self.break_down(lost(&error));
+        if let Err(error) = self.send_queue.send(&self.socket) {
+            self.fail_all(lost(&error));
         }
     }
 
@@ -319,10 +320,10 @@ impl SubmissionQueue for Nbd {
         if !self.ready.is_empty() {
             return false;
         }
-        if self.outbox.is_empty() && limit.is_none_or(|limit| limit > FAR) {
+        if self.send_queue.is_empty() && limit.is_none_or(|limit| limit > BLOCKING_DISTANCE) {
             return self.receive(SocketWait::Yes);
         }
-        match self.socket.sleep(!self.outbox.is_empty(), limit) {
+        match self.socket.sleep(!self.send_queue.is_empty(), limit) {
             Ok(()) => self.receive(SocketWait::No),
             Err(error) => error.kind() == io::ErrorKind::Interrupted,
         }
@@ -339,12 +340,12 @@ impl Target for Nbd {
     fn submit(&mut self, op: Op) {
         match self.request(&op) {
             Ok((mut request, start)) => {
-                self.pending.ask(op.tag, &mut request, op.skip);
+                self.pending.add(op.tag, &mut request, op.skip);
                 let payload = start.filter(|_| request.command == NbdCommand::Write);
                 // SAFETY: the payload is in the buffer of a tag that is in flight from now on.
-                unsafe { self.outbox.push(op.tag, &request, payload.map(|start| (start, request.length as u32))) };
+                unsafe { self.send_queue.push(op.tag, &request, payload.map(|start| (start, request.length as u32))) };
                 self.slots.take(op.tag);
-                self.held.push(op.tag);
+                self.queued.push(op.tag);
             }
             Err(result) => {
                 let now = self.clock.now();
@@ -359,22 +360,19 @@ impl Target for Nbd {
         queue::wait(self, &clock, min, until, done);
     }
 
-    /// There is no cache on this side.
+    /// The client side has no cache.
     fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        if self.slots.is_taken(tag) {
-            return None;
-        }
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 
 impl Drop for Nbd {
-    /// Leaves as the protocol wants it, unless a request was sent by half.
+    /// Disconnects as the protocol requires, unless a request was sent only in part.
     fn drop(&mut self) {
-        if self.down.is_none() && self.outbox.is_empty() {
-            self.socket.leave();
+        if self.broken.is_none() && self.send_queue.is_empty() {
+            self.socket.disconnect();
         }
     }
 }

@@ -3,42 +3,36 @@
 use std::io;
 
 use super::open::File;
-use crate::error::Error;
-use crate::look::FileKind;
+use crate::error::{Error, last_errno};
+use crate::file_facts::FileKind;
 
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
-/// Drops what the page cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that reads
-/// come from below it. Pages that are not yet written stay. Of a block device everything is dropped.
+/// Drops `length` bytes of a file from `offset` on (zero: to its end) from the page cache, so that reads reach the
+/// device. Pages that are not written back stay. Of a block device the whole cache is dropped.
 ///
 /// # Errors
-///
-/// When the system refuses, as it does with block devices to users other than root.
+/// Fails if the system refuses, as it does for block devices if the user is not root.
 pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
     if file.is_closed() {
-        // It is closed once more: other files may be open in its place.
+        // The file is closed again, because other files may be open in its place.
         let dropped = file.live_fd().map_or(Ok(()), |_| invalidate(file, offset, length));
         file.close();
         return dropped;
     }
-    let error = match file.kind() {
-        FileKind::Character => return Ok(()),
-        FileKind::Regular => {
-            // SAFETY: the call takes no memory. It returns its error number.
-            match unsafe { libc::posix_fadvise64(file.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED) } {
-                0 => return Ok(()),
-                errno => io::Error::from_raw_os_error(errno),
-            }
-        }
-        FileKind::Block => {
-            // SAFETY: the call takes no memory.
-            if unsafe { libc::ioctl(file.fd(), BLKFLSBUF, 0) } == 0 {
-                return Ok(());
-            }
-            io::Error::last_os_error()
-        }
+    let errno = match file.kind() {
+        // SAFETY: the call takes no memory. It returns its error number.
+        FileKind::Regular => unsafe {
+            libc::posix_fadvise64(file.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED)
+        },
+        // SAFETY: the call takes no memory.
+        FileKind::Block if unsafe { libc::ioctl(file.fd(), BLKFLSBUF, 0) } < 0 => last_errno(),
+        FileKind::Block | FileKind::Character => 0,
     };
-    Err(Error::file("drop the page cache of", file.path(), &error)
+    if errno == 0 {
+        return Ok(());
+    }
+    Err(Error::file("drop the page cache of", file.path(), &io::Error::from_raw_os_error(errno))
         .with_remedy("run as root, or set invalidate=0 and expect cached reads"))
 }

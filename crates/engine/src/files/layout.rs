@@ -5,65 +5,67 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use units::random::Random;
 
-use crate::error::{Error, ErrorKind, last_errno};
+use crate::error::{Error, ErrorKind};
+use crate::file_facts::{FileKind, look};
 use crate::gate::{OpenMode, WriteGate, remove_same};
-use crate::look::{FileKind, look};
 use crate::space::check_space;
 
 /// Bytes written between two checks of the cancel flag.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// One file as it is to be before the run.
+/// The state of one file required before the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileLayout {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its least size in bytes. A file that is longer stays as it is.
+    /// Minimum size in bytes. A longer file is not truncated.
     pub bytes: u64,
-    /// What is in it.
+    /// Required content.
     pub content: LayoutContent,
-    /// Bytes that the run writes to it at most, zero where it only reads: its filesystem must have room for as much
-    /// of them as is not yet allocated.
+    /// Maximum bytes that the run writes to the file, zero if it only reads. The filesystem must have free space for
+    /// those of them that are not allocated yet.
     pub writes: u64,
     /// How space is reserved.
     pub fallocate: FallocateMode,
-    /// `fsync` when it is done (`create_fsync`).
+    /// Whether to call `fsync` at the end (`create_fsync`).
     pub fsync: bool,
-    /// Seeds the data. Equal seeds and paths give equal data.
+    /// Seed of the data. Equal seeds and start offsets give equal data.
     pub seed: u64,
 }
 
 /// Content of a file that is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutContent {
-    /// Random bytes from where it ended to its size, as reads and overwrites need them.
+    /// Random bytes from the old end to the required size, as reads and overwrites need them.
     Filled,
-    /// Nothing yet: the run will write it. Space is reserved as far as [`FallocateMode`] says.
+    /// None: the run will write it. Space is reserved according to [`FallocateMode`].
     Reserved,
 }
 
 /// Preallocation modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FallocateMode {
-    /// Not at all.
+    /// No preallocation.
     None,
-    /// By the system's own call; filesystems without it go without.
+    /// `fallocate`, skipped on filesystems without it.
     #[default]
     Native,
-    /// By `posix_fallocate`, which writes zeroes where the filesystem cannot reserve.
+    /// `posix_fallocate`, which writes zeroes if the filesystem cannot reserve space.
     Posix,
-    /// By the system's own call, keeping the file's size.
+    /// `fallocate` without changing the file's size.
     Keep,
-    /// By setting the file's size alone.
+    /// `ftruncate`, which only sets the file's size.
     Truncate,
 }
 
 /// Progress of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutProgress<'a> {
-    /// The file that is being made.
+    /// The file being created.
     pub path: &'a Path,
     /// Bytes written so far, over all files.
     pub written: u64,
@@ -74,26 +76,24 @@ pub struct LayoutProgress<'a> {
 /// Result of the layout of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Laid {
-    /// It is a device or was long enough already.
+    /// It is a device or was already long enough.
     Found,
-    /// It was extended from this many bytes.
+    /// It was extended from this size in bytes.
     Extended(u64),
     /// It did not exist.
     Created,
 }
 
-/// Makes and extends files, in order, after a check that their filesystems have room for all of them, each with the
+/// Creates and extends files, in order, after checking that their filesystems have space for all of them, each with the
 /// permission of the write gate.
 ///
-/// What was in a file stays. `progress` is called about once per mebibyte. When `cancel` is set, or a write
-/// fails, the file that is being made is removed if it did not exist before, and else cut back to what it was.
+/// Existing content is kept. `progress` is called about once per MiB. If `cancel` is set or a write fails, the current
+/// file is removed if it is new, and truncated to its old size otherwise.
 ///
-/// What the system refuses for one file keeps none of the others from being made: it is in the file's place of
-/// the result.
+/// An error on one file does not prevent the layout of the others: it is that file's element of the result.
 ///
 /// # Errors
-///
-/// [`ErrorKind::NoSpace`] before a byte is written, and [`ErrorKind::Cancelled`].
+/// [`ErrorKind::NoSpace`] before anything is written, and [`ErrorKind::Cancelled`].
 pub fn lay_out(
     layouts: &[FileLayout],
     gate: &WriteGate,
@@ -104,8 +104,8 @@ pub fn lay_out(
     let growths: Vec<_> = layouts.iter().map(growth).collect();
     let known = || layouts.iter().zip(&growths).filter_map(|(layout, growth)| Some((layout, growth.as_ref().ok()?)));
     let total = known().map(|(_, growth)| growth.fill).fold(0, u64::saturating_add);
-    // A file may be far larger than what a run writes to it. Reserving what there is no room for would fail, or
-    // take all that is free.
+    // A file may be far larger than what a run writes to it. Reserving more than the free space would fail, or use all
+    // of it.
     let reserves = check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.reserved))).is_ok();
     let mut writer = LayoutWriter { gate, cancel, progress, written: 0, total, reserves };
     let lay = |(layout, growth): (&FileLayout, Result<Growth, Error>)| {
@@ -118,11 +118,10 @@ pub fn lay_out(
     layouts.iter().zip(growths).map(lay).collect()
 }
 
-/// Checks that filesystems have room for all of these files, and for what the run will write to them. What cannot
-/// be looked at is passed over: making it will tell.
+/// Checks that filesystems have space for all of these files and for what the run will write to them. Files that cannot
+/// be accessed are skipped: their creation reports the error.
 ///
 /// # Errors
-///
 /// [`ErrorKind::NoSpace`], with the figures.
 pub fn check_room(layouts: &[FileLayout]) -> Result<(), Error> {
     let needs = layouts.iter().filter_map(|layout| Some((layout.path.as_path(), growth(layout).ok()?.space)));
@@ -131,11 +130,11 @@ pub fn check_room(layouts: &[FileLayout]) -> Result<(), Error> {
 
 /// Expected growth of a file, before it is opened.
 struct Growth {
-    /// The file's size now; `None` where it does not exist.
+    /// Current size in bytes; `None` if the file does not exist.
     from: Option<u64>,
-    /// Bytes that its filesystem must have free, for the layout or for the run.
+    /// Free bytes needed for the layout and the run.
     space: u64,
-    /// Bytes that it must have free for space to be reserved too.
+    /// Free bytes needed if space is reserved, too.
     reserved: u64,
     /// Bytes that the layout writes.
     fill: u64,
@@ -167,7 +166,7 @@ struct LayoutWriter<'a> {
     progress: &'a mut dyn FnMut(LayoutProgress<'_>),
     written: u64,
     total: u64,
-    /// Whether there is room for reservations.
+    /// Whether there is enough space for reservations.
     reserves: bool,
 }
 
@@ -184,7 +183,7 @@ impl LayoutWriter<'_> {
         }
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
         let file = permit.open(OpenMode::READ_WRITE).map_err(failed("open"))?;
-        // Of what is open, not of what the name stands for by now.
+        // The metadata of the open file, because its name may refer to another file by now.
         let metadata = file.metadata().map_err(failed("look at"))?;
         let from = metadata.len();
         if !is_new && (!metadata.is_file() || from >= layout.bytes) {
@@ -234,39 +233,35 @@ impl LayoutWriter<'_> {
     }
 }
 
-/// Lets the system begin to write what is in the page cache, so that neither the last `fsync` nor a cancellation
-/// has gigabytes to wait for. Where it cannot, the `fsync` does all.
+/// Starts writeback of a range, so that neither the final `fsync` nor a cancellation has to wait for gigabytes. If this
+/// fails, the `fsync` does it all.
 fn begin_writeback(file: &std::fs::File, at: u64, length: usize) {
     // SAFETY: the call takes no memory.
     unsafe { libc::sync_file_range(file.as_raw_fd(), at as i64, length as i64, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
 fn reserve(file: &std::fs::File, layout: &FileLayout, from: u64) -> io::Result<()> {
-    let (start, length) = (from as i64, (layout.bytes - from) as i64);
-    let native = |mode| {
-        // SAFETY: the call takes no memory.
-        match unsafe { libc::fallocate64(file.as_raw_fd(), mode, start, length) } {
-            0 => Ok(()),
-            _ => match last_errno() {
-                libc::EOPNOTSUPP | libc::ENOSYS => Ok(()),
-                errno => Err(io::Error::from_raw_os_error(errno)),
-            },
-        }
+    let length = layout.bytes - from;
+    let native = |mode| match fallocate(file, mode, from, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        result => result.map_err(io::Error::from),
     };
     match layout.fallocate {
         FallocateMode::None => Ok(()),
-        FallocateMode::Native => native(0),
-        FallocateMode::Keep => native(libc::FALLOC_FL_KEEP_SIZE),
+        FallocateMode::Native => native(FallocateFlags::empty()),
+        FallocateMode::Keep => native(FallocateFlags::KEEP_SIZE),
         FallocateMode::Truncate => file.set_len(layout.bytes),
-        // SAFETY: the call takes no memory. It returns its error number.
-        FallocateMode::Posix => match unsafe { libc::posix_fallocate64(file.as_raw_fd(), start, length) } {
-            0 => Ok(()),
-            errno => Err(io::Error::from_raw_os_error(errno)),
-        },
+        FallocateMode::Posix => {
+            // SAFETY: the call takes no memory. It returns its error number.
+            match unsafe { libc::posix_fallocate64(file.as_raw_fd(), from as i64, length as i64) } {
+                0 => Ok(()),
+                errno => Err(io::Error::from_raw_os_error(errno)),
+            }
+        }
     }
 }
 
-/// Leaves things as they were before. A failure here changes nothing about the error that is being told.
+/// Restores the previous state. A failure here is ignored in favour of the error being reported.
 fn undo(file: &std::fs::File, layout: &FileLayout, from: Option<u64>) {
     let _ = match from {
         None => remove_same(&layout.path, file),

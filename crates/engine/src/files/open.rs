@@ -7,33 +7,40 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::advice::CacheAdvice;
-use crate::error::{Error, ErrorKind};
-use crate::gate::{self, Denied, OpenMode, Permit, WriteGate, WriteRefusal};
-use crate::look::{FileKind, device_bytes, kind_of, look};
+use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 
-/// `BLKSSZGET` of `linux/fs.h`: `_IO(0x12, 104)`.
-const BLKSSZGET: libc::Ioctl = 0x1268;
+use crate::error::{Error, ErrorKind};
+use crate::file_facts::{FileKind, device_bytes, kind_of, look};
+use crate::gate::{self, Denied, OpenMode, Permit, WriteGate, WriteRefusal};
+
+/// Order in which a file will be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheAdvice {
+    /// Sequential: the kernel reads far ahead.
+    Sequential,
+    /// Random: the kernel reads nothing ahead.
+    Random,
+}
 
 /// Access mode of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// For reads.
+    /// Whether to open for reads.
     pub read: bool,
-    /// For writes and trims: only with a permit of the write gate.
+    /// Whether to open for writes and trims, which requires a permit of the write gate.
     pub write: bool,
-    /// Past the page cache (`O_DIRECT`).
+    /// Whether to bypass the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// How writes are synchronous.
+    /// Synchronous write mode.
     pub sync: SyncFlags,
-    /// Trims of a regular file punch holes; without it they are refused, as the discard of a device is on a file.
+    /// Whether trims of a regular file punch holes. Otherwise they fail, as a device discard does on a file.
     pub punch_holes: bool,
 }
 
 /// Synchronous write modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncFlags {
-    /// They are not.
+    /// Asynchronous writes.
     #[default]
     None,
     /// `O_SYNC`: data and metadata.
@@ -55,47 +62,47 @@ impl SyncFlags {
 /// An open file or device.
 #[derive(Debug)]
 pub struct File {
-    /// `None` while it is closed, until the next operation on it.
+    /// `None` while the file is closed, until the next operation on it.
     file: RefCell<Option<std::fs::File>>,
-    /// Its descriptor, less than zero while it is closed.
+    /// Descriptor, negative while the file is closed.
     fd: Cell<RawFd>,
+    /// Advice to be repeated whenever the file is reopened.
     advice: Cell<Option<CacheAdvice>>,
     path: PathBuf,
     kind: FileKind,
     bytes: u64,
-    /// Offsets and lengths of direct operations are multiples of this; 1 without `O_DIRECT`.
+    /// Granularity of direct operations, in bytes; 1 without `O_DIRECT`.
     unit_bytes: u32,
-    /// Ranges that are given back or made zero are multiples of this; 1 for files.
+    /// Granularity of zeroing and deallocation, in bytes; 1 for files.
     grain_bytes: u32,
     access: Access,
-    /// The permission to write to it.
+    /// Permission to write.
     permit: Option<Permit>,
 }
 
 impl File {
-    /// The path it was opened by.
+    /// Returns the path by which the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is.
+    /// Returns the kind of file.
     #[must_use]
     pub fn kind(&self) -> FileKind {
         self.kind
     }
 
-    /// Its size in bytes when it was opened; zero for character devices.
+    /// Returns the size in bytes when the file was opened; zero for character devices.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Checks that operations whose offsets and lengths are multiples of `block_bytes` are possible.
+    /// Checks that operations in multiples of `block_bytes` are possible.
     ///
     /// # Errors
-    ///
-    /// When the file is open for direct operations and its device has larger blocks.
+    /// Fails if the file is open for direct operations and its device has larger blocks.
     pub fn check_block(&self, block_bytes: u32) -> Result<(), Error> {
         if block_bytes.is_multiple_of(self.unit_bytes) {
             return Ok(());
@@ -108,42 +115,43 @@ impl File {
         Err(Error::found(ErrorKind::Direct, "use", self.path.display().to_string(), reason).with_remedy(remedy))
     }
 
-    /// What offsets and lengths of reads and writes are multiples of: 1 but for direct ones.
+    /// Returns the granularity of reads and writes, in bytes: 1 without `O_DIRECT`.
     pub(crate) fn unit_bytes(&self) -> u32 {
         self.unit_bytes
     }
 
-    /// What ranges that are given back or made zero are multiples of: 1 but for devices.
+    /// Returns the granularity of zeroing and deallocation, in bytes: 1 for files.
     pub(crate) fn grain_bytes(&self) -> u32 {
         self.grain_bytes
     }
 
-    /// How it was opened.
+    /// Returns the access mode.
     #[must_use]
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Closes it until the next operation on it, so that more files can be used than may be open at a time. What is
-    /// in flight there completes.
+    /// Closes the file until the next operation on it, so that a job can use more files than may be open at a time.
+    /// Operations in flight complete.
     pub fn close(&self) {
         self.fd.set(-1);
         drop(self.file.take());
     }
 
-    /// Whether it is closed.
+    /// Reports whether the file is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.fd.get() < 0
     }
 
-    /// Its descriptor, less than zero if it is closed.
+    /// Returns the descriptor, negative while the file is closed.
     #[inline]
     pub(crate) fn fd(&self) -> RawFd {
         self.fd.get()
     }
 
-    /// The descriptor for calls that discard or zero ranges. On a device that the gate claimed it is the claim's own: through
-    /// another one the kernel could not keep the page cache out of the way, and fails with `EBUSY`.
+    /// Returns the descriptor for calls that discard or zero ranges. On a device claimed by the gate this is the
+    /// claiming descriptor: through another one the kernel cannot claim the device to drop its page cache, and fails
+    /// with `EBUSY`.
     pub(crate) fn range_fd(&self) -> Result<RawFd, i32> {
         match self.permit.as_ref().and_then(Permit::claim) {
             Some(claim) if self.kind == FileKind::Block => Ok(claim),
@@ -151,7 +159,7 @@ impl File {
         }
     }
 
-    /// Its descriptor; it is opened again if it was closed. The error is a completion's: a number, negated.
+    /// Returns the descriptor, after reopening a closed file. The error is a negated error number, as in completions.
     #[inline]
     pub(crate) fn live_fd(&self) -> Result<RawFd, i32> {
         let fd = self.fd.get();
@@ -169,28 +177,21 @@ impl File {
         }
         Ok(self.fd.get())
     }
-
-    /// What the page cache was told of it, to be told again whenever it is opened.
-    pub(super) fn keep_advice(&self, advice: CacheAdvice) {
-        self.advice.set(Some(advice));
-    }
 }
 
 /// Opens a file or device for reading.
 ///
 /// # Errors
-///
-/// When the system refuses, and says what to do about it where the reason is `O_DIRECT`.
+/// Fails if the system refuses, with a remedy if the reason is `O_DIRECT`.
 pub fn open(path: &Path, access: Access) -> Result<File, Error> {
-    // Opening a pipe would wait for its other end.
+    // Opening a pipe would wait for its other end, so this rejects it first.
     look(path)?;
     open_checked(path, Access { read: true, write: false, ..access }, None)
 }
 
-/// Opens what the write gate has admitted.
+/// Opens a file or device that the write gate has admitted.
 ///
 /// # Errors
-///
 /// As for [`open`].
 pub fn open_permitted(permit: &Permit, access: Access) -> Result<File, Error> {
     open_checked(permit.path(), access, Some(permit))
@@ -219,18 +220,18 @@ fn open_raw(path: &Path, access: Access, permit: Option<&Permit>) -> io::Result<
         Some(permit) => permit.open(OpenMode { read: access.read || !access.write, write: access.write, flags }),
         None => OpenOptions::new().read(true).custom_flags(flags).open(path),
     };
-    // Access times are not what is measured; the kernel keeps them from files of other users only.
+    // `O_NOATIME` avoids updates of access times, which would distort the measurement. The kernel refuses it for files
+    // of other users.
     match open(flags | libc::O_NOATIME) {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => open(flags),
         opened => opened,
     }
 }
 
-/// Removes a file. One that is not there is no failure.
+/// Removes a file, which may be missing.
 ///
 /// # Errors
-///
-/// When the system refuses.
+/// Fails if the system refuses.
 pub fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::file("remove", path, &error)),
@@ -249,37 +250,26 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
     }
 }
 
-/// The multiple in which direct operations are possible, and 512 where the system does not tell.
+/// Returns the granularity of direct operations, in bytes; 512 if the system does not report it.
 fn unit_bytes(file: &std::fs::File, kind: FileKind) -> u32 {
-    let told = match kind {
-        FileKind::Block => logical_block_bytes(file),
+    let bytes = match kind {
+        FileKind::Block => ioctl_blksszget(file).ok(),
         FileKind::Regular => direct_offset_bytes(file),
         FileKind::Character => Some(1),
     };
-    told.filter(|&bytes| bytes > 0).unwrap_or(512)
+    bytes.filter(|&bytes| bytes > 0).unwrap_or(512)
 }
 
-fn logical_block_bytes(file: &std::fs::File) -> Option<u32> {
-    let mut bytes: libc::c_int = 0;
-    // SAFETY: the call writes one `int` to `bytes`, which outlives it.
-    let status = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET, &raw mut bytes) };
-    (status == 0).then_some(bytes as u32)
-}
-
-/// Offset alignment of direct operations on a regular file, by `statx` (Linux 6.1).
+/// Returns the offset alignment of direct operations on a regular file, by `statx` (Linux 6.1).
 fn direct_offset_bytes(file: &std::fs::File) -> Option<u32> {
-    // SAFETY: all zeroes is a valid `statx`; it is plain data.
-    let mut facts: libc::statx = unsafe { std::mem::zeroed() };
-    // SAFETY: the path is an empty string ended by zero, and `facts` outlives the call.
-    let status = unsafe {
-        libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, &raw mut facts)
-    };
-    (status == 0 && facts.stx_mask & libc::STATX_DIOALIGN != 0).then_some(facts.stx_dio_offset_align)
+    let wanted = StatxFlags::DIOALIGN;
+    let facts = statx(file, c"", AtFlags::EMPTY_PATH, wanted).ok()?;
+    StatxFlags::from_bits_retain(facts.stx_mask).contains(wanted).then_some(facts.stx_dio_offset_align)
 }
 
-/// Tells the page cache in which order a file or device will be read. A kernel that does not listen is no error.
+/// Advises the page cache of the order in which a file or device will be read. Failures are ignored.
 pub fn advise(file: &File, advice: CacheAdvice) {
-    file.keep_advice(advice);
+    file.advice.set(Some(advice));
     let advice = match advice {
         CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
         CacheAdvice::Random => libc::POSIX_FADV_RANDOM,
@@ -289,22 +279,20 @@ pub fn advise(file: &File, advice: CacheAdvice) {
 }
 
 impl WriteGate {
-    /// Opens a file or device for operations that may change it: as it was admitted, or made where nothing is.
+    /// Opens a file or device for writing, after admitting or creating it.
     ///
     /// # Errors
-    ///
-    /// As for [`WriteGate::create`], and when the system refuses.
+    /// As for [`WriteGate::create`], and if the system refuses.
     pub fn open(&self, path: &Path, access: Access) -> Result<File, Error> {
         let (permit, _) = self.create(path)?;
         open_permitted(&permit, Access { write: true, ..access })
     }
 }
 
-/// Keeps writers that lock away from a file that is only read, for as long as it is open.
+/// Locks a file against writers that use locks while it is open for reading.
 ///
 /// # Errors
-///
-/// Where one has locked it already, and where that cannot be found out.
+/// Fails if another program has locked the file already, or if the locks cannot be queried.
 pub(crate) fn share(file: &File) -> Result<(), Denied> {
     match file.file.borrow().as_ref().and_then(gate::lock_for_reading) {
         Some(objection) => Err(Denied::Refused(WriteRefusal::of_reader(file.path(), objection))),

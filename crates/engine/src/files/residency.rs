@@ -1,76 +1,56 @@
-//! Bytes of a file in the page cache.
+//! Counts the bytes of a file in the page cache.
 
 use std::io;
 use std::os::fd::RawFd;
 
+use probe::page_bytes;
+
 use super::open::File;
 use crate::error::Error;
 
-/// `cachestat`, which is newer than some C libraries (Linux 6.5).
+/// `cachestat`, which some C libraries do not define yet (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
-/// Bytes mapped at a time where `cachestat` is missing.
+/// Bytes mapped at a time if `cachestat` is missing.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// `struct cachestat_range`.
-#[repr(C)]
-struct Range {
-    offset: u64,
-    /// Zero for all of the rest.
-    bytes: u64,
-}
-
-/// `struct cachestat`: counts of pages.
-#[repr(C)]
-#[derive(Default)]
-struct PageCounts {
-    cached: u64,
-    dirty: u64,
-    writeback: u64,
-    evicted: u64,
-    recently_evicted: u64,
-}
-
-/// Bytes of the file that the page cache holds, in whole pages.
+/// Returns how many bytes of the file are in the page cache, in whole pages.
 ///
 /// # Errors
-///
-/// When the system does not tell.
+/// Fails if the kernel does not report it.
 pub fn resident_bytes(file: &File) -> Result<u64, Error> {
     if file.bytes() == 0 {
         return Ok(0);
     }
-    counted(file.fd())
-        .or_else(|_| mapped(file.fd(), file.bytes()))
+    cached_pages(file.fd(), 0, file.bytes())
         .map(|pages| (pages * page_bytes()).min(file.bytes().next_multiple_of(page_bytes())))
         .map_err(|error| Error::file("see the page cache of", file.path(), &error))
 }
 
-fn page_bytes() -> u64 {
-    // SAFETY: the call takes a number alone.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes).unwrap_or(4096).max(1)
+/// Counts the cached pages of a range, whose start must be a multiple of the page size.
+pub(crate) fn cached_pages(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
+    cachestat_pages(fd, start, end).or_else(|_| mapped_pages(fd, start, end))
 }
 
-fn counted(fd: RawFd) -> io::Result<u64> {
-    let (range, mut pages) = (Range { offset: 0, bytes: 0 }, PageCounts::default());
-    // SAFETY: both outlive the call and have the layout that the kernel expects.
-    let status = unsafe { libc::syscall(SYS_CACHESTAT, fd, &raw const range, &raw mut pages, 0) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(pages.cached) }
+/// Counts the cached pages of a range by `cachestat`.
+pub(crate) fn cachestat_pages(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
+    let range = [start, end - start];
+    // Cached, dirty, in write-back, evicted and recently evicted pages.
+    let mut pages = [0u64; 5];
+    // SAFETY: both arrays outlive the call and are as long as the kernel's structures, which consist of 64-bit numbers.
+    let status = unsafe { libc::syscall(SYS_CACHESTAT, fd, range.as_ptr(), pages.as_mut_ptr(), 0) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(pages[0]) }
 }
 
-/// Counts by mapping the file, a window at a time, and asking which pages are there.
-fn mapped(fd: RawFd, bytes: u64) -> io::Result<u64> {
-    let mut pages = 0;
-    for offset in (0..bytes).step_by(WINDOW_BYTES as usize) {
-        pages += window(fd, offset, (bytes - offset).min(WINDOW_BYTES) as usize)?;
-    }
-    Ok(pages)
+/// Counts the cached pages of a range by mapping it, one window at a time.
+pub(crate) fn mapped_pages(fd: RawFd, start: u64, end: u64) -> io::Result<u64> {
+    let windows = (start..end).step_by(WINDOW_BYTES as usize);
+    windows.map(|offset| window(fd, offset, (end - offset).min(WINDOW_BYTES) as usize)).sum()
 }
 
 fn window(fd: RawFd, offset: u64, bytes: usize) -> io::Result<u64> {
     let mut present = vec![0u8; bytes.div_ceil(page_bytes() as usize)];
-    // SAFETY: a new mapping, which is never read, touches no memory in use; `present` has a byte for each page of
-    // it, as the second call expects.
+    // SAFETY: a new mapping, which is never read, touches no memory in use; `present` has a byte for each of its pages,
+    // as `mincore` expects.
     let status = unsafe {
         let base = libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, offset as i64);
         if base == libc::MAP_FAILED {
@@ -90,17 +70,19 @@ mod tests {
     use crate::files::{self, Access};
 
     #[test]
-    fn both_ways_see_what_was_written_and_what_was_dropped() {
-        // Beside the test itself, because the directory for temporary files may be in memory.
+    fn both_methods_count_written_and_dropped_pages() {
+        // The test's own directory, because the directory for temporary files may be in memory.
         let path = std::env::current_exe().unwrap().with_extension("residency");
         std::fs::write(&path, vec![1; 1 << 20]).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
         let file =
             crate::gate::WriteGate::of_any_content().open(&path, Access { read: true, ..Access::default() }).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let ways = || [Some(resident_bytes(&file).unwrap()), mapped(file.fd(), 1 << 20).ok().map(|n| n * page_bytes())];
-        assert_eq!(ways(), [Some(1 << 20); 2]);
+        let counts = || {
+            [Some(resident_bytes(&file).unwrap()), mapped_pages(file.fd(), 0, 1 << 20).ok().map(|n| n * page_bytes())]
+        };
+        assert_eq!(counts(), [Some(1 << 20); 2]);
         files::invalidate(&file, 0, 0).unwrap();
-        assert_eq!(ways(), [Some(0); 2]);
+        assert_eq!(counts(), [Some(0); 2]);
     }
 }

@@ -1,41 +1,43 @@
-//! One file or device to be written: objections to it, and the descriptor that holds it.
+//! A file or device to be written: the objections to it, and the descriptor that holds it.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+
 use super::identity::FileIdentity;
-use super::mark::{self, Maker};
+use super::mark::{self, FileCreator};
 use super::objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::permit::HeldFile;
 use super::users::{self, Users, Uses};
 use super::{ROOT, WriteGate, locks, output};
 use crate::error::Error;
-use crate::look;
+use crate::file_facts;
 use probe::Occupant;
 
-/// Something that asks to be written to.
+/// A file or device for which a write permission is requested.
 pub(super) struct WriteCandidate<'a> {
     pub(super) gate: &'a WriteGate,
     pub(super) path: &'a Path,
     /// Opened by `O_PATH`.
-    pub(super) seen: File,
+    pub(super) path_fd: File,
     pub(super) identity: FileIdentity,
 }
 
 impl WriteCandidate<'_> {
     fn reopen(&self, mode: OpenMode) -> io::Result<File> {
-        open::again(&self.seen, self.path, mode)
+        open::reopen(&self.path_fd, self.path, mode)
     }
 
     fn failed(&self, operation: &'static str) -> impl Fn(io::Error) -> Denied + '_ {
         move |error| Error::file(operation, self.path, &error).into()
     }
 
-    /// Admits it where nothing stands against that or it may be destroyed.
-    fn settle(&self, objections: Vec<Objection>) -> Result<(), Denied> {
+    /// Admits the candidate if there are no objections or it may be destroyed.
+    fn admit_unless(&self, objections: Vec<Objection>) -> Result<(), Denied> {
         let is_permitted = |one: &Objection| one.permission() <= Permission::Destroy;
         if objections.is_empty() || self.gate.may_destroy(self.identity) && objections.iter().all(is_permitted) {
             return Ok(());
@@ -60,36 +62,36 @@ impl WriteCandidate<'_> {
         let users = Users::of_block(Path::new(ROOT), number);
         objections.extend(users.found.into_iter().map(Objection::Occupied));
         objections.retain(|one| !self.gate.permissions.any_content || is_in_use(one));
-        let (claims, is_claimed) = self.claim_twins(number);
+        let (claims, is_claimed) = self.claim_same_medium(number);
         if objections.is_empty() && !(is_exclusive && is_claimed) {
             objections.push(Objection::Exclusive);
         }
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
-        let bytes = look::device_bytes(&file).map_err(self.failed("find the size of"))?;
-        // By fio's rule it does not matter what it holds.
+        let bytes = file_facts::device_bytes(&file).map_err(self.failed("find the size of"))?;
+        // fio's rule ignores existing content.
         let mut own = false;
         if !self.gate.permissions.any_content {
             let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
-            let of_content = self.gate.of_content(&found);
-            own = of_content.is_empty();
-            objections.extend(of_content);
+            let content_objections = self.gate.content_objections(&found);
+            own = content_objections.is_empty();
+            objections.extend(content_objections);
         }
-        self.settle(objections)?;
+        self.admit_unless(objections)?;
         let path = self.path.to_owned();
         Ok(HeldFile { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
     }
 
-    /// Claims the other ways to the same medium; returns whether all could be claimed.
-    fn claim_twins(&self, number: probe::Number) -> (Vec<File>, bool) {
+    /// Claims the other devices of the same medium. Returns whether all could be claimed.
+    fn claim_same_medium(&self, number: probe::Number) -> (Vec<File>, bool) {
         let root = Path::new(ROOT);
         let Some(device) = probe::relations(root, number) else { return (Vec::new(), true) };
         let mut claims = Vec::new();
         let mut all = true;
-        for twin in users::twins(root, &device) {
-            let node = probe::relations(root, twin).map(|device| Path::new("/dev").join(device.name));
+        for other in users::same_medium(root, &device) {
+            let node = probe::relations(root, other).map(|device| Path::new("/dev").join(device.name));
             let mode = OpenMode { read: true, write: false, flags: libc::O_EXCL };
-            let claim = node.map(|node| open::identical(&node, FileIdentity::Block(twin), mode));
+            let claim = node.map(|node| open::reopen_identical(&node, FileIdentity::Block(other), mode));
             match claim {
                 Some(Ok(file)) => claims.push(file),
                 _ => all = false,
@@ -99,85 +101,79 @@ impl WriteCandidate<'_> {
     }
 
     pub(super) fn file(&self) -> Result<HeldFile, Denied> {
-        let Uses { certain: mut objections, possible } = Uses::of(&self.seen).map_err(self.failed("look at"))?;
+        let Uses { certain: mut objections, possible } = Uses::of(&self.path_fd).map_err(self.failed("look at"))?;
         if objections.iter().any(|one| one.permission() == Permission::Never) {
             return Err(self.refused(objections));
         }
         let file = match self.reopen(OpenMode::READ_WRITE) {
             Ok(file) => file,
-            // Swapped to, and it says so better than the system does.
+            // In use as swap, which the objection explains better than the system's error.
             Err(error) if !objections.is_empty() && error.raw_os_error() == Some(libc::ETXTBSY) => {
                 return Err(self.refused(objections));
             }
             Err(error) => return Err(self.failed("open")(error)),
         };
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
-        let maker = self.maker(&file);
+        let creator = self.creator(&file);
         let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
-        let own = maker == Maker::Fathom || is_empty;
-        // What is not there, or is Fathom's and as it left it, cannot be the data of an unknown user.
+        let own = creator == FileCreator::Fathom || is_empty;
+        // A file that is empty, or Fathom's own and unchanged, cannot hold data of an unknown user.
         objections.extend(possible.into_iter().filter(|_| !own));
         if !is_empty && !self.gate.may_overwrite(self.identity) {
-            objections.extend(self.of_file_content(&file, maker)?);
+            objections.extend(self.file_content_objection(&file, creator)?);
         }
-        self.settle(objections)?;
+        self.admit_unless(objections)?;
         let path = self.path.to_owned();
         Ok(HeldFile { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
     }
 
-    fn maker(&self, file: &File) -> Maker {
-        match mark::maker(file) {
-            Maker::Foreign(_) if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => {
-                Maker::Fathom
+    fn creator(&self, file: &File) -> FileCreator {
+        match mark::creator(file) {
+            FileCreator::Foreign(_) if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => {
+                FileCreator::Fathom
             }
-            maker => maker,
+            creator => creator,
         }
     }
 
-    fn of_file_content(&self, file: &File, maker: Maker) -> Result<Option<Objection>, Denied> {
+    fn file_content_objection(&self, file: &File, creator: FileCreator) -> Result<Option<Objection>, Denied> {
         let failed = self.failed("look for data in");
         let bytes = file.metadata().map_err(&failed)?.len();
         let found = probe::examine(&mut &*file, bytes).map_err(&failed)?;
         let signature = found.signatures.first().map(|signature| signature.name);
-        let origin = match maker {
-            Maker::Foreign(origin) => origin,
+        let origin = match creator {
+            FileCreator::Foreign(origin) => origin,
             // Fathom writes no filesystem.
-            Maker::Fathom if signature.is_some() => DataOrigin::Changed,
-            Maker::Fathom => return Ok(None),
+            FileCreator::Fathom if signature.is_some() => DataOrigin::Changed,
+            FileCreator::Fathom => return Ok(None),
         };
         Ok(Some(Objection::Foreign { bytes, kind: signature.or_else(|| kind_of(file)), origin }))
     }
 
     pub(super) fn character(&self, number: probe::Number) -> Result<HeldFile, Denied> {
-        let harmless = output::swallows(number);
-        self.settle(if harmless { Vec::new() } else { vec![Objection::Character] })?;
+        let harmless = output::discards_everything(number);
+        self.admit_unless(if harmless { Vec::new() } else { vec![Objection::Character] })?;
         let path = self.path.to_owned();
-        // Tapes and the like do something when they are opened: the worker alone does that.
+        // Opening some devices, such as tapes, has side effects, so only the worker opens them.
         Ok(HeldFile { path, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
     }
 }
 
-/// Whether something uses the device now, unlike data that are only there.
+/// Reports whether the device is in use, as opposed to merely holding data.
 fn is_in_use(objection: &Objection) -> bool {
     !matches!(objection, Objection::Occupied(Occupant::Data(_) | Occupant::Partition(_)))
 }
 
-/// Whether a file has no byte that was ever written: all of it is a hole.
+/// Reports whether a file consists only of holes.
 fn is_empty(file: &File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
     }
-    // SAFETY: the call takes no memory.
-    let data = unsafe { libc::lseek64(file.as_raw_fd(), 0, libc::SEEK_DATA) };
-    if data >= 0 {
-        return Ok(false);
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::ENXIO) => Ok(true),
-        // It does not know holes.
-        Some(libc::EINVAL | libc::EOPNOTSUPP) => Ok(false),
-        _ => Err(error),
+    match rustix::fs::seek(file, SeekFrom::Data(0)) {
+        Err(Errno::NXIO) => Ok(true),
+        // The filesystem may not support holes.
+        Ok(_) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(false),
+        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -1,26 +1,20 @@
-//! Types of filesystems (`statfs(2)`).
+//! Identifies filesystems by type (`statfs(2)`).
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
 
-/// The number of a file's filesystem in `linux/magic.h`.
+/// Returns the magic number of a file's filesystem (`linux/magic.h`).
 fn magic(file: &File) -> Option<u64> {
-    // SAFETY: all zeroes is a valid `statfs64`, which is plain data.
-    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
-    // SAFETY: the call writes `facts`, which outlives it.
-    if unsafe { libc::fstatfs64(file.as_raw_fd(), &raw mut facts) } < 0 {
-        return None;
-    }
-    Some(facts.f_type as u64 & 0xffff_ffff)
+    rustix::fs::fstatfs(file).ok().map(|facts| facts.f_type as u64 & 0xffff_ffff)
 }
 
-/// The filesystem of a file, where that is one by which the kernel is read and set up.
+/// Returns the name of a file's filesystem if it exposes the kernel's state or settings.
 pub(super) fn kernel_filesystem(file: &File) -> Option<&'static str> {
     let magic = magic(file)?;
     KERNEL_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
 }
 
-/// Whether another host or a program keeps the filesystem, and may set times of a file after a write has returned.
+/// Reports whether another host or a program manages the filesystem and may set a file's times after a write has
+/// returned.
 pub(super) fn sets_times_late(file: &File) -> bool {
     magic(file).is_some_and(|magic| REMOTE_FILESYSTEMS.contains(&magic))
 }
@@ -45,7 +39,7 @@ const REMOTE_FILESYSTEMS: &[u64] = &[
     0x6573_5546,
 ];
 
-/// Numbers of `linux/magic.h`.
+/// Filesystems of the kernel, by their numbers in `linux/magic.h`.
 const KERNEL_FILESYSTEMS: &[(u64, &str)] = &[
     (0x9fa0, "proc filesystem"),
     (0x6265_6572, "sysfs filesystem"),
@@ -71,8 +65,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_the_kernel_are_known_by_their_filesystem() {
-        let of = |path: &str| kernel_filesystem(&open::look(Path::new(path)).unwrap());
+    fn kernel_files_are_identified_by_their_filesystem() {
+        let of = |path: &str| kernel_filesystem(&open::lookup(Path::new(path)).unwrap());
         assert_eq!(of("/proc/sys/vm/swappiness"), Some("proc filesystem"));
         assert_eq!(of("/sys/kernel/mm"), Some("sysfs filesystem"));
         assert_eq!(of("/tmp"), None);
@@ -81,7 +75,7 @@ mod tests {
     #[test]
     fn times_of_files_on_local_filesystems_are_exact() {
         for path in ["/tmp", "/dev/shm", "/proc"] {
-            assert!(!sets_times_late(&open::look(Path::new(path)).unwrap()), "{path}");
+            assert!(!sets_times_late(&open::lookup(Path::new(path)).unwrap()), "{path}");
         }
     }
 }

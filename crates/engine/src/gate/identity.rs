@@ -1,15 +1,15 @@
-//! The identity of a file or device, independent of its name.
+//! Identifies files and devices independently of their names.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use probe::Number;
 
-/// A file or device as the kernel tells it apart: equal for hard links, symbolic links and bind mounts of one file, and
-/// for all nodes of one device.
+/// The identity of a file or device for the kernel: equal for hard links, symbolic links and bind mounts of one file,
+/// and for all nodes of one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileIdentity {
-    /// A regular file: the number of its filesystem's device and its inode.
+    /// A regular file, by filesystem and inode.
     File {
         /// `st_dev`.
         device: u64,
@@ -20,14 +20,14 @@ pub enum FileIdentity {
     Block(Number),
     /// A character device.
     Character(Number),
-    /// A pipe or socket, which keeps nothing that could be lost.
+    /// A pipe or socket, which stores no data.
     Stream,
-    /// A directory or anything else that is not written to.
+    /// A directory or another file type that is never written.
     Other,
 }
 
 impl FileIdentity {
-    /// The identity of what these metadata are of.
+    /// Returns the identity of the file with these metadata.
     #[must_use]
     pub fn of(metadata: &Metadata) -> Self {
         let kind = metadata.file_type();
@@ -45,7 +45,8 @@ impl FileIdentity {
         }
     }
 
-    /// The identity of what is at `path`, links followed; `None` where nothing is or it cannot be looked at.
+    /// Returns the identity of the file at `path`, following links, or `None` if there is none or it cannot be
+    /// accessed.
     #[must_use]
     pub fn at(path: &std::path::Path) -> Option<Self> {
         std::fs::metadata(path).ok().map(|metadata| Self::of(&metadata))

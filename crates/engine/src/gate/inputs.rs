@@ -1,4 +1,4 @@
-//! Registers the files that this process reads as input or measures: results never replace them, under any name.
+//! Registers the files that this process reads as input or measures. Results never replace them, under any name.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::identity::FileIdentity;
 
-/// With the time at which a file was made, where its filesystem knows it: numbers of removed files are given again.
+/// An input with its creation time, if the filesystem records it: inode numbers are reused.
 type Input = (FileIdentity, Option<SystemTime>);
 
 static INPUTS: Mutex<BTreeSet<Input>> = Mutex::new(BTreeSet::new());

@@ -1,5 +1,5 @@
-//! What Fathom left on devices, and files that it made where no extended attribute can say so: one empty file for each,
-//! whose name is what has to be recognized.
+//! Records contents that Fathom left on devices, and files that it created where extended attributes are unavailable,
+//! as one empty file each, whose name identifies the content or file.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,10 +9,10 @@ use std::time::SystemTime;
 
 use super::mark;
 
-/// More are of no use: devices come and go.
-const MOST: usize = 4096;
+/// Maximum number of entries; older ones are useless, because devices come and go.
+const MAX_ENTRIES: usize = 4096;
 
-/// A folder of recognized contents.
+/// The directory of recorded contents and files.
 #[derive(Clone, Debug)]
 pub(super) struct GateLedger(PathBuf);
 
@@ -21,36 +21,34 @@ impl GateLedger {
         Self(folder.to_owned())
     }
 
-    /// Whether a device holds what Fathom left there.
+    /// Reports whether Fathom left the content with this fingerprint on a device.
     pub(super) fn knows_content(&self, fingerprint: u128) -> bool {
-        self.knows(&content(fingerprint))
+        self.contains(&content_entry(fingerprint))
     }
 
-    /// Whether Fathom made this file and was the last to write to it.
+    /// Reports whether Fathom created this file and was the last to write to it.
     pub(super) fn knows_file(&self, file: &File) -> bool {
-        made(file).is_ok_and(|name| self.knows(&name))
+        file_entry(file).is_ok_and(|name| self.contains(&name))
     }
 
-    fn knows(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         self.0.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
     }
 
-    /// Remembers what a device holds.
+    /// Records the content of a device.
     ///
     /// # Errors
-    ///
-    /// Where the folder cannot be written to.
+    /// Fails if the directory cannot be written.
     pub(super) fn add_content(&self, fingerprint: u128) -> io::Result<()> {
-        self.add(&content(fingerprint))
+        self.add(&content_entry(fingerprint))
     }
 
-    /// Remembers a file as it is now.
+    /// Records a file in its current state.
     ///
     /// # Errors
-    ///
     /// As for [`GateLedger::add_content`].
     pub(super) fn add_file(&self, file: &File) -> io::Result<()> {
-        self.add(&made(file)?)
+        self.add(&file_entry(file)?)
     }
 
     fn add(&self, name: &str) -> io::Result<()> {
@@ -63,27 +61,27 @@ impl GateLedger {
         Ok(())
     }
 
-    /// Forgets the oldest where there are too many.
+    /// Removes the oldest entries if there are too many.
     fn prune(&self) {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let age = |entry: &fs::DirEntry| {
             entry.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
         };
         let mut all: Vec<_> = entries.map(|entry| (age(&entry), entry.path())).collect();
-        if all.len() > MOST {
+        if all.len() > MAX_ENTRIES {
             all.sort();
-            all[..all.len() - MOST].iter().for_each(|(_, path)| drop(fs::remove_file(path)));
+            all[..all.len() - MAX_ENTRIES].iter().for_each(|(_, path)| drop(fs::remove_file(path)));
         }
     }
 }
 
-fn content(fingerprint: u128) -> String {
+fn content_entry(fingerprint: u128) -> String {
     format!("content-{fingerprint:032x}")
 }
 
-/// Inodes are used again, so the file's birth is part of its name where the filesystem keeps it; the time of the last write
-/// tells whether another program has written to it since.
-fn made(file: &File) -> io::Result<String> {
+/// Returns the entry name of a file. Inodes are reused, so the name includes the file's creation time if the filesystem
+/// stores it; the modification time shows whether another program has written to the file since.
+fn file_entry(file: &File) -> io::Result<String> {
     let metadata = file.metadata()?;
     let born = metadata.created().ok().and_then(|born| born.duration_since(SystemTime::UNIX_EPOCH).ok());
     let born_ns = born.map_or(0, |born| born.as_nanos());
@@ -96,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_known_and_the_oldest_are_forgotten() {
+    fn added_contents_and_files_are_recognized() {
         let folder = std::env::temp_dir().join(format!("fathom-ledger-{}", std::process::id()));
         let ledger = GateLedger::new(&folder);
         assert!(!ledger.knows_content(7));
@@ -107,7 +105,7 @@ mod tests {
         assert!(!ledger.knows_file(&file));
         ledger.add_file(&file).unwrap();
         assert!(ledger.knows_file(&file));
-        // 692e655 knew a file whatever was written to it later.
+        // Revision 692e655 recognized a file regardless of later writes.
         file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(!ledger.knows_file(&file));
         fs::remove_dir_all(folder).unwrap();

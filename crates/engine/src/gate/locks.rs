@@ -1,5 +1,5 @@
-//! Locks of open file descriptions (`fcntl(2)`, `F_OFD_SETLK`) on the bytes that QEMU locks in images, so that neither
-//! writes while the other does.
+//! Locks of open file descriptions (`fcntl(2)`, `F_OFD_SETLK`) on the bytes that QEMU locks in images, so that Fathom
+//! and QEMU never write to one at the same time.
 //!
 //! QEMU (`docs/system/images.rst`, image locking) keeps a read lock on byte 100 + n for each permission n that it uses,
 //! and on byte 200 + n for each that it does not share.
@@ -12,47 +12,48 @@ use super::objection::Objection;
 
 const USED: i64 = 100;
 const NOT_SHARED: i64 = 200;
-/// Permissions: to read what is consistent and to write. To rewrite the same bytes is 2, to change the size 3.
+/// QEMU's permissions for consistent reads and for writes. 2 is for rewriting unchanged bytes, 3 for resizing.
 const READ: i64 = 0;
 const WRITE: i64 = 1;
 
-/// With whom a file is shared while it is written.
+/// Other programs with which a file is shared while it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// No other program that locks may read or write it.
+    /// No other program that uses locks may read or write the file.
     #[default]
     Exclusive,
-    /// Other writers that share are admitted, as processes of fio are.
+    /// Other writers that use this mode are admitted, as fio's processes are.
     Writers,
 }
 
-/// Locks a file for writing, for as long as the descriptor is open. Returns what another program's lock says against that;
-/// what cannot be found out counts against it, and filesystems without locks forbid nothing.
+/// Locks a file for writing for as long as the descriptor is open. Returns the objection if another program holds a
+/// conflicting lock or the locks cannot be queried. Filesystems without locks give no objection.
 pub(super) fn lock(file: &File, sharing: Sharing) -> Option<Objection> {
-    // Before looking, so that of two that begin together at least one sees the other.
+    // Locks before checking, so that of two concurrent callers at least one sees the other's lock.
     let own: &[i64] = match sharing {
         Sharing::Writers => &[USED + WRITE],
         Sharing::Exclusive => &[USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3],
     };
-    let elsewhere: &[(i64, i64)] = match sharing {
-        // Those that share lock this one byte; QEMU locks others as well, even where it shares all of them.
+    let checked: &[(i64, i64)] = match sharing {
+        // Writers in sharing mode lock only this byte. QEMU also locks others, even if it shares all permissions.
         Sharing::Writers => &[(0, USED + WRITE), (USED + WRITE + 1, 0)],
-        // Whatever is locked: databases lock other bytes.
+        // Any lock conflicts, because databases lock other bytes.
         Sharing::Exclusive => &[(0, 0)],
     };
-    take(file, own, elsewhere)
+    lock_and_check(file, own, checked)
 }
 
-/// Locks a file for reading: others may read it. Returns what another program's lock says against that.
+/// Locks a file for reading, which other readers may do too. Returns the objection if another program holds a
+/// conflicting lock.
 pub(crate) fn lock_for_reading(file: &File) -> Option<Objection> {
     let own = [USED + READ, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3];
-    take(file, &own, &[(NOT_SHARED + READ, 1), (USED + WRITE, 1)])
+    lock_and_check(file, &own, &[(NOT_SHARED + READ, 1), (USED + WRITE, 1)])
 }
 
-/// Locks bytes, and looks for locks of others on ranges, each a start and a length.
-fn take(file: &File, own: &[i64], elsewhere: &[(i64, i64)]) -> Option<Objection> {
-    let found = own.iter().try_for_each(|byte| hold(file, *byte)).and_then(|()| {
-        elsewhere.iter().try_fold(false, |held, (start, length)| Ok(held || is_held(file, *start, *length)?))
+/// Locks bytes and checks for locks of others on ranges, each given as start and length.
+fn lock_and_check(file: &File, own: &[i64], checked: &[(i64, i64)]) -> Option<Objection> {
+    let found = own.iter().try_for_each(|byte| lock_byte(file, *byte)).and_then(|()| {
+        checked.iter().try_fold(false, |held, (start, length)| Ok(held || is_held(file, *start, *length)?))
     });
     let objection = match found {
         Ok(false) => return None,
@@ -64,14 +65,15 @@ fn take(file: &File, own: &[i64], elsewhere: &[(i64, i64)]) -> Option<Objection>
     Some(objection)
 }
 
-/// Whether an error says that a file cannot be locked by any program: its filesystem has no locks.
+/// Reports whether an error means that the filesystem supports no locks, so that no program can hold one.
 fn has_no_locks(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK))
 }
 
-fn hold(file: &File, byte: i64) -> io::Result<()> {
+fn lock_byte(file: &File, byte: i64) -> io::Result<()> {
     match call(file, libc::F_OFD_SETLK, libc::F_RDLCK, byte, 1) {
-        // A write lock on the byte, which the look afterwards finds; and a descriptor that only writes.
+        // Another program's write lock on the byte, which the check afterwards finds, or a descriptor that is open only
+        // for writing.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES | libc::EBADF)) => Ok(()),
         held => held.map(|_| ()),
     }
@@ -81,14 +83,14 @@ fn release(file: &File) {
     let _ = call(file, libc::F_OFD_SETLK, libc::F_UNLCK, 0, 0);
 }
 
-/// Whether another open file description has a lock on these bytes; of length 0 to the end.
+/// Reports whether another open file description has a lock on these bytes; length 0 means to the end.
 fn is_held(file: &File, start: i64, length: i64) -> io::Result<bool> {
     Ok(call(file, libc::F_OFD_GETLK, libc::F_WRLCK, start, length)? != libc::F_UNLCK)
 }
 
-/// One call about a lock; returns the type that is left in the structure.
+/// Makes one lock call and returns the lock type left in the structure.
 fn call(file: &File, command: i32, kind: i32, start: i64, length: i64) -> io::Result<i32> {
-    // SAFETY: all zeroes is a valid `flock64`, which is numbers alone.
+    // SAFETY: all zeroes is a valid `flock64`, which consists of numbers.
     let mut lock: libc::flock64 = unsafe { std::mem::zeroed() };
     lock.l_type = kind as i16;
     lock.l_whence = libc::SEEK_SET as i16;
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_that_share_admit_each_other_and_no_others() {
+    fn sharing_writers_admit_only_each_other() {
         let (first, second) = two();
         assert_eq!(lock(&first, Sharing::Writers), None);
         assert_eq!(lock(&second, Sharing::Writers), None);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_share_and_keep_writers_out() {
+    fn readers_admit_each_other_but_no_writers() {
         let (first, second) = two();
         assert_eq!(lock_for_reading(&first), None);
         assert_eq!(lock_for_reading(&second), None);
@@ -148,11 +150,11 @@ mod tests {
         assert_eq!(lock_for_reading(&first), LOCKED);
     }
 
-    /// 692e655 took every failure of a look for locks for a file without locks.
+    /// Revision 692e655 treated every failed lock query as a file without locks.
     #[test]
-    fn a_failed_look_for_locks_passed_for_none() {
-        // Descriptors that open nothing cannot be asked about locks (`EBADF`).
-        let unasked = super::super::open::look(std::path::Path::new("/tmp")).unwrap();
+    fn a_failed_lock_query_counted_as_no_lock() {
+        // `O_PATH` descriptors do not support lock queries (`EBADF`).
+        let unasked = super::super::open::lookup(std::path::Path::new("/tmp")).unwrap();
         for objection in
             [lock(&unasked, Sharing::Exclusive), lock(&unasked, Sharing::Writers), lock_for_reading(&unasked)]
         {

@@ -1,4 +1,4 @@
-//! What loop devices stand on, told apart by device and inode: names of backing files say nothing about hard links, bind
+//! Backing files of loop devices, identified by device and inode: their names do not account for hard links, bind
 //! mounts and other mount namespaces.
 
 use std::fs::{File, OpenOptions};
@@ -13,15 +13,16 @@ use probe::Number;
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
 
-/// A loop device and what is under it.
+/// A loop device and its backing file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
-    /// Its name, such as `loop3`.
+    /// Name, such as `loop3`.
     pub(super) name: String,
     pub(super) number: Number,
-    /// `None` where it cannot be found out.
+    /// Identity of the backing file or device; `None` if unknown.
     pub(super) backing: Option<FileIdentity>,
-    /// Whether the driver itself told `backing`; else it is a name, which may mean another file in another mount namespace.
+    /// Whether `backing` comes from the driver. Otherwise it comes from a name, which may refer to another file in
+    /// another mount namespace.
     pub(super) is_certain: bool,
     span: Option<LoopSpan>,
 }
@@ -31,13 +32,13 @@ pub(super) struct Loop {
 struct LoopSpan {
     offset: u64,
     bytes: u64,
-    /// Whether it ends before the file does, by its setup.
+    /// Whether the setup limits the size, so that the device may end before the file does.
     is_limited: bool,
 }
 
 impl Loop {
-    /// Whether a file of `bytes` bytes can be what the device is over, as far as sizes say. A device without a limit ends
-    /// where its file ended when it was set up.
+    /// Reports whether a file of `bytes` bytes may be the backing file, judged by its size. A device without a limit
+    /// ends where its file ended at setup.
     pub(super) fn can_be_over(&self, bytes: u64) -> bool {
         let Some(LoopSpan { offset, bytes: shown, is_limited }) = self.span else { return true };
         let Some(rest) = bytes.checked_sub(offset) else { return false };
@@ -47,38 +48,37 @@ impl Loop {
 
 const SECTOR_BYTES: u64 = 512;
 
-/// All loop devices that are over something.
+/// Returns all loop devices with a backing file.
 ///
 /// # Errors
-///
-/// Where the kernel's list of block devices cannot be read, in words.
+/// Returns a message if the kernel's list of block devices cannot be read.
 pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, String> {
     let names = std::fs::read_dir(root.join("sys/block"));
     let names = names.map_err(|error| format!("the list of block devices (/sys/block) cannot be read: {error}"))?;
     let names = names.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| one(root, name)).collect())
+    Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| read_loop(root, name)).collect())
 }
 
-/// `None` where it is over nothing.
-fn one(root: &Path, name: String) -> Option<Loop> {
+/// Returns a loop device, or `None` if it has no backing file.
+fn read_loop(root: &Path, name: String) -> Option<Loop> {
     let place = root.join("sys/block").join(&name);
-    let told = std::fs::read(place.join("loop/backing_file")).ok()?;
+    let name_bytes = std::fs::read(place.join("loop/backing_file")).ok()?;
     let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
-    let figure = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
-    let (is_certain, backing, offset, limit) = match asked(&name, number) {
+    let number_in_file = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
+    let (is_certain, backing, offset, limit) = match from_driver(&name, number) {
         Some((backing, info)) => (true, Some(backing), Some(info.offset), Some(info.size_limit)),
-        None => (false, named(&told), figure("loop/offset"), figure("loop/sizelimit")),
+        None => (false, from_name(&name_bytes), number_in_file("loop/offset"), number_in_file("loop/sizelimit")),
     };
     let span = || {
-        let bytes = figure("size")?.checked_mul(SECTOR_BYTES)?;
+        let bytes = number_in_file("size")?.checked_mul(SECTOR_BYTES)?;
         Some(LoopSpan { offset: offset?, bytes, is_limited: limit? > 0 })
     };
     let span = span();
     Some(Loop { name, number, backing, is_certain, span })
 }
 
-/// As the driver itself says.
-fn asked(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
+/// Returns the identity of the backing file and the device's state from the driver.
+fn from_driver(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
     let device =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name)).ok()?;
     if FileIdentity::of(&device.metadata().ok()?) != FileIdentity::Block(number) {
@@ -93,16 +93,16 @@ fn asked(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
 }
 
 fn status(device: &File) -> Option<LoopInfo> {
-    // SAFETY: all zeroes is valid for the structure, which is numbers alone.
+    // SAFETY: all zeroes is valid for the structure, which consists of numbers.
     let mut info: LoopInfo = unsafe { std::mem::zeroed() };
-    // SAFETY: the call writes `info`, laid out as the kernel has it, which outlives it.
+    // SAFETY: the call writes `info`, which has the kernel's layout and outlives the call.
     (unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } == 0).then_some(info)
 }
 
-/// By the name that the kernel gives, where this user may not ask the device.
-fn named(told: &[u8]) -> Option<FileIdentity> {
+/// Identifies the backing file by its name in `/sys`, for users without access to the device.
+fn from_name(name_bytes: &[u8]) -> Option<FileIdentity> {
     use std::os::unix::ffi::OsStrExt;
-    let path = told.strip_suffix(b"\n").unwrap_or(told);
+    let path = name_bytes.strip_suffix(b"\n").unwrap_or(name_bytes);
     FileIdentity::at(Path::new(std::ffi::OsStr::from_bytes(path)))
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_can_be_over_files_of_its_size_alone() {
+    fn a_backing_file_must_match_the_size_of_its_device() {
         for (offset, limited, sizes) in [
             (0, false, [(4096, true), (4600, true), (4608, false), (4095, false)]),
             (1024, false, [(5120, true), (4096, false), (512, false), (9216, false)]),

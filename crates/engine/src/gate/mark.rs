@@ -1,7 +1,7 @@
-//! The mark of files that Fathom created: an extended attribute with the time of the last write.
+//! Marks files that Fathom created by an extended attribute with the time of the last write.
 //!
-//! The time tells whether another program has written to the file since. While a run goes on the mark says so, with the
-//! time before the first write: a run that is killed leaves no other, and what was written after it may be of any program.
+//! The time shows whether another program has written to the file since. During a run the mark contains the time before
+//! the first write: if the run is killed the mark stays, and later data may come from any program.
 
 use std::fs::File;
 use std::io;
@@ -13,49 +13,47 @@ use super::objection::DataOrigin;
 const NAME: &str = "user.fathom";
 const WRITTEN: &str = "1 mtime_ns=";
 const WRITING: &str = "1 writing mtime_ns=";
-/// Network filesystems and FUSE may set the time when a file is flushed or closed.
+/// Tolerance in nanoseconds for network filesystems and FUSE, which may set the time when a file is flushed or closed.
 const LATE_NS: u128 = 2_000_000_000;
 
-/// The creator of a file, by its mark.
+/// The creator of a file, according to its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
-    /// Fathom made it and wrote what it holds.
+pub(super) enum FileCreator {
+    /// Fathom created the file and wrote its content.
     Fathom,
-    /// It may hold data of other programs.
+    /// The file may hold data of other programs.
     Foreign(DataOrigin),
 }
 
 /// Reads the mark.
-pub(super) fn maker(file: &File) -> Maker {
+pub(super) fn creator(file: &File) -> FileCreator {
     let mut value = [0; 64];
     let length = rustix::fs::fgetxattr(file, NAME, &mut value[..]).unwrap_or(0);
     let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
     let (marked, otherwise) = match (text.strip_prefix(WRITTEN), text.strip_prefix(WRITING)) {
         (Some(marked), _) => (marked, DataOrigin::Changed),
         (None, Some(marked)) => (marked, DataOrigin::Unfinished),
-        (None, None) => return Maker::Foreign(DataOrigin::Other),
+        (None, None) => return FileCreator::Foreign(DataOrigin::Other),
     };
-    let Ok(marked) = marked.parse::<i128>() else { return Maker::Foreign(DataOrigin::Other) };
+    let Ok(marked) = marked.parse::<i128>() else { return FileCreator::Foreign(DataOrigin::Other) };
     let tolerance_ns = if filesystem::sets_times_late(file) { LATE_NS } else { 0 };
     match modified_ns(file) {
-        Ok(modified) if modified.abs_diff(marked) <= tolerance_ns => Maker::Fathom,
-        _ => Maker::Foreign(otherwise),
+        Ok(modified) if modified.abs_diff(marked) <= tolerance_ns => FileCreator::Fathom,
+        _ => FileCreator::Foreign(otherwise),
     }
 }
 
-/// Marks a file as Fathom's, which is about to write to it.
+/// Marks a file as Fathom's before the first write.
 ///
 /// # Errors
-///
-/// Where the filesystem has no extended attributes, among others.
+/// Fails if the filesystem has no extended attributes, among others.
 pub(super) fn begin(file: &File) -> io::Result<()> {
     set(file, WRITING)
 }
 
-/// Marks a file as Fathom's, as it is now.
+/// Marks a file as Fathom's in its current state.
 ///
 /// # Errors
-///
 /// As for [`begin`].
 pub(super) fn finish(file: &File) -> io::Result<()> {
     set(file, WRITTEN)
@@ -88,37 +86,37 @@ mod tests {
         file.set_modified(file.metadata().unwrap().modified().unwrap() + by).unwrap();
     }
 
-    /// 692e655 took a file for its own that another program had rewritten within two seconds.
+    /// Revision 692e655 claimed a file that another program had rewritten within two seconds.
     #[test]
     fn a_change_soon_after_a_run_was_not_noticed() {
         for by in [Duration::from_millis(4), Duration::from_secs(1), Duration::from_nanos(1)] {
             let file = file("soon");
             finish(&file).unwrap();
-            assert_eq!(maker(&file), Maker::Fathom);
+            assert_eq!(creator(&file), FileCreator::Fathom);
             modified_later(&file, by);
-            assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Changed), "{by:?}");
+            assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Changed), "{by:?}");
         }
     }
 
-    /// 692e655 took all that a file held after a killed run for its own, whenever it was written.
+    /// Revision 692e655 claimed everything in a file after a killed run, no matter when it was written.
     #[test]
     fn a_change_after_a_killed_run_was_not_noticed() {
         let file = file("killed");
         begin(&file).unwrap();
-        assert_eq!(maker(&file), Maker::Fathom, "nothing was written");
+        assert_eq!(creator(&file), FileCreator::Fathom, "nothing was written");
         modified_later(&file, Duration::from_millis(4));
-        assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Unfinished));
+        assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Unfinished));
         finish(&file).unwrap();
-        assert_eq!(maker(&file), Maker::Fathom);
+        assert_eq!(creator(&file), FileCreator::Fathom);
     }
 
     #[test]
-    fn marks_that_are_none_say_nothing() {
+    fn invalid_marks_are_ignored() {
         let file = file("none");
-        assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other));
+        assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Other));
         for text in ["1 writing", "1 mtime_ns=", "1 mtime_ns=x", "2 mtime_ns=0", ""] {
             rustix::fs::fsetxattr(&file, NAME, text.as_bytes(), rustix::fs::XattrFlags::empty()).unwrap();
-            assert_eq!(maker(&file), Maker::Foreign(DataOrigin::Other), "{text}");
+            assert_eq!(creator(&file), FileCreator::Foreign(DataOrigin::Other), "{text}");
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The write gate: every descriptor through which the program writes comes from here.
+//! The write gate: the only source of descriptors through which the program writes.
 //!
-//! The gate decides on what a descriptor is open on (device and inode), never on a name. What it admits it keeps open and
-//! locked until the command ends, and writers open *that* once more, so that a link that moves, a device that is formatted
-//! or a filesystem that is mounted meanwhile changes nothing. Block devices are opened `O_EXCL`, which the kernel refuses
-//! where they or their partitions are mounted, swapped to or stacked upon, and which keeps others from doing so later.
-//! What cannot be found out counts against the write.
+//! The gate decides on the open file (device and inode), never on a name. It keeps what it admits open and locked until
+//! the command ends, and writers reopen that descriptor, so a link that moves, a device that is formatted or a
+//! filesystem that is mounted meanwhile changes nothing. Block devices are opened with `O_EXCL`, which the kernel
+//! refuses if they or their partitions are mounted, used as swap or stacked upon, and which prevents that later.
+//! Anything that cannot be determined counts against the write.
 //!
-//! What is *not* here: which operations a job can issue (`workload::Operations` says that), and exports of NBD servers
-//! beyond what they hold ([`WriteGate::admit_export`]).
+//! Out of scope: which operations a job can issue (see `workload::Operations`), and exports of NBD servers except for
+//! their content ([`WriteGate::admit_export`]).
 
 mod candidate;
 mod filesystem;
@@ -41,53 +41,53 @@ pub use permit::Permit;
 pub use result_file::ResultFile;
 
 use crate::error::Error;
-use crate::exports;
-use crate::look;
+use crate::{exports, file_facts};
 use candidate::WriteCandidate;
 use ledger::GateLedger;
 use permit::HeldFile;
 use probe::{Examination, Occupant};
 
-/// The directory of `/sys` and `/proc`.
+/// The parent directory of `/sys` and `/proc`.
 const ROOT: &str = "/";
-/// The greatest share of this process's descriptors that regular files are held by; the rest are known by their inodes.
+/// Divisor of the limit of open files that gives the number of regular files held open; the rest are identified by
+/// inode.
 pub const HELD_SHARE: u64 = 4;
 
-/// Permissions of the user beyond the safe default.
+/// Permissions granted by the user beyond the safe default.
 #[derive(Clone, Debug, Default)]
 pub struct Permissions {
-    /// Devices, files and addresses of exports that may be destroyed whatever they hold and whatever uses them.
+    /// Devices, files and export addresses that may be destroyed, whatever they hold and whatever uses them.
     pub destroy: Vec<PathBuf>,
     /// Regular files whose content may be overwritten.
     pub overwrite: Vec<PathBuf>,
-    /// What is neither in use nor held by another program may be overwritten whatever it holds: fio's rule.
+    /// Whether to ignore the content of anything that is neither in use nor locked by another program: fio's rule.
     pub any_content: bool,
-    /// Regular files may be overwritten whatever they hold: the rule of a server, whose clients' files they are.
+    /// Whether to ignore the content of regular files: the rule of a server, whose files belong to its clients.
     pub any_file: bool,
-    /// With whom regular files are shared.
+    /// How regular files are shared with other programs.
     pub sharing: Sharing,
-    /// Everything that is written comes from Fathom, so that what it leaves is marked as its own. Not so for a server,
-    /// whose clients write, and for fio's rule, by which any content is overwritten.
+    /// Whether Fathom writes all the data and so marks what it leaves as its own. False for a server, whose clients
+    /// write, and under fio's rule, which ignores content.
     pub marks_own: bool,
 }
 
-/// The gate of one command. Everything that it admitted stays open and locked until it is dropped.
+/// The gate of one command. Everything it admitted stays open and locked until it is dropped.
 #[derive(Debug, Default)]
 pub struct WriteGate {
     permissions: Permissions,
     ledger: Option<GateLedger>,
     state: Mutex<GateState>,
-    /// Held from a look to the admission. Of two workers that name the same, the second would else find the lock or the
-    /// claim of the first, and take it for another program's.
+    /// Held from the check to the admission. Otherwise the second of two workers with the same file would find the lock
+    /// or claim of the first and take it for another program's.
     admission: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct GateState {
     admitted: BTreeMap<FileIdentity, Permit>,
-    /// Exports that were admitted, and whether they held nothing but data of Fathom.
+    /// Admitted exports, and whether all their data were Fathom's.
     exports: BTreeMap<String, bool>,
-    /// By the names that were asked for: a name that comes to mean something else keeps its first meaning.
+    /// Permits by requested name: a name keeps its first meaning even if it comes to refer to another file.
     names: BTreeMap<PathBuf, Permit>,
     held_files: u64,
     /// Whether operations may have changed what was admitted.
@@ -95,14 +95,14 @@ struct GateState {
 }
 
 impl WriteGate {
-    /// A gate with these permissions. What Fathom left on devices is recognized by notes in the folder `ledger`; without
-    /// one it is data like any other.
+    /// Creates a gate with these permissions. Content that Fathom left on devices is recognized by entries in the
+    /// directory `ledger`; without one it is treated like any other data.
     #[must_use]
     pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
         Self { permissions, ledger: ledger.map(GateLedger::new), state: Mutex::default(), admission: Mutex::default() }
     }
 
-    /// A gate for whatever is not in use, whatever it holds.
+    /// Creates a gate that admits everything that is not in use, whatever its content.
     #[cfg(test)]
     pub(crate) fn of_any_content() -> Self {
         Self::new(Permissions { any_content: true, ..Permissions::default() }, None)
@@ -112,16 +112,16 @@ impl WriteGate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for the permission to write to what is at `path`; `None` where nothing is there yet.
+    /// Requests permission to write to the file or device at `path`. Returns `None` if there is none yet.
     ///
-    /// What was admitted before is admitted again, whatever its name, and a name stands for what it was admitted as.
+    /// A file that was admitted before is admitted again under any name, and a name keeps referring to the file it was
+    /// admitted for.
     ///
     /// # Errors
-    ///
-    /// Every objection that no permission answers, or the system's refusal.
+    /// Returns all objections that are not covered by a permission, or the system's refusal.
     pub fn admit(&self, path: &Path) -> Result<Option<Permit>, Denied> {
-        // Without waiting for another worker's admission, which may not end where a device does not answer.
-        if let (Ok(_), Some(permit)) = (open::look(path), self.state().names.get(path)) {
+        // Does not wait for another worker's admission, which may never end if a device does not answer.
+        if let (Ok(_), Some(permit)) = (open::lookup(path), self.state().names.get(path)) {
             return Ok(Some(permit.clone()));
         }
         let _admission = self.admission();
@@ -132,9 +132,9 @@ impl WriteGate {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`WriteGate::admit`], for the holder of the admission.
+    /// Implements [`WriteGate::admit`] for a caller that holds the admission lock.
     fn admit_next(&self, path: &Path) -> Result<Option<Permit>, Denied> {
-        let seen = match open::look(path) {
+        let seen = match open::lookup(path) {
             Ok(seen) => seen,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.state().names.remove(path);
@@ -153,22 +153,21 @@ impl WriteGate {
             return Ok(Some(permit));
         }
         drop(state);
-        let candidate = WriteCandidate { gate: self, path, seen, identity };
+        let candidate = WriteCandidate { gate: self, path, path_fd: seen, identity };
         let held = match identity {
             FileIdentity::Block(number) => candidate.block(number)?,
             FileIdentity::File { .. } => candidate.file()?,
             FileIdentity::Character(number) => candidate.character(number)?,
-            FileIdentity::Stream | FileIdentity::Other => return Err(look::unusable(path).into()),
+            FileIdentity::Stream | FileIdentity::Other => return Err(file_facts::unusable(path).into()),
         };
         Ok(Some(self.keep(held)))
     }
 
-    /// Makes a new file, and the directories above it, and permits to write to it. What has appeared there meanwhile is
-    /// asked about as by [`WriteGate::admit`].
+    /// Creates a new file and the directories above it, with permission to write. If a file has appeared there
+    /// meanwhile, it is checked as by [`WriteGate::admit`]. Returns whether the file is new.
     ///
     /// # Errors
-    ///
-    /// As for [`WriteGate::admit`]; and files are not made among device nodes.
+    /// As for [`WriteGate::admit`]. Files are never created among device nodes.
     pub fn create(&self, path: &Path) -> Result<(Permit, bool), Denied> {
         if let Some(permit) = self.admit(path)? {
             return Ok((permit, false));
@@ -178,7 +177,7 @@ impl WriteGate {
             return Ok((permit, false));
         }
         output::check_new(path)?;
-        look::make_parents(path)?;
+        file_facts::make_parents(path)?;
         let Some(file) = output::make_new(path)? else {
             let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
             return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
@@ -192,10 +191,9 @@ impl WriteGate {
         Ok((self.keep(held), true))
     }
 
-    /// Asks for the permission to write to what is at `path`, or to make a file there.
+    /// Requests permission to write to the file at `path` or to create it.
     ///
     /// # Errors
-    ///
     /// As for [`WriteGate::create`].
     pub fn check(&self, path: &Path) -> Result<(), Denied> {
         match self.admit(path)? {
@@ -204,11 +202,10 @@ impl WriteGate {
         }
     }
 
-    /// Asks for the permission to write to an export of an NBD server, by what it holds: which others use it, its server
-    /// alone knows.
+    /// Requests permission to write to an export of an NBD server, based on its content: only the server knows its
+    /// other users.
     ///
     /// # Errors
-    ///
     /// As for [`WriteGate::admit`].
     pub fn admit_export(&self, uri: &str) -> Result<(), Denied> {
         if self.state().exports.contains_key(uri) {
@@ -219,11 +216,11 @@ impl WriteGate {
         Ok(())
     }
 
-    /// Whether an export holds nothing but data of Fathom. Other data are an error unless it may be destroyed.
+    /// Reports whether an export holds only Fathom's data. Other data are an error unless the export may be destroyed.
     fn is_own_export(&self, uri: &str) -> Result<bool, Denied> {
         let may_destroy = self.permissions.destroy.iter().any(|path| path.as_os_str() == uri);
         let objections = match exports::examine(uri) {
-            Ok(found) => self.of_content(&found),
+            Ok(found) => self.content_objections(&found),
             Err(_) if may_destroy => return Ok(false),
             Err(error) => return Err(error.into()),
         };
@@ -233,13 +230,13 @@ impl WriteGate {
         Ok(objections.is_empty())
     }
 
-    /// Forgets that something may have changed: devices are not read by [`WriteGate::finish`] any more, because one does not
-    /// answer. What they hold has to be permitted the next time.
+    /// Makes [`WriteGate::finish`] skip reading the devices, because one of them does not answer. Their content
+    /// requires permission the next time.
     pub fn abandon(&self) {
         self.state().begun = false;
     }
 
-    /// From now on what was admitted may change.
+    /// Records that operations may change what was admitted from now on.
     pub fn begin(&self) {
         if !self.permissions.marks_own {
             return;
@@ -248,13 +245,14 @@ impl WriteGate {
         state.begun = true;
         for permit in state.admitted.values().filter(|permit| permit.held().own) {
             if let (Some(file), FileIdentity::File { .. }) = (&permit.held().file, permit.held().identity) {
-                // Without extended attributes the ledger knows it, unless it is written to and the run is killed.
+                // Without extended attributes the ledger identifies the file, unless the run writes to it and is
+                // killed.
                 let _ = mark::begin(file);
             }
         }
     }
 
-    /// Whether nothing was admitted.
+    /// Reports whether nothing was admitted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let state = self.state();
@@ -264,7 +262,7 @@ impl WriteGate {
     fn keep(&self, mut held: HeldFile) -> Permit {
         let mut state = self.state();
         if matches!(held.identity, FileIdentity::File { .. }) {
-            if state.held_files >= most_held() {
+            if state.held_files >= max_held_files() {
                 held.file = None;
             }
             state.held_files += 1;
@@ -276,7 +274,7 @@ impl WriteGate {
         permit
     }
 
-    /// Whether a file was named among those that may be overwritten or destroyed.
+    /// Reports whether the user named a file as one that may be overwritten or destroyed.
     #[must_use]
     pub fn permits_overwrite(&self, path: &Path) -> bool {
         FileIdentity::at(path).is_some_and(|identity| self.may_overwrite(identity) || self.may_destroy(identity))
@@ -297,8 +295,8 @@ impl WriteGate {
         found.first_data.is_none() || self.ledger.as_ref().is_some_and(|ledger| ledger.knows_content(found.fingerprint))
     }
 
-    /// What the content of a device says against writing to it.
-    fn of_content(&self, found: &Examination) -> Vec<Objection> {
+    /// Returns the objections against overwriting the content of a device.
+    fn content_objections(&self, found: &Examination) -> Vec<Objection> {
         if self.permissions.any_content {
             return Vec::new();
         }
@@ -310,22 +308,22 @@ impl WriteGate {
         objections
     }
 
-    /// Marks a file that Fathom made and is about to write to, where Fathom alone writes to it. Without extended attributes
-    /// there is no mark until the run ends.
+    /// Marks a file that Fathom has created and is about to write, if only Fathom writes to it. Without extended
+    /// attributes there is no mark until the run ends.
     fn mark_new(&self, file: &File) {
         if self.permissions.marks_own {
             let _ = mark::begin(file);
         }
     }
 
-    /// Marks a file that was laid out, so that it is known for Fathom's if the run is killed before it writes to the file.
+    /// Marks a file that was laid out, so that it is recognized if the run is killed before it writes to the file.
     pub(crate) fn mark_laid_out(&self, permit: &Permit, file: &File) {
         if permit.held().own {
             self.mark_new(file);
         }
     }
 
-    /// Marks a file as Fathom left it. One that is not known later has to be permitted then: nothing is lost.
+    /// Marks a file in its final state. If that fails, the file requires permission the next time.
     fn mark_written(&self, file: &File) {
         if mark::finish(file).is_err()
             && let Some(ledger) = &self.ledger
@@ -334,9 +332,9 @@ impl WriteGate {
         }
     }
 
-    /// Notes what Fathom leaves behind, so that it is recognized; nothing where that was done since [`WriteGate::begin`]. A device
-    /// or export that held other data before is not noted: most of it may still be there. Reads the devices that were
-    /// admitted, so it waits as long as they do.
+    /// Records what Fathom leaves behind, to recognize it later. Does nothing if that was done since
+    /// [`WriteGate::begin`]. A device or export that held other data before is not recorded, because most of those data
+    /// may still be there. Reads the admitted devices, and waits for them.
     pub fn finish(&self) {
         let (permits, exports): (Vec<Permit>, Vec<String>) = {
             let mut state = self.state();
@@ -354,22 +352,22 @@ impl WriteGate {
             match (identity, file) {
                 (FileIdentity::File { .. }, Some(file)) if *own => self.mark_written(file),
                 (FileIdentity::File { .. }, None) if *own => drop(opened().map(|file| self.mark_written(&file))),
-                (FileIdentity::Block(_), Some(device)) if *own && *exclusive => self.remember(device),
+                (FileIdentity::Block(_), Some(device)) if *own && *exclusive => self.record_device(device),
                 _ => {}
             }
         }
         for uri in &exports {
-            self.note(exports::examine(uri).ok());
+            self.record(exports::examine(uri).ok());
         }
     }
 
-    fn remember(&self, device: &File) {
-        let examined = look::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
-        self.note(examined.ok());
+    fn record_device(&self, device: &File) {
+        let examined = file_facts::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
+        self.record(examined.ok());
     }
 
-    /// Notes the content of a device or export. What cannot be noted has to be permitted the next time: nothing is lost.
-    fn note(&self, found: Option<Examination>) {
+    /// Records the content of a device or export. If that fails, the content requires permission the next time.
+    fn record(&self, found: Option<Examination>) {
         if let (Some(ledger), Some(found)) = (&self.ledger, found.filter(|found| found.first_data.is_some())) {
             let _ = ledger.add_content(found.fingerprint);
         }
@@ -382,7 +380,7 @@ impl Drop for WriteGate {
     }
 }
 
-/// Maximum number of regular files kept open.
-fn most_held() -> u64 {
+/// Returns the maximum number of regular files kept open.
+fn max_held_files() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX) / HELD_SHARE
 }

@@ -1,8 +1,7 @@
 //! Reasons against writing to a file or device.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use units::Bytes;
 
@@ -12,48 +11,48 @@ use probe::Occupant;
 /// A reason against writing to a file or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Objection {
-    /// It carries data of a known kind, or something uses it.
+    /// It holds data of a known kind, or is in use.
     Occupied(Occupant),
-    /// A device holds bytes other than zero that Fathom did not write, the first of those looked at being here.
+    /// A device holds nonzero bytes that Fathom did not write.
     Content {
-        /// In bytes from its start.
+        /// Offset of the first such byte that was examined, in bytes.
         offset: u64,
     },
     /// A regular file holds data that Fathom did not write.
     Foreign {
-        /// Its size in bytes.
+        /// Size in bytes.
         bytes: u64,
-        /// What it is, where its beginning shows that.
+        /// File type, if its first bytes show it.
         kind: Option<&'static str>,
-        /// What is known of where they come from.
+        /// Origin of the data.
         origin: DataOrigin,
     },
     /// Another program has the device open exclusively (`O_EXCL`).
     Exclusive,
     /// Another program holds a lock on it.
     Locked,
-    /// Something that has to be known cannot be found out.
+    /// A fact needed for the decision could not be determined.
     Unknown(String),
-    /// It is a character device that does more than swallow bytes.
+    /// It is a character device that does more than discard bytes.
     Character,
-    /// It is a block device, and results go into files.
+    /// It is a block device, and results are written only to files.
     Device,
-    /// It is a file by which the kernel is set up.
+    /// It is a file in a filesystem of the kernel.
     Kernel(&'static str),
     /// It would be a new file among the device nodes.
     DeviceDirectory,
-    /// Results were to go into it, and this command reads or measures it.
+    /// It is a result file that this command also reads or measures.
     Input,
 }
 
 /// Origin of the data of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataOrigin {
-    /// Fathom did not make the file, or has left no mark on it.
+    /// Fathom did not create the file, or has left no mark on it.
     Other,
     /// Another program has written to the file since Fathom did.
     Changed,
-    /// A run that wrote to the file was killed: what is written since cannot be told from what the run wrote.
+    /// A run that wrote to the file was killed, so later data cannot be distinguished from the run's.
     Unfinished,
 }
 
@@ -64,12 +63,12 @@ pub enum Permission {
     Overwrite,
     /// `--allow-destroy`.
     Destroy,
-    /// None.
+    /// No option.
     Never,
 }
 
 impl Objection {
-    /// What permits the write.
+    /// Returns the permission that the write needs.
     #[must_use]
     pub const fn permission(&self) -> Permission {
         match self {
@@ -122,15 +121,15 @@ fn occupant_text(occupant: &Occupant) -> String {
 /// A refused write, with what would permit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteRefusal {
-    /// What would be written to.
+    /// Path of the file or device.
     pub path: PathBuf,
-    /// Every reason against it, at least one.
+    /// All objections, at least one.
     pub objections: Vec<Objection>,
-    /// Whether results were to go there.
+    /// Whether it is a result file.
     is_output: bool,
     /// Whether it was only to be read.
     is_read: bool,
-    /// Whether it is fio's option that permits the write.
+    /// Whether fio's option permits the write.
     by_fio: bool,
 }
 
@@ -139,23 +138,22 @@ impl WriteRefusal {
         Self { path: path.to_owned(), objections, is_output: false, is_read: false, by_fio: false }
     }
 
-    /// The refusal in the words of `fathom fio`, where `allow_mounted_write` permits what is permitted elsewhere by options of
-    /// the program.
+    /// Sets whether to word the refusal for `fathom fio`, where `allow_mounted_write` replaces Fathom's own options.
     pub(super) fn of_fio(self, by_fio: bool) -> Self {
         Self { by_fio, ..self }
     }
 
-    /// A refusal to read what another program writes.
+    /// Returns the refusal to read what another program writes.
     pub(crate) fn of_reader(path: &Path, objection: Objection) -> Self {
         Self { is_read: true, ..Self::new(path, vec![objection]) }
     }
 
-    /// A refusal to write results there, which nothing permits.
+    /// Returns the refusal to write results, which no option permits.
     pub(super) fn of_output(path: &Path, objections: Vec<Objection>) -> Self {
         Self { is_output: true, ..Self::new(path, objections) }
     }
 
-    /// What permits the write despite all objections.
+    /// Returns the permission that the write needs despite all objections.
     #[must_use]
     pub fn permission(&self) -> Permission {
         if self.is_output {
@@ -165,7 +163,7 @@ impl WriteRefusal {
     }
 }
 
-/// `/dev/sdb would be overwritten: it holds data: ext4 filesystem, sdb is mounted at /srv; …`
+/// Formats as `/dev/sdb would be overwritten: it holds data: ext4 filesystem, sdb is mounted at /srv; …`.
 impl fmt::Display for WriteRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
@@ -196,28 +194,15 @@ impl fmt::Display for WriteRefusal {
     }
 }
 
-/// Reason why a write was not admitted.
-#[derive(Debug)]
+/// Why a write was not admitted.
+#[derive(Debug, thiserror::Error)]
 pub enum Denied {
-    /// It must not be written to.
+    /// Fathom refuses the write.
+    #[error("{0}")]
     Refused(WriteRefusal),
-    /// The system does not let it be opened, or examined.
-    Failed(Error),
-}
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => write!(f, "{refusal}"),
-            Self::Failed(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl From<Error> for Denied {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
+    /// The system failed to open or examine it.
+    #[error("{0}")]
+    Failed(#[from] Error),
 }
 
 impl From<Denied> for io::Error {

@@ -1,4 +1,4 @@
-//! Reopens descriptors on the inode that was checked, whatever its name means by now.
+//! Reopens descriptors on the inode that was checked, whatever its name refers to by now.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::identity::FileIdentity;
 
-/// Opens a name without opening what it stands for (`O_PATH`): devices do not notice, pipes do not block.
-pub(super) fn look(path: &Path) -> io::Result<File> {
+/// Looks up a name without opening the file (`O_PATH`): devices are not activated, and pipes do not block.
+pub(super) fn lookup(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)
 }
 
-/// Flags of a descriptor.
+/// How to open a descriptor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenMode {
     pub(crate) read: bool,
@@ -32,13 +32,11 @@ impl OpenMode {
     }
 }
 
-/// Opens once more what `seen` is open on. `path` is used where `/proc` is not mounted, and only if it still stands for
-/// the same file.
+/// Reopens the file of `seen`. Uses `path` if `/proc` is not mounted, and only if it still refers to the same file.
 ///
 /// # Errors
-///
-/// When the system refuses; [`io::ErrorKind::NotFound`] where `path` stands for something else by now.
-pub(crate) fn again(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
+/// Fails if the system refuses; with [`io::ErrorKind::NotFound`] if `path` refers to another file by now.
+pub(crate) fn reopen(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
     match mode.options().open(of_descriptor(seen)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = mode.options().open(path)?;
@@ -49,15 +47,14 @@ pub(crate) fn again(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File
     }
 }
 
-/// Opens `path` if it stands for what it stood for.
+/// Opens `path` if it still refers to the file with this identity.
 ///
 /// # Errors
-///
-/// As for [`again`].
-pub(crate) fn identical(path: &Path, identity: FileIdentity, mode: OpenMode) -> io::Result<File> {
-    let seen = look(path)?;
+/// As for [`reopen`].
+pub(crate) fn reopen_identical(path: &Path, identity: FileIdentity, mode: OpenMode) -> io::Result<File> {
+    let seen = lookup(path)?;
     same(&seen, identity)?;
-    again(&seen, path, mode)
+    reopen(&seen, path, mode)
 }
 
 fn same(file: &File, identity: FileIdentity) -> io::Result<()> {
@@ -71,25 +68,24 @@ fn of_descriptor(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Removes the name at the end of `path`, links followed, if it still stands for what `file` is open on. The system has no
-/// call for both, so a name that moves in between is not noticed.
+/// Removes the name at the end of `path`, following links, if it still refers to the file of `file`. The two steps are
+/// not atomic, so a name that changes in between is not noticed.
 ///
 /// # Errors
-///
-/// When the system refuses.
+/// Fails if the system refuses.
 pub(crate) fn remove_same(path: &Path, file: &File) -> io::Result<()> {
     let place = end_of_links(path);
     let (there, open) = (place.symlink_metadata()?, file.metadata()?);
     if FileIdentity::of(&there) == FileIdentity::of(&open) { std::fs::remove_file(place) } else { Ok(()) }
 }
 
-/// Follows links at the end of a path, whether or not anything is there.
+/// Follows links at the end of a path, whether or not the final target exists.
 pub(super) fn end_of_links(path: &Path) -> PathBuf {
     const MOST_LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
         let Ok(target) = std::fs::read_link(&place) else { return place };
-        // An absolute target replaces all of it.
+        // An absolute target replaces the whole path.
         place = place.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
     }
     place

@@ -1,4 +1,4 @@
-//! Files for results: never a device, never a file that the kernel or a loop device uses.
+//! Files for results: never a device, nor a file that the kernel or a loop device uses.
 
 use std::fs::File;
 use std::io;
@@ -14,35 +14,33 @@ use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::users::Uses;
 use crate::error::{Error, ErrorKind};
-use probe::Number;
-use probe::existing_ancestor;
+use probe::{Number, existing_ancestor};
 
 /// Treatment of existing content of a result file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It is emptied.
+    /// Truncates the file.
     Replace,
-    /// It stays for now; [`super::ResultFile`] replaces it once there are results.
+    /// Keeps the content until [`super::ResultFile`] replaces it with the results.
     Keep,
-    /// It stays, and what is written follows it.
+    /// Keeps the content and appends to it.
     Append,
 }
 
-/// Opens a file for results, which is made where there is none. Pipes and terminals will do as well; for the reader of a
-/// named pipe it waits 10 s.
+/// Opens a file for results and creates it if it is missing. Also accepts pipes and terminals, and waits 10 s for the
+/// reader of a named pipe.
 ///
 /// # Errors
-///
-/// Where it is a device, a socket, a file of the kernel, or in use as swap or behind a loop device; where no program reads
-/// the pipe; and the system's refusal.
+/// Fails for a device, a socket, a file of the kernel, a swap file or the backing file of a loop device, for a pipe
+/// without a reader, and if the system refuses.
 pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     for _ in 0..2 {
-        match open::look(path) {
+        match open::lookup(path) {
             Ok(seen) => return use_existing(path, &seen, existing),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::file("open", path, &error).into()),
         }
-        // Where another program was faster, its file is looked at like any other.
+        // If another program creates the file first, that file is checked like any other.
         if let Some(file) = make_new(path)? {
             locks::lock(&file, Sharing::Writers);
             return Ok(file);
@@ -51,11 +49,10 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     Err(Error::file("open", path, &io::Error::from_raw_os_error(libc::ENOENT)).into())
 }
 
-/// Makes a file where there is none; `None` where there is one by now.
+/// Creates a file. Returns `None` if it exists by now.
 ///
 /// # Errors
-///
-/// Where it would be among device nodes; and the system's refusal.
+/// Fails if the file would be among device nodes, or the system refuses.
 pub(super) fn make_new(path: &Path) -> Result<Option<File>, Denied> {
     check_new(path)?;
     match File::options().read(true).write(true).create_new(true).open(open::end_of_links(path)) {
@@ -65,11 +62,10 @@ pub(super) fn make_new(path: &Path) -> Result<Option<File>, Denied> {
     }
 }
 
-/// Whether a file may be made where none is.
+/// Checks that a missing file may be created.
 ///
 /// # Errors
-///
-/// Where it would be among device nodes.
+/// Fails if it would be among device nodes.
 pub(super) fn check_new(path: &Path) -> Result<(), Denied> {
     if is_among_devices(&open::end_of_links(path)) {
         return Err(Denied::Refused(WriteRefusal::new(path, vec![Objection::DeviceDirectory])));
@@ -89,7 +85,9 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
             certain.into_iter().chain(possible.into_iter().filter(|_| metadata.len() > 0)).collect()
         }
         FileIdentity::Block(_) => vec![Objection::Device],
-        FileIdentity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
+        FileIdentity::Character(number) if !discards_everything(number) && !is_terminal(number) => {
+            vec![Objection::Character]
+        }
         FileIdentity::Other => return Err(failed(io::Error::from_raw_os_error(libc::EISDIR))),
         FileIdentity::Character(_) | FileIdentity::Stream => Vec::new(),
     };
@@ -102,9 +100,9 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
             let error = Error::found(ErrorKind::File, "open", path.display().to_string(), reason);
             Err(error.with_remedy("name a file or a pipe (mkfifo)").into())
         }
-        FileIdentity::Stream => Ok(open_pipe(path, seen, READER_PATIENCE)?),
+        FileIdentity::Stream => Ok(open_pipe(path, seen, READER_TIMEOUT)?),
         FileIdentity::Character(_) => {
-            open::again(seen, path, OpenMode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
+            open::reopen(seen, path, OpenMode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
         }
         _ => open_regular(path, seen, existing),
     }
@@ -113,11 +111,11 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
 fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
     let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
     let flags = if existing == Existing::Append { libc::O_APPEND } else { 0 };
-    let file = open::again(seen, path, OpenMode { read: true, write: true, flags })
-        // Locks for reading need a descriptor that reads; files that only take bytes go without.
-        .or_else(|_| open::again(seen, path, OpenMode { read: false, write: true, flags }))
+    let file = open::reopen(seen, path, OpenMode { read: true, write: true, flags })
+        // Read locks need a readable descriptor. A file with write permission only is opened without it.
+        .or_else(|_| open::reopen(seen, path, OpenMode { read: false, write: true, flags }))
         .map_err(failed)?;
-    // Not what this or another run measures, and no image of a virtual machine.
+    // Excludes files that this or another run measures, and images of virtual machines.
     if let Some(objection) = locks::lock(&file, Sharing::Writers) {
         return Err(Denied::Refused(WriteRefusal::of_output(path, vec![objection])));
     }
@@ -128,45 +126,45 @@ fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, De
 }
 
 /// Maximum wait for a reader of a named pipe: shells start the programs of a pipeline in any order.
-const READER_PATIENCE: Duration = Duration::from_secs(10);
+const READER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Opens a pipe for writing alone: opened for reading too, it would have a reader, this process, so that a write neither
-/// fails nor ends after the other reader has gone.
-fn open_pipe(path: &Path, seen: &File, patience: Duration) -> Result<File, Error> {
+/// Opens a pipe only for writing. Opened for reading too, this process would be a reader, so that a write would neither
+/// fail nor end after the real reader has gone.
+fn open_pipe(path: &Path, seen: &File, timeout: Duration) -> Result<File, Error> {
     const PAUSE: Duration = Duration::from_millis(10);
     let failed = |error: io::Error| Error::file("open", path, &error);
     let mode = OpenMode { read: false, write: true, flags: libc::O_NONBLOCK };
     let begun = Instant::now();
     let pipe = loop {
-        match open::again(seen, path, mode) {
-            Err(error) if error.raw_os_error() == Some(libc::ENXIO) && begun.elapsed() < patience => {
+        match open::reopen(seen, path, mode) {
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) && begun.elapsed() < timeout => {
                 std::thread::sleep(PAUSE);
             }
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
-                let reason = format!("no program has opened this pipe for reading within {} s", patience.as_secs());
+                let reason = format!("no program has opened this pipe for reading within {} s", timeout.as_secs());
                 return Err(Error::found(ErrorKind::File, "open", path.display().to_string(), reason)
                     .with_remedy("start its reader first, or name a file"));
             }
             opened => break opened.map_err(failed)?,
         }
     };
-    // Only the opening was not to wait: a slow reader holds up its writer.
+    // Only the opening must not block: writes wait for a slow reader.
     rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::empty()).map_err(|error| failed(error.into()))?;
     Ok(pipe)
 }
 
-/// Character devices that swallow all bytes: `/dev/null`, `/dev/zero`, `/dev/full`.
-pub(super) fn swallows(number: Number) -> bool {
+/// Reports whether a character device discards all bytes: `/dev/null`, `/dev/zero`, `/dev/full`.
+pub(super) fn discards_everything(number: Number) -> bool {
     matches!(number, (1, 3 | 5 | 7))
 }
 
-/// Terminals (`Documentation/admin-guide/devices.txt`).
+/// Reports whether a character device is a terminal (`Documentation/admin-guide/devices.txt`).
 fn is_terminal((major, _): Number) -> bool {
     matches!(major, 4 | 5 | 136..=143)
 }
 
-/// Whether a new file at `path` would be among device nodes: where devices are missing, files of their names would be
-/// measured in their place, in memory.
+/// Reports whether a new file at `path` would be among device nodes. If a device is missing, a file of its name there
+/// would be in memory and be measured instead.
 pub(super) fn is_among_devices(path: &Path) -> bool {
     let home = existing_ancestor(path);
     let home = if home == path { path.parent().map(Path::to_path_buf).unwrap_or(home) } else { home };
@@ -176,7 +174,8 @@ pub(super) fn is_among_devices(path: &Path) -> bool {
     let below = home.starts_with("/dev") && !home.starts_with("/dev/shm") && !home.starts_with("/dev/hugepages");
     let is_own_filesystem = devices.is_some() && devices != device(Path::new("/"));
     let same = here.is_some() && here == devices;
-    // Another mount of the same filesystem has no `/dev` in its name; a filesystem mounted below has another number.
+    // Another mount of the same filesystem has no `/dev` in its name, and a filesystem mounted below `/dev` has another
+    // device number.
     (below && (same || !is_own_filesystem)) || (same && is_own_filesystem && !home.starts_with("/dev/shm"))
 }
 
@@ -185,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_live_below_dev_however_it_is_called() {
+    fn paths_among_device_nodes_are_recognized_under_any_name() {
         for path in ["/dev/sdzz", "/tmp/../dev/sdzz", "/dev/mapper/none", "/dev/no/such/place"] {
             assert!(is_among_devices(Path::new(path)), "{path}");
         }
@@ -206,18 +205,18 @@ mod tests {
         path
     }
 
-    /// 692e655 opened pipes for reading too: without a reader what it wrote was lost, and the exit code was 0.
+    /// Revision 692e655 opened pipes for reading too: without a reader the output was lost, and the exit code was 0.
     #[test]
     fn results_in_a_pipe_without_a_reader_were_lost() {
         let path = pipe("unread");
-        let error = open_pipe(&path, &open::look(&path).unwrap(), Duration::from_millis(30)).unwrap_err().to_string();
+        let error = open_pipe(&path, &open::lookup(&path).unwrap(), Duration::from_millis(30)).unwrap_err().to_string();
         assert!(error.contains("no program has opened") && error.contains("start its reader first"), "{error}");
         std::fs::remove_file(path).unwrap();
     }
 
-    /// 692e655 waited forever for room in a pipe whose reader had gone.
+    /// Revision 692e655 waited forever for room in a pipe whose reader had gone.
     #[test]
-    fn a_reader_that_goes_ends_the_writer() {
+    fn a_writer_failed_to_notice_that_its_reader_had_gone() {
         use std::io::{Read, Write};
         let path = pipe("left");
         let reader = std::thread::spawn({
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_among_devices_or_into_the_kernel_is_refused() {
+    fn outputs_among_devices_or_in_kernel_filesystems_are_refused() {
         for path in ["/dev/none.json", "/proc/sys/vm/swappiness", "/dev/mem", "/dev"] {
             assert!(create_output(Path::new(path), Existing::Replace).is_err(), "{path}");
         }

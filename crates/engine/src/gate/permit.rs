@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::identity::FileIdentity;
 use super::open::{self, OpenMode};
 
-/// The permission to write to one file or device. Clones are the same permission.
+/// The permission to write to one file or device. Clones refer to the same permission.
 #[derive(Clone, Debug)]
 pub struct Permit(Arc<HeldFile>);
 
@@ -17,14 +17,14 @@ pub struct Permit(Arc<HeldFile>);
 pub(super) struct HeldFile {
     pub(super) path: PathBuf,
     pub(super) identity: FileIdentity,
-    /// `None` where descriptors are too few for all files.
+    /// `None` if there are not enough descriptors to hold all files open.
     pub(super) file: Option<File>,
-    /// Descriptors that keep others away from the same medium.
+    /// Descriptors that claim other devices of the same medium.
     #[expect(dead_code, reason = "open descriptors are all that is wanted of it")]
     pub(super) claims: Vec<File>,
-    /// Whether all that the regular file or device held was of Fathom's making.
+    /// Whether the regular file or device held only data written by Fathom.
     pub(super) own: bool,
-    /// Whether nothing else can use it: `O_EXCL` was granted.
+    /// Whether `O_EXCL` was granted, so that nothing else can use it.
     pub(super) exclusive: bool,
 }
 
@@ -39,32 +39,31 @@ impl Permit {
         &self.0
     }
 
-    /// What it is for.
+    /// Returns the identity of the file or device.
     #[must_use]
     pub fn identity(&self) -> FileIdentity {
         self.0.identity
     }
 
-    /// The name under which it was admitted.
+    /// Returns the name under which it was admitted.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// The descriptor that holds it, where nothing else can.
+    /// Returns the descriptor that claims the device, if it is exclusive.
     pub(crate) fn claim(&self) -> Option<RawFd> {
         self.0.file.as_ref().filter(|_| self.0.exclusive).map(AsRawFd::as_raw_fd)
     }
 
-    /// Opens what was admitted once more.
+    /// Reopens the admitted file or device.
     ///
     /// # Errors
-    ///
-    /// When the system refuses, and where the descriptor is not held and the name stands for something else by now.
+    /// Fails if the system refuses, or if no descriptor is held and the name refers to another file by now.
     pub(crate) fn open(&self, mode: OpenMode) -> io::Result<File> {
         match &self.0.file {
-            Some(file) => open::again(file, &self.0.path, mode),
-            None => open::identical(&self.0.path, self.0.identity, mode),
+            Some(file) => open::reopen(file, &self.0.path, mode),
+            None => open::reopen_identical(&self.0.path, self.0.identity, mode),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Result files that are replaced atomically: they hold all results, or what they held before.
+//! Result files that are replaced atomically: they contain either all results or their old content.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,32 +12,30 @@ use super::{Denied, open};
 #[derive(Debug)]
 pub struct ResultFile {
     path: PathBuf,
-    /// What was there, open for writing; `None` where nothing was.
+    /// The existing file, open for writing; `None` if there was none.
     existing: Option<File>,
 }
 
 impl ResultFile {
-    /// Looks whether results can be written to `path`.
+    /// Checks that results can be written to `path`.
     ///
     /// # Errors
-    ///
-    /// As of [`create_output`].
+    /// As for [`create_output`].
     pub fn open(path: &Path) -> Result<Self, Denied> {
-        let is_new = matches!(open::look(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let is_new = matches!(open::lookup(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
         let file = create_output(path, Existing::Keep)?;
         if is_new {
-            // It was made to see that it can be; a run that ends without results leaves none.
+            // The file was created only for the check; a run that ends without results leaves none.
             std::fs::remove_file(open::end_of_links(path)).map_err(|error| crate::Error::file("make", path, &error))?;
         }
         Ok(Self { path: path.to_owned(), existing: Some(file).filter(|_| !is_new) })
     }
 
-    /// Writes the results: into a file beside, which then takes the place. What cannot be replaced so (pipes, terminals,
-    /// files with other names, folders that take no new files) is written in place.
+    /// Writes the results to a temporary file, which then replaces the old one. Pipes, terminals, files with several
+    /// names and files in directories that are not writable are written in place.
     ///
     /// # Errors
-    ///
-    /// The system's refusal; what was there before is still there then, unless it was written in place.
+    /// Returns the system's error; the old content is then intact unless it was written in place.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let place = open::end_of_links(&self.path);
         let existing = match &self.existing {
@@ -45,10 +43,10 @@ impl ResultFile {
             None => None,
         };
         let replaceable = existing.as_ref().is_none_or(|(_, metadata)| metadata.is_file() && metadata.nlink() == 1);
-        // `/dev/stdout` and `/proc/self/fd` name what others hold open.
+        // `/dev/stdout` and `/proc/self/fd` refer to files that others hold open.
         let is_descriptor = ["/dev", "/proc"].iter().any(|folder| self.path.starts_with(folder));
         if existing.is_none() && std::fs::symlink_metadata(&place).is_ok() {
-            // Made since by this command or by another program: it is not replaced unseen.
+            // This command or another program has created it since the check: it is not replaced unseen.
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         if replaceable && !is_descriptor {
@@ -74,7 +72,7 @@ impl ResultFile {
     }
 }
 
-/// A temporary file in the folder of another, removed unless it replaces the other.
+/// A temporary file beside another file, removed unless it replaces that file.
 struct TemporaryFile<'a> {
     place: &'a Path,
     path: PathBuf,
@@ -101,7 +99,7 @@ impl<'a> TemporaryFile<'a> {
 
     fn fill(&mut self, bytes: &[u8], existing: Option<&std::fs::Metadata>) -> io::Result<()> {
         if let Some(metadata) = existing {
-            // Only root may give files away; where it fails the file is its writer's.
+            // Only root may change the owner. If that fails, the file belongs to its writer.
             let _ = fchown(&self.file, Some(metadata.uid()), Some(metadata.gid()));
             self.file.set_permissions(metadata.permissions())?;
         }
@@ -114,7 +112,7 @@ impl<'a> TemporaryFile<'a> {
 mod tests {
     use super::*;
 
-    /// A folder that goes with the value.
+    /// A temporary directory, removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_could_not_be_written_had_emptied_the_file() {
+    fn a_run_without_results_emptied_the_result_file() {
         let folder = Folder::new("replaced");
         let path = folder.path().join("r.json");
         std::fs::write(&path, "before").unwrap();
@@ -162,13 +160,13 @@ mod tests {
         let other_name = folder.path().join("linked.json");
         std::fs::hard_link(&path, &other_name).unwrap();
         ResultFile::open(&path).unwrap().write(b"both").unwrap();
-        assert_eq!(std::fs::read(&other_name).unwrap(), b"both", "in place, where there are other names");
+        assert_eq!(std::fs::read(&other_name).unwrap(), b"both", "a file with several names is written in place");
         let names = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(names, 3, "nothing is left beside them");
+        assert_eq!(names, 3, "temporary files are removed");
     }
 
     #[test]
-    fn results_replaced_a_file_that_was_read() {
+    fn results_replaced_an_input_file() {
         let folder = Folder::new("read");
         let (path, link) = (folder.path().join("in.json"), folder.path().join("link.json"));
         std::fs::write(&path, "input").unwrap();

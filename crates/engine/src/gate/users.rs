@@ -1,4 +1,4 @@
-//! Users of a device or file, by device number and inode.
+//! Finds the users of a device or file by device number and inode.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,16 +12,16 @@ use super::loops::{Loop, loops};
 use super::objection::Objection;
 use probe::{Number, Occupant, Relations};
 
-/// Objections to writing a regular file, whatever its content.
+/// Objections to writing a regular file, regardless of its content.
 #[derive(Debug)]
 pub(super) struct Uses {
     pub(super) certain: Vec<Objection>,
-    /// What counts only where the file has data to lose.
+    /// Objections that apply only if the file has data to lose.
     pub(super) possible: Vec<Objection>,
 }
 
 impl Uses {
-    /// Of what `seen` is open on.
+    /// Returns the objections for the file that `seen` has open.
     pub(super) fn of(seen: &File) -> io::Result<Self> {
         if let Some(filesystem) = kernel_filesystem(seen) {
             return Ok(Self { certain: vec![Objection::Kernel(filesystem)], possible: Vec::new() });
@@ -33,11 +33,11 @@ impl Uses {
     }
 }
 
-/// Users of a device or file, and gaps in that knowledge.
+/// Known users of a device or file, and what could not be determined.
 #[derive(Debug, Default)]
 pub(super) struct Users {
     pub(super) found: Vec<Occupant>,
-    /// Reasons why there may be more, in words.
+    /// Why there may be further users, in words.
     pub(super) unknown: Vec<String>,
 }
 
@@ -50,30 +50,28 @@ impl Users {
         }
     }
 
-    fn loops(&mut self, root: &Path) -> Vec<Loop> {
-        loops(root).unwrap_or_else(|problem| {
+    /// Returns a list, or none after recording why it could not be read.
+    fn known<T>(&mut self, list: Result<Vec<T>, String>) -> Vec<T> {
+        list.unwrap_or_else(|problem| {
             self.unknown.push(problem);
             Vec::new()
         })
     }
 
-    /// Adds those of these files that are swap space. Swap devices are found with the other users of a device.
+    /// Adds those of `files` that are swap files. Swap devices are found with the other users of a device.
     fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a FileIdentity>) {
-        let paths = probe::swap_paths(root).unwrap_or_else(|problem| {
-            self.unknown.push(problem);
-            Vec::new()
-        });
+        let paths = self.known(probe::swap_paths(root));
         let swaps: Vec<(FileIdentity, String)> =
             paths.iter().filter_map(|path| Some((FileIdentity::at(path)?, path.display().to_string()))).collect();
         let of = |file: &FileIdentity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
         self.add(files.filter_map(of).map(|device| Occupant::Swap { device }));
     }
 
-    /// Everything that uses a regular file of `bytes` bytes. A loop device that cannot be asked for its file, because it has
-    /// no node here or belongs to another user, may use each file of its size.
+    /// Returns the users of a regular file of `bytes` bytes. A loop device whose backing file is unknown, because it
+    /// has no node here or belongs to another user, may use any file of its size.
     pub(super) fn of_file(root: &Path, identity: FileIdentity, bytes: u64) -> Self {
         let mut users = Self::default();
-        for one in users.loops(root) {
+        for one in users.known(loops(root)) {
             match one.backing {
                 Some(backing) if backing == identity => users.add([Occupant::LoopBacking { device: one.name }]),
                 _ if !one.is_certain && one.can_be_over(bytes) => users.unknown.push(format!(
@@ -87,8 +85,8 @@ impl Users {
         users
     }
 
-    /// Everything that uses a block device: the device itself, its partitions, the devices that it is stacked on, those that
-    /// are stacked on any of these, and other devices of the same medium.
+    /// Returns the users of a block device: of the device itself, its partitions, the devices below it, those stacked
+    /// on any of these, and other devices of the same medium.
     pub(super) fn of_block(root: &Path, number: Number) -> Self {
         let mut users = Self::default();
         let Some(device) = probe::relations(root, number) else {
@@ -97,50 +95,45 @@ impl Users {
             return users;
         };
         users.add(probe::users(root, number));
-        let loops = users.loops(root);
+        let loops = users.known(loops(root));
         let stack = UserStack::below(root, &device, &loops);
         for one in &loops {
             match one.backing {
                 _ if stack.devices.contains(&one.number) => {}
                 None => users.unknown.push(format!("what the loop device {} is over cannot be found out", one.name)),
-                Some(FileIdentity::Block(number))
-                    if stack.devices.contains(&number) || stack.parts.contains(&number) =>
-                {
-                    users.add([Occupant::LoopBacking { device: one.name.clone() }]);
-                }
-                Some(file) if stack.files.contains(&file) => {
+                Some(backing) if stack.contains(backing) => {
                     users.add([Occupant::LoopBacking { device: one.name.clone() }]);
                 }
                 Some(_) => {}
             }
         }
-        // The loop driver claims nothing of what it is over: that may be mounted as well.
+        // The loop driver does not claim its backing device, which may be mounted as well.
         for lower in &stack.unclaimed {
             users.add(probe::users(root, *lower).into_iter().filter(is_use));
         }
         users.add_swaps(root, stack.files.iter());
-        for twin in twins(root, &device) {
+        for twin in same_medium(root, &device) {
             users.add(probe::users(root, twin).into_iter().filter(is_use));
         }
         users
     }
 }
 
-/// Partitions of another device are not yet a use of this one.
+/// Reports whether an occupant is a use: partitions of another device are not.
 fn is_use(occupant: &Occupant) -> bool {
     !matches!(occupant, Occupant::Partition(_))
 }
 
-/// The devices and files that a device shares its bytes with.
+/// The devices and files that share their bytes with a device.
 #[derive(Debug, Default)]
 struct UserStack {
-    /// The device, the disk that it is a partition of, and all that they are stacked on.
+    /// The device, the disk it is a partition of, and all devices below them.
     devices: BTreeSet<Number>,
     /// Partitions of the device.
     parts: BTreeSet<Number>,
-    /// Those of `devices` that a loop device is over.
+    /// Those of `devices` that back a loop device.
     unclaimed: BTreeSet<Number>,
-    /// Files that loop devices among them are over.
+    /// Backing files of the loop devices among `devices`.
     files: BTreeSet<FileIdentity>,
 }
 
@@ -167,11 +160,18 @@ impl UserStack {
         }
         stack
     }
+
+    fn contains(&self, backing: FileIdentity) -> bool {
+        match backing {
+            FileIdentity::Block(number) => self.devices.contains(&number) || self.parts.contains(&number),
+            file => self.files.contains(&file),
+        }
+    }
 }
 
-/// Other devices that are ways to the same medium, as those of an NVMe namespace with several controllers are without
-/// multipath: their worldwide identifiers are equal.
-pub(super) fn twins(root: &Path, device: &Relations) -> Vec<Number> {
+/// Returns other devices of the same medium, with the same worldwide identifier. An NVMe namespace with several
+/// controllers and no multipath has such devices.
+pub(super) fn same_medium(root: &Path, device: &Relations) -> Vec<Number> {
     let whole = device.disk.as_deref().unwrap_or(&device.name);
     let Some(own) = worldwide(root, whole) else { return Vec::new() };
     let names = probe::device_names(root).into_iter().filter(|name| name != whole);
@@ -183,7 +183,7 @@ fn worldwide(root: &Path, name: &str) -> Option<String> {
     let place = root.join("sys/block").join(name.replace('/', "!"));
     let told = ["wwid", "device/wwid"].iter().find_map(|file| std::fs::read_to_string(place.join(file)).ok())?;
     let told = told.trim();
-    // Devices without one say so in several ways.
+    // Devices without an identifier report blanks or zeroes.
     let says_something = told.chars().any(|c| c.is_ascii_alphanumeric() && c != '0');
     says_something.then(|| told.to_owned())
 }
@@ -196,9 +196,9 @@ mod tests {
 
     const FILE: FileIdentity = FileIdentity::File { device: 1, inode: 2 };
 
-    /// 692e655 took a file for unused where `/sys` could not be read, and where a loop device did not tell its file.
+    /// Revision 692e655 considered a file unused if `/sys` was unreadable or a loop device did not report its file.
     #[test]
-    fn files_that_loop_devices_may_use_passed_for_unused() {
+    fn possible_backing_files_of_loop_devices_counted_as_unused() {
         let root = std::env::temp_dir().join(format!("fathom-users-{}", std::process::id()));
         let unread = Users::of_file(&root, FILE, 4096);
         assert!(unread.unknown.iter().any(|reason| reason.contains("/sys/block")), "{unread:?}");
@@ -207,7 +207,7 @@ mod tests {
         for (name, text) in [("dev", "7:777\n"), ("size", "8\n"), ("loop/offset", "0\n"), ("loop/sizelimit", "0\n")] {
             fs::write(device.join(name), text).unwrap();
         }
-        // The second is there, as another file than in the mount namespace of the device.
+        // The second path exists but may be another file than in the device's mount namespace.
         for name in ["/no/such/place/in/this/namespace\n", "/proc/version\n"] {
             fs::write(device.join("loop/backing_file"), name).unwrap();
             let of = |bytes| Users::of_file(&root, FILE, bytes).unknown.iter().any(|reason| reason.contains("loop777"));

@@ -1,4 +1,4 @@
-//! The conformance suite over every engine, on files and on a block device, and with faults on top.
+//! The conformance suite for every engine, on files and on a block device, and with injected faults.
 
 use std::path::Path;
 
@@ -10,12 +10,11 @@ use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, Visitor, with_target
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, Faulty};
 use target::{Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 const FILE_BYTES: u64 = 1 << 20;
 
-/// What the suite expects of an engine with this setup on a file of [`FILE_BYTES`].
+/// Returns what the suite expects of an engine with this setup on a file of [`FILE_BYTES`].
 fn subject(setup: &Setup) -> TestedTarget {
     let real = setup.engine != EngineKind::Null;
     TestedTarget {
@@ -23,7 +22,7 @@ fn subject(setup: &Setup) -> TestedTarget {
         buffer_bytes: setup.buffer_bytes,
         file_bytes: FILE_BYTES,
         unit_bytes: 512,
-        // A busy machine may keep a thread waiting.
+        // A busy machine may delay a thread.
         lateness: Nanos::from_millis(900),
         keeps_bytes: real,
         has_end: real,
@@ -100,7 +99,7 @@ fn every_engine_conforms_on_a_block_device() {
 }
 
 #[test]
-fn every_engine_conforms_when_it_fails() {
+fn every_engine_conforms_with_injected_faults() {
     let scratch = Scratch::new("faulty");
     let path = scratch.file("data", FILE_BYTES);
     for engine in EngineKind::ON_FILES {
@@ -133,20 +132,20 @@ fn queues_conform_with_every_option() {
     }
 }
 
-/// Writes to one file after the other, closes each, and reads all back.
+/// Writes to one file after the other, closes each, and reads them all back.
 struct OneAtATime {
     files: u32,
     name: String,
 }
 
 impl OneAtATime {
-    fn carry_out(target: &mut impl Target, kind: OpKind, file: u32) {
+    fn execute(target: &mut impl Target, kind: OpKind, file: u32) {
         let op = Op { tag: Tag(0), kind, file, offset: 0, length: 4096, skip: 0 };
         let length = if kind == OpKind::Sync { 0 } else { 4096 };
         target.submit(Op { length, ..op });
         let mut done = Vec::new();
         if kind == OpKind::Sync {
-            // Closed while it may be in flight.
+            // Closes the file while the operation may be in flight.
             target.close(file);
         }
         while done.is_empty() {
@@ -166,17 +165,17 @@ impl Visitor for OneAtATime {
     type Output = ();
 
     fn visit<T: Target>(self, mut target: T) {
-        // One for each permit.
+        // Each permit holds one descriptor.
         let held = self.files as usize;
         for file in 0..self.files {
             target.buffer(Tag(0)).unwrap().fill(file as u8 + 1);
             for kind in [OpKind::Write, OpKind::Sync] {
-                Self::carry_out(&mut target, kind, file);
+                Self::execute(&mut target, kind, file);
             }
             assert_eq!(self.open_descriptors(), held, "file {file} is still open");
         }
         for file in 0..self.files {
-            Self::carry_out(&mut target, OpKind::Read, file);
+            Self::execute(&mut target, OpKind::Read, file);
             assert!(target.buffer(Tag(0)).unwrap().iter().all(|&byte| byte == file as u8 + 1));
             assert_eq!(self.open_descriptors(), held + 1);
             target.close(file);
@@ -185,7 +184,7 @@ impl Visitor for OneAtATime {
 }
 
 #[test]
-fn closed_files_are_opened_again_when_they_are_used() {
+fn closed_files_are_reopened_on_use() {
     let scratch = Scratch::new("reopened");
     let sqpoll = Setup { sqpoll: true, ..setup(EngineKind::IoUring) };
     let setups = EngineKind::ON_FILES.into_iter().filter(|&engine| engine != EngineKind::Null).map(setup);
@@ -200,10 +199,10 @@ fn closed_files_are_opened_again_when_they_are_used() {
         println!("{setup:?}");
         with_target(&setup, (0..4).map(file).collect(), OneAtATime { files: 4, name: name.clone() }).unwrap();
     }
-    let gone = scratch.file("gone", 4096);
-    let file = files::open(&gone, Access { read: true, ..Access::default() }).unwrap();
+    let missing = scratch.file("missing", 4096);
+    let file = files::open(&missing, Access { read: true, ..Access::default() }).unwrap();
     file.close();
-    std::fs::remove_file(&gone).unwrap();
+    std::fs::remove_file(&missing).unwrap();
     let setup = Setup { registerfiles: true, ..setup(EngineKind::IoUring) };
     let error = with_target(&setup, vec![file], Check(subject(&setup))).unwrap_err();
     assert!(error.to_string().contains("leave out registerfiles=1, or openfiles"), "{error}");

@@ -15,8 +15,8 @@ use crate::scratch::Scratch;
 
 const SIZE: u64 = 1 << 20;
 
-/// All ways to use a file: through the page cache or past it, with a ring or without.
-fn ways(path: &Path) -> [DiskOptions; 4] {
+/// Returns all modes of using a file: with and without the page cache, with and without a ring.
+fn modes(path: &Path) -> [DiskOptions; 4] {
     [(false, true), (true, true), (false, false), (true, false)].map(|(direct, ring)| DiskOptions {
         direct,
         ring,
@@ -26,7 +26,7 @@ fn ways(path: &Path) -> [DiskOptions; 4] {
 
 fn open(options: &DiskOptions) -> Disk {
     let disk = Disk::open(options, &gate_of_any_content()).unwrap();
-    assert_eq!(disk.has_ring(), options.ring, "this host has rings");
+    assert_eq!(disk.has_ring(), options.ring, "this host supports io_uring");
     disk
 }
 
@@ -51,9 +51,9 @@ fn conforms(options: &DiskOptions) {
 }
 
 #[test]
-fn files_conform_through_the_page_cache_and_past_it() {
+fn files_conform_with_and_without_the_page_cache() {
     let scratch = Scratch::new("disk-conforms");
-    ways(&scratch.path("image")).iter().for_each(conforms);
+    modes(&scratch.path("image")).iter().for_each(conforms);
 }
 
 #[test]
@@ -77,16 +77,16 @@ fn files_in_memory_conform() {
 }
 
 #[test]
-fn devices_conform_through_the_page_cache_and_past_it() {
+fn devices_conform_with_and_without_the_page_cache() {
     let scratch = Scratch::new("disk-device");
     let image = scratch.path("image");
     fill(&image, &mut Random::new(7, 0));
     let Some(device) = Loop::over(&image) else { return };
-    ways(device.path()).iter().for_each(conforms);
+    modes(device.path()).iter().for_each(conforms);
 }
 
 #[test]
-fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
+fn a_file_is_created_as_one_hole_of_the_requested_size() {
     let scratch = Scratch::new("disk-made");
     let path = scratch.path("image");
     let options = DiskOptions { bytes: Some(1 << 40), ..DiskOptions::new(&path) };
@@ -100,15 +100,16 @@ fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
     perform(&mut disk, 0, Operation::Trim { offset: 0, length: 1 << 40, durable: true }).unwrap();
     assert_eq!((read(&mut disk, 1 << 39, 10), disk.extents(0, 1 << 40, 10).unwrap().len()), (Ok(vec![0; 10]), 1));
     drop(disk);
-    assert!(Disk::open(&options, &gate_of_any_content()).is_ok(), "it is there with this size");
+    assert!(Disk::open(&options, &gate_of_any_content()).is_ok(), "it exists with this size");
     let other = DiskOptions { bytes: Some(SIZE), ..options };
     let refused = Disk::open(&other, &gate_of_any_content()).err().unwrap().to_string();
     assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
 }
 
-/// 692e655 looked for emptiness by name, and resized the file that the gate had admitted under it: content was cut off.
+/// Revision 692e655 checked by name whether the file was empty and resized the file that the gate had admitted: its
+/// content was truncated.
 #[test]
-fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
+fn a_renamed_path_truncated_the_admitted_file() {
     let scratch = Scratch::new("disk-moved");
     let path = scratch.path("image");
     std::fs::write(&path, b"precious").unwrap();
@@ -123,7 +124,7 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     assert_eq!(std::fs::read(&path).unwrap(), b"");
 }
 
-/// A device that is read-only until this goes out of scope: loop devices stay so when they are detached.
+/// A device that is read-only until this is dropped: loop devices stay read-only after they are detached.
 struct ReadOnly<'a>(&'a Path);
 
 impl<'a> ReadOnly<'a> {
@@ -143,9 +144,9 @@ fn set(device: &Path, option: &str) {
     assert!(std::process::Command::new("blockdev").arg(option).arg(device).status().unwrap().success());
 }
 
-/// 692e655 asked the name whether the device may be written to, and served what the gate had admitted under it.
+/// Revision 692e655 checked by name whether the device was writable and served the device that the gate had admitted.
 #[test]
-fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
+fn a_renamed_path_hid_that_the_admitted_device_is_read_only() {
     let scratch = Scratch::new("disk-read-only-device");
     let (link, other) = (scratch.path("link"), scratch.path("other"));
     let Some(device) = Loop::over(&scratch.file("image", SIZE)) else { return };
@@ -160,7 +161,7 @@ fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_with_a_remedy() {
+fn unusable_files_are_refused_with_a_remedy() {
     let scratch = Scratch::new("disk-refused");
     let odd = scratch.file("odd", 1000);
     let refused = |options: DiskOptions| Disk::open(&options, &gate_of_any_content()).err().unwrap().to_string();
@@ -173,7 +174,7 @@ fn what_cannot_be_served_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_read_only_store_is_not_made_and_not_changed() {
+fn a_read_only_store_is_neither_created_nor_changed() {
     let scratch = Scratch::new("disk-read-only");
     let path = scratch.path("image");
     let options = DiskOptions { read_only: true, bytes: Some(SIZE), ..DiskOptions::new(&path) };
@@ -186,7 +187,7 @@ fn a_read_only_store_is_not_made_and_not_changed() {
 }
 
 #[test]
-fn a_slot_that_is_under_way_takes_nothing_else() {
+fn a_busy_slot_rejects_operations() {
     let scratch = Scratch::new("disk-busy");
     let mut disk = open(&DiskOptions::new(scratch.file("image", SIZE)));
     assert_eq!(disk.start(0, Operation::Read { offset: 0, length: 4096 }), StoreProgress::Pending);
@@ -197,11 +198,11 @@ fn a_slot_that_is_under_way_takes_nothing_else() {
     let mut room = [std::io::IoSlice::new(&[]); 4];
     let mut pieces = nbd::store::Pieces::new(&mut room);
     disk.lend(0, 0, 4096, 0, &mut pieces);
-    assert_eq!(pieces.bytes(), 0, "what is not read yet is not lent");
+    assert_eq!(pieces.bytes(), 0, "unread bytes are not lent");
 }
 
 #[test]
-fn more_operations_than_the_ring_has_room_for_all_end() {
+fn more_operations_than_ring_entries_all_complete() {
     let scratch = Scratch::new("disk-many");
     let mut disk = open(&DiskOptions::new(scratch.file("image", SIZE)));
     for slot in 0..2000 {
@@ -216,7 +217,7 @@ fn more_operations_than_the_ring_has_room_for_all_end() {
     assert!(ended.iter().all(|end| end.result.is_ok()));
 }
 
-/// Flushes that a device has completed: the 16th figure of its `stat`
+/// Returns the flushes that a device has completed: the 16th field of its `stat`
 /// (<https://docs.kernel.org/admin-guide/iostats.html>).
 fn flushes(device: &Path) -> u64 {
     let name = device.file_name().unwrap().to_str().unwrap();
@@ -228,7 +229,7 @@ fn flushes(device: &Path) -> u64 {
 fn flushes_and_durable_changes_reach_the_device() {
     let scratch = Scratch::new("disk-flush");
     let Some(device) = Loop::over(&scratch.file("image", SIZE)) else { return };
-    for options in ways(device.path()) {
+    for options in modes(device.path()) {
         let mut disk = open(&options);
         let mut flushed = |operation| {
             let before = flushes(device.path());

@@ -1,18 +1,17 @@
-//! The target on an export of an NBD server: with servers as they should be, and with others.
+//! The NBD target, with correct servers and with broken ones.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::scratch::Scratch;
-use crate::served::{ABLE, Plain, Served};
+use crate::served::{EXPORT_FLAGS, MinimalServer, NbdTestServer};
 use engine::{EngineKind, MonotonicClock, Setup, Visitor, exports, with_target};
 use nbd::wire::{NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, Faulty};
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 const BYTES: u64 = 8 << 20;
 
@@ -25,7 +24,7 @@ fn setup(socket: &Path, depth: u32, buffer_bytes: u32) -> Setup {
     Setup { uri, writes: true, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, MonotonicClock::start()) }
 }
 
-/// Does something with a target.
+/// Passes a target to a closure.
 struct With<F>(F);
 
 impl<F: FnOnce(&mut dyn DynTarget)> Visitor for With<F> {
@@ -36,7 +35,7 @@ impl<F: FnOnce(&mut dyn DynTarget)> Visitor for With<F> {
     }
 }
 
-/// What these tests need of a target.
+/// The subset of a target that these tests need, as a trait object.
 trait DynTarget {
     fn submit(&mut self, op: Op);
     fn drain(&mut self, count: usize) -> Vec<Completion>;
@@ -53,7 +52,7 @@ impl<T: Target> DynTarget for T {
         while done.len() < count && self.now() < until {
             self.wait((count - done.len()) as u32, until, &mut done);
         }
-        assert_eq!(done.len(), count, "operations that never ended");
+        assert_eq!(done.len(), count, "some operations did not complete");
         done
     }
 
@@ -62,7 +61,7 @@ impl<T: Target> DynTarget for T {
     }
 }
 
-/// Runs the conformance suite, and again with faults on top.
+/// Runs the conformance suite twice, without and with injected faults.
 struct Conforms(TestedTarget);
 
 impl Visitor for Conforms {
@@ -81,7 +80,7 @@ fn conforms(setup: &Setup) {
         buffer_bytes: setup.buffer_bytes,
         file_bytes: BYTES,
         unit_bytes: 512,
-        // A busy machine may keep a thread waiting.
+        // A busy machine may delay a thread.
         lateness: Nanos::from_millis(900),
         keeps_bytes: true,
         has_end: true,
@@ -97,11 +96,11 @@ fn read(tag: u32) -> Op {
 }
 
 #[test]
-fn conforms_with_both_styles_of_replies_at_every_depth_and_size() {
+fn conforms_with_both_reply_styles_at_every_depth_and_size() {
     let scratch = Scratch::new("styles");
     for style in [ReplyStyle::Simple, ReplyStyle::Extended] {
         let socket = scratch.path("s");
-        let _served = Served::start(&socket, style, &[""], BYTES, ABLE);
+        let _served = NbdTestServer::start(&socket, style, &[""], BYTES, EXPORT_FLAGS);
         for (depth, bytes) in [(16, 4096), (1, 4096), (100, 8192), (600, 1024), (4, 1 << 20)] {
             conforms(&setup(&socket, depth, bytes));
         }
@@ -110,21 +109,22 @@ fn conforms_with_both_styles_of_replies_at_every_depth_and_size() {
 }
 
 #[test]
-fn conforms_where_the_export_name_is_all_that_a_server_knows() {
-    let scratch = Scratch::new("plain");
+fn conforms_with_a_server_that_supports_only_export_name() {
+    let scratch = Scratch::new("server");
     let socket = scratch.path("s");
-    let server = Plain::start(&socket, BYTES, |plain| plain.serve(BYTES));
+    let server = MinimalServer::start(&socket, BYTES, |server| server.serve(BYTES));
     conforms(&setup(&socket, 16, 4096));
     server.join().unwrap();
 }
 
 #[test]
-fn what_a_server_says_of_an_export_is_told() {
-    let scratch = Scratch::new("told");
+fn properties_of_an_export_are_reported() {
+    let scratch = Scratch::new("error_of");
     let socket = scratch.path("s");
-    let _served = Served::start(&socket, ReplyStyle::Extended, &["a", "b"], BYTES, ABLE.with(Flags::READ_ONLY));
+    let _served =
+        NbdTestServer::start(&socket, ReplyStyle::Extended, &["a", "b"], BYTES, EXPORT_FLAGS.with(Flags::READ_ONLY));
     let export = exports::look(&uri(&socket, "b")).unwrap();
-    assert_eq!((export.bytes, export.block_least, export.block_most), (BYTES, 1, 32 << 20));
+    assert_eq!((export.bytes, export.min_block_bytes, export.max_request_bytes), (BYTES, 1, 32 << 20));
     assert!(export.read_only && !export.multi_conn);
     let error = exports::look(&uri(&socket, "c")).unwrap_err().to_string();
     assert!(error.contains("name one of its exports: `a`, `b`"), "{error}");
@@ -132,10 +132,10 @@ fn what_a_server_says_of_an_export_is_told() {
 }
 
 #[test]
-fn data_on_an_export_is_found_by_its_marks() {
+fn data_on_an_export_is_found_by_its_signature() {
     let scratch = Scratch::new("marks");
     let socket = scratch.path("s");
-    let _served = Served::start(&socket, ReplyStyle::Extended, &[""], BYTES, ABLE);
+    let _served = NbdTestServer::start(&socket, ReplyStyle::Extended, &[""], BYTES, EXPORT_FLAGS);
     let found = exports::examine(&uri(&socket, "")).unwrap();
     assert_eq!((found.signatures, found.first_data), (vec![], None));
     let write = |target: &mut dyn DynTarget| {
@@ -152,73 +152,74 @@ fn data_on_an_export_is_found_by_its_marks() {
     assert_eq!((names.as_slice(), found.first_data), (&["LUKS encrypted volume".to_owned()][..], Some(0)));
 }
 
-/// What becomes of four reads at once, and of one more after them, at a server that answers none of them well.
+/// Checks that four concurrent reads, and another one after them, fail with `errno` at a broken server.
 fn all_fail(
     name: &str,
     errno: i32,
-    script: impl FnOnce(&mut Plain, NbdRequest) -> std::io::Result<()> + Send + 'static,
+    script: impl FnOnce(&mut MinimalServer, NbdRequest) -> std::io::Result<()> + Send + 'static,
 ) {
     let scratch = Scratch::new(name);
     let socket = scratch.path("s");
-    let server = Plain::start(&socket, BYTES, |plain| {
-        let (first, _) = plain.next()?;
-        script(plain, first)
+    let server = MinimalServer::start(&socket, BYTES, |server| {
+        let (first, _) = server.next()?;
+        script(server, first)
     });
     let reads = |target: &mut dyn DynTarget| {
         (0..4).for_each(|tag| target.submit(read(tag)));
         let done = target.drain(4);
         assert!(done.iter().all(|done| done.result == -errno), "{name}: {done:?}");
         target.submit(read(1));
-        assert_eq!(target.drain(1)[0].result, -errno, "{name}: after the end");
+        assert_eq!(target.drain(1)[0].result, -errno, "{name}: after the connection was lost");
     };
     with_target(&setup(&socket, 4, 4096), Vec::new(), With(reads)).unwrap();
     server.join().unwrap();
 }
 
 #[test]
-fn a_connection_that_is_gone_fails_what_is_in_flight() {
+fn a_lost_connection_fails_operations_in_flight() {
     const ENOTCONN: i32 = 107;
     all_fail("closed", ENOTCONN, |_, _| Ok(()));
-    all_fail("short-head", ENOTCONN, |plain, _| plain.0.write_all(&[0x67, 0x44]));
-    all_fail("short-data", ENOTCONN, |plain, first| plain.done(&first, &[7; 4095]));
+    all_fail("short-head", ENOTCONN, |server, _| server.0.write_all(&[0x67, 0x44]));
+    all_fail("short-data", ENOTCONN, |server, first| server.done(&first, &[7; 4095]));
 }
 
 #[test]
-fn replies_that_make_no_sense_end_the_connection() {
+fn invalid_replies_end_the_connection() {
     const EPROTO: i32 = 71;
-    /// Stays until the client has gone, so that what it sees is the reply and not an end.
-    fn stay(plain: &mut Plain) -> std::io::Result<()> {
-        std::io::copy(&mut plain.0, &mut std::io::sink()).map(drop)
+    /// Stays connected until the client disconnects, so that the client sees the reply and not the end of the
+    /// connection.
+    fn stay(server: &mut MinimalServer) -> std::io::Result<()> {
+        std::io::copy(&mut server.0, &mut std::io::sink()).map(drop)
     }
-    all_fail("garbled", EPROTO, |plain, _| {
-        plain.0.write_all(b"SSH-2.0-OpenSSH_9.2 and so on")?;
-        stay(plain)
+    all_fail("garbled", EPROTO, |server, _| {
+        server.0.write_all(b"SSH-2.0-OpenSSH_9.2 and so on")?;
+        stay(server)
     });
-    all_fail("unasked", EPROTO, |plain, first| {
-        plain.done(&NbdRequest { cookie: first.cookie ^ 1 << 40, ..first }, &[7; 4096])?;
-        stay(plain)
+    all_fail("unasked", EPROTO, |server, first| {
+        server.done(&NbdRequest { cookie: first.cookie ^ 1 << 40, ..first }, &[7; 4096])?;
+        stay(server)
     });
-    all_fail("foreign-tag", EPROTO, |plain, first| {
-        plain.done(&NbdRequest { cookie: u64::MAX, ..first }, &[7; 4096])?;
-        stay(plain)
+    all_fail("foreign-tag", EPROTO, |server, first| {
+        server.done(&NbdRequest { cookie: u64::MAX, ..first }, &[7; 4096])?;
+        stay(server)
     });
-    all_fail("structured-unasked", EPROTO, |plain, first| {
+    all_fail("structured-unasked", EPROTO, |server, first| {
         let mut reply = Vec::new();
         ReplyStyle::Structured.done(&first, &mut reply);
-        plain.0.write_all(&reply)?;
-        stay(plain)
+        server.0.write_all(&reply)?;
+        stay(server)
     });
 }
 
 #[test]
-fn an_answer_that_comes_twice_is_none_to_the_next_request() {
+fn a_repeated_answer_does_not_answer_the_next_request() {
     let scratch = Scratch::new("twice");
     let socket = scratch.path("s");
-    let server = Plain::start(&socket, BYTES, |plain| {
-        let (first, _) = plain.next()?;
-        plain.done(&first, &[7; 4096])?;
-        plain.next()?;
-        plain.done(&first, &[7; 4096])
+    let server = MinimalServer::start(&socket, BYTES, |server| {
+        let (first, _) = server.next()?;
+        server.done(&first, &[7; 4096])?;
+        server.next()?;
+        server.done(&first, &[7; 4096])
     });
     let twice = |target: &mut dyn DynTarget| {
         for result in [4096, -71] {
@@ -231,19 +232,19 @@ fn an_answer_that_comes_twice_is_none_to_the_next_request() {
 }
 
 #[test]
-fn errors_of_the_server_are_those_of_single_operations() {
+fn server_errors_fail_single_operations() {
     const EIO: i32 = 5;
     let scratch = Scratch::new("errors");
     let socket = scratch.path("s");
-    let server = Plain::start(&socket, BYTES, |plain| {
+    let server = MinimalServer::start(&socket, BYTES, |server| {
         for answer in [true, false, true] {
-            let (request, _) = plain.next()?;
+            let (request, _) = server.next()?;
             let mut reply = Vec::new();
             match answer {
-                true => plain.done(&request, &[7; 4096])?,
+                true => server.done(&request, &[7; 4096])?,
                 false => {
                     ReplyStyle::Simple.error(&request, nbd::wire::Errno::Io, "", &mut reply);
-                    plain.0.write_all(&reply)?;
+                    server.0.write_all(&reply)?;
                 }
             }
         }
@@ -260,12 +261,12 @@ fn errors_of_the_server_are_those_of_single_operations() {
 }
 
 #[test]
-fn what_an_export_cannot_do_is_not_asked_of_it() {
+fn unsupported_operations_are_not_sent() {
     const EPERM: i32 = 1;
     const EOPNOTSUPP: i32 = 95;
     let scratch = Scratch::new("unable");
     let socket = scratch.path("s");
-    let able = |flags| Served::start(&socket, ReplyStyle::Extended, &[""], BYTES, Flags::HAS_FLAGS.with(flags));
+    let able = |flags| NbdTestServer::start(&socket, ReplyStyle::Extended, &[""], BYTES, Flags::HAS_FLAGS.with(flags));
     for (flags, kind, errno) in [
         (Flags::READ_ONLY, OpKind::Write, EPERM),
         (Flags::default(), OpKind::Trim, EOPNOTSUPP),
@@ -291,10 +292,10 @@ fn what_an_export_cannot_do_is_not_asked_of_it() {
 }
 
 #[test]
-fn every_way_not_to_get_an_export_is_told_with_its_remedy() {
+fn unavailable_exports_are_reported_with_a_remedy() {
     let scratch = Scratch::new("refused");
     let socket = scratch.path("s");
-    let told = |uri: &str| exports::look(uri).unwrap_err().to_string();
+    let error_of = |uri: &str| exports::look(uri).unwrap_err().to_string();
     let long = format!("nbd+unix:///?socket=/{}", "x".repeat(200));
     for (uri, parts) in [
         ("http://h/x", &["cannot use http://h/x", "nbd+unix://", "write nbd://HOST"][..]),
@@ -303,7 +304,7 @@ fn every_way_not_to_get_an_export_is_told_with_its_remedy() {
         ("nbd://127.0.0.1:1/", &["nbd://127.0.0.1:1/", "refused", "start the server"]),
         (&long, &["at most 107 bytes, and this one has 201"]),
     ] {
-        let error = told(uri);
+        let error = error_of(uri);
         parts.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing from {error}"));
     }
     for (says, parts) in [
@@ -315,7 +316,7 @@ fn every_way_not_to_get_an_export_is_told_with_its_remedy() {
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).unwrap();
         let server = std::thread::spawn(move || listener.accept().unwrap().0.write_all(says).unwrap());
-        let error = told(&uri(&socket, ""));
+        let error = error_of(&uri(&socket, ""));
         parts.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing from {error}"));
         server.join().unwrap();
     }

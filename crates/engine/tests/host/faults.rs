@@ -1,20 +1,19 @@
-//! Files that are cut short under a mapping: f52613e died of SIGBUS.
+//! Files that are truncated under a mapping: revision f52613e died of `SIGBUS`.
 
 use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
 use engine::files::Access;
 use engine::{EngineKind, MonotonicClock, Setup, Visitor, with_target};
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 const EIO: i32 = 5;
 const BLOCK: u32 = 64 << 10;
 
-/// Carries out operations one after the other, with a change of the file between them.
-struct CutShort<'a>(&'a std::fs::File);
+/// Executes operations one after the other and changes the file size between them.
+struct TruncatedFile<'a>(&'a std::fs::File);
 
-impl CutShort<'_> {
+impl TruncatedFile<'_> {
     fn one<T: Target>(target: &mut T, kind: OpKind, offset: u64) -> i32 {
         let mut done: Vec<Completion> = Vec::new();
         target.submit(Op { tag: Tag(0), kind, file: 0, offset, length: BLOCK, skip: 0 });
@@ -23,7 +22,7 @@ impl CutShort<'_> {
     }
 }
 
-impl Visitor for CutShort<'_> {
+impl Visitor for TruncatedFile<'_> {
     type Output = ();
 
     fn visit<T: Target>(self, mut target: T) {
@@ -32,7 +31,7 @@ impl Visitor for CutShort<'_> {
         self.0.set_len(4096).unwrap();
         for kind in [OpKind::Read, OpKind::Write] {
             assert_eq!(Self::one(target, kind, 1 << 20), -EIO, "{kind:?}");
-            assert_eq!(Self::one(target, kind, 0), -EIO, "{kind:?}: all but its first page is missing");
+            assert_eq!(Self::one(target, kind, 0), -EIO, "{kind:?}: only its first page is left");
         }
         self.0.set_len(2 << 20).unwrap();
         // Replaced pages map the file again: anonymous memory would never be written back.
@@ -52,5 +51,5 @@ fn operations_beyond_a_new_end_fail_and_the_mapping_recovers() {
     let access = Access { read: true, write: true, ..Access::default() };
     let opened = gate_of_any_content().open(&path, access).unwrap();
     let setup = Setup::new(EngineKind::Mmap, 1, BLOCK, MonotonicClock::start());
-    with_target(&setup, vec![opened], CutShort(&file)).unwrap();
+    with_target(&setup, vec![opened], TruncatedFile(&file)).unwrap();
 }

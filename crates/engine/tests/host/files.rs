@@ -28,7 +28,7 @@ fn lay(layout: &FileLayout) -> Result<Laid, Error> {
 const READ: Access = Access { read: true, write: false, direct: false, sync: SyncFlags::None, punch_holes: false };
 
 #[test]
-fn a_missing_file_is_made_with_its_directories_and_filled() {
+fn a_missing_file_is_created_with_its_directories_and_filled() {
     let scratch = Scratch::new("made");
     let path = scratch.path("a/b/data");
     let mut seen = Vec::new();
@@ -49,7 +49,7 @@ fn a_missing_file_is_made_with_its_directories_and_filled() {
 }
 
 #[test]
-fn a_short_file_is_extended_and_keeps_what_it_had() {
+fn a_short_file_is_extended_and_keeps_its_content() {
     let scratch = Scratch::new("extended");
     let path = scratch.path("data");
     fs::write(&path, b"precious").unwrap();
@@ -61,7 +61,7 @@ fn a_short_file_is_extended_and_keeps_what_it_had() {
 }
 
 #[test]
-fn space_is_reserved_as_asked_for() {
+fn space_is_reserved_as_requested() {
     let scratch = Scratch::new("reserved");
     let cases = [
         (FallocateMode::None, 0, false),
@@ -80,7 +80,7 @@ fn space_is_reserved_as_asked_for() {
 }
 
 #[test]
-fn more_than_is_free_is_refused_before_anything_is_written() {
+fn too_large_layouts_are_refused_before_anything_is_written() {
     let scratch = Scratch::new("full");
     let free = probe::free_bytes(&scratch.path("")).unwrap();
     // Each of the two would fit alone.
@@ -92,7 +92,7 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
-    // A file full of holes is long enough, but has no room to be written.
+    // A sparse file is long enough, but there is no space to write it.
     let sparse = layout(scratch.path("sparse"), free + MIB, LayoutContent::Filled);
     fs::File::create(&sparse.path).unwrap().set_len(sparse.bytes).unwrap();
     assert_eq!(lay(&sparse).unwrap(), Laid::Found);
@@ -107,11 +107,11 @@ fn a_file_larger_than_its_filesystem_was_refused_though_little_of_it_is_written(
     let free = probe::free_bytes(&scratch.path("")).unwrap();
     let large = FileLayout { writes: MIB, ..layout(scratch.path("large"), free * 2, LayoutContent::Reserved) };
     assert_eq!(lay(&large).unwrap(), Laid::Created);
-    assert_eq!(fs::metadata(&large.path).unwrap().blocks(), 0, "space was reserved that there is no room for");
+    assert_eq!(fs::metadata(&large.path).unwrap().blocks(), 0, "more space was reserved than is free");
 }
 
 #[test]
-fn a_cancelled_layout_leaves_things_as_they_were() {
+fn a_cancelled_layout_restores_the_files() {
     let scratch = Scratch::new("cancelled");
     let (new, old, finished) = (scratch.path("new"), scratch.path("old"), scratch.path("finished"));
     fs::write(&old, b"precious").unwrap();
@@ -130,9 +130,9 @@ fn a_cancelled_layout_leaves_things_as_they_were() {
     assert_eq!(fs::metadata(&finished).unwrap().len(), MIB, "a finished file was undone");
 }
 
-/// 692e655 took the size from the name: the file that the gate had admitted under it was filled from that size on.
+/// Revision 692e655 took the size from the name and filled the file that the gate had admitted from that size on.
 #[test]
-fn a_name_that_moved_had_the_admitted_file_overwritten() {
+fn a_renamed_path_overwrote_the_admitted_file() {
     let scratch = Scratch::new("moved");
     let path = scratch.path("data");
     fs::write(&path, b"precious").unwrap();
@@ -152,7 +152,7 @@ fn a_name_that_moved_had_the_admitted_file_overwritten() {
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
-/// 692e655 removed what had come to stand at the name of a file that it had begun to make.
+/// Revision 692e655 removed the file that had replaced the unfinished one under its name.
 #[test]
 fn a_cancelled_layout_removed_the_file_of_another_program() {
     let scratch = Scratch::new("replaced");
@@ -170,7 +170,7 @@ fn a_cancelled_layout_removed_the_file_of_another_program() {
     assert_eq!(fs::read(&path).unwrap(), b"precious");
 }
 
-/// 692e655 removed the link through which it had made a file, and left the file.
+/// Revision 692e655 removed the link through which it had created the file, and left the file.
 #[test]
 fn a_cancelled_layout_through_a_link_removes_the_file() {
     let scratch = Scratch::new("linked");
@@ -183,7 +183,7 @@ fn a_cancelled_layout_through_a_link_removes_the_file() {
 }
 
 #[test]
-fn files_know_what_they_are() {
+fn kinds_and_sizes_are_detected() {
     let scratch = Scratch::new("known");
     let file = files::open(&scratch.file("data", 5000), READ).unwrap();
     assert_eq!((file.kind(), file.bytes()), (FileKind::Regular, 5000));
@@ -198,7 +198,7 @@ fn files_know_what_they_are() {
 }
 
 #[test]
-fn opening_makes_files_only_when_asked_to() {
+fn opening_for_writing_creates_missing_files() {
     let scratch = Scratch::new("opened");
     gate_of_any_content().open(&scratch.path("x/data"), READ).unwrap();
     assert!(scratch.path("x/data").exists());
@@ -225,7 +225,7 @@ fn direct_operations_need_whole_blocks() {
 }
 
 #[test]
-fn a_filesystem_without_direct_operations_is_named() {
+fn missing_direct_io_is_reported_with_a_remedy() {
     let path = PathBuf::from("/proc/self/status");
     let error = files::open(&path, Access { direct: true, ..READ }).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Direct);
@@ -233,7 +233,7 @@ fn a_filesystem_without_direct_operations_is_named() {
 }
 
 #[test]
-fn an_invalidated_file_is_out_of_the_page_cache() {
+fn an_invalidated_file_leaves_the_page_cache() {
     let scratch = Scratch::new("invalidated");
     let path = scratch.path("data");
     lay(&layout(path.clone(), MIB, LayoutContent::Filled)).unwrap();
@@ -244,11 +244,11 @@ fn an_invalidated_file_is_out_of_the_page_cache() {
     files::invalidate(&files::open("/dev/null".as_ref(), READ).unwrap(), 0, 0).unwrap();
 }
 
-/// What an engine is asked to forget, and only that.
+/// Checks that an engine drops the requested region and nothing else.
 #[test]
-fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
-    struct Forget;
-    impl Visitor for Forget {
+fn engines_drop_only_the_requested_region_from_the_page_cache() {
+    struct Invalidate;
+    impl Visitor for Invalidate {
         type Output = ();
         fn visit<T: Target>(self, mut target: T) {
             target.invalidate(0, 4 * MIB, 4 * MIB);
@@ -257,10 +257,10 @@ fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
     let scratch = Scratch::new("forgotten");
     for engine in EngineKind::ON_FILES.into_iter().filter(|engine| *engine != EngineKind::Null) {
         let path = scratch.path(engine.name());
-        // The cache may keep its pages in blocks of up to 2 MiB, and drops whole ones.
+        // The cache may keep its pages in blocks of up to 2 MiB and drops only whole blocks.
         lay(&layout(path.clone(), 16 * MIB, LayoutContent::Filled)).unwrap();
         let open = || files::open(&path, READ).unwrap();
-        with_target(&Setup::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Forget).unwrap();
+        with_target(&Setup::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Invalidate).unwrap();
         assert_eq!(files::resident_bytes(&open()).unwrap(), 12 * MIB, "{}", engine.name());
     }
 }

@@ -1,4 +1,4 @@
-//! The write gate as several workers use it.
+//! The write gate used by several workers at once.
 
 use std::sync::Barrier;
 
@@ -7,19 +7,22 @@ use engine::gate::{Denied, Permissions, Permit, WriteGate};
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 
-/// A gate for whatever is not in use, whatever it holds.
+/// Creates a gate that admits everything that is not in use, whatever its content.
 pub(crate) fn gate_of_any_content() -> WriteGate {
     WriteGate::new(Permissions { any_content: true, ..Permissions::default() }, None)
 }
 
 const WORKERS: usize = 8;
 
-/// What several workers are told that ask a gate at once.
-fn at_once(gate: &WriteGate, ask: impl Fn(&WriteGate) -> Result<Option<Permit>, Denied> + Sync) -> Vec<Permit> {
+/// Returns the permits of several workers that request them from a gate at once.
+fn concurrently(
+    gate: &WriteGate,
+    request: impl Fn(&WriteGate) -> Result<Option<Permit>, Denied> + Sync,
+) -> Vec<Permit> {
     let barrier = Barrier::new(WORKERS);
     let work = || {
         barrier.wait();
-        ask(gate).unwrap().unwrap()
+        request(gate).unwrap().unwrap()
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
@@ -31,30 +34,31 @@ fn gate() -> WriteGate {
     WriteGate::new(Permissions::default(), None)
 }
 
-fn are_one(permits: &[Permit]) -> bool {
+fn are_equal(permits: &[Permit]) -> bool {
     permits.iter().all(|permit| permit.identity() == permits[0].identity())
 }
 
-/// 692e655 looked and admitted in two steps: each worker found the lock of the other.
+/// Revision 692e655 checked and admitted in two steps, so each worker found the lock of the other.
 #[test]
-fn workers_refused_each_other_a_new_file() {
+fn concurrent_workers_were_refused_a_new_file() {
     let scratch = Scratch::new("gate-new");
     for number in 0..100 {
         let path = scratch.path(&number.to_string());
-        let permits = at_once(&gate(), |gate| gate.create(&path).map(|(permit, _)| Some(permit)));
-        assert!(are_one(&permits));
+        let permits = concurrently(&gate(), |gate| gate.create(&path).map(|(permit, _)| Some(permit)));
+        assert!(are_equal(&permits));
     }
 }
 
-/// 692e655 did the same with files that are there, and with devices, which one of them held exclusively.
+/// Revision 692e655 did the same with existing files and with devices, which one of the workers had claimed
+/// exclusively.
 #[test]
-fn workers_refused_each_other_a_file_or_device() {
+fn concurrent_workers_were_refused_an_existing_file_or_device() {
     let scratch = Scratch::new("gate-there");
     for number in 0..100 {
         let file = scratch.file(&number.to_string(), 0);
-        assert!(are_one(&at_once(&gate(), |gate| gate.admit(&file))));
+        assert!(are_equal(&concurrently(&gate(), |gate| gate.admit(&file))));
     }
     let Some(device) = Loop::over(&scratch.file("image", 1 << 20)) else { return };
-    // Once: a child that another test starts holds the device until it executes its program.
-    assert!(are_one(&at_once(&gate(), |gate| gate.admit(device.path()))));
+    // Only once: a child process of another test inherits the device until it executes its program.
+    assert!(are_equal(&concurrently(&gate(), |gate| gate.admit(device.path()))));
 }

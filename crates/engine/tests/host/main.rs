@@ -1,4 +1,4 @@
-//! Everything that is tested on the real host: files, loop devices, `/proc` and `/sys`.
+//! Tests on the real host: files, loop devices, `/proc` and `/sys`.
 
 mod block;
 mod conformance;

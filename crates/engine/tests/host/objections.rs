@@ -1,4 +1,4 @@
-//! What the write gate has against files and devices that are in use.
+//! Objections of the write gate to files and devices that are in use.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::scratch::Scratch;
 use engine::gate::{Denied, Objection, Permissions, WriteGate};
 use probe::Occupant;
 
-/// What the write gate has against writing to a device, or to a file whatever it holds.
+/// Returns the objections to writing to a device, or to a file regardless of its content.
 fn objections(path: &Path) -> Vec<Objection> {
     match WriteGate::new(Permissions { any_file: true, ..Permissions::default() }, None).admit(path) {
         Ok(_) => Vec::new(),
@@ -31,7 +31,7 @@ fn a_file_behind_a_loop_device_is_in_use() {
 }
 
 #[test]
-fn what_is_not_there_is_not_occupied() {
+fn missing_and_harmless_files_have_no_objections() {
     assert_eq!(objections(Path::new("/not/there")), []);
     assert_eq!(objections(Path::new("/dev/null")), []);
 }

@@ -1,4 +1,4 @@
-//! What cannot be had is refused before the first operation, with a remedy.
+//! Unavailable resources are refused before the first operation, with a remedy.
 
 use crate::scratch::Scratch;
 use engine::files::{self, Access, File};
@@ -12,7 +12,7 @@ impl Visitor for Never {
     type Output = ();
 
     fn visit<T: Target>(self, _: T) {
-        panic!("there is a target");
+        panic!("a target was created");
     }
 }
 
@@ -25,7 +25,7 @@ fn setup(engine: EngineKind, depth: u32) -> Setup {
 }
 
 #[test]
-fn more_native_operations_than_the_host_allows() {
+fn too_many_native_operations() {
     let error = refusal(&setup(EngineKind::Libaio, 1 << 30), Vec::new());
     assert_eq!(error.kind, ErrorKind::Engine);
     assert!(error.to_string().contains("iodepth"), "{error}");
@@ -35,14 +35,14 @@ fn more_native_operations_than_the_host_allows() {
 }
 
 #[test]
-fn a_ring_larger_than_rings_can_be() {
+fn a_ring_above_the_maximum_size() {
     let error = refusal(&setup(EngineKind::IoUring, 1 << 20), Vec::new());
     assert!(error.to_string().starts_with("cannot set up io_uring: "), "{error}");
     assert!(error.remedy.is_some_and(|remedy| remedy.contains("iodepth")));
 }
 
 #[test]
-fn polling_where_nothing_can_be_polled() {
+fn polling_of_a_buffered_file() {
     let scratch = Scratch::new("polled");
     let path = scratch.file("data", 4096);
     let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
@@ -51,7 +51,7 @@ fn polling_where_nothing_can_be_polled() {
 }
 
 #[test]
-fn more_buffers_than_there_are_addresses() {
+fn buffers_beyond_the_address_space() {
     let error = refusal(&Setup { buffer_bytes: u32::MAX, ..setup(EngineKind::Null, u32::MAX) }, Vec::new());
     assert_eq!(error.kind, ErrorKind::Memory);
 }
@@ -67,7 +67,7 @@ fn processors_that_do_not_exist() {
 }
 
 #[test]
-fn a_pinned_thread_stays_where_it_is_pinned() {
+fn pinning_restricts_only_the_calling_thread() {
     let allowed = |_| std::thread::available_parallelism().unwrap().get();
     let before = allowed(());
     let inside = std::thread::spawn(move || thread::pin(&[0]).map(allowed)).join().unwrap();

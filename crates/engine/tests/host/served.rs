@@ -1,4 +1,4 @@
-//! NBD servers for tests: the project's own on a thread, and one that speaks as little as possible and then does as it is told.
+//! NBD servers for tests: Fathom's own on a thread, and a minimal one that follows a script.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,17 +12,18 @@ use nbd::wire::handshake::HandshakeSettings;
 use nbd::wire::{Export, ExportBlockSizes, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use units::Nanos;
 
-/// What exports of tests can do.
-pub(crate) const ABLE: Flags = Flags::HAS_FLAGS.with(Flags::SEND_FLUSH).with(Flags::SEND_FUA).with(Flags::SEND_TRIM);
+/// Flags of the exports in tests.
+pub(crate) const EXPORT_FLAGS: Flags =
+    Flags::HAS_FLAGS.with(Flags::SEND_FLUSH).with(Flags::SEND_FUA).with(Flags::SEND_TRIM);
 
-/// The project's server on a thread, until it is dropped.
-pub(crate) struct Served {
+/// Fathom's server on a thread, which stops on drop.
+pub(crate) struct NbdTestServer {
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Served {
-    /// Serves exports of so many zeroes under these names.
+impl NbdTestServer {
+    /// Serves exports of `bytes` zeroes under these names.
     pub(crate) fn start(socket: &Path, style: ReplyStyle, names: &[&str], bytes: u64, flags: Flags) -> Self {
         let offer = |(store, name): (usize, &&str)| {
             let (name, description) = ((*name).to_owned(), String::new());
@@ -57,7 +58,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for NbdTestServer {
     fn drop(&mut self) {
         self.stopper.stop();
         let ended = self.thread.take().map(JoinHandle::join);
@@ -65,35 +66,35 @@ impl Drop for Served {
     }
 }
 
-/// One client of a server that knows no option but `NBD_OPT_EXPORT_NAME` and answers simply.
-pub(crate) struct Plain(pub(crate) UnixStream);
+/// One client's connection at a server that supports only `NBD_OPT_EXPORT_NAME` and simple replies.
+pub(crate) struct MinimalServer(pub(crate) UnixStream);
 
-impl Plain {
-    /// Lets one client in and does with it what `script` says, on a thread.
+impl MinimalServer {
+    /// Accepts one client on a thread and runs `script`.
     pub(crate) fn start<F>(socket: &Path, bytes: u64, script: F) -> JoinHandle<()>
     where
         F: FnOnce(&mut Self) -> io::Result<()> + Send + 'static,
     {
         let listener = UnixListener::bind(socket).unwrap();
         std::thread::spawn(move || {
-            let mut plain = Self(listener.accept().unwrap().0);
-            // A client that leaves in the middle is what some tests are about.
-            let _ = plain.let_in(bytes).and_then(|()| script(&mut plain));
+            let mut server = Self(listener.accept().unwrap().0);
+            // In some tests the client disconnects early.
+            let _ = server.handshake(bytes).and_then(|()| script(&mut server));
         })
     }
 
-    /// Newstyle that is not fixed, with the padding.
-    fn let_in(&mut self, bytes: u64) -> io::Result<()> {
+    /// Performs the handshake: newstyle, not fixed, with padding.
+    fn handshake(&mut self, bytes: u64) -> io::Result<()> {
         self.0.write_all(b"NBDMAGICIHAVEOPT\0\0")?;
         let mut option = [0; 4 + 16];
         self.0.read_exact(&mut option)?;
         assert_eq!(option[12..], [0, 0, 0, 1, 0, 0, 0, 0], "NBD_OPT_EXPORT_NAME with an empty name");
         self.0.write_all(&bytes.to_be_bytes())?;
-        self.0.write_all(&ABLE.bits().to_be_bytes())?;
+        self.0.write_all(&EXPORT_FLAGS.bits().to_be_bytes())?;
         self.0.write_all(&[0; 124])
     }
 
-    /// The next request and the bytes that come with it.
+    /// Returns the next request and its payload.
     pub(crate) fn next(&mut self) -> io::Result<(NbdRequest, Vec<u8>)> {
         let mut head = [0; NbdRequest::header_bytes(false)];
         self.0.read_exact(&mut head)?;
@@ -103,7 +104,7 @@ impl Plain {
         Ok((request, payload))
     }
 
-    /// Says that a request went well, and what a read has read.
+    /// Sends a successful reply with the data of a read.
     pub(crate) fn done(&mut self, request: &NbdRequest, data: &[u8]) -> io::Result<()> {
         let mut reply = Vec::new();
         ReplyStyle::Simple.done(request, &mut reply);
@@ -111,7 +112,7 @@ impl Plain {
         self.0.write_all(&reply)
     }
 
-    /// Serves as it should be done, until the client leaves.
+    /// Serves correctly until the client disconnects.
     pub(crate) fn serve(&mut self, bytes: u64) -> io::Result<()> {
         let mut disk = vec![0; bytes as usize];
         loop {
@@ -125,7 +126,7 @@ impl Plain {
                     self.done(&request, &[])?;
                 }
                 NbdCommand::Flush => {
-                    assert_eq!((request.offset, request.length), (0, 0), "a flush has no place");
+                    assert_eq!((request.offset, request.length), (0, 0), "a flush has no range");
                     self.done(&request, &[])?;
                 }
                 _ => self.done(&request, &[])?,

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_has_no_name() {
+    fn random_bytes_have_no_format() {
         for stream in 0..200 {
             let mut noise = [0; 4096];
             Random::new(14, stream).fill(&mut noise);

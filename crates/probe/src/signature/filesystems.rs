@@ -1,10 +1,10 @@
 //! Filesystems whose magic is short, variable or movable, so their probers also validate other fields.
 
-use super::Sort::{Encrypted, Filesystem, Journal, Member};
+use super::SignatureClass::{Encrypted, Filesystem, Journal, Member};
 use super::{Signature, Windows};
 
 fn filesystem(name: &'static str, kind: &'static str, offset: u64) -> Signature {
-    Signature { name, kind, sort: Filesystem, offset }
+    Signature::new(Filesystem, name, kind, offset)
 }
 
 /// Probes for ext2, ext3, ext4 and their external journal, which differ in feature flags (kernel: `fs/ext4/ext4.h`).
@@ -25,7 +25,7 @@ pub(super) fn ext(windows: &Windows) -> Option<Signature> {
     let [compatible, incompatible, read_only] =
         [92, 96, 100].map(|field| windows.le32(START + field).unwrap_or_default());
     if incompatible & INCOMPATIBLE_JOURNAL_DEVICE != 0 {
-        return Some(Signature { name: "ext", kind: "jbd", sort: Journal, offset });
+        return Some(Signature::new(Journal, "ext", "jbd", offset));
     }
     let newer = incompatible & !INCOMPATIBLE_EXT3 != 0 || read_only & !READ_ONLY_EXT3 != 0;
     let test = windows.le32(START + 352).is_some_and(|flags| flags & TEST_FILESYSTEM != 0);
@@ -112,7 +112,7 @@ pub(super) fn fat(windows: &Windows) -> Option<Signature> {
     let narrow = windows.le16(22)? != 0 && windows.le16(17)? != 0;
     let wide = windows.le16(22)? == 0 && windows.le32(36)? != 0 && windows.le16(17)? == 0;
     let sectors = windows.le16(19)? != 0 || windows.le32(32)? != 0;
-    let sensible = sector.is_power_of_two()
+    let valid = sector.is_power_of_two()
         && (512..=4096).contains(&sector)
         && cluster.is_power_of_two()
         && reserved != 0
@@ -121,29 +121,21 @@ pub(super) fn fat(windows: &Windows) -> Option<Signature> {
         && (narrow || wide)
         && sectors;
     let offset = if jump { 0 } else { 510 };
-    ((jump || marked) && sensible).then_some(filesystem("FAT", "vfat", offset))
+    ((jump || marked) && valid).then_some(filesystem("FAT", "vfat", offset))
 }
 
 /// Probes for BitLocker To Go: a FAT boot sector with an identifier.
 pub(super) fn bitlocker_to_go(windows: &Windows) -> Option<Signature> {
     const IDENTIFIER: &[u8] = b"\x3b\xd6\x67\x49\x29\x2e\xd8\x4a\x83\x99\xf6\xa3\x39\xe3\xd0\x01";
-    (windows.has(424, IDENTIFIER) && windows.has(3, b"MSWIN4.1")).then_some(Signature {
-        name: "BitLocker",
-        kind: "BitLocker",
-        sort: Encrypted,
-        offset: 0,
-    })
+    let found = windows.has(424, IDENTIFIER) && windows.has(3, b"MSWIN4.1");
+    found.then_some(Signature::new(Encrypted, "BitLocker", "BitLocker", 0))
 }
 
 /// Probes for the `CoreStorage` volume header, version 1, which `FileVault` 2 uses.
 pub(super) fn core_storage(windows: &Windows) -> Option<Signature> {
     let version = windows.le16(8)? == 1 && windows.le16(10)? == 0x10;
-    (version && windows.has(88, b"CS\x01\x00\x00\x00")).then_some(Signature {
-        name: "FileVault",
-        kind: "cs_fvault2",
-        sort: Encrypted,
-        offset: 88,
-    })
+    let found = version && windows.has(88, b"CS\x01\x00\x00\x00");
+    found.then_some(Signature::new(Encrypted, "FileVault", "cs_fvault2", 88))
 }
 
 /// Probes for HFS, and for HFS+ inside an HFS wrapper (Apple TN1150, section "HFS Wrapper").
@@ -225,11 +217,11 @@ pub(super) fn squashfs(windows: &Windows) -> Option<Signature> {
 /// Probes for UDF: an NSR descriptor in the volume recognition sequence (ECMA-167, part 2) for any sector size.
 pub(super) fn udf(windows: &Windows) -> Option<Signature> {
     const START: u64 = 32 << 10;
-    const MOST: u64 = 64;
+    const MAX_DESCRIPTORS: u64 = 64;
     let known: [&[u8]; 7] = [b"BEA01", b"BOOT2", b"CD001", b"CDW02", b"NSR02", b"NSR03", b"TEA01"];
     let versions = &known[4..6];
     let step = [2048, 4096, 8192, 16384, 32768].into_iter().find(|step| {
-        let descriptors = (0..MOST).map(|index| START + index * step + 1);
+        let descriptors = (0..MAX_DESCRIPTORS).map(|index| START + index * step + 1);
         let mut sequence = descriptors.take_while(|offset| known.iter().any(|magic| windows.has(*offset, magic)));
         sequence.any(|offset| versions.iter().any(|magic| windows.has(offset, magic)))
     });
@@ -245,7 +237,7 @@ pub(super) fn zfs(windows: &Windows) -> Option<Signature> {
     let places = labels.into_iter().flatten().flat_map(|label| (label + LABEL / 2..label + LABEL).step_by(1024));
     let magics = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
     let offset = places.into_iter().find(|offset| magics.iter().any(|magic| windows.has(*offset, magic)))?;
-    Some(Signature { name: "ZFS", kind: "zfs_member", sort: Member, offset })
+    Some(Signature::new(Member, "ZFS", "zfs_member", offset))
 }
 
 /// Probes for a JFFS2 node at the start. libblkid does not recognize JFFS2.

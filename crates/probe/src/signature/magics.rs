@@ -3,11 +3,11 @@
 //! Offsets and bytes come from each format's published description. The tests in `tests/host/signatures` compare them
 //! with `blkid` and `wipefs`. An offset is that of the magic itself, as `wipefs` prints it.
 
-use super::Sort::{self, Encrypted, Filesystem, Journal, Member, PartitionTable, Swap};
+use super::SignatureClass::{self, Encrypted, Filesystem, Journal, Member, PartitionTable, Swap};
 use super::{Signature, Windows};
 
 /// Name, libblkid's name, kind of data, offset, magic.
-type Magic = (&'static str, &'static str, Sort, u64, &'static [u8]);
+type Magic = (&'static str, &'static str, SignatureClass, u64, &'static [u8]);
 
 pub(super) const MAGICS: &[Magic] = &[
     // Partition tables.
@@ -139,7 +139,7 @@ const PAGES: [u64; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
 /// Returns a signature for each magic of the table that is present.
 pub(super) fn fixed(windows: &Windows) -> Vec<Signature> {
     let found = MAGICS.iter().filter(|(.., offset, magic)| windows.has(*offset, magic));
-    found.map(|&(name, kind, sort, offset, _)| Signature { name, kind, sort, offset }).collect()
+    found.map(|&(name, kind, class, offset, _)| Signature::new(class, name, kind, offset)).collect()
 }
 
 /// Probes for swap areas and hibernation images of every page size.
@@ -147,7 +147,7 @@ pub(super) fn swap(windows: &Windows) -> Option<Signature> {
     PAGES.iter().find_map(|page| {
         let offset = page - 10;
         let &(name, kind, _) = SWAP_MAGICS.iter().find(|(.., magic)| windows.has(offset, magic))?;
-        Some(Signature { name, kind, sort: Swap, offset })
+        Some(Signature::new(Swap, name, kind, offset))
     })
 }
 
@@ -158,5 +158,5 @@ pub(super) fn xfs_log(windows: &Windows) -> Option<Signature> {
         |offset: &u64| windows.has(*offset, b"\xfe\xed\xba\xbe") && matches!(windows.be32(offset + 8), Some(1 | 2));
     // The internal log of a small filesystem can lie here too.
     let offset = (0..SEARCHED).step_by(512).find(record).filter(|_| !windows.has(0, b"XFSB"))?;
-    Some(Signature { name: "xfs", kind: "xfs_external_log", sort: Journal, offset })
+    Some(Signature::new(Journal, "xfs", "xfs_external_log", offset))
 }

@@ -1,12 +1,12 @@
 //! Members of arrays, volume groups and pools whose metadata depends on the device size or needs validation.
 
-use super::Sort::{Filesystem, Member};
+use super::SignatureClass::{Filesystem, Member};
 use super::{Signature, Windows};
 
 const SECTOR: u64 = 512;
 
 fn member(name: &'static str, kind: &'static str, offset: u64) -> Signature {
-    Signature { name, kind, sort: Member, offset }
+    Signature::new(Member, name, kind, offset)
 }
 
 /// Probes for an LVM2 label in the first four sectors. The offset is that of the label's type field.
@@ -95,11 +95,8 @@ fn via(windows: &Windows) -> Option<Signature> {
     let offset = last(windows, 1)?;
     let data = windows.at(offset, 51)?;
     let sum = data[..50].iter().copied().fold(0, u8::wrapping_add);
-    (data[..2] == [0x55, 0xaa] && data[2] <= 2 && sum == data[50]).then_some(member(
-        "VIA RAID",
-        "via_raid_member",
-        offset,
-    ))
+    let found = data[..2] == [0x55, 0xaa] && data[2] <= 2 && sum == data[50];
+    found.then_some(member("VIA RAID", "via_raid_member", offset))
 }
 
 fn words(data: &[u8]) -> impl Iterator<Item = u16> + '_ {
@@ -121,5 +118,5 @@ pub(super) fn bcachefs_copy(windows: &Windows) -> Option<Signature> {
     const FIELD: u64 = 24;
     const MAGIC: &[u8] = b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef";
     let offset = windows.bytes.checked_sub(1 << 20)? + FIELD;
-    windows.has(offset, MAGIC).then_some(Signature { name: "bcachefs", kind: "bcachefs", sort: Filesystem, offset })
+    windows.has(offset, MAGIC).then_some(Signature::new(Filesystem, "bcachefs", "bcachefs", offset))
 }

@@ -20,15 +20,21 @@ pub struct Signature {
     pub name: &'static str,
     /// libblkid's name for the format: `ext4`, `LVM2_member`, `gpt`.
     pub kind: &'static str,
-    /// The kind of data.
-    pub sort: Sort,
+    /// Kind of data.
+    pub class: SignatureClass,
     /// Offset of the magic in bytes.
     pub offset: u64,
 }
 
-/// Sorts of data.
+impl Signature {
+    const fn new(class: SignatureClass, name: &'static str, kind: &'static str, offset: u64) -> Self {
+        Self { name, kind, class, offset }
+    }
+}
+
+/// Kinds of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum SignatureClass {
     /// A partition table.
     PartitionTable,
     /// A filesystem.
@@ -43,18 +49,18 @@ pub enum Sort {
     Journal,
 }
 
-/// `GPT partition table`, `ext filesystem`, `LVM2 member`.
+/// Formats as `GPT partition table`, `ext4 filesystem`, `LVM2 member`.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sort = match self.sort {
-            Sort::PartitionTable => "partition table",
-            Sort::Filesystem => "filesystem",
-            Sort::Member => "member",
-            Sort::Encrypted => "encrypted volume",
-            Sort::Swap => "area",
-            Sort::Journal => "external journal",
+        let class = match self.class {
+            SignatureClass::PartitionTable => "partition table",
+            SignatureClass::Filesystem => "filesystem",
+            SignatureClass::Member => "member",
+            SignatureClass::Encrypted => "encrypted volume",
+            SignatureClass::Swap => "area",
+            SignatureClass::Journal => "external journal",
         };
-        write!(f, "{} {sort}", self.name)
+        write!(f, "{} {class}", self.name)
     }
 }
 
@@ -69,8 +75,8 @@ pub struct Examination {
     pub fingerprint: u128,
 }
 
-/// Finds signatures and any other data on a device of `bytes` bytes. Reads 0.5 MiB at the start, 0.5 to 0.75 MiB at the end,
-/// six isolated blocks of 4 KiB for signatures, and 16 evenly spaced ones.
+/// Finds signatures and any other data on a device of `bytes` bytes. Reads 0.5 MiB at the start, 0.5 to 0.75 MiB at the
+/// end, six isolated blocks of 4 KiB for signatures, and 16 evenly spaced ones.
 ///
 /// # Errors
 ///

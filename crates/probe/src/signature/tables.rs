@@ -1,10 +1,10 @@
 //! Partition tables whose magic is short or at the end of the device.
 
-use super::Sort::PartitionTable;
+use super::SignatureClass::PartitionTable;
 use super::{Signature, Windows};
 
 fn table(name: &'static str, kind: &'static str, offset: u64) -> Signature {
-    Signature { name, kind, sort: PartitionTable, offset }
+    Signature::new(PartitionTable, name, kind, offset)
 }
 
 /// Probes for a backup GPT header in the last sector, for each sector size.
@@ -16,17 +16,17 @@ pub(super) fn gpt_copy(windows: &Windows) -> Option<Signature> {
 /// Probes for an MBR: a two-byte magic and four entries with a valid boot flag.
 pub(super) fn mbr(windows: &Windows) -> Option<Signature> {
     let data = windows.at(446, 66)?;
-    let sensible = |entry: &[u8]| matches!(entry[0], 0 | 0x80);
+    let valid = |entry: &[u8]| matches!(entry[0], 0 | 0x80);
     let marked = data[64..] == [0x55, 0xaa];
-    (marked && data[..64].chunks_exact(16).all(sensible)).then_some(table("MBR", "dos", 510))
+    (marked && data[..64].chunks_exact(16).all(valid)).then_some(table("MBR", "dos", 510))
 }
 
 /// Probes for an Apple partition map: a driver descriptor and the map's first entry.
 pub(super) fn mac(windows: &Windows) -> Option<Signature> {
     let block = windows.be16(2).filter(|_| windows.has(0, b"ER"))?;
-    let sensible = block.is_power_of_two() && block >= 512;
+    let valid = block.is_power_of_two() && block >= 512;
     let entry = |offset: u64| windows.has(offset, b"PM\0\0") || windows.has(offset, b"TS");
-    (sensible && (entry(512) || entry(u64::from(block)))).then_some(table("Apple", "mac", 0))
+    (valid && (entry(512) || entry(u64::from(block)))).then_some(table("Apple", "mac", 0))
 }
 
 /// Probes for a Sun disk label: a two-byte magic and a checksum by exclusive or.

@@ -25,7 +25,7 @@ fn found(magics: &[(u64, &[u8])]) -> Vec<(&'static str, u64)> {
 }
 
 #[test]
-fn every_mark_of_the_table_is_found_alone() {
+fn every_magic_of_the_table_is_found_alone() {
     for (_, kind, _, offset, magic) in MAGICS {
         let found = found(&[(*offset, magic)]);
         assert!(found.contains(&(*kind, *offset)) && found.len() == 1, "{kind} at {offset}: {found:?}");
@@ -33,7 +33,7 @@ fn every_mark_of_the_table_is_found_alone() {
 }
 
 #[test]
-fn nothing_is_found_in_zeroes_or_in_nothing() {
+fn nothing_is_found_in_zeroes_or_empty_devices() {
     for bytes in [0, 1, 511, 512, 4096, 70_000, 1 << 20, (2 << 20) + 512, BYTES as usize] {
         assert_eq!(examined(vec![0; bytes]), [], "{bytes}");
     }
@@ -51,7 +51,7 @@ fn nothing_is_found_in_noise() {
 }
 
 #[test]
-fn nothing_is_found_in_noise_around_the_shortest_marks() {
+fn nothing_is_found_in_noise_around_short_magics() {
     // Short magics surrounded by noise: the other fields must be validated.
     let short: [(u64, &[u8]); 10] = [
         (0x438, b"\x53\xef"),
@@ -90,7 +90,7 @@ fn nothing_is_found_in_repeated_patterns() {
 }
 
 #[test]
-fn marks_at_the_end_are_found() {
+fn magics_at_the_end_are_found() {
     assert_eq!(found(&[(BYTES - 512, b"EFI PART")]), [("gpt", BYTES - 512)]);
     assert_eq!(found(&[(BYTES - 4096, b"EFI PART")]), [("gpt", BYTES - 4096)]);
     assert_eq!(found(&[(BYTES - 0x1_0000, b"\xfc\x4e\x2b\xa9")]), [("linux_raid_member", BYTES - 0x1_0000)]);
@@ -100,25 +100,25 @@ fn marks_at_the_end_are_found() {
 }
 
 #[test]
-fn a_table_and_its_copy_are_one() {
+fn a_table_and_its_copy_count_once() {
     assert_eq!(found(&[(512, b"EFI PART"), (BYTES - 512, b"EFI PART")]), [("gpt", 512)]);
 }
 
 #[test]
-fn ext_is_found_and_noise_that_looks_like_it_is_not() {
+fn ext_is_found_and_similar_noise_is_not() {
     assert_eq!(found(&[(0x418, &[2]), (0x438, b"\x53\xef")]), [("ext2", 0x438)]);
     assert_eq!(found(&[(0x418, &[200]), (0x438, b"\x53\xef")]), []);
 }
 
 #[test]
-fn zfs_is_found_whichever_block_is_in_use_and_in_either_order() {
+fn zfs_is_found_in_every_uberblock_and_byte_order() {
     assert_eq!(found(&[(0x2_0400, &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0])]), [("zfs_member", 0x2_0400)]);
     assert_eq!(found(&[(0x3_fc00, &[0, 0, 0, 0, 0, 0xba, 0xb1, 0x0c])]), [("zfs_member", 0x3_fc00)]);
     assert_eq!(found(&[(BYTES - 1024, &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0])]), [("zfs_member", BYTES - 1024)]);
 }
 
 #[test]
-fn a_classic_table_needs_entries_that_are_active_or_not() {
+fn an_mbr_needs_entries_with_valid_boot_flags() {
     let entry: &[u8] = &[0x80, 0, 2, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0];
     assert_eq!(found(&[(510, b"\x55\xaa")]), [("dos", 510)]);
     assert_eq!(found(&[(462, entry), (510, b"\x55\xaa")]), [("dos", 510)]);
@@ -128,7 +128,7 @@ fn a_classic_table_needs_entries_that_are_active_or_not() {
 
 /// libblkid 2.38 recognizes none of these.
 #[test]
-fn what_libblkid_leaves_out_is_found_too() {
+fn formats_unknown_to_libblkid_are_found() {
     let minix: &[u8] = &[0, 0, 0, 64, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 8, 0];
     let magic: &[u8] = &[0x4d, 0x5a, 0, 0, 4, 0];
     assert_eq!(found(&[(1024, minix), (1048, magic)]), [("minix", 1048)]);
@@ -153,10 +153,10 @@ fn one_pass_finds_signatures_data_and_changes() {
 }
 
 #[test]
-fn says_what_it_is() {
-    let say = |name, sort| Signature { name, kind: "", sort, offset: 0 }.to_string();
-    assert_eq!(say("GPT", Sort::PartitionTable), "GPT partition table");
-    assert_eq!(say("LUKS", Sort::Encrypted), "LUKS encrypted volume");
-    assert_eq!(say("swap", Sort::Swap), "swap area");
-    assert_eq!(say("ext", Sort::Journal), "ext external journal");
+fn signatures_are_formatted_with_their_class() {
+    let text = |name, class| Signature { name, kind: "", class, offset: 0 }.to_string();
+    assert_eq!(text("GPT", SignatureClass::PartitionTable), "GPT partition table");
+    assert_eq!(text("LUKS", SignatureClass::Encrypted), "LUKS encrypted volume");
+    assert_eq!(text("swap", SignatureClass::Swap), "swap area");
+    assert_eq!(text("ext", SignatureClass::Journal), "ext external journal");
 }

@@ -13,7 +13,7 @@ const LABEL_BYTES: u64 = 256 << 10;
 const BLOCK_BYTES: u64 = 4096;
 /// Isolated blocks: VMFS and LUKS2 at 1 and 2 MiB, bcachefs at 2 MiB, LUKS2 at 4 MiB. Most first partitions start at
 /// 1 MiB, with a superblock there or 64 KiB later.
-const PLACES: [u64; 4] = [1 << 20, (1 << 20) + (64 << 10), 2 << 20, 4 << 20];
+const BLOCK_OFFSETS: [u64; 4] = [1 << 20, (1 << 20) + (64 << 10), 2 << 20, 4 << 20];
 /// The largest distance of Promise metadata from the end.
 const FARTHEST_PROMISE_BYTES: u64 = 3087 * 512;
 /// Distance of a bcachefs superblock copy from the end.
@@ -107,7 +107,7 @@ fn plan(bytes: u64) -> Vec<Range<u64>> {
     let aligned = bytes & !(LABEL_BYTES - 1);
     let block = |start: u64| start..start.saturating_add(BLOCK_BYTES);
     let mut ranges = vec![0..HEAD_BYTES, aligned.saturating_sub(TAIL_BYTES)..bytes];
-    ranges.extend(PLACES.map(block));
+    ranges.extend(BLOCK_OFFSETS.map(block));
     let from_end = [FARTHEST_PROMISE_BYTES, LAST_MEGABYTE].map(|distance| bytes.checked_sub(distance));
     ranges.extend(from_end.into_iter().flatten().map(|start| block(start & !(BLOCK_BYTES - 1))));
     let step = (bytes / (SAMPLES + 1)) & !(BLOCK_BYTES - 1);
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_little_whatever_the_size_and_never_past_the_end() {
+    fn reads_little_and_never_past_the_end() {
         for bytes in [0, 1, 511, 4096, 70_000, 1 << 20, (1 << 20) + 513, 3 << 20, (1 << 30) + 777, 1 << 44, u64::MAX] {
             let ranges = plan(bytes);
             let total: u64 = ranges.iter().map(|range| range.end - range.start).sum();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_that_is_not_zero_is_found_wherever_it_is() {
+    fn the_first_nonzero_byte_is_found_anywhere() {
         for place in [0, 1, 255, 256, 1000, 1022, 1023] {
             let mut data = vec![0; 1024];
             data[place] = 1;

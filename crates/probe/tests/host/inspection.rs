@@ -1,4 +1,4 @@
-//! Probes on a host made of files, and on loop devices with real data on them.
+//! Probes on a host made of files, and on loop devices with real data.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::loops::{Loop, skip};
 use crate::scratch::Scratch;
-use probe::{Occupant, Sort};
+use probe::{Occupant, SignatureClass};
 use units::Nanos;
 
-/// A host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.
+/// Creates a host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.
 fn host(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
     let files = [
@@ -59,23 +59,25 @@ fn link(to: &Path, at: &Path) {
 }
 
 #[test]
-fn a_disk_tells_what_it_is() {
+fn properties_of_a_disk_are_read() {
     let scratch = host("disk");
-    let disk = probe::device(&scratch.path(""), (8, 0)).unwrap();
-    assert_eq!((disk.name.as_str(), disk.bytes, disk.logical_block_bytes), ("sda", 1 << 30, 4096));
+    let root = scratch.path("");
+    let disk = probe::device(&root, (8, 0)).unwrap();
+    assert_eq!((disk.relations.name.as_str(), disk.bytes), ("sda", 1 << 30));
     assert_eq!(disk.model.as_deref(), Some("PERSISTENT-DISK"));
-    assert_eq!(disk.scheduler.as_deref(), Some("mq-deadline"));
-    assert!(disk.rotational && !disk.read_only && disk.disk.is_none());
-    assert_eq!(disk.partitions, ["sda1", "sda2"]);
-
-    let part = probe::device(&scratch.path(""), (8, 2)).unwrap();
-    assert_eq!((part.name.as_str(), part.disk.as_deref()), ("sda2", Some("sda")));
-    assert_eq!((part.logical_block_bytes, part.holders), (4096, vec!["dm-0".to_owned()]));
-    assert_eq!(probe::device(&scratch.path(""), (9, 9)), None);
+    assert!(!disk.read_only && disk.relations.disk.is_none());
+    assert_eq!(disk.relations.partitions, ["sda1", "sda2"]);
+    let queue = probe::queue(&root, "sda");
+    assert_eq!((queue.rotational, queue.logical_block_bytes), (Ok(true), Ok(4096)));
+    assert_eq!(queue.scheduler.unwrap().0, "mq-deadline");
+    let part = probe::device(&root, (8, 2)).unwrap();
+    assert_eq!((part.relations.name.as_str(), part.relations.disk.as_deref()), ("sda2", Some("sda")));
+    assert_eq!((part.model, part.relations.holders), (disk.model, vec!["dm-0".to_owned()]));
+    assert_eq!(probe::device(&root, (9, 9)), None);
 }
 
 #[test]
-fn a_host_tells_its_name() {
+fn properties_of_the_host_are_read() {
     let host = probe::host(&host("name").path(""));
     assert_eq!((host.name.as_str(), host.kernel.as_str()), ("bench-1", "6.1.0-test"));
     assert_eq!(host.memory_bytes, 2 << 20);
@@ -96,43 +98,42 @@ fn counters_are_read_and_subtracted() {
 }
 
 #[test]
-fn a_stack_is_counted_with_the_disks_under_it() {
+fn a_partition_is_counted_with_its_disk() {
     let scratch = host("stack");
     let stacked = probe::disk(&scratch.path(""), (252, 0)).unwrap();
     assert_eq!((stacked.name.as_str(), stacked.number), ("dm-0", (252, 0)));
-    let under = probe::ProbedDisk { name: "sda".into(), number: (8, 0), slaves: Vec::new() };
-    assert_eq!(stacked.slaves, std::slice::from_ref(&under));
-    assert_eq!(probe::disk(&scratch.path(""), (8, 1)), Some(under));
+    let whole = probe::ProbedDisk { name: "sda".into(), number: (8, 0) };
+    assert_eq!(probe::disk(&scratch.path(""), (8, 1)), Some(whole));
 }
 
 #[test]
-fn this_directory_is_on_a_disk_that_counts() {
+fn the_disk_of_this_directory_has_counters() {
     let (root, here) = (Path::new("/"), Path::new(env!("CARGO_MANIFEST_DIR")));
     let Some(disk) = probe::disk_under(root, here) else {
         skip::<()>("this directory is on no disk");
         return;
     };
-    assert!(probe::device(root, disk.number).is_some_and(|device| device.disk.is_none()));
+    assert!(probe::relations(root, disk.number).is_some_and(|device| device.disk.is_none()));
     assert!(probe::counters(root, disk.number).is_some_and(|counters| counters.read_ios > 0));
 }
 
 #[test]
-fn what_is_mounted_is_found_with_its_blanks() {
+fn mount_points_with_blanks_are_decoded() {
     let mounts = probe::mounts(&host("mounts").path(""));
     assert_eq!(mounts.len(), 1);
     assert_eq!((mounts[0].at.to_str(), mounts[0].filesystem.as_str()), (Some("/srv/my data"), "xfs"));
 }
 
-/// What is found in the bytes of a device.
-fn data(path: &Path) -> Vec<(&'static str, Sort)> {
+/// Returns the signatures in the bytes of a device.
+fn data(path: &Path) -> Vec<(&'static str, SignatureClass)> {
     let mut device = fs::File::open(path).unwrap();
     let bytes = std::io::Seek::seek(&mut device, std::io::SeekFrom::End(0)).unwrap();
     let found = probe::examine(&mut device, bytes).unwrap();
-    found.signatures.iter().map(|signature| (signature.name, signature.sort)).collect()
+    found.signatures.iter().map(|signature| (signature.name, signature.class)).collect()
 }
 
-/// Runs a program that makes a filesystem or the like on a new loop device, and says what is then found there.
-fn found_after(name: &str, program: &str, arguments: &[&str]) -> Option<Vec<(&'static str, Sort)>> {
+/// Runs a program such as `mkfs` on a new loop device and returns the signatures found there afterwards.
+fn found_after(name: &str, program: &str, arguments: &[&str]) -> Option<Vec<(&'static str, SignatureClass)>> {
     let scratch = Scratch::new(name);
     let device = Loop::over(&scratch.file("image", 64 << 20))?;
     assert_eq!(data(device.path()), []);
@@ -146,15 +147,15 @@ fn found_after(name: &str, program: &str, arguments: &[&str]) -> Option<Vec<(&'s
 #[test]
 fn real_filesystems_are_found() {
     if let Some(found) = found_after("mkfs", "mkfs.ext4", &["-q", "-F"]) {
-        assert_eq!(found, [("ext4", Sort::Filesystem)]);
+        assert_eq!(found, [("ext4", SignatureClass::Filesystem)]);
     }
     if let Some(found) = found_after("mkswap", "mkswap", &[]) {
-        assert_eq!(found, [("swap", Sort::Swap)]);
+        assert_eq!(found, [("swap", SignatureClass::Swap)]);
     }
 }
 
 #[test]
-fn a_disk_is_used_by_whoever_uses_its_partitions() {
+fn users_of_partitions_count_for_the_disk() {
     let scratch = host("users");
     let users = probe::users(&scratch.path(""), (8, 0));
     let expected = [
@@ -181,7 +182,7 @@ fn the_disk_under_this_directory_is_mounted() {
 }
 
 #[test]
-fn devices_tell_who_they_are_each_in_its_own_way() {
+fn serial_numbers_are_read_from_every_kind_of_device() {
     let scratch = Scratch::new("identity");
     let write = |path: &str, bytes: &[u8]| {
         let path = scratch.path("sys/class/block").join(path);

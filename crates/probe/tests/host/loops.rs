@@ -1,4 +1,4 @@
-//! Loop devices that go away with the test, and what is done where they cannot be had.
+//! Loop devices that are detached with the test, and skipping of tests without them.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,8 @@ use std::process::Command;
 pub(crate) struct Loop(String);
 
 impl Loop {
-    /// `None`, with a line that says so, where this user or this host cannot have one.
+    /// Creates a device, or prints that the test is skipped and returns `None` if this user or host does not support
+    /// one.
     pub(crate) fn over(file: &Path) -> Option<Self> {
         let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
         match output {
@@ -30,7 +31,7 @@ impl Drop for Loop {
     }
 }
 
-/// Says that something was left out, which `FATHOM_NO_SKIP=1` forbids.
+/// Prints that a test is skipped, which `FATHOM_NO_SKIP=1` forbids.
 pub(crate) fn skip<T>(reason: &str) -> Option<T> {
     assert!(std::env::var_os("FATHOM_NO_SKIP").is_none_or(|value| value != "1"), "not skipped: {reason}");
     println!("skipped: {reason}");

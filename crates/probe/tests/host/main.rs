@@ -1,4 +1,4 @@
-//! Everything that is tested on the real host: loop devices, images of filesystems, `/proc` and `/sys`.
+//! Tests on the real host: loop devices, images of filesystems, `/proc` and `/sys`.
 
 mod inspection;
 mod loops;

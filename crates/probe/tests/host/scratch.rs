@@ -1,4 +1,4 @@
-//! Scratch files that go away with the test.
+//! Scratch files that are removed with the test.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new directory on a real filesystem. `name` is unique to the test.
+    /// Creates a directory on a real filesystem. `name` is unique to the test.
     pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
@@ -14,12 +14,12 @@ impl Scratch {
         Self(path)
     }
 
-    /// A path inside.
+    /// Returns a path inside.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// A file of zeroes inside.
+    /// Creates a file of zeroes inside.
     pub(crate) fn file(&self, name: &str, bytes: u64) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, vec![0; bytes as usize]).unwrap();

@@ -8,78 +8,78 @@ use super::{DiskSlot, Goal, SlotAction, SlotStage, StoreGeometry, failed};
 use crate::disk::call::DiskCall;
 use crate::inline::PUNCH;
 
-/// Zeroes are written in steps of so many bytes where the system cannot make them.
+/// Bytes of zeroes written at a time if the kernel cannot zero a range.
 pub(in crate::disk) const ZERO_STEP_BYTES: u64 = 1 << 20;
 
 impl DiskSlot {
-    /// Makes the next part of a range zero: whole grains by the system, their parts by writing.
-    pub(super) fn zero_on(&mut self, shape: &StoreGeometry) -> SlotAction {
-        let (from, end, grain) = (self.done_to, self.range.end, u64::from(shape.grain));
+    /// Zeroes the next part of a range: the kernel zeroes whole grains, partial grains are written.
+    pub(super) fn zero_next(&mut self, geometry: &StoreGeometry) -> SlotAction {
+        let (from, end, grain) = (self.done_to, self.range.end, u64::from(geometry.grain));
         let whole = from.next_multiple_of(grain)..end / grain * grain;
         match self.goal {
             _ if from == end => self.finish(),
             Goal::Zero { mode: Some(mode), .. } if from == whole.start && from < whole.end => {
                 self.call(SlotStage::Allocate, DiskCall::Allocate { mode, at: from, length: whole.end - from })
             }
-            Goal::Zero { mode: Some(_), .. } if from < whole.start => self.write_zeroes(whole.start.min(end), shape),
-            Goal::Zero { mode: Some(_), .. } => self.write_zeroes(end, shape),
+            Goal::Zero { mode: Some(_), .. } if from < whole.start => self.write_zeroes(whole.start.min(end), geometry),
+            Goal::Zero { mode: Some(_), .. } => self.write_zeroes(end, geometry),
             _ => {
-                let unit = u64::from(shape.unit);
-                self.write_zeroes(((from + ZERO_STEP_BYTES) / unit * unit).min(end), shape)
+                let unit = u64::from(geometry.unit);
+                self.write_zeroes(((from + ZERO_STEP_BYTES) / unit * unit).min(end), geometry)
             }
         }
     }
 
-    fn write_zeroes(&mut self, to: u64, shape: &StoreGeometry) -> SlotAction {
-        match self.cover(self.done_to..to, shape) {
+    fn write_zeroes(&mut self, to: u64, geometry: &StoreGeometry) -> SlotAction {
+        match self.set_transfer(self.done_to..to, geometry) {
             Ok(bytes) => bytes.fill(0),
             Err(errno) => return SlotAction::Ended(Err(errno)),
         }
-        self.head(shape)
+        self.head(geometry)
     }
 
-    pub(super) fn trim(&mut self, shape: &StoreGeometry) -> SlotAction {
-        let Range { start, end } = self.whole_grains(shape);
+    pub(super) fn trim(&mut self, geometry: &StoreGeometry) -> SlotAction {
+        let Range { start, end } = self.whole_grains(geometry);
         if start >= end {
             return SlotAction::Ended(Ok(()));
         }
         self.call(SlotStage::Allocate, DiskCall::Allocate { mode: PUNCH, at: start, length: end - start })
     }
 
-    fn whole_grains(&self, shape: &StoreGeometry) -> Range<u64> {
-        let grain = u64::from(shape.grain);
+    fn whole_grains(&self, geometry: &StoreGeometry) -> Range<u64> {
+        let grain = u64::from(geometry.grain);
         self.range.start.next_multiple_of(grain)..self.range.end / grain * grain
     }
 
-    pub(super) fn after_allocate(&mut self, result: i32, shape: &StoreGeometry) -> SlotAction {
+    pub(super) fn after_allocate(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
         match (result, self.goal) {
             (..0, _) => failed(result),
             (_, Goal::Zero { .. }) => {
-                self.done_to = self.whole_grains(shape).end;
-                self.zero_on(shape)
+                self.done_to = self.whole_grains(geometry).end;
+                self.zero_next(geometry)
             }
             _ => self.finish(),
         }
     }
 
-    /// What is done where the system cannot make a range zero, or give it back.
-    pub(super) fn without_allocate(&mut self, shape: &StoreGeometry) -> SlotAction {
+    /// Returns the alternative if the kernel cannot zero or deallocate a range.
+    pub(super) fn without_allocate(&mut self, geometry: &StoreGeometry) -> SlotAction {
         match self.goal {
             Goal::Zero { fast: true, .. } => SlotAction::Ended(Err(Errno::NotSupported)),
             Goal::Zero { fast, .. } => {
                 self.goal = Goal::Zero { mode: None, fast };
-                self.zero_on(shape)
+                self.zero_next(geometry)
             }
-            _ if shape.device => {
-                let Range { start, end } = self.whole_grains(shape);
+            _ if geometry.device => {
+                let Range { start, end } = self.whole_grains(geometry);
                 self.call(SlotStage::Discard, DiskCall::Discard { at: start, length: end - start })
             }
-            // What is given up may stay.
+            // Trimmed data may stay.
             _ => self.finish(),
         }
     }
 
-    /// Ends a change of a range, after it has become durable where that is wanted.
+    /// Ends a change of a range, after a sync if it must be durable.
     pub(super) fn finish(&mut self) -> SlotAction {
         if self.durable { self.call(SlotStage::Sync, DiskCall::DataSync) } else { SlotAction::Ended(Ok(())) }
     }

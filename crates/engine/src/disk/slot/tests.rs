@@ -3,7 +3,7 @@ use units::random::Random;
 
 use super::*;
 
-/// A kernel over bytes in memory, which transfers less than it is asked for and cannot allocate where it is so.
+/// A fake kernel over bytes in memory, which makes short transfers and may lack allocation and discards.
 struct Kernel {
     file: Vec<u8>,
     allocates: bool,
@@ -63,10 +63,15 @@ impl Kernel {
         0
     }
 
-    fn carry_out(&mut self, slot: &mut DiskSlot, operation: Operation<'_>, shape: &StoreGeometry) -> Result<(), Errno> {
+    fn execute(
+        &mut self,
+        slot: &mut DiskSlot,
+        operation: Operation<'_>,
+        geometry: &StoreGeometry,
+    ) -> Result<(), Errno> {
         self.calls.clear();
-        slot.take(operation, shape)?;
-        let mut next = slot.first(shape);
+        slot.take(operation, geometry)?;
+        let mut next = slot.first_action(geometry);
         loop {
             match next {
                 SlotAction::Ended(result) => {
@@ -74,8 +79,8 @@ impl Kernel {
                     return result;
                 }
                 SlotAction::Call(call) => {
-                    let result = self.make(call, slot, shape.unit);
-                    next = slot.after(result, shape);
+                    let result = self.make(call, slot, geometry.unit);
+                    next = slot.on_result(result, geometry);
                 }
             }
         }
@@ -84,43 +89,43 @@ impl Kernel {
 
 const SIZE: u64 = 3 << 20;
 
-fn shape(unit: u32, grain: u32) -> StoreGeometry {
+fn geometry(unit: u32, grain: u32) -> StoreGeometry {
     StoreGeometry { size: SIZE, unit, grain, device: grain > 1, writable: true }
 }
 
 fn shapes() -> [StoreGeometry; 4] {
-    [shape(1, 1), shape(1, 512), shape(512, 1), shape(4096, 4096)]
+    [geometry(1, 1), geometry(1, 512), geometry(512, 1), geometry(4096, 4096)]
 }
 
-fn anywhere(random: &mut Random) -> Range<usize> {
+fn random_range(random: &mut Random) -> Range<usize> {
     let longest = [600, 10_000, 2_500_000][random.below(3) as usize];
     let start = random.below(SIZE) as usize;
     start..(start + 1 + random.below(longest) as usize).min(SIZE as usize)
 }
 
 #[test]
-fn writes_and_zeroes_change_their_bytes_and_no_others_whatever_the_kernel_can_do() {
+fn writes_and_zeroes_change_only_their_bytes_on_every_kernel() {
     for seed in 0..40 {
-        let shape = shapes()[seed as usize / 4 % 4];
+        let geometry = shapes()[seed as usize / 4 % 4];
         let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
         for _ in 0..12 {
-            let range = anywhere(&mut kernel.random);
+            let range = random_range(&mut kernel.random);
             let (offset, length) = (range.start as u64, range.len() as u64);
             let before = kernel.file.clone();
-            let mut wanted = before.clone();
+            let mut expected = before.clone();
             let data = vec![7; range.len()];
             let fast = kernel.random.below(4) == 0;
             let operation = match kernel.random.below(2) {
                 0 => Operation::Write { offset, data: &data, durable: false },
                 _ => Operation::Zero { offset, length, durable: false, allocated: false, fast },
             };
-            wanted[range.clone()].fill(if matches!(operation, Operation::Write { .. }) { 7 } else { 0 });
-            match kernel.carry_out(&mut slot, operation, &shape) {
-                Ok(()) => assert!(kernel.file == wanted, "seed {seed}: {shape:?}, {range:?}"),
+            expected[range.clone()].fill(if matches!(operation, Operation::Write { .. }) { 7 } else { 0 });
+            match kernel.execute(&mut slot, operation, &geometry) {
+                Ok(()) => assert!(kernel.file == expected, "seed {seed}: {geometry:?}, {range:?}"),
                 Err(errno) => {
                     assert!(errno == Errno::NotSupported && fast, "seed {seed}: {errno}");
-                    assert!(!kernel.allocates || shape.device, "seed {seed}: refused without a reason");
-                    assert!(kernel.file == before, "seed {seed}: refused and changed: {shape:?}, {range:?}");
+                    assert!(!kernel.allocates || geometry.device, "seed {seed}: refused without a reason");
+                    assert!(kernel.file == before, "seed {seed}: refused and changed: {geometry:?}, {range:?}");
                 }
             }
         }
@@ -128,63 +133,63 @@ fn writes_and_zeroes_change_their_bytes_and_no_others_whatever_the_kernel_can_do
 }
 
 #[test]
-fn reads_are_whole_though_the_kernel_reads_less_at_a_time() {
+fn reads_are_complete_despite_short_transfers() {
     for seed in 0..20 {
-        let shape = shapes()[seed as usize % 4];
+        let geometry = shapes()[seed as usize % 4];
         let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
-        let range = anywhere(&mut kernel.random);
+        let range = random_range(&mut kernel.random);
         let read = Operation::Read { offset: range.start as u64, length: range.len() as u32 };
         assert_eq!(slot.read(), None);
-        kernel.carry_out(&mut slot, read, &shape).unwrap();
-        assert!(slot.read() == Some(&kernel.file[range.clone()]), "seed {seed}: {shape:?}, {range:?}");
+        kernel.execute(&mut slot, read, &geometry).unwrap();
+        assert!(slot.read() == Some(&kernel.file[range.clone()]), "seed {seed}: {geometry:?}, {range:?}");
         slot.release(&kernel.pool);
         assert_eq!(slot.read(), None);
     }
 }
 
 #[test]
-fn trims_touch_whole_grains_only_and_succeed_where_nothing_can_be_given_back() {
+fn trims_change_only_whole_grains_and_succeed_without_support() {
     for seed in 0..40 {
-        let shape = shapes()[seed as usize / 4 % 4];
+        let geometry = shapes()[seed as usize / 4 % 4];
         let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
-        let range = anywhere(&mut kernel.random);
+        let range = random_range(&mut kernel.random);
         let before = kernel.file.clone();
         let trim = Operation::Trim { offset: range.start as u64, length: range.len() as u64, durable: false };
-        assert_eq!(kernel.carry_out(&mut slot, trim, &shape), Ok(()), "seed {seed}");
-        let grain = shape.grain as usize;
+        assert_eq!(kernel.execute(&mut slot, trim, &geometry), Ok(()), "seed {seed}");
+        let grain = geometry.grain as usize;
         let inner = range.start.next_multiple_of(grain)..(range.end / grain * grain).max(range.start);
-        let given_back = inner.start < inner.end && (kernel.allocates || (shape.device && kernel.discards));
-        let mut wanted = before;
-        if given_back {
-            wanted[inner].fill(0);
+        let deallocated = inner.start < inner.end && (kernel.allocates || (geometry.device && kernel.discards));
+        let mut expected = before;
+        if deallocated {
+            expected[inner].fill(0);
         }
-        assert!(kernel.file == wanted, "seed {seed}: {shape:?}, {range:?}");
+        assert!(kernel.file == expected, "seed {seed}: {geometry:?}, {range:?}");
     }
 }
 
 #[test]
-fn durable_changes_end_with_a_write_or_a_sync_that_makes_them_so() {
-    for (seed, shape) in (0..8).flat_map(|seed| shapes().map(|shape| (seed, shape))) {
+fn durable_changes_end_with_a_durable_write_or_a_sync() {
+    for (seed, geometry) in (0..8).flat_map(|seed| shapes().map(|geometry| (seed, geometry))) {
         let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
         let write = Operation::Write { offset: 100, data: &[1; 9000], durable: true };
-        kernel.carry_out(&mut slot, write, &shape).unwrap();
+        kernel.execute(&mut slot, write, &geometry).unwrap();
         let writes: Vec<_> = kernel.calls.iter().filter(|call| matches!(call, DiskCall::Write { .. })).collect();
         assert!(writes.iter().all(|call| matches!(call, DiskCall::Write { durable: true, .. })), "{writes:?}");
         let (offset, length) = (100, 9000);
         let zero = Operation::Zero { offset, length, durable: true, allocated: false, fast: false };
         for operation in [zero, Operation::Trim { offset, length, durable: true }, Operation::Flush] {
-            kernel.carry_out(&mut slot, operation, &shape).unwrap();
+            kernel.execute(&mut slot, operation, &geometry).unwrap();
             assert_eq!(kernel.calls.last(), Some(&DiskCall::DataSync), "seed {seed}: {operation:?}");
         }
     }
 }
 
 #[test]
-fn a_file_that_has_become_shorter_fails_instead_of_waiting_for_ever() {
-    for shape in shapes() {
+fn a_read_beyond_the_end_of_a_truncated_file_fails() {
+    for geometry in shapes() {
         let mut slot = DiskSlot::default();
-        slot.take(Operation::Read { offset: 100, length: 4096 }, &shape).unwrap();
-        slot.first(&shape);
-        assert_eq!(slot.after(0, &shape), SlotAction::Ended(Err(Errno::Io)));
+        slot.take(Operation::Read { offset: 100, length: 4096 }, &geometry).unwrap();
+        slot.first_action(&geometry);
+        assert_eq!(slot.on_result(0, &geometry), SlotAction::Ended(Err(Errno::Io)));
     }
 }

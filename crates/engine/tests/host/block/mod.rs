@@ -1,4 +1,4 @@
-//! A disk of our own as a file, as a loop device, under a filesystem, and after the death of its server.
+//! Disks behind FUSE mounts: as files, as loop devices, under a filesystem, and after their server has died.
 
 mod server;
 
@@ -21,10 +21,10 @@ use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 use crate::loops::{Loop, skip};
 use crate::scratch::Scratch;
-use server::Server;
+use server::FuseServer;
 
 const SIZE: usize = 64 << 20;
-const AT_ONCE: usize = 32;
+const DEPTH: usize = 32;
 const LOOP: LoopSetup = LoopSetup { block_bytes: 512, size: 0, read_only: false, direct: true };
 
 fn setup() -> MountSetup {
@@ -32,17 +32,17 @@ fn setup() -> MountSetup {
 }
 
 /// A disk that is mounted as a file and served by a thread.
-struct Disk {
+struct MountedDisk {
     lease: Lease,
     server: JoinHandle<usize>,
 }
 
-impl Disk {
-    /// `None` where this host or user cannot have one.
+impl MountedDisk {
+    /// Returns `None` if this host or user does not support FUSE mounts.
     fn new(directory: &Path, hold: Duration) -> Option<Self> {
         let lease = Lease::new(directory).unwrap();
         match mount_file(&lease.mount_point(), &setup()) {
-            Ok(fuse) => Some(Self { lease, server: Server::new(fuse, SIZE, hold).start() }),
+            Ok(fuse) => Some(Self { lease, server: FuseServer::new(fuse, SIZE, hold).start() }),
             Err(error) => {
                 lease.tear_down().unwrap();
                 skip(&error.to_string())
@@ -58,7 +58,7 @@ impl Disk {
         attach_loop(&self.lease.mount_point(), &LOOP).map_or_else(|error| skip(&error.to_string()), Some)
     }
 
-    /// Gives the most operations that were under way at once.
+    /// Returns the maximum number of operations in flight.
     fn close(self) -> usize {
         self.lease.tear_down().unwrap();
         assert!(!self.lease.is_mounted() && self.lease.loop_devices().is_empty());
@@ -74,9 +74,9 @@ fn run(program: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn a_file_of_a_mount_reads_what_was_written() {
+fn a_mounted_file_reads_what_was_written() {
     let scratch = Scratch::new("fuse-file");
-    let Some(disk) = Disk::new(&scratch.path("run"), Duration::ZERO) else { return };
+    let Some(disk) = MountedDisk::new(&scratch.path("run"), Duration::ZERO) else { return };
     let file = disk.file();
     assert_eq!(file.metadata().unwrap().len(), SIZE as u64);
     let text = vec![0xa5; 3 << 20];
@@ -88,16 +88,16 @@ fn a_file_of_a_mount_reads_what_was_written() {
 
     let end = SIZE as u64;
     assert_eq!(file.read_at(&mut back, end - 5).unwrap(), 5);
-    assert_eq!(file.write_at(&[1; 10], end - 5).unwrap(), 5, "as at the end of a disk");
+    assert_eq!(file.write_at(&[1; 10], end - 5).unwrap(), 5, "a write across the end is shortened, as on a disk");
     assert_eq!(file.write_at(&[1], end).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
     drop(file);
     disk.close();
 }
 
 #[test]
-fn a_file_of_a_mount_has_holes_and_keeps_its_size() {
+fn a_mounted_file_has_holes_and_keeps_its_size() {
     let scratch = Scratch::new("fuse-holes");
-    let Some(disk) = Disk::new(&scratch.path("run"), Duration::ZERO) else { return };
+    let Some(disk) = MountedDisk::new(&scratch.path("run"), Duration::ZERO) else { return };
     let file = disk.file();
     file.write_all_at(&[1; 16384], 0).unwrap();
     fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 4096, 4096).unwrap();
@@ -118,7 +118,7 @@ fn a_file_of_a_mount_has_holes_and_keeps_its_size() {
 }
 
 #[test]
-fn a_read_only_mount_is_not_written_and_a_mount_in_use_goes_away_lazily() {
+fn a_read_only_mount_rejects_writes_and_a_mount_in_use_unmounts_lazily() {
     let scratch = Scratch::new("fuse-lazy");
     let lease = Lease::new(&scratch.path("run")).unwrap();
     let at = lease.mount_point();
@@ -126,7 +126,7 @@ fn a_read_only_mount_is_not_written_and_a_mount_in_use_goes_away_lazily() {
         Ok(fuse) => fuse,
         Err(error) => return skip(&error.to_string()).unwrap_or(()),
     };
-    let server = Server::new(fuse, SIZE, Duration::ZERO).start();
+    let server = FuseServer::new(fuse, SIZE, Duration::ZERO).start();
     let refused = OpenOptions::new().write(true).open(&at).unwrap_err();
     assert_eq!(refused.raw_os_error(), Some(libc::EROFS));
     let file = File::open(&at).unwrap();
@@ -134,7 +134,7 @@ fn a_read_only_mount_is_not_written_and_a_mount_in_use_goes_away_lazily() {
     assert_eq!(error.errno, Some(libc::EBUSY), "{error}");
     unmount(&at, true).unwrap();
     assert!(!lease.is_mounted());
-    assert_eq!(file.read_at(&mut [0; 10], 0).unwrap(), 10, "who has it open keeps it");
+    assert_eq!(file.read_at(&mut [0; 10], 0).unwrap(), 10, "an open file remains usable");
     drop(file);
     server.join().unwrap();
     let error = unmount(&at, false).unwrap_err();
@@ -143,14 +143,14 @@ fn a_read_only_mount_is_not_written_and_a_mount_in_use_goes_away_lazily() {
 }
 
 #[test]
-fn a_user_without_the_right_to_mount_mounts_through_the_helper() {
+fn an_unprivileged_user_mounts_through_the_helper() {
     let scratch = Scratch::new("fuse-helper");
     let unprivileged = std::thread::spawn(move || {
-        // Of this thread alone; the helper has the right again.
+        // Applies only to this thread; the helper has the capability.
         let mut sets = capabilities(None).unwrap();
         sets.effective.remove(CapabilitySet::SYS_ADMIN);
         set_capabilities(None, sets).unwrap();
-        let Some(disk) = Disk::new(&scratch.path("run"), Duration::ZERO) else { return };
+        let Some(disk) = MountedDisk::new(&scratch.path("run"), Duration::ZERO) else { return };
         assert_eq!(disk.file().read_at(&mut [0; 10], 4090).unwrap(), 10);
         disk.close();
     });
@@ -160,7 +160,7 @@ fn a_user_without_the_right_to_mount_mounts_through_the_helper() {
 #[test]
 fn ext4_on_a_loop_device_over_a_mount_is_clean() {
     let scratch = Scratch::new("fuse-ext4");
-    let Some(disk) = Disk::new(&scratch.path("run"), Duration::ZERO) else { return };
+    let Some(disk) = MountedDisk::new(&scratch.path("run"), Duration::ZERO) else { return };
     let Some(device) = disk.attach() else { return };
     let found = loop_devices(Path::new("/")).into_iter().find(|found| found.path == device).unwrap();
     assert!(found.direct && found.backing == disk.lease.mount_point(), "{found:?}");
@@ -181,23 +181,23 @@ fn ext4_on_a_loop_device_over_a_mount_is_clean() {
     disk.close();
 }
 
-/// The kernel holds twelve back unless it is told otherwise, and writes one after the other.
+/// Without the right settings the kernel keeps at most twelve requests in flight, and writes one at a time.
 #[test]
-fn reads_and_writes_are_under_way_at_once_through_the_file_and_its_loop_device() {
+fn the_file_and_its_loop_device_keep_many_requests_in_flight() {
     let scratch = Scratch::new("fuse-depth");
     for (through_loop, write) in [(false, false), (false, true), (true, false), (true, true)] {
-        let Some(disk) = Disk::new(&scratch.path("run"), Duration::from_millis(100)) else { return };
+        let Some(disk) = MountedDisk::new(&scratch.path("run"), Duration::from_millis(100)) else { return };
         let Some(path) = (if through_loop { disk.attach() } else { Some(disk.lease.mount_point()) }) else { return };
-        // Before a program asks for its size the kernel takes each write for one that extends the file.
+        // Until a program queries the size, the kernel treats each write as one that extends the file.
         assert_eq!(disk.file().metadata().unwrap().len(), SIZE as u64);
         std::thread::scope(|scope| {
-            for number in 0..AT_ONCE as u64 {
+            for number in 0..DEPTH as u64 {
                 let path = &path;
                 scope.spawn(move || one_block(path, number << 20, write));
             }
         });
         let most = disk.close();
-        assert!(most >= AT_ONCE * 3 / 4, "{most} under way, through a loop device: {through_loop}, writes: {write}");
+        assert!(most >= DEPTH * 3 / 4, "{most} in flight, through a loop device: {through_loop}, writes: {write}");
     }
 }
 
@@ -214,11 +214,11 @@ fn one_block(path: &Path, offset: u64, write: bool) {
     }
 }
 
-/// Where this is set, this process is the server that is killed.
+/// If this variable is set, the process is the server to be killed.
 const CHILD: &str = "FATHOM_TEST_DISK_IN";
 
 #[test]
-fn what_a_killed_server_left_is_found_and_torn_down() {
+fn devices_of_a_killed_server_are_found_and_removed() {
     if let Some(directory) = std::env::var_os(CHILD) {
         return serve_until_killed(Path::new(&directory));
     }
@@ -226,7 +226,7 @@ fn what_a_killed_server_left_is_found_and_torn_down() {
     let directory = scratch.path("run");
     let Some(mut child) = killable(&directory) else { return };
     let (none, errors) = abandoned(&directory);
-    assert!(none.is_empty() && errors.is_empty(), "its process lives: {none:?} {errors:?}");
+    assert!(none.is_empty() && errors.is_empty(), "its process is alive: {none:?} {errors:?}");
     child.kill().unwrap();
     child.wait().unwrap();
 
@@ -237,11 +237,11 @@ fn what_a_killed_server_left_is_found_and_torn_down() {
     assert!(lease.is_mounted());
     let devices = lease.loop_devices();
     assert_eq!(devices.len(), 1);
-    assert!(abandoned(&directory).0.is_empty(), "we are clearing it away");
+    assert!(abandoned(&directory).0.is_empty(), "this process holds the lease");
     let user = File::open(&devices[0]).unwrap();
     let errors = lease.tear_down().unwrap_err();
     assert!(errors.len() == 1 && errors[0].to_string().contains("it is in use"), "{errors:?}");
-    assert!(lease.is_mounted() && lease.loop_devices() == devices, "a later process could not find it");
+    assert!(lease.is_mounted() && lease.loop_devices() == devices, "a later cleanup must find it");
     drop(user);
     lease.tear_down().unwrap();
     assert!(!lease.is_mounted() && lease.loop_devices().is_empty());
@@ -253,10 +253,10 @@ fn is_in(device: &engine::block::LoopDevice, directory: &Path) -> bool {
     device.backing.starts_with(directory)
 }
 
-/// This test once more, as a process of its own that serves a disk; `None` where it cannot have one.
+/// Runs this test as another process that serves a disk; `None` if it cannot have one.
 fn killable(directory: &Path) -> Option<Child> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "block::what_a_killed_server_left_is_found_and_torn_down", "--nocapture"])
+        .args(["--exact", "block::devices_of_a_killed_server_are_found_and_removed", "--nocapture"])
         .env(CHILD, directory)
         .stdout(Stdio::piped())
         .spawn()
@@ -270,7 +270,7 @@ fn killable(directory: &Path) -> Option<Child> {
 }
 
 fn serve_until_killed(directory: &Path) {
-    let Some(disk) = Disk::new(directory, Duration::ZERO) else { return };
+    let Some(disk) = MountedDisk::new(directory, Duration::ZERO) else { return };
     let Some(_device) = disk.attach() else { return };
     println!("it is attached");
     std::io::stdout().flush().unwrap();
@@ -278,10 +278,10 @@ fn serve_until_killed(directory: &Path) {
 }
 
 #[test]
-fn damaged_records_are_named_and_left_alone() {
+fn damaged_records_are_reported_and_left_alone() {
     let scratch = Scratch::new("leases-damaged");
     let directory = scratch.path("run");
-    assert!(abandoned(&directory).0.is_empty(), "nothing is there yet");
+    assert!(abandoned(&directory).0.is_empty(), "the directory is missing");
     let alive = Lease::new(&directory).unwrap();
     assert_ne!(alive.mount_point(), Lease::new(&directory).unwrap().mount_point());
     for (name, text) in
@@ -294,10 +294,10 @@ fn damaged_records_are_named_and_left_alone() {
     std::fs::write(directory.join("other.device"), "").unwrap();
 
     let (left, errors) = abandoned(&directory);
-    assert_eq!(left.len(), 1, "the one that was dropped above, and not the other: {left:?}");
-    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 6, "{told:?}");
-    assert!((0..6).all(|number| told[number].contains(&format!("fathom-1-{number}.device"))), "{told:?}");
+    assert_eq!(left.len(), 1, "only the lease that was dropped above: {left:?}");
+    let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 6, "{messages:?}");
+    assert!((0..6).all(|number| messages[number].contains(&format!("fathom-1-{number}.device"))), "{messages:?}");
     left[0].tear_down().unwrap();
     assert!(alive.mount_point().exists() && directory.join("fathom-1-0.device").exists());
     alive.tear_down().unwrap();
@@ -314,7 +314,7 @@ fn a_loop_device_over_another_file_is_not_detached() {
 }
 
 #[test]
-fn a_loop_device_in_use_is_told_and_goes_away_by_itself() {
+fn a_loop_device_in_use_is_reported_and_detached_after_its_last_user() {
     let scratch = Scratch::new("loop-in-use");
     let file = scratch.file("backing", 1 << 20);
     let device = match attach_loop(&file, &LoopSetup { block_bytes: 4096, size: 512 << 10, ..LOOP }) {
@@ -334,9 +334,9 @@ fn a_loop_device_in_use_is_told_and_goes_away_by_itself() {
     detach_loop(&device).unwrap();
 }
 
-/// Where the driver is there, the device is opened and not used.
+/// If the driver is loaded, this opens a device without using it.
 #[test]
-fn the_kernel_without_its_nbd_driver_is_told_what_to_do() {
+fn a_missing_nbd_driver_is_reported_with_a_remedy() {
     match (available_driver(Path::new("/")), KernelNbd::open()) {
         (BlockDriver::KernelNbd, Ok(device)) => assert!(device.path().starts_with("/dev") && !device.is_ready()),
         (BlockDriver::KernelNbd, Err(error)) => assert!(error.remedy.is_some(), "{error}"),

@@ -7,26 +7,25 @@ use std::time::Duration;
 
 use nbd::fuse::{Ask, BUFFER_BYTES, Channel, FuseReply, Node, Received, ReplyTicket};
 use nbd::store::Operation;
-use nbd::wire::Errno;
-use nbd::wire::Extent;
+use nbd::wire::{Errno, Extent};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const BLOCK: usize = 4096;
 
-/// What is under way: its ticket, and where the bytes are that it reads.
+/// An operation in flight: its ticket, and the offset of the bytes that it reads.
 type Pending = (ReplyTicket, u64);
 
-pub(crate) struct Server {
+pub(crate) struct FuseServer {
     channel: Channel,
     node: Node,
     bytes: Vec<u8>,
-    /// Replies leave when no request has come for so long.
+    /// Replies are sent after this time without a new request.
     hold: Duration,
     pending: Vec<Pending>,
     most_pending: usize,
 }
 
-impl Server {
+impl FuseServer {
     pub(crate) fn new(fuse: OwnedFd, size: usize, hold: Duration) -> Self {
         let node = Node { size: size as u64, block_bytes: BLOCK as u32, read_only: false, owner: (0, 0) };
         let channel = Channel::new(fuse).unwrap();
@@ -37,7 +36,7 @@ impl Server {
         std::thread::spawn(|| self.serve())
     }
 
-    /// Until it is unmounted; gives the most operations that were under way at once.
+    /// Serves until the unmount. Returns the maximum number of operations in flight.
     pub(crate) fn serve(mut self) -> usize {
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
@@ -50,10 +49,10 @@ impl Server {
     }
 
     fn take(&mut self, request: &[u8]) {
-        let request = self.node.request(request).expect("the kernel writes requests");
+        let request = self.node.request(request).expect("the kernel sends valid requests");
         match request.ask {
             Ask::Do(ticket, operation) => {
-                let from = self.carry_out(operation);
+                let from = self.execute(operation);
                 self.pending.push((ticket, from));
                 self.most_pending = self.most_pending.max(self.pending.len());
             }
@@ -74,7 +73,7 @@ impl Server {
         }
     }
 
-    fn carry_out(&mut self, operation: Operation<'_>) -> u64 {
+    fn execute(&mut self, operation: Operation<'_>) -> u64 {
         match operation {
             Operation::Read { offset, .. } => return offset,
             Operation::Write { offset, data, .. } => self.bytes[offset as usize..][..data.len()].copy_from_slice(data),
@@ -90,7 +89,7 @@ impl Server {
         self.channel.send(&[IoSlice::new(reply.bytes()), IoSlice::new(payload)]).unwrap();
     }
 
-    /// Blocks of zeroes are holes. One at a time.
+    /// Returns one extent. Blocks of zeroes are holes.
     fn extents(&self, from: u64, length: u64) -> Result<Vec<Extent>, Errno> {
         let from = from as usize;
         let end = (from / BLOCK + 1) * BLOCK;

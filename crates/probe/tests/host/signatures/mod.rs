@@ -47,7 +47,7 @@ fn fathom(path: &Path) -> Vec<Signature> {
 }
 
 /// Returns whether `blkid` finds `kind`. It does not print BSD labels, so `partx` has to read those.
-fn proven(path: &Path, kind: &str, blkid: &[String]) -> bool {
+fn is_confirmed(path: &Path, kind: &str, blkid: &[String]) -> bool {
     let lists = |path| {
         let output = Command::new("partx").args(["-g", "-s", "-t", "bsd"]).arg(path).output();
         output.is_ok_and(|output| !output.stdout.is_empty())
@@ -59,7 +59,7 @@ fn proven(path: &Path, kind: &str, blkid: &[String]) -> bool {
 fn differences(path: &Path, kind: &str) -> Option<Vec<String>> {
     let (blkid, wipefs, fathom) = (blkid(path)?, wipefs(path)?, fathom(path));
     let mut differences = Vec::new();
-    if !proven(path, kind, &blkid) {
+    if !is_confirmed(path, kind, &blkid) {
         differences.push(format!("blkid finds {blkid:?}, not {kind}: the image is wrong"));
     }
     // A protective MBR is part of a GPT.
@@ -126,8 +126,8 @@ fn blkid_and_fathom_agree_on_written_images() {
     comparison.finish(50);
 }
 
-/// f52613e overwrote images of minix, cramfs, bfs, romfs, UFS, HFS, UBIFS, UDF with 4 KiB blocks, swap with 16 KiB pages,
-/// and Apple, Sun and empty MBR partition tables.
+/// f52613e overwrote images of minix, cramfs, bfs, romfs, UFS, HFS, UBIFS, UDF with 4 KiB blocks, swap with 16 KiB
+/// pages, and Apple, Sun and empty MBR partition tables.
 #[test]
 fn blkid_and_fathom_agree_on_images_of_each_formats_own_program() {
     let scratch = Scratch::new("made-images");

@@ -5,9 +5,9 @@ use std::process::Command;
 
 /// An image that a program makes.
 pub(super) struct Made {
-    /// What `blkid` calls it.
+    /// The name of the format in `blkid`.
     pub(super) kind: &'static str,
-    /// Size of the image before the program runs; 0 where the program makes the file.
+    /// Size of the image before the program runs; 0 if the program creates the file.
     pub(super) mebibytes: u64,
     /// The program and its arguments, with the placeholders of [`Made::run`].
     pub(super) command: &'static str,
@@ -105,7 +105,7 @@ const LUKS2_LARGE: &str = "cryptsetup -q luksFormat --type luks2 --pbkdf pbkdf2 
                            --luks2-metadata-size 4m --luks2-keyslots-size 8m @ KEY";
 
 impl Made {
-    /// Makes the image at `image`. `Err` names a missing program. In the command, `@` is the image, `DIRECTORY` a
+    /// Creates the image at `image`. `Err` names a missing program. In the command, `@` is the image, `DIRECTORY` a
     /// directory with a file, `KEY` a key file, and `OTHER` a large empty file.
     pub(super) fn run(&self, image: &Path) -> Result<(), String> {
         let directory = image.parent().unwrap();

@@ -7,7 +7,7 @@ use super::image::{CRC32, CRC32C, Image, crc};
 pub(super) struct Written {
     /// A unique name.
     pub(super) name: &'static str,
-    /// What `blkid` calls it.
+    /// The name of the format in `blkid`.
     pub(super) kind: &'static str,
     pub(super) write: fn(&mut Image),
 }

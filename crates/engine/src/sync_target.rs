@@ -1,4 +1,4 @@
-//! Synchronous engines: what blocking calls and `mmap` have in common.
+//! Synchronous engines: blocking calls and `mmap`.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use crate::error::Error;
 use crate::in_call::InCall;
 use crate::setup::Setup;
 
-/// Carries out one operation and returns when it is done.
+/// Executes one operation at a time and returns when it is done.
 pub(crate) trait Perform {
-    /// The result as a completion tells it: bytes, or an error number negated.
+    /// Returns the result as in a completion: bytes, or a negated error number.
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32;
 
-    /// [`Target::invalidate`].
+    /// Implements [`Target::invalidate`].
     fn invalidate(&self, file: u32, offset: u64, length: u64);
 
-    /// [`Target::settle`].
+    /// Implements [`Target::settle`].
     fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32>;
 
-    /// Gives back what a file holds, until the next operation on it.
+    /// Releases the resources of a file until the next operation on it.
     fn close(&mut self, file: u32);
 }
 
-/// A target that carries out each operation inside [`Target::submit`] and hands it over at the next wait.
-pub(crate) struct AtOnce<P> {
+/// A target that executes each operation in [`Target::submit`] and returns its completion at the next wait.
+pub(crate) struct SyncTarget<P> {
     performer: P,
     buffers: Buffers,
     ready: Vec<Completion>,
@@ -35,12 +35,11 @@ pub(crate) struct AtOnce<P> {
     clock: MonotonicClock,
 }
 
-impl<P: Perform> AtOnce<P> {
-    /// A target around `performer`.
+impl<P: Perform> SyncTarget<P> {
+    /// Creates a target around `performer`.
     ///
     /// # Errors
-    ///
-    /// When memory for the buffers cannot be had.
+    /// Fails if memory for the buffers cannot be allocated.
     pub(crate) fn new(setup: &Setup, performer: P) -> Result<Self, Error> {
         let ready = Vec::with_capacity(setup.depth as usize);
         let in_call = setup.in_call.clone().unwrap_or_default();
@@ -48,7 +47,7 @@ impl<P: Perform> AtOnce<P> {
     }
 }
 
-impl<P: Perform> Target for AtOnce<P> {
+impl<P: Perform> Target for SyncTarget<P> {
     #[inline]
     fn now(&mut self) -> Nanos {
         self.clock.now()

@@ -1,4 +1,4 @@
-//! File kinds and sizes at a path, without opening it.
+//! Returns the kind and size of the file at a path without opening it.
 
 use std::fs::{Metadata, OpenOptions};
 use std::io;
@@ -22,22 +22,21 @@ pub enum FileKind {
     Character,
 }
 
-/// Facts about a path, without opening it.
+/// Facts about the file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// What it is.
+    /// Kind of file.
     pub kind: FileKind,
-    /// Its size in bytes; for a block device as `/sys` or the device says.
+    /// Size in bytes; for a block device as reported by `/sys` or the device.
     pub bytes: u64,
-    /// The bytes that it occupies in its filesystem; less than `bytes` for a file with holes.
+    /// Bytes allocated in the filesystem; less than `bytes` for a file with holes.
     pub allocated: u64,
 }
 
-/// Looks at what is at `path`; `None` where nothing is.
+/// Returns the facts about the file at `path`, or `None` if there is none.
 ///
 /// # Errors
-///
-/// When the path cannot be looked at, or names a directory, a socket or a pipe.
+/// Fails if the path cannot be accessed or refers to a directory, a socket or a pipe.
 pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -53,7 +52,7 @@ pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
     Ok(Some(Seen { kind, bytes, allocated: metadata.blocks() * 512 }))
 }
 
-/// Makes the directories above `path`.
+/// Creates the directories above `path`.
 pub(crate) fn make_parents(path: &Path) -> Result<(), Error> {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => {
@@ -76,14 +75,14 @@ pub(crate) fn kind_of(metadata: &Metadata, path: &Path) -> Result<FileKind, Erro
     }
 }
 
-/// Something that is neither a file nor a device.
+/// Returns the error for a path that is neither a file nor a device.
 pub(crate) fn unusable(path: &Path) -> Error {
     let reason = "it is neither a file nor a device";
     Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
         .with_remedy("name a file or a device, or use directory= for a directory")
 }
 
-/// The size of a block device, as `/sys` has it; where that is not mounted, the device is asked.
+/// Returns the size of a block device from `/sys`, or from the device itself if `/sys` is not mounted.
 fn block_bytes(path: &Path, device: u64) -> Result<u64, Error> {
     let (major, minor) = (libc::major(device), libc::minor(device));
     let told = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok();
