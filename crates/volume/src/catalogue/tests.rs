@@ -4,14 +4,14 @@ use super::*;
 use crate::request::RequestKind;
 use crate::spec::Limit;
 
-/// The rate of the limit of this name, in its own unit.
+/// Returns the rate of the named limit, in its own unit.
 fn rate(text: &str, name: &str) -> Option<u64> {
     let spec = resolve(text).unwrap_or_else(|problems| panic!("{text}: {}", problems[0]));
     let limit: &Limit = spec.limits.iter().find(|limit| limit.name == name)?;
     limit.rate.read.or(limit.rate.write)
 }
 
-/// All problems of a volume, one a line.
+/// Returns all problems of a volume, one per line.
 fn refused(text: &str) -> Vec<String> {
     match resolve(text) {
         Ok(spec) => panic!("{text} is {spec:?}"),
@@ -56,7 +56,7 @@ fn what_was_asked_for_is_what_limits() {
     );
 }
 
-/// The note of gp3 said that 3 to 5 % above nominal is usual, and nothing could go by it.
+/// The note of gp3 said that 3 to 5 % above nominal is usual, but the program could not use it.
 #[test]
 fn limits_carry_how_far_above_them_was_measured() {
     let tolerance = |text: &str, name: &str| {
@@ -95,7 +95,7 @@ fn one_machine_is_not_two() {
         assert!(problems[0].message.contains(&format!("`{a}` for another volume")), "{problems:?}");
         assert_eq!(&second[problems[0].at.clone()], b);
         assert!(resolve_all(&[&first, &format!("{second},host=b")], &no_files).is_ok());
-        // The one by default is no other machine's either.
+        // A default value also conflicts with that of another machine.
         assert!(resolve_all(&[&first, "gcp/pd-standard@2019"], &no_files).is_err());
     }
     assert!(resolve_all(&["gcp/pd-ssd,size=1TiB", "gcp/pd-ssd,size=2TiB"], &no_files).is_ok());
@@ -212,8 +212,7 @@ fn problems_of_files_have_line_and_column() {
     }
 }
 
-/// What made no sense was bent until it did: a rate of -5 was one of 1, two limits of one name were one that
-/// everything paid twice.
+/// Nonsensical values used to be adjusted: a rate of -5 became 1, and two limits with one name were charged twice.
 #[test]
 fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
     let cases = [
@@ -258,7 +257,7 @@ fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
     }
 }
 
-/// Files that cannot be meant: what is marked with `@` in each, and what is said of it.
+/// Impossible files: `@` marks the reported place; with it the expected message.
 const IMPOSSIBLE: &[(&str, &str)] = &[
     ("key.size = { unit = 'GiB', default = 10, min = @20, max = 5 }", "more than its `max`"),
     ("key.size = { unit = 'GiB', default = @10, min = 20, max = 50 }", "below its `min`, 20 GiB"),
@@ -330,8 +329,7 @@ fn a_volume_without_a_size_is_none() {
     assert!(problems[0].to_string().starts_with("a.toml:1:1: no `key.size`"), "{problems:?}");
 }
 
-/// Each mistake was told of after the one before it had been mended, and one in a volume that was not requested
-/// never was.
+/// Problems used to be reported one at a time, and those of volumes that were not requested never.
 #[test]
 fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {
     let size = "key.size = { unit = 'GiB', default = 1";
@@ -345,7 +343,8 @@ fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {
     assert!(problems.iter().all(|problem| problem.remedy.is_some()), "{problems:#?}");
 }
 
-/// What is asked for may put a default out of its range: that is the file's mistake, and none of ours makes it.
+/// A requested size may move a default out of its range. That would be a mistake of the file, and no built-in file
+/// makes it.
 #[test]
 fn defaults_of_the_catalogue_fit_every_size() {
     for listed in list() {
@@ -507,6 +506,6 @@ fn what_a_machine_allows_is_not_what_is_provisioned() {
             crate::closed::caps(&spec, &crate::closed::Load::of(RequestKind::Read, 4096, f64::INFINITY))[0].iops;
         assert!((lowest / iops - 1.0).abs() < 1e-3, "{volume}: {lowest}");
     }
-    // Processors are the machine's, and a key of theirs may not say otherwise.
+    // Processors belong to the machine, and their key must not contradict it.
     assert!(resolve("gcp/pd-ssd@2019,machine=c2-standard-8,vcpus=32").is_err());
 }

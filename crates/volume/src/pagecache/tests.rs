@@ -24,7 +24,7 @@ fn write(cache: &mut PageCache, op: u32, bytes: Range<u64>) -> CacheStep {
     cache.write(op, 0, bytes, None, WriteAdmission::Closed { now: Nanos::ZERO })
 }
 
-/// Carries out all transfers until there are none, and says how many bytes were written.
+/// Executes all transfers until there are none, and returns the bytes written.
 fn settle(cache: &mut PageCache) -> u64 {
     let mut written = 0;
     while let Some(transfer) = cache.next_transfer() {
@@ -63,7 +63,7 @@ fn large_reads_are_cut_at_the_largest_request_and_skip_what_is_there() {
 
 #[test]
 fn what_is_written_stays_until_the_background_threshold_and_writers_wait_at_the_limit() {
-    // 2560 pages: the background begins above 256, writers wait at 512.
+    // 2560 pages: background write-back begins above 256, writers wait at 512.
     let mut cache = cache(10 * MIB);
     for page in 0..256 {
         assert_eq!(write(&mut cache, 0, page * 4096..(page + 1) * 4096), CacheStep::Done);
@@ -157,7 +157,7 @@ fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
         let mut random = units::random::Random::new(seed, 0);
         let mut cache = cache(2 * MIB);
         let mut reader = stream(AccessAdvice::Normal);
-        // Of each operation in flight: what it waits for, and whether it is a read, a write or a sync.
+        // For each operation in flight: its kind (read, write or sync) and the pages it waits for.
         let mut waiting: std::collections::BTreeMap<u32, (u32, Range<u64>)> = std::collections::BTreeMap::new();
         let mut flying: Vec<DeviceTransfer> = Vec::new();
         let (mut ended, mut resumed, mut begun) = (0, Vec::new(), 0);
@@ -205,7 +205,7 @@ fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
                     cache.admit(now, &mut resumed);
                 }
             }
-            assert!(!flying.is_empty() || waiting.is_empty() || cache.asked.front().is_some(), "seed {seed}: stuck");
+            assert!(!flying.is_empty() || waiting.is_empty() || cache.queued.front().is_some(), "seed {seed}: stuck");
         }
         assert!(waiting.is_empty());
         if !cache.sync(0, 0, 0..1 << 30) {

@@ -5,44 +5,44 @@ use std::collections::BTreeSet;
 use units::Nanos;
 
 use super::{
-    Attachment, Chance, LimiterCounts, StageIndex, StageKey, System, SystemBuilder, SystemPart, Volume,
+    Attachment, LatencyVolume, LimiterCounts, StageIndex, StageKey, System, SystemBuilder, SystemPart, Volume,
     credits_at_start,
 };
 use crate::spec::{Behaviour, LatencySpec, Spec};
 
 impl System {
-    /// Goes by other specs for the same attachments from an instant on, no earlier than any before.
+    /// Switches to new specs of the same attachments at `now`, which must not precede earlier events.
     ///
-    /// Requests that have arrived keep their times. A limit or a station that was there before keeps what it has counted,
-    /// its backlog and its credits; a new one counts as measured since time zero. A drive keeps its mechanics, and every
-    /// volume its size and its machine: specs that differ there have no effect on these.
+    /// Requests that have arrived keep their times. An existing limit or station keeps its counters, backlog and
+    /// credits; a new one counts as measured since time zero. Drives keep their mechanics, and volumes their size and
+    /// machine, even if the specs differ.
     ///
     /// # Panics
-    /// Where there are other volumes, or more or fewer attachments, than before.
+    /// Panics if the volumes or the number of attachments differ.
     pub fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
         assert_eq!(attachments.len(), self.routes.len(), "attachments come and go only with their system");
         let known = self.volumes.len();
-        let titles = self.titles.len();
-        self.retune(now, attachments);
+        let records = self.records.len();
+        self.reconfigure(now, attachments);
         let mut builder = SystemBuilder {
             seed: self.seed,
             limiters: std::mem::take(&mut self.limiters),
             stations: std::mem::take(&mut self.stations),
             volumes: std::mem::take(&mut self.volumes),
-            titles: std::mem::take(&mut self.titles),
+            records: std::mem::take(&mut self.records),
             index: std::mem::take(&mut self.index),
         };
         self.routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
-        let SystemBuilder { limiters, stations, volumes, titles: all, index, .. } = builder;
-        (self.limiters, self.stations, self.volumes, self.titles, self.index) =
+        let SystemBuilder { limiters, stations, volumes, records: all, index, .. } = builder;
+        (self.limiters, self.stations, self.volumes, self.records, self.index) =
             (limiters, stations, volumes, all, index);
         assert_eq!(self.volumes.len(), known, "volumes come and go only with their system");
-        self.titles[titles..].iter_mut().for_each(|title| title.tally.begin(Nanos::ZERO, LimiterCounts::default()));
+        self.records[records..].iter_mut().for_each(|record| record.tally.begin(Nanos::ZERO, LimiterCounts::default()));
     }
 
-    /// Changes what there is already. Of attachments that share a limit the first one says what it is, as at the start.
-    fn retune(&mut self, now: Nanos, attachments: &[Attachment]) {
-        let Self { limiters, stations, volumes, titles, index, .. } = self;
+    /// Updates existing stages. Of attachments that share a limit, the first one determines it, as at the start.
+    fn reconfigure(&mut self, now: Nanos, attachments: &[Attachment]) {
+        let Self { limiters, stations, volumes, records, index, .. } = self;
         let StageIndex { limiters: known_limiters, stations: known_stations, volumes: known_volumes } = index;
         let mut seen = BTreeSet::new();
         for attachment in attachments {
@@ -53,11 +53,11 @@ impl System {
                 if !seen.insert((known, false)) {
                     continue;
                 }
-                limiters[at].retune(now, limit);
-                for title in
-                    titles.iter_mut().filter(|title| matches!(title.part, SystemPart::Limiter(part) if part == at))
+                limiters[at].reconfigure(now, limit);
+                for record in
+                    records.iter_mut().filter(|record| matches!(record.part, SystemPart::Limiter(part) if part == at))
                 {
-                    (title.rule, title.credits) = (limit.rule.clone(), credits_at_start(limit));
+                    (record.rule, record.credits) = (limit.rule.clone(), credits_at_start(limit));
                 }
             }
             for station in specs {
@@ -66,23 +66,23 @@ impl System {
                 if !seen.insert((known, true)) {
                     continue;
                 }
-                stations[at].retune(station);
-                for title in
-                    titles.iter_mut().filter(|title| matches!(title.part, SystemPart::Station(part) if part == at))
+                stations[at].reconfigure(station);
+                for record in
+                    records.iter_mut().filter(|record| matches!(record.part, SystemPart::Station(part) if part == at))
                 {
-                    title.rule.clone_from(&station.rule);
+                    record.rule.clone_from(&station.rule);
                 }
             }
             let volume = known_volumes.get(&attachment.volume).map(|&at| &mut volumes[at]);
-            if let (Some(Volume::Chance(chance)), Behaviour::Latency(latency)) = (volume, behaviour) {
-                chance.change(now, latency, &attachment.spec, self.seed);
+            if let (Some(Volume::Latency(latency_volume)), Behaviour::Latency(latency)) = (volume, behaviour) {
+                latency_volume.change(now, latency, &attachment.spec, self.seed);
             }
         }
     }
 }
 
-impl Chance {
-    /// Takes its time by another law from now on. What was written stays written.
+impl LatencyVolume {
+    /// Switches to another latency. Written blocks stay written.
     fn change(&mut self, now: Nanos, latency: &LatencySpec, spec: &Spec, seed: u64) {
         let new = Self::new(latency, spec.size.get(), seed, now.get());
         self.law = new.law;
@@ -91,7 +91,7 @@ impl Chance {
             (Some((law, _)), Some((_, written))) => Some((law, written)),
             (new, _) => new,
         };
-        if self.spells.as_ref().map(super::Calendar::spells) != latency.spells {
+        if self.spells.as_ref().map(super::SlowPeriodState::spells) != latency.spells {
             self.spells = new.spells;
         }
     }
@@ -114,7 +114,7 @@ mod tests {
         system
     }
 
-    /// How many reads of a closed loop with 16 in flight end between two instants.
+    /// Returns the reads of a closed loop with 16 in flight that complete between two instants.
     fn reads(system: &mut System, from: Nanos, until: Nanos) -> usize {
         let read = |id| Request { id, kind: RequestKind::Read, offset: 0, length: 4096 };
         (0..16).for_each(|id| system.arrive(from, 0, read(id)));

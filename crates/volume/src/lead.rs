@@ -4,60 +4,60 @@ use units::Nanos;
 
 use crate::Jitter;
 
-/// Steps of a doubling: distances are kept to one part in so many.
+/// Buckets per doubling: resolution of leads.
 const STEPS: u64 = 16;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
-/// Buckets for every distance of 64 bits.
+/// Number of buckets for 64-bit leads.
 const BUCKETS: usize = (STEPS as usize) * (64 - STEP_BITS as usize + 1);
 
-/// What the jitter of a limit spared the requests that passed it. Waits are those at this limit alone, and without jitter
-/// those of the same arrivals: of an open loop, whose arrivals do not depend on waits.
+/// Waiting time that the jitter of a limit saved. Waits are those at this limit alone; those without jitter are of the
+/// same arrivals, so they hold for open loops, whose arrivals do not depend on waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Early {
-    /// How far ahead of an even schedule the limit admits requests.
+    /// Jitter of the limit.
     pub jitter: Jitter,
-    /// Requests that were admitted ahead of the schedule.
+    /// Requests admitted ahead of the schedule.
     pub requests: u64,
-    /// The wait that 99 % of the requests did not exceed.
+    /// 99th percentile of the wait.
     pub p99: Nanos,
-    /// The same without jitter, to one part in 32.
+    /// 99th percentile of the wait without jitter, to one part in 32.
     pub p99_without: Nanos,
 }
 
-/// Statistics of how far a limiter was ahead of its even schedule.
+/// Histogram of how far requests were ahead of a limiter's even schedule.
 ///
-/// The schedule does not depend on the jitter. Without any, each of these requests would have waited for all of its
-/// distance; with it, a request waits for what is beyond the jitter. So one run tells both waits of the same arrivals.
+/// The schedule does not depend on the jitter. Without jitter, a request waits for its whole lead; with it, only for
+/// the part beyond the jitter. So one run yields both waits of the same arrivals.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ahead {
-    /// How many measure at the moment.
+pub(crate) struct LeadHistogram {
+    /// Measurements in progress.
     open: u32,
-    /// Requests by distance; empty where no account is kept.
+    /// Requests by lead; empty if disabled.
     buckets: Vec<u32>,
 }
 
-impl Ahead {
-    /// Keeps an account from the next measurement on.
-    pub(crate) fn keep(&mut self) {
+impl LeadHistogram {
+    /// Enables recording from the next measurement on.
+    pub(crate) fn enable(&mut self) {
         self.buckets.resize(BUCKETS, 0);
     }
 
-    /// Whether an account is kept.
-    pub(crate) fn is_kept(&self) -> bool {
+    /// Reports whether recording is enabled.
+    pub(crate) fn is_enabled(&self) -> bool {
         !self.buckets.is_empty()
     }
 
-    /// One more measures.
+    /// Begins a measurement.
     pub(crate) fn begin(&mut self) {
-        self.open += u32::from(self.is_kept());
+        self.open += u32::from(self.is_enabled());
     }
 
-    /// One less measures.
+    /// Ends a measurement.
     pub(crate) fn end(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
 
-    /// A request came this far ahead of the schedule.
+    /// Records a request that is this far ahead of the schedule.
     #[inline]
     pub(crate) fn record(&mut self, ahead_ns: u64) {
         if self.open > 0
@@ -67,12 +67,12 @@ impl Ahead {
         }
     }
 
-    /// Requests that came ahead of the schedule.
+    /// Returns the number of requests ahead of the schedule.
     pub(crate) fn requests(&self) -> u64 {
         self.buckets.iter().map(|count| u64::from(*count)).sum()
     }
 
-    /// The distance that a share of `all` requests did not exceed; those that were not recorded came on time.
+    /// Returns the lead that the fraction `share` of `all` requests did not exceed; those not recorded were on time.
     pub(crate) fn quantile(&self, share: f64, all: u64) -> Nanos {
         let beyond = all.saturating_sub(libm::ceil(share * all as f64) as u64);
         let mut left = 0;
@@ -86,7 +86,7 @@ impl Ahead {
     }
 }
 
-/// The bucket of a distance: one for each whole number below [`STEPS`], then [`STEPS`] for each doubling.
+/// Returns the bucket of a lead: one for each whole number below [`STEPS`], then [`STEPS`] per doubling.
 fn index(ns: u64) -> usize {
     if ns < STEPS {
         return ns as usize;
@@ -95,7 +95,7 @@ fn index(ns: u64) -> usize {
     (shift as u64 * STEPS + (ns >> shift)) as usize
 }
 
-/// The middle of a bucket.
+/// Returns the middle of a bucket.
 fn middle(index: usize) -> u64 {
     let index = index as u64;
     if index < 2 * STEPS {
@@ -121,22 +121,22 @@ mod tests {
 
     #[test]
     fn quantiles_count_requests_that_came_on_time() {
-        let mut ahead = Ahead::default();
-        ahead.begin();
-        ahead.record(1 << 40);
-        assert!(!ahead.is_kept() && ahead.requests() == 0, "nothing is recorded of what no account is kept of");
-        ahead.keep();
-        ahead.record(1 << 40);
-        assert_eq!(ahead.requests(), 0, "nothing is recorded before it is measured");
-        ahead.begin();
-        (1..=10).for_each(|ns| ahead.record(ns));
-        ahead.end();
-        ahead.record(1 << 40);
-        let quantile = |share| ahead.quantile(share, 100).get();
+        let mut leads = LeadHistogram::default();
+        leads.begin();
+        leads.record(1 << 40);
+        assert!(!leads.is_enabled() && leads.requests() == 0, "nothing is recorded of what no account is kept of");
+        leads.enable();
+        leads.record(1 << 40);
+        assert_eq!(leads.requests(), 0, "nothing is recorded before it is measured");
+        leads.begin();
+        (1..=10).for_each(|ns| leads.record(ns));
+        leads.end();
+        leads.record(1 << 40);
+        let quantile = |share| leads.quantile(share, 100).get();
         assert_eq!(
-            (ahead.requests(), quantile(0.90), quantile(0.91), quantile(0.99), quantile(1.0)),
+            (leads.requests(), quantile(0.90), quantile(0.91), quantile(0.99), quantile(1.0)),
             (10, 0, 1, 9, 10)
         );
-        assert_eq!(Ahead::default().quantile(0.99, 0), Nanos::ZERO);
+        assert_eq!(LeadHistogram::default().quantile(0.99, 0), Nanos::ZERO);
     }
 }
