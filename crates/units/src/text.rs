@@ -1,6 +1,6 @@
 //! Formatting of numbers.
 
-/// `value` with `figures` significant figures and no exponent: `1.31`, `24.1`, `137`.
+/// Formats `value` with `figures` significant figures and no exponent: `1.31`, `24.1`, `137`.
 #[must_use]
 pub fn significant(value: f64, figures: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -16,7 +16,7 @@ pub fn significant(value: f64, figures: usize) -> String {
     format!("{value:.*}", decimals(rounded))
 }
 
-/// A count per second or a number of operations, shortened: `850`, `24.1k`, `2.02M`.
+/// Formats a count or rate with a prefix: `850`, `24.1k`, `2.02M`.
 #[must_use]
 pub fn count(value: f64) -> String {
     let (mut v, mut unit) = (value, 0);
@@ -31,7 +31,7 @@ pub fn count(value: f64) -> String {
     format!("{}{}", significant(v, 3), units[unit])
 }
 
-/// A whole number with commas: `160,000`.
+/// Formats a whole number with thousands separators: `160,000`.
 #[must_use]
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -45,7 +45,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// A share of one as a percentage: `0.987` is `98.7%`.
+/// Formats a fraction as a percentage: `0.987` is `98.7%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)

@@ -10,16 +10,16 @@
 //!
 //! This crate has no clock and stores no data; it knows neither jobs nor its callers.
 
-mod event_heap;
-mod lead;
 mod burst_credits;
 pub mod catalogue;
 mod citation;
 pub mod closed;
 pub mod disk;
+mod event_heap;
 mod events;
 mod hard_disk;
 mod law;
+mod lead;
 mod limiter;
 pub mod pagecache;
 mod request;
@@ -30,11 +30,11 @@ mod system;
 mod tally;
 mod written;
 
-pub use lead::Early;
 pub use burst_credits::BurstCredits;
 pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
 pub use hard_disk::HardDisk;
 pub use law::Law;
+pub use lead::Early;
 pub use request::{PerRequestKind, Request, RequestKind, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, CountedUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging, Scope,

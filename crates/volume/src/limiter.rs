@@ -4,8 +4,8 @@ use std::ops::{Add, Sub};
 
 use units::Nanos;
 
-use crate::lead::LeadHistogram;
 use crate::burst_credits::BurstCredits;
+use crate::lead::LeadHistogram;
 use crate::request::{PerRequestKind, RequestKind, Share};
 use crate::spec::{Burst, CountedUnit, Limit};
 

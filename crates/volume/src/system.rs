@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos, random::Random};
 
-use crate::event_heap::EventHeap;
-use crate::lead::Early;
 use crate::burst_credits::BurstCredits;
 use crate::disk::Mechanics;
+use crate::event_heap::EventHeap;
 use crate::events::{ADMITTED, DONE, DriveEvents, ID_BITS};
 use crate::law::LawSampler;
+use crate::lead::Early;
 use crate::limiter::{Limiter, LimiterCounts, limiters_by_kind};
 use crate::request::{PerRequestKind, Request, Share};
 use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};

@@ -8,7 +8,7 @@ use super::schema::{Suite, SuiteText};
 
 macro_rules! suites {
     ($($name:literal),* $(,)?) => {
-        /// Names and texts of the procedures there are.
+        /// Names and texts of the built-in suites.
         pub(crate) const TEXTS: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../../suites/", $name, ".toml")))),*];
     };
@@ -16,19 +16,19 @@ macro_rules! suites {
 
 suites!["gcp-pd", "gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "snia-iops", "ai-training", "ai-inference",];
 
-/// All procedures. A test reads them: none has a problem.
+/// Returns all built-in suites. A test parses them: none has a problem.
 #[must_use]
 pub fn all() -> Vec<Suite> {
     TEXTS.iter().filter_map(|(name, text)| read(&SuiteText::new(&format!("suites/{name}.toml"), text)).ok()).collect()
 }
 
-/// Their names.
+/// Returns the names of the built-in suites.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     TEXTS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The procedure of this name, or the file.
+/// Returns the built-in suite of this name, or parses the file.
 pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Result<Suite, Vec<Diagnostic>> {
     if name.contains('/') || name.ends_with(".toml") {
         let text = read_suite(name).map_err(|why| vec![Diagnostic::error("suite", why)])?;

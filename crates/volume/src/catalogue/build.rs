@@ -10,7 +10,8 @@ use super::problem::Problem;
 use super::quantity::whole;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
-    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule, VolumeType, CountedRule,
+    BehaviourRule, BurstRule, CountedRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule,
+    VolumeType,
 };
 use super::{FoundVolume, request};
 use crate::hard_disk::HardDisk;

@@ -8,7 +8,6 @@
 //! Rates are computed in `f64` and rounded down to whole operations or bytes per second.
 
 mod about;
-mod request;
 mod bounds;
 mod build;
 mod builtin;
@@ -19,6 +18,7 @@ mod latency_basis;
 mod problem;
 mod quantity;
 mod read;
+mod request;
 mod rule;
 mod schema;
 mod table;
@@ -32,13 +32,13 @@ use std::sync::Arc;
 use units::closest;
 
 pub use about::{About, KeyAbout, Regional};
-pub use request::file;
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
 pub use latency_basis::LatencyBasis;
 pub use problem::{CatalogueText, Problem};
 pub use quantity::{QuantityKind, read as quantity};
+pub use request::file;
 pub use values::COMMON_KEYS;
 
 use request::{RequestPart, VolumeName, VolumeRequest};
@@ -210,7 +210,11 @@ fn with_defaults(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Proble
 }
 
 /// Finds a type in a file. A file with one type needs no name for it.
-fn find_in_file(request: &VolumeRequest, provider: &Provider, kind: Option<&RequestPart>) -> Result<usize, Vec<Problem>> {
+fn find_in_file(
+    request: &VolumeRequest,
+    provider: &Provider,
+    kind: Option<&RequestPart>,
+) -> Result<usize, Vec<Problem>> {
     let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
     let Some(kind) = kind else {
         let several = || {
@@ -240,7 +244,8 @@ fn builtin_provider(
         return Err(vec![problem.remedy(format!("name a volume in it, as in {named}#NAME@EDITION"))]);
     }
     if provider.text.is_empty() || provider.text.starts_with(['.', '~']) {
-        let problem = request.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
+        let problem =
+            request.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
         return Err(vec![problem.remedy("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
     }
     // For `pd-ssd` alone, or `gpc/pd-ssd`, suggest the providers that sell it.
@@ -283,7 +288,12 @@ fn find_type(
     Err(vec![unknown(request, kind, &format!("volume of {}", provider.title), &names)])
 }
 
-fn unknown_edition(request: &VolumeRequest, kind: &RequestPart, edition: Option<&RequestPart>, editions: &[&str]) -> Problem {
+fn unknown_edition(
+    request: &VolumeRequest,
+    kind: &RequestPart,
+    edition: Option<&RequestPart>,
+    editions: &[&str],
+) -> Problem {
     let known: Vec<String> = editions
         .iter()
         .map(|edition| {

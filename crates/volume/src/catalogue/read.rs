@@ -10,8 +10,8 @@ use super::latency_basis::LatencyBasis;
 use super::problem::{CatalogueText, Problem};
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::schema::{
-    BehaviourRule, BurstRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule, PriceRule,
-    Provider, SchemaKey, SchemaRule, StationRule, ToleranceRule, VolumeType, CountedRule,
+    BehaviourRule, BurstRule, CountedRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
+    PriceRule, Provider, SchemaKey, SchemaRule, StationRule, ToleranceRule, VolumeType,
 };
 use super::table::{RateTable, TableRow};
 use crate::spec::{LimitSource, Scope};

@@ -2,11 +2,11 @@
 
 use units::closest;
 
-use super::request::{RequestPart, VolumeRequest};
 use super::bounds::{Bounds, FigureOrigin};
 use super::fields::evaluate;
 use super::problem::Problem;
 use super::quantity::{self, QuantityKind, QuantityUnit};
+use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
 use super::schema::{KeyKind, Provider, SchemaKey, SchemaRule, VolumeType, names, variables};
 use super::table;

@@ -145,7 +145,15 @@ impl Geometry {
     /// Returns the ticks from the angle `phase` until the head is at `angle` over `place`: the seek, then the rest of a
     /// turn.
     #[inline]
-    pub(super) fn positioning(&self, from: &DiskPosition, phase: u32, place: f64, track: u32, angle: u32, settle: u32) -> u32 {
+    pub(super) fn positioning(
+        &self,
+        from: &DiskPosition,
+        phase: u32,
+        place: f64,
+        track: u32,
+        angle: u32,
+        settle: u32,
+    ) -> u32 {
         let seek = whole(self.seek_least + (place - from.place).abs().sqrt());
         let seek = if track == from.track { 0 } else { seek } + settle;
         seek + (angle.wrapping_sub(phase.wrapping_add(seek)) & TURN_MASK)

@@ -3,7 +3,7 @@
 use units::{Bytes, Nanos, random::Random};
 
 use super::cache::Cache;
-use super::geometry::{Geometry, DiskPosition};
+use super::geometry::{DiskPosition, Geometry};
 use super::queue::{CommandQueue, DiskCommand, Pick};
 use super::stream::DiskStream;
 use crate::events::DriveEvents;

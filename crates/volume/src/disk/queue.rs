@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use units::Nanos;
 
-use super::geometry::{Geometry, DiskPosition};
+use super::geometry::{DiskPosition, Geometry};
 use crate::hard_disk::HardDisk;
 
 /// A read or write that needs the platters.

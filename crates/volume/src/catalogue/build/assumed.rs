@@ -5,7 +5,7 @@ use units::Nanos;
 use super::super::bounds::FigureOrigin;
 use super::super::quantity::whole;
 use super::super::rule::{RuleValue, number};
-use super::super::schema::{JitterRule, LimitRule, MergingRule, CountedRule};
+use super::super::schema::{CountedRule, JitterRule, LimitRule, MergingRule};
 use super::super::values::JITTER_MAX_NS;
 use super::{VALUE_MAX, VolumeBuilder};
 use crate::spec::{CountedUnit, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
