@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_apart_by_whose_they_are() {
+    fn limits_are_classified_by_owner() {
         let reads = expected("gcp/pd-ssd@2019,size=2TB,vcpus=8", &seen(4096.0, 1.0));
         assert_eq!(reads.caps[0].kind, CapKind::Machine, "{:?}", reads.caps);
         let writes = expected("gcp/pd-ssd@2019,size=4TB,vcpus=4", &seen(1_048_576.0, 0.0));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_volume_is_named_where_the_size_limits() {
+    fn a_larger_size_is_suggested_if_the_size_limits() {
         let small = expected("gcp/pd-ssd@2019,size=500GB,vcpus=64", &seen(4096.0, 1.0));
         let larger = small.larger.unwrap();
         // 60,000 / 30 per GB.
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_break_even_where_both_limits_are_reached() {
+    fn break_even_block_size_reaches_both_limits() {
         let break_even = |words| expected(words, &seen(4096.0, 1.0)).break_even_bytes.unwrap();
         assert!((break_even("vultr/hdd-block") - 200_000.0).abs() < 1.0);
         assert!((break_even("vultr/nvme-block") - 40_000.0).abs() < 1.0);
@@ -259,7 +259,7 @@ mod tests {
 
     /// 9 TiB double to more than the maximum, and 12.5 TiB are on sale.
     #[test]
-    fn a_larger_volume_is_named_where_twice_the_size_is_not_sold() {
+    fn a_larger_size_is_suggested_below_the_double() {
         let larger = expected("aws/st1,size=9TiB", &seen(1_048_576.0, 1.0)).larger.unwrap();
         assert!((larger.iops - 500.0).abs() < 1.0, "{larger:?}");
         let gib = larger.bytes as f64 / GIB as f64;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_several_sizes_count_by_their_mean() {
+    fn mixed_block_sizes_count_by_their_mean() {
         let exact = |value| Some(KnownFigure::exact(value, EvidenceSource::Counters));
         let mixed = Observation {
             iops: exact(400.0),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_are_expected_too_though_no_limit_caps_them() {
+    fn drives_have_expectations_without_limits() {
         let reads = expected("hdd/7200rpm", &seen(4096.0, 1.0));
         assert!(reads.caps.is_empty() && (100.0..300.0).contains(&reads.burst_iops), "{}", reads.burst_iops);
         let sequential = Observation { random: Some(false), ..seen(4096.0, 1.0) };

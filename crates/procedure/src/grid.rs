@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_up_is_refused() {
+    fn descending_ranges_are_refused() {
         for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
             let error = GridAxis::parse("--vary", text).unwrap_err();
             assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_swept_once() {
+    fn a_key_is_varied_once() {
         let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| GridAxis::parse("--vary", text).unwrap());
         assert!(check("--vary", &axes).unwrap_err().contains("a=") && check("--vary", &axes[..2]).is_ok());
     }

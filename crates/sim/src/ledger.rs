@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_become_rarer_and_stay_on_one_grid() {
+    fn recording_intervals_grow_on_one_grid() {
         let (mut now, mut notes) = (Nanos::ZERO, 0);
         while now < Nanos::from_secs(36_000) {
             let next = next_note(now);

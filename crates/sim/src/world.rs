@@ -29,7 +29,7 @@ pub struct World<C> {
     failed: Vec<Completion>,
     /// Machines with page caches; created for the first buffered client.
     hosts: Option<Box<Hosts>>,
-    /// Client whose files the next calls mean.
+    /// Client of the following calls that name only a file.
     current_client: u32,
     observer: Option<PeriodicObserver>,
     /// Burst credits over time.
@@ -207,8 +207,8 @@ impl<C: Clock> Target for World<C> {
                     None => self.complete(id, now, done),
                     Some(_) => self.complete_on_hosts(id, now, done),
                 }
-                // The worker that waits is asked for its next operation before further completions: in virtual time, a
-                // pop followed by a push costs one move in the event queue.
+                // Let the waiting worker issue its next operation before further completions: in virtual time, a pop
+                // followed by a push costs one move in the event queue.
                 if min > 0 && done.len() >= enough {
                     return;
                 }

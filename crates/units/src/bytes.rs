@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binary_and_decimal_are_told_apart() {
+    fn binary_and_decimal_units_differ() {
         assert_eq!(Bytes::new(4096).to_string(), "4 KiB");
         assert_eq!(Bytes::new(98_700_000).to_string(), "94.1 MiB");
         assert_eq!(Bytes::new(98_700_000).decimal(), "98.7 MB");

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_three_figures_in_the_unit_that_suits() {
+    fn prints_three_figures_in_a_suitable_unit() {
         let cases = [
             (0, "0 ns"),
             (850, "850 ns"),

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_slips_and_nothing_far_fetched() {
+    fn finds_typos_and_nothing_far_fetched() {
         let words = ["iodepth", "numjobs", "runtime", "rw"];
         assert_eq!(closest("iodeph", words.into_iter()), Some("iodepth"));
         assert_eq!(closest("IODEPTH", words.into_iter()), Some("iodepth"));

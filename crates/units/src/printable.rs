@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_shown_is_written_out() {
+    fn hidden_characters_are_escaped() {
         assert!(matches!(printable("rand_read é 日本"), Cow::Borrowed(_)));
         assert_eq!(
             printable("a\u{1b}[2J\nb\r\u{7}\u{9b}\u{202e}\t"),

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn large_pieces_do_not_overflow() {
+    fn large_steps_do_not_overflow() {
         let mut schedule = Schedule::new(Rate::per_sec(1 << 30));
         schedule.take(1 << 60);
         assert_eq!(schedule.due(), Nanos::from_secs(1 << 30));

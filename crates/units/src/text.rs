@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_do_not_grow_by_rounding() {
+    fn rounding_does_not_add_figures() {
         let cases =
             [(1.3146, "1.31"), (9.999, "10.0"), (99.96, "100"), (137.2, "137"), (0.012_345, "0.0123"), (0.0, "0")];
         for (value, text) in cases {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_short() {
+    fn counts_are_abbreviated() {
         let cases =
             [(850.0, "850"), (24_097.0, "24.1k"), (999.6, "1.00k"), (2_018_000.0, "2.02M"), (0.5, "0.500"), (0.0, "0")];
         for (value, text) in cases {

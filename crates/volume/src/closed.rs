@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_all_limits_binds_at_each_block_size() {
+    fn the_lowest_limit_applies_at_each_block_size() {
         let (small, large) = (asked("vultr/nvme-block", &reads(4096)), asked("vultr/nvme-block", &reads(1 << 20)));
         assert_eq!((small.caps[0].name.as_str(), small.limit), ("volume IOPS", Some(0)));
         assert_eq!(large.caps[0].name, "volume throughput");
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_operations_go_along_the_straight_line() {
+    fn mixed_operations_share_a_linear_budget() {
         let mixed = asked("gcp/pd-ssd@2019,size=65536GB,vcpus=32", &Load::mixed(0.75, 8000, f64::INFINITY));
         // 45,000 reads and 7,500 writes are on the line of 60,000 and 30,000; 3 to 1 is 36,000 and 12,000.
         assert!((mixed.iops - 48_000.0).abs() < 0.01, "{mixed:?}");
@@ -323,18 +323,18 @@ mod tests {
     #[test]
     fn merged_runs_cost_less_than_random_operations() {
         let iops = |sequential| asked("aws/st1,size=1TiB", &Load { sequential, ..reads(65_536) }).iops;
-        assert!((iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6, "40 MiB/s bind runs");
+        assert!((iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6, "40 MiB/s limits sequential runs");
     }
 
     #[test]
-    fn stations_bind_as_limits_do() {
+    fn stations_cap_like_limits() {
         let station = asked("nutanix/ahv-4node,frodo_threads=2", &reads(4096));
         assert!((station.iops / 850_000.0 - 1.0).abs() < 1e-4);
         assert_eq!(station.caps[0].part, CapPart::Station(0));
     }
 
     #[test]
-    fn waits_grow_towards_a_limit() {
+    fn waits_grow_near_a_limit() {
         let cap = asked("gcp/hyperdisk-balanced,size=1TiB,iops=10000", &reads(4096)).caps.remove(0);
         let mean = |iops| cap.wait(iops).mean_secs;
         assert!(mean(5_000.0) < 1e-9 && mean(9_000.0) < mean(9_900.0) && mean(10_000.0).is_infinite());

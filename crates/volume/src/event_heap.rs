@@ -26,7 +26,7 @@ impl EventHeap {
     /// Schedules `what` at an instant.
     #[inline]
     pub(crate) fn push(&mut self, at: Nanos, what: u32) {
-        debug_assert!(what < Self::WHAT_MAX, "an event that has no number");
+        debug_assert!(what < Self::WHAT_MAX, "event payload out of range");
         let entry = u128::from(at.get()) << 64 | u128::from(self.sequence << WHAT_BITS) | u128::from(what);
         self.sequence += 1;
         if self.is_root_empty {
@@ -126,7 +126,7 @@ mod tests {
     use units::random::Random;
 
     #[test]
-    fn equal_instants_come_in_the_order_in_which_they_were_entered() {
+    fn equal_instants_pop_in_insertion_order() {
         let mut heap = EventHeap::default();
         for what in [5, 3, 9] {
             heap.push(Nanos::new(7), what);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_quantile_is_the_known_one() {
+    fn the_normal_quantile_matches_tables() {
         for (share, deviations) in [(0.5, 0.0), (0.975, 1.959_964), (0.999, 3.090_232), (0.01, -2.326_348)] {
             assert!((normal_quantile(share) - deviations).abs() < 1e-5);
         }

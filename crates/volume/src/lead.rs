@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_kept_to_a_thirty_second_part() {
+    fn leads_are_accurate_to_one_part_in_32() {
         for ns in (0..100_000).chain((0..64).map(|bit| 1 << bit)).chain([u64::MAX, u64::MAX - 1]) {
             let found = middle(index(ns));
             assert!(index(ns) < BUCKETS, "{ns}");
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_count_requests_that_came_on_time() {
+    fn quantiles_include_requests_on_time() {
         let mut leads = LeadHistogram::default();
         leads.begin();
         leads.record(1 << 40);
-        assert!(!leads.is_enabled() && leads.requests() == 0, "nothing is recorded of what no account is kept of");
+        assert!(!leads.is_enabled() && leads.requests() == 0, "a disabled histogram records nothing");
         leads.enable();
         leads.record(1 << 40);
-        assert_eq!(leads.requests(), 0, "nothing is recorded before it is measured");
+        assert_eq!(leads.requests(), 0, "nothing is recorded outside a measurement");
         leads.begin();
         (1..=10).for_each(|ns| leads.record(ns));
         leads.end();

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_exact_where_it_does_not_divide_a_second() {
+    fn the_rate_is_exact_when_it_does_not_divide_a_second() {
         for rate in [3, 7, 24_097, 160_000, 350_001, 19_200_000] {
             let mut limiter = Limiter::new(&limit(reads(rate), OPERATIONS, PLAIN));
             assert_eq!(saturated(&mut limiter, 4096, 2), [rate, rate], "{rate}");
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_and_writes_share_a_budget_along_a_straight_line() {
+    fn reads_and_writes_share_a_linear_budget() {
         let rate = PerRequestKind { read: Some(60_000), write: Some(30_000), ..PerRequestKind::default() };
         let mut limiter = Limiter::new(&limit(rate, OPERATIONS, PLAIN));
         let (mut now, mut counts) = (Nanos::ZERO, [0_u64; 2]);
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn large_requests_count_as_several_and_runs_as_one() {
+    fn large_requests_count_several_times_and_sequential_runs_once() {
         let unit = |merged_from| CountedUnit::Operations { unit: Some(256 << 10), merged_from };
         let mut single = Limiter::new(&limit(reads(1000), unit(None), PLAIN));
         assert_eq!(saturated(&mut single, 1 << 20, 1), [250]);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_on_large_requests_lets_small_ones_pass() {
+    fn a_limit_on_large_requests_admits_small_ones() {
         let mut limit = limit(reads(1000), OPERATIONS, PLAIN);
         limit.larger_than = 8192;
         let mut limiter = Limiter::new(&limit);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn credits_are_spent_and_earned_back() {
+    fn credits_are_spent_and_refilled() {
         let burst = Burst::Credits { most: 5_400_000, at_start: 5_400_000 };
         let mut bucket = Limiter::new(&limit(reads(300), OPERATIONS, burst));
         let mut peak = Limiter::new(&limit(reads(3000), OPERATIONS, PLAIN));
@@ -427,13 +427,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_changes_holds_from_the_next_request_on() {
+    fn a_changed_rate_applies_from_the_next_request() {
         let mut limiter = Limiter::new(&limit(reads(1000), OPERATIONS, PLAIN));
         let queued: Vec<u64> = (0..8).map(|_| limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4096).get()).collect();
         assert_eq!(queued[7], 7_000_000);
         limiter.reconfigure(Nanos::from_millis(3), &limit(reads(10_000), OPERATIONS, PLAIN));
         let after = [(); 3].map(|()| limiter.admit(Nanos::from_millis(3), RequestKind::Read, 0, 4096).get());
-        assert_eq!(after, [8_000_000, 8_100_000, 8_200_000], "behind what was admitted before, at the new rate");
+        assert_eq!(after, [8_000_000, 8_100_000, 8_200_000], "after earlier admissions, at the new rate");
         limiter.reconfigure(Nanos::from_secs(1), &limit(reads(10), OPERATIONS, PLAIN));
         let idle = [(); 2].map(|()| limiter.admit(Nanos::from_secs(1), RequestKind::Read, 0, 4096).get());
         assert_eq!(idle, [1_000_000_000, 1_100_000_000]);
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn credits_stay_when_the_rate_changes() {
+    fn credits_survive_a_rate_change() {
         let burst = |most| Burst::Credits { most, at_start: most };
         let mut bucket = Limiter::new(&limit(reads(100), OPERATIONS, burst(1000)));
         (0..400).for_each(|_| assert_eq!(bucket.admit(Nanos::ZERO, RequestKind::Read, 0, 4096), Nanos::ZERO));
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn one_request_of_any_size_passes_and_the_next_one_pays() {
+    fn a_request_of_any_size_is_admitted_and_the_next_one_waits() {
         let mut limiter = Limiter::new(&limit(reads(1 << 20), CountedUnit::Bytes, PLAIN));
         assert_eq!(limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4 << 20), Nanos::ZERO);
         assert_eq!(limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4096), Nanos::from_secs(4));

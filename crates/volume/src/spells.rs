@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_of_slow_time_is_that_of_the_durations() {
+    fn the_fraction_of_slow_time_follows_the_durations() {
         let spells = Spells { every: Nanos::from_secs(99), lasting: Nanos::from_secs(1), factor: 10.0 };
         let mut state = SlowPeriodState::new(spells, Random::new(3, 0));
         let slow = (0..2_000_000_u64)

@@ -111,25 +111,25 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_changes_serves_at_its_new_rate_with_what_it_was_doing() {
+    fn a_reconfigured_pool_keeps_its_requests_in_service() {
         let mut pool = servers(2, 1000.0, None);
         let serve = |pool: &mut Servers| pool.serve(Nanos::ZERO, 4096).get();
         assert_eq!([(); 3].map(|()| serve(&mut pool)), [1000, 1000, 2000]);
         pool.reconfigure(&station(3, 100.0, None));
         assert_eq!([(); 3].map(|()| serve(&mut pool)), [100, 200, 300], "the third server is free");
         pool.reconfigure(&station(1, 100.0, None));
-        assert_eq!([(); 2].map(|()| serve(&mut pool)), [2100, 2200], "the one that is busy longest stays");
+        assert_eq!([(); 2].map(|()| serve(&mut pool)), [2100, 2200], "the busiest server stays");
     }
 
     #[test]
-    fn a_pool_serves_as_many_a_second_as_its_servers_can() {
+    fn a_pool_serves_at_the_rate_of_its_servers() {
         let mut pool = servers(12, 5946.0, None);
         let last = (0..2_018_164).map(|_| pool.serve(Nanos::ZERO, 4096)).max();
         assert!(last.is_some_and(|last| last.get().abs_diff(1_000_000_000) < 20_000), "{last:?}");
     }
 
     #[test]
-    fn transfers_take_their_bytes() {
+    fn transfers_take_time_per_byte() {
         let mut wire = servers(1, 0.0, Some(1 << 30));
         assert_eq!(wire.serve(Nanos::ZERO, 1 << 20), Nanos::new(976_562));
         assert_eq!(wire.serve(Nanos::ZERO, 1 << 20), Nanos::new(1_953_125));

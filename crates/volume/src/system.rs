@@ -201,7 +201,7 @@ impl System {
 
     #[inline(always)]
     fn submit(&mut self, now: Nanos, route: usize, request: Request, mut admit: impl FnMut(&mut Limiter) -> Nanos) {
-        debug_assert!(request.id < Self::IDS_MAX, "a request without a number");
+        debug_assert!(request.id < Self::IDS_MAX, "request ID out of range");
         let route = &self.routes[route];
         let mut arrived = now;
         for &station in &route.stations {
@@ -244,7 +244,7 @@ impl System {
     /// Schedules a completion without a volume, such as a host's own work or a timer. [`System::next_done`] returns it.
     #[inline]
     pub fn enter(&mut self, at: Nanos, id: u32) {
-        debug_assert!(id < Self::IDS_MAX, "an end without a number");
+        debug_assert!(id < Self::IDS_MAX, "completion ID out of range");
         self.events.push(at, DONE << ID_BITS | id);
     }
 

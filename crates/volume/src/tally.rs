@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_overlap_are_one_and_what_lies_between_them_is_none() {
+    fn overlapping_measurements_merge_and_gaps_do_not_count() {
         let mut tally = StageTally::default();
         let at = Nanos::new;
         assert_eq!(tally.total(at(5), counts(7)), (counts(0), 0));

@@ -91,12 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_blocks_is_written_at_the_start() {
+    fn a_fraction_of_the_blocks_is_written_at_the_start() {
         let mut written = WrittenRanges::new(1 << 40, 0.25, 7);
         let found = (0..100_000).filter(|block| written.update(&request(RequestKind::Read, block * BLOCK))).count();
         assert!((24_000..26_000).contains(&found), "{found}");
         written.update(&request(RequestKind::Write, 0));
         let again = (1..100_000).filter(|block| written.update(&request(RequestKind::Read, block * BLOCK))).count();
-        assert!(again.abs_diff(found) <= 1, "a page that came to be changed its other blocks");
+        assert!(again.abs_diff(found) <= 1, "allocating a page changed its other blocks");
     }
 }

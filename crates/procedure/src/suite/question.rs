@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_sizes_are_read_with_their_units() {
+    fn fractions_and_sizes_are_parsed_with_their_units() {
         assert_eq!((share("0.01"), share("1%"), share("1")), (Some(0.01), Some(0.01), Some(1.0)));
         assert_eq!((share("0"), share("2"), share("-1"), share("NaN"), share("x")), (None, None, None, None, None));
         assert_eq!(bytes_of("16m"), Ok(16 << 20));

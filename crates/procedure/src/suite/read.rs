@@ -309,7 +309,7 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
     }
 
     #[test]
-    fn steps_are_made_for_each_value_and_figures_belong_to_theirs() {
+    fn steps_are_expanded_for_each_value_with_their_figures() {
         let suite = read(&SuiteText::new("mine.toml", SMALL)).expect("it is good");
         let names: Vec<&str> = suite.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["read-4k", "read-8k"]);
@@ -344,14 +344,14 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
     }
 
     #[test]
-    fn all_problems_are_told_at_once() {
+    fn all_problems_are_reported_at_once() {
         let text =
             SMALL.replace("randread\"", "randread\", x = []").replace("\"2026\"", "2026").replace("means", "mean");
         assert!(read(&SuiteText::new("mine.toml", &text)).expect_err("it is wrong").len() >= 3);
     }
 
     #[test]
-    fn every_suite_is_in_order() {
+    fn every_built_in_suite_is_valid() {
         for (name, text) in builtin::TEXTS {
             match read(&SuiteText::new(name, text)) {
                 Ok(suite) => assert_eq!(suite.name, *name),

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_times_are_read_with_their_units() {
+    fn fractions_and_times_are_parsed_with_their_units() {
         assert_eq!((fraction("5%"), fraction("0.02"), fraction("2 %")), (Some(0.05), Some(0.02), Some(0.02)));
         assert_eq!((fraction("5"), fraction("0"), fraction("x%")), (None, None, None));
         let times = ["90", "60s", "5m", "1h", "1500ms", "0.5s", "s", "5 days"].map(seconds);

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_in_order() {
+    fn every_built_in_file_is_valid() {
         for (id, text) in TEXTS {
             let provider = super::super::from_text(&CatalogueText::new(id, text)).unwrap_or_else(|problems| {
                 panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))

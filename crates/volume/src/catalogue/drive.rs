@@ -113,7 +113,7 @@ mod tests {
     use crate::spec::Behaviour;
 
     #[test]
-    fn the_drive_of_the_catalogue_is_the_one_that_was_fitted() {
+    fn the_drive_of_the_catalogue_has_the_fitted_parameters() {
         let spec = resolve("hdd/7200rpm").unwrap();
         assert_eq!(spec.behaviour, Behaviour::Drive(HardDisk::sata_7200rpm()));
         let fresh = resolve("hdd/7200rpm,cache_slots=16384,cache_full_at_start=off,max_age=600ms").unwrap();

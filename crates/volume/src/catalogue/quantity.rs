@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_read_in_both_families_of_units() {
+    fn quantities_have_binary_and_decimal_units() {
         let cases = [
             ("2048GB", QuantityKind::Size, 2_048_000_000_000.0),
             ("500 GB", QuantityKind::Size, 500_000_000_000.0),

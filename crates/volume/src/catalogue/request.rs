@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_apart_with_their_places() {
+    fn names_are_split_with_their_places() {
         let text = "gcp/pd-ssd@2019, size = 2048GB,vcpus=32";
         let request = parse(text).unwrap();
         let VolumeName::Type { provider, kind, edition } = &request.head else { panic!("{request:?}") };
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_providers() {
+    fn files_and_providers_are_distinguished() {
         assert_eq!(file("./my disk.TOML,size=1TiB"), Some("./my disk.TOML"));
         assert_eq!(file("disks.toml#fast"), Some("disks.toml"));
         assert_eq!(file("gcp/pd-ssd,host=a.toml"), None);
     }
 
     #[test]
-    fn all_that_is_malformed_is_found_at_once() {
+    fn all_malformed_parts_are_reported_at_once() {
         let problems = parse("gcp/pd-ssd,size,vcpus=1,vcpus=2,=3").unwrap_err();
         let places: Vec<Range<usize>> = problems.into_iter().map(|problem| problem.at).collect();
         assert_eq!(places, [11..15, 24..29, 32..34]);

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_match_by_name_star_and_range() {
+    fn machine_patterns_match_names_stars_and_ranges() {
         let tables = table(&["c4d-*-8 8 50_000", "c4d-*-384 384 1", "n1-*-{2..7} # 2", "n1-*-{64..} # 3", "x4 - -"]);
         assert_eq!(iops(&tables, "c4d-standard-8"), Some(50_000.0));
         assert_eq!(iops(&tables, "C4D-highmem-384"), Some(1.0));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_exact_row_wins_and_others_fill_its_gaps() {
+    fn the_most_specific_row_wins_and_others_fill_its_gaps() {
         let tables = table(&["m4-* 1 2", "m4-*-16 - 3", "m4-big-16 7 -"]);
         let found = find(&tables, "t", "m4-big-16").unwrap();
         assert_eq!(found.cells[0].1, Some(RuleValue::Number(7.0)));

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seek_over_the_whole_surface_takes_its_time_and_then_the_rest_of_a_turn() {
+    fn a_full_stroke_seek_is_followed_by_rotational_delay() {
         let geometry = geometry();
         let far = DiskPosition { angle: 0, ..geometry.position(SIZE - 1) };
         let ticks = geometry.positioning(&geometry.position(0), 0, far.place, far.track, far.angle, 0);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_byte_is_under_the_head_when_the_last_has_passed() {
+    fn the_next_byte_follows_the_last_under_the_head() {
         let geometry = geometry();
         for offset in [0, 4096, 1_250_000 - 4096, 3_000_000, SIZE / 2, SIZE - (1 << 20)] {
             let (from, to) = (geometry.position(offset), geometry.position(offset + 4096));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn tracks_are_counted_on_over_zones_and_offsets_beyond_the_end_are_at_the_end() {
+    fn track_numbers_continue_over_zones_and_offsets_are_clamped() {
         let geometry = geometry();
         let track = |offset| geometry.position(offset).track;
         let border = SIZE / 16;
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn seeks_that_no_arm_makes_do_not_overflow() {
+    fn impossibly_long_seeks_do_not_overflow() {
         let drive = HardDisk {
             seek_least: Nanos::MAX,
             seek_stroke: Nanos::MAX,

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_is_the_one_whose_data_the_head_reaches_first() {
+    fn the_nearest_command_is_the_one_the_head_reaches_first() {
         let drive = HardDisk::sata_7200rpm();
         let geometry = Geometry::new(&drive, SIZE);
         let offsets: Vec<u64> = (0..32).map(|n: u64| n * n * 977_111_111 % SIZE / 4096 * 4096).collect();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_holds_the_oldest_and_fills_from_behind_in_order() {
+    fn the_window_holds_the_oldest_commands_and_refills_in_order() {
         let drive = HardDisk { sched_window: 2, ..HardDisk::sata_7200rpm() };
         let (mut queue, geometry) = queue(&drive, &[0, 10, 20, 30, 40]);
         let mut taken = Vec::new();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_waited_too_long_is_next_and_the_longest_first() {
+    fn overdue_commands_come_first_the_oldest_before_the_others() {
         let drive = HardDisk { max_age: Some(Nanos::from_millis(500)), ..HardDisk::sata_7200rpm() };
         let (mut queue, geometry) = queue(&drive, &[SIZE / 2, SIZE / 4, 0, 4096]);
         let head = geometry.position(0);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_reads_on_until_the_segment_is_full_and_then_needs_a_turn() {
+    fn readahead_fills_the_segment_and_then_needs_a_turn() {
         let geometry = Geometry::new(&HardDisk::sata_7200rpm(), 1 << 40);
         let mut stream = DiskStream::new(64 * KIB);
         assert!(!stream.can_serve(&read(0, 4096), Nanos::ZERO));
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(stream.passes(&next).since(start).micros(), 27);
         let soon = start + Nanos::from_micros(100);
         assert!(stream.holds(&next, soon));
-        assert!(stream.can_serve(&read(60 * KIB, 128 * KIB), soon), "the head is on its way to it");
+        assert!(stream.can_serve(&read(60 * KIB, 128 * KIB), soon), "the head is approaching it");
         let late = start + Nanos::from_millis(50);
         assert!(stream.holds(&read(64 * KIB, 4 * KIB), late));
         assert!(!stream.can_serve(&read(64 * KIB, 8 * KIB), late), "the head has stopped before its end");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_goes_on_only_where_the_head_is() {
+    fn a_write_continues_only_at_the_head() {
         let geometry = Geometry::new(&HardDisk::sata_7200rpm(), 1 << 40);
         let mut stream = DiskStream::new(64 * KIB);
         let write = |offset| DiskCommand { write: true, ..read(offset, 4 * KIB) };
@@ -138,6 +138,6 @@ mod tests {
         assert!(stream.can_serve(&write(4 * KIB), now));
         assert!(!stream.can_serve(&write(8 * KIB), now));
         assert!(!stream.can_serve(&write(4 * KIB), now + Nanos::new(1)));
-        assert!(!stream.holds(&read(0, 4 * KIB), now), "what was written is not kept");
+        assert!(!stream.holds(&read(0, 4 * KIB), now), "written data are not buffered");
     }
 }

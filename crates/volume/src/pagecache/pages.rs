@@ -212,7 +212,7 @@ mod tests {
     use units::random::Random;
 
     #[test]
-    fn agrees_with_a_set_and_never_holds_more_than_it_may() {
+    fn agrees_with_a_set_and_never_exceeds_its_capacity() {
         let seed = 5;
         let mut random = Random::new(seed, 0);
         let (mut pages, mut present) = (PageTable::new(500), BTreeSet::new());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_in_use_outlive_a_stream_and_bound_ones_stay() {
+    fn active_pages_survive_a_stream_and_pinned_ones_stay() {
         let mut pages = PageTable::new(100);
         let dirty = pages.insert(1, UPTODATE | DIRTY);
         let hot = pages.insert(2, UPTODATE);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_given_up_there_are_more_for_a_while() {
+    fn pinned_pages_may_exceed_the_capacity_temporarily() {
         let mut pages = PageTable::new(10);
         for key in 0..20 {
             pages.insert(key, 0);

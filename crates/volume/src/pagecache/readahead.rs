@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_double_up_to_the_largest_and_each_is_asked_for_at_the_start_of_the_one_before() {
+    fn windows_double_and_each_is_requested_at_the_start_of_the_previous_one() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         // A page of 4 KiB, 128 KiB at most: 4 pages, then 8, 16, 32, as `blktrace` shows on any idle disk.
         assert_eq!(stream.miss(0, 1, 320, |_| 0), window(0, 4, 1));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_advice_doubles_the_window_and_random_has_none() {
+    fn sequential_advice_doubles_the_window_and_random_advice_disables_it() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Sequential);
         assert_eq!(stream.miss(0, 64, 320, |_| 0), window(0, 64, 32));
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Random);
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_reads_what_it_asks_for_and_a_trail_of_pages_tells_a_stream() {
+    fn a_jump_reads_only_its_pages_unless_a_trail_reveals_a_stream() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         assert_eq!(stream.miss(5000, 1, 320, |_| 0), ReadaheadWindow { start: 5000, end: 5001, mark: None });
         assert_eq!(stream.miss(7000, 1, 320, |_| 20), window(7000, 7021, 7020));
     }
 
     #[test]
-    fn a_read_larger_than_the_window_is_one_request_if_the_device_takes_it() {
+    fn a_read_larger_than_the_window_is_one_request_if_the_device_allows() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         assert_eq!(stream.miss(5000, 256, 320, |_| 0), ReadaheadWindow { start: 5000, end: 5256, mark: None });
         assert_eq!(stream.miss(100_000, 1000, 320, |_| 0), window(100_000, 100_320, 100_160));

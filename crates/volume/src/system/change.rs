@@ -20,7 +20,7 @@ impl System {
     /// # Panics
     /// Panics if the volumes or the number of attachments differ.
     pub fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
-        assert_eq!(attachments.len(), self.routes.len(), "attachments come and go only with their system");
+        assert_eq!(attachments.len(), self.routes.len(), "the number of attachments must not change");
         let known = self.volumes.len();
         let records = self.records.len();
         self.reconfigure(now, attachments);
@@ -36,7 +36,7 @@ impl System {
         let SystemBuilder { limiters, stations, volumes, records: all, index, .. } = builder;
         (self.limiters, self.stations, self.volumes, self.records, self.index) =
             (limiters, stations, volumes, all, index);
-        assert_eq!(self.volumes.len(), known, "volumes come and go only with their system");
+        assert_eq!(self.volumes.len(), known, "the volumes must not change");
         self.records[records..].iter_mut().for_each(|record| record.tally.begin(Nanos::ZERO, LimiterCounts::default()));
     }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_changes_keeps_its_counts_and_goes_by_the_new_rate() {
+    fn a_changed_limit_keeps_its_counters_and_applies_the_new_rate() {
         let mut system = system("custom,iops=1000,latency=100us");
         let at = Nanos::from_secs;
         assert!(reads(&mut system, at(0), at(1)).abs_diff(1000) <= 6);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_come_and_go_and_those_that_went_keep_their_figures() {
+    fn removed_limits_keep_their_statistics() {
         let mut system = system("custom,iops=1000,latency=100us");
         let at = Nanos::from_secs;
         reads(&mut system, at(0), at(1));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_under_way_keep_their_times() {
+    fn requests_in_flight_keep_their_times() {
         let mut system = system("custom,latency=5ms");
         system.arrive(Nanos::ZERO, 0, Request { id: 3, kind: RequestKind::Write, offset: 0, length: 512 });
         system.change(Nanos::from_millis(1), &[attachment("custom,latency=1ms,iops=10")]);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_goes_on_with_what_it_was_doing() {
+    fn a_drive_keeps_its_commands() {
         let mut system = system("hdd/7200rpm");
         let read = |id| Request { id, kind: RequestKind::Read, offset: u64::from(id) << 30, length: 4096 };
         (0..8).for_each(|id| system.arrive(Nanos::ZERO, 0, read(id)));

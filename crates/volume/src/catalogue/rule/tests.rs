@@ -17,7 +17,7 @@ fn value(text: &str) -> Option<RuleValue> {
 }
 
 #[test]
-fn rules_come_to_what_they_say() {
+fn rules_evaluate_to_their_value() {
     let cases = [
         ("min(30 * gib, 60_000)", 60_000.0),
         ("0.75 * gib", 1536.0),
@@ -40,7 +40,7 @@ fn rules_come_to_what_they_say() {
 }
 
 #[test]
-fn what_is_absent_stays_absent() {
+fn absent_values_propagate() {
     assert_eq!(value("min(machine_iops, 5)"), None);
     assert_eq!(value("if(machine_iops > 5, 1, 2)"), None);
     // The untaken branch may use absent variables.
@@ -48,7 +48,7 @@ fn what_is_absent_stays_absent() {
 }
 
 #[test]
-fn faults_point_at_their_place() {
+fn errors_point_at_their_place() {
     let cases = [
         ("", "ends", 0),
         ("min(3", "expected `)`", 5),
@@ -102,7 +102,7 @@ fn any_text_is_read_or_refused() {
 }
 
 #[test]
-fn sums_are_told_apart_by_what_their_terms_need() {
+fn sums_are_split_by_the_variables_of_their_terms() {
     let part = |name: &str| match name {
         "gib" => Some(0),
         "iops" => Some(1),
