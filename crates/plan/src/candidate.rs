@@ -151,6 +151,11 @@ pub struct UnmetNeed {
 }
 
 impl UnmetNeed {
+    /// Creates one of a requirement without a degree.
+    pub(crate) fn absolute(requirement: Requirement, limit: String) -> Self {
+        Self { requirement, limit, wanted: 0.0, reached: 0.0 }
+    }
+
     /// Returns the factor by which it falls short; infinite for requirements without a degree.
     #[must_use]
     pub fn short_by(&self) -> f64 {

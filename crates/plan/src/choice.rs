@@ -73,11 +73,9 @@ impl VolumeChoice {
             _ if name.contains('=') => format!("`{name}` is a key without a volume before it"),
             _ => format!("there is no provider or volume `{name}`"),
         };
-        let near = units::closest(name, names.iter().map(String::as_str).chain(providers.iter().copied()));
-        let remedy = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", ")),
-        };
+        let known = names.iter().map(String::as_str).chain(providers.iter().copied());
+        let listed = || format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", "));
+        let remedy = units::suggestion(name, known, listed);
         ChoiceError { words: self.words.clone(), at: self.at..self.at + name.len(), message, remedy }
     }
 
@@ -110,9 +108,7 @@ fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
     let common = catalogue::COMMON_KEYS.iter().map(|(known, _)| *known);
     let all: Vec<&str> = known.chain(common).collect();
     if !all.contains(&key) {
-        let near = units::closest(key, all.iter().copied());
-        let remedy =
-            near.map_or_else(|| format!("it has {}", all.join(", ")), |near| format!("did you mean `{near}`?"));
+        let remedy = units::suggestion(key, all.iter().copied(), || format!("it has {}", all.join(", ")));
         return Some((format!("{name} has no key `{key}`"), remedy));
     }
     let given = format!("{name},{key}={value}");

@@ -9,6 +9,7 @@ use crate::laws::{Laws, quantile_secs};
 use crate::need::{Demand, Need};
 
 /// Closed-form results for one demand on one volume.
+#[derive(Default)]
 pub(crate) struct ClosedFormResult {
     /// Caps as one machine sees them, the lowest first.
     pub(crate) caps: Vec<Cap>,
@@ -63,17 +64,13 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
                 caps.first().map_or_else(String::new, |cap| format!("queueing before {}", cap.name))
             }
         };
+        let percentile = need.percentile.map(|(_, bound)| bound);
         let bounds = [
-            (Requirement::Mean, need.mean.map(|bound| need.planned_secs(bound)), mean_secs, alone_secs),
-            (
-                Requirement::Percentile,
-                need.percentile.map(|(_, bound)| need.planned_secs(bound)),
-                percentile_secs,
-                percentile_alone_secs,
-            ),
+            (Requirement::Mean, need.mean, mean_secs, alone_secs),
+            (Requirement::Percentile, percentile, percentile_secs, percentile_alone_secs),
         ];
         for (requirement, bound, found, alone) in bounds {
-            let Some(bound) = bound else { continue };
+            let Some(bound) = bound.map(|bound| need.planned_secs(bound)) else { continue };
             match found {
                 None => failures.push(unknown_percentile()),
                 Some(found) if found > bound => {
@@ -144,21 +141,12 @@ pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffe
 }
 
 fn unknown_percentile() -> UnmetNeed {
-    let limit = "nothing simple is known of percentiles of a drive".to_owned();
-    UnmetNeed { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 }
+    UnmetNeed::absolute(Requirement::Unknown, "nothing simple is known of percentiles of a drive".to_owned())
 }
 
 fn unknown(caps: Vec<Cap>) -> ClosedFormResult {
-    let limit = "no closed form for mixtures on a drive".to_owned();
-    let failure = UnmetNeed { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 };
-    ClosedFormResult {
-        caps,
-        mean_secs: None,
-        alone_secs: None,
-        percentile_secs: None,
-        percentile_alone_secs: None,
-        failures: vec![failure],
-    }
+    let failure = UnmetNeed::absolute(Requirement::Unknown, "no closed form for mixtures on a drive".to_owned());
+    ClosedFormResult { caps, failures: vec![failure], ..ClosedFormResult::default() }
 }
 
 /// Returns the caps that one of several machines sees: those of the volume are divided among them.
@@ -209,13 +197,7 @@ pub(crate) fn burst(caps: &[Cap]) -> Option<(f64, f64)> {
     if !iops.is_finite() || iops <= lasting * 1.000_001 {
         return None;
     }
-    let prediction = Prediction {
-        iops: lasting,
-        latency: units::Nanos::ZERO,
-        burst_iops: iops,
-        alone: units::Nanos::ZERO,
-        limit: Some(0),
-        caps: caps.to_vec(),
-    };
+    let (latency, alone, caps) = (Nanos::ZERO, Nanos::ZERO, caps.to_vec());
+    let prediction = Prediction { iops: lasting, latency, burst_iops: iops, alone, limit: Some(0), caps };
     Some((iops, prediction.burst_secs()?))
 }

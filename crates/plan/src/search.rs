@@ -231,24 +231,17 @@ impl PlanSearch<'_> {
         };
         let wanted = (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64;
         let sized = |size: u64| with_pair(fixed, "size", &sizes.sold_from(size));
-        let mut low = sizes.least.max(wanted).min(sizes.most);
+        let low = sizes.least.max(wanted).min(sizes.most);
         // The smallest of some types admits less than one operation per second and does not resolve.
         let smallest = self.max_provisioned(&sized(low));
         let mut enough = smallest.filter(|(_, found)| self.is_enough(&found.spec));
         if enough.is_none() {
-            let mut high = sizes.most;
-            let largest = self.max_provisioned(&sized(high))?;
+            let largest = self.max_provisioned(&sized(sizes.most))?;
             if !self.is_enough(&largest.1.spec) {
-                return self.nearest_insufficient((low, high), &sized);
+                return self.nearest_insufficient((low, sizes.most), &sized);
             }
-            enough = Some(largest);
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match self.max_provisioned(&sized(middle)).filter(|(_, found)| self.is_enough(&found.spec)) {
-                    Some(found) => (high, enough) = (middle, Some(found)),
-                    None => low = middle,
-                }
-            }
+            let sufficient = |size| self.max_provisioned(&sized(size)).filter(|(_, found)| self.is_enough(&found.spec));
+            enough = bisect(low, sizes.most, sufficient).or(Some(largest));
         }
         let pairs = self.provisioned(enough?.0);
         let found = self.finish(&pairs)?;
@@ -278,21 +271,14 @@ impl PlanSearch<'_> {
             search.finish(&pairs)
         };
         let largest = of(self, high)?;
-        let mut nearest = largest.clone();
         let short = |found: &Candidate| {
             let all = || found.failures.iter().map(UnmetNeed::short_by);
             (all().count(), all().fold(1.0, f64::max))
         };
         let most = short(&largest);
         let as_near = |found: &Candidate| short(found).0 <= most.0 && short(found).1 <= most.1 * (1.0 + 1e-9);
-        let (mut low, mut high) = (low.saturating_sub(1), high);
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            match of(self, middle).filter(as_near) {
-                Some(found) => (high, nearest) = (middle, found),
-                None => low = middle,
-            }
-        }
+        let nearest = bisect(low.saturating_sub(1), high, |size| of(self, size).filter(as_near));
+        let mut nearest = nearest.unwrap_or_else(|| largest.clone());
         // Report what limits the largest one as well, rather than the size.
         for failure in &mut nearest.failures {
             let same = largest.failures.iter().find(|other| other.requirement == failure.requirement);
@@ -335,28 +321,17 @@ impl PlanSearch<'_> {
                 continue;
             };
             let (Some(least), Some(most)) = (bounds.least, bounds.most) else { continue };
-            let (mut low, mut high) = (least.ceil() as u64, (most * (1.0 + 1e-9)).floor() as u64);
-            let asked = |value: u64| with_pair(&pairs, name, &format!("{value}{}", bounds.unit));
+            let (low, high) = (least.ceil() as u64, (most * (1.0 + 1e-9)).floor() as u64);
+            let with = |value: u64| with_pair(&pairs, name, &format!("{value}{}", bounds.unit));
             if low >= high {
                 continue;
             }
             let enough = |search: &mut Self, value: u64| {
-                let full = search.max_provisioned_of(&bare(&asked(value)), &later)?;
+                let full = search.max_provisioned_of(&bare(&with(value)), &later)?;
                 search.is_enough(&full.1.spec).then_some(full.0)
             };
-            if let Some(found) = enough(self, low) {
-                pairs = found;
-                continue;
-            }
-            let mut best = None;
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match enough(self, middle) {
-                    Some(found) => (high, best) = (middle, Some(found)),
-                    None => low = middle,
-                }
-            }
-            pairs = best.or_else(|| enough(self, high)).unwrap_or(pairs);
+            let between = enough(self, low).or_else(|| bisect(low, high, |value| enough(self, value)));
+            pairs = between.or_else(|| enough(self, high)).unwrap_or(pairs);
         }
         pairs
     }
@@ -390,7 +365,7 @@ impl PlanSearch<'_> {
             Some(machine) => format!("{machine} is no machine of this provider"),
             None => "it does not take these keys".to_owned(),
         };
-        found.failures = vec![UnmetNeed { requirement: Requirement::Machine, limit, wanted: 0.0, reached: 0.0 }];
+        found.failures = vec![UnmetNeed::absolute(Requirement::Machine, limit)];
         self.given = given;
         Some(found)
     }
@@ -471,7 +446,7 @@ impl PlanSearch<'_> {
         }
         let next = bounds.sold_from(value).map(|next| format!("; the next size is {next} {}", bounds.unit));
         let limit = format!("not sold with {}{}", key.value, next.unwrap_or_default());
-        Some(UnmetNeed { requirement: Requirement::Size, limit, wanted: 0.0, reached: 0.0 })
+        Some(UnmetNeed::absolute(Requirement::Size, limit))
     }
 
     fn sharing(&self, about: &catalogue::About) -> Option<UnmetNeed> {
@@ -486,24 +461,16 @@ impl PlanSearch<'_> {
 
     fn durability(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let lost = about.media.contains("not durable") && !self.need.scratch;
-        lost.then(|| UnmetNeed {
-            requirement: Requirement::Durability,
-            limit: "what is on it is lost with its machine".to_owned(),
-            wanted: 0.0,
-            reached: 0.0,
-        })
+        let limit = "what is on it is lost with its machine".to_owned();
+        lost.then(|| UnmetNeed::absolute(Requirement::Durability, limit))
     }
 
     /// Reports a named machine that the provider does not have.
     fn machine(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let name = self.need.machine.as_ref()?;
         let none = !about.keys.iter().any(|key| key.name == "machine");
-        none.then(|| UnmetNeed {
-            requirement: Requirement::Machine,
-            limit: format!("{name} is no machine of this provider"),
-            wanted: 0.0,
-            reached: 0.0,
-        })
+        let limit = || format!("{name} is no machine of this provider");
+        none.then(|| UnmetNeed::absolute(Requirement::Machine, limit()))
     }
 
     /// Returns the price for all machines in the requested region; prices of other regions do not count.
@@ -551,6 +518,19 @@ impl PlanSearch<'_> {
             _ => failure(Requirement::Price, "its price is not known", 0.0),
         }
     }
+}
+
+/// Bisects the values between two bounds for the lowest at which `find` succeeds, and returns its result.
+fn bisect<T>(mut low: u64, mut high: u64, mut find: impl FnMut(u64) -> Option<T>) -> Option<T> {
+    let mut lowest = None;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match find(middle) {
+            Some(found) => (high, lowest) = (middle, Some(found)),
+            None => low = middle,
+        }
+    }
+    lowest
 }
 
 fn with_pair(pairs: &Pairs, key: &str, value: &str) -> Pairs {

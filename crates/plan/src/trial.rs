@@ -43,6 +43,9 @@ pub struct TrialOutcome {
     pub percentile_secs: f64,
 }
 
+/// Simulates a trial; returns `None` if that is impossible.
+type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
+
 /// Accuracy of a simulation of some thousand operations.
 const RATE_SLACK: f64 = 0.985;
 const MEAN_SLACK: f64 = 1.01;
@@ -52,11 +55,7 @@ const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
 /// Returns the candidates for a need and their ranking. Each candidate that meets the need by the closed form is
 /// confirmed by a simulation, and enlarged a few times if it falls short.
-pub fn plan(
-    need: &Need,
-    laws: &mut Laws,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> (Vec<Candidate>, Ranking) {
+pub fn plan(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> (Vec<Candidate>, Ranking) {
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
     for (listed, keys) in &volumes {
@@ -71,11 +70,7 @@ pub fn plan(
 }
 
 /// Returns the best candidate for a need, confirmed as in [`plan`]; more expensive ones are not simulated.
-pub fn best(
-    need: &Need,
-    laws: &mut Laws,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> Option<Candidate> {
+pub fn best(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> Option<Candidate> {
     let volumes = search::named(need).unwrap_or_default();
     let (mut checked, mut candidates) = (vec![false; volumes.len()], Vec::new());
     let mut origins = Vec::new();
@@ -101,7 +96,7 @@ fn confirmed(
     (listed, keys): (&BuiltinVolume, &str),
     mut found: Candidate,
     laws: &mut Laws,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+    simulate: &mut Simulate<'_>,
 ) -> Candidate {
     let Some(mut short) = shortfalls(need, &found, simulate) else { return found };
     for margin in MARGINS {
@@ -121,20 +116,12 @@ fn confirmed(
 }
 
 /// Returns whether a candidate meets a need under simulation; `None` if it cannot be simulated.
-pub fn confirm(
-    need: &Need,
-    candidate: &Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> Option<bool> {
+pub fn confirm(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<bool> {
     shortfalls(need, candidate, simulate).map(|short| short.is_empty())
 }
 
 /// Returns the requirements that a candidate does not meet under simulation.
-fn shortfalls(
-    need: &Need,
-    candidate: &Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> Option<Vec<UnmetNeed>> {
+fn shortfalls(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<Vec<UnmetNeed>> {
     let demands = need.demands();
     let short: Option<Vec<Vec<UnmetNeed>>> =
         demands.iter().map(|demand| shortfall(need, demand, candidate, simulate)).collect();
@@ -146,7 +133,7 @@ fn shortfall(
     need: &Need,
     demand: &Demand,
     candidate: &Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+    simulate: &mut Simulate<'_>,
 ) -> Option<Vec<UnmetNeed>> {
     let mut trial = trial(need, demand, demand.sustained, candidate);
     let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str());
@@ -178,11 +165,7 @@ fn shortfall(
 }
 
 /// Simulates the effect of jitter on a candidate's bounded latencies, if the formulas predict one.
-pub fn simulate_jitter(
-    need: &Need,
-    candidate: &mut Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) {
+pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Simulate<'_>) {
     /// Queues near their limit stay correlated for long: this many usual times settle them to a few per cent.
     const LONGEST: f64 = 16.0;
     let Some(effect) = &candidate.jitter else { return };

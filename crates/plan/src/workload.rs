@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use units::{Bytes, Nanos, closest, grouped};
+use units::{Bytes, Nanos, grouped, suggestion};
 use volume::catalogue::{QuantityKind, quantity};
 
 use crate::need::Need;
@@ -120,14 +120,9 @@ pub fn derive(text: &str) -> Result<Derived, Vec<WorkloadSyntaxError>> {
     let name = text.split(',').next().unwrap_or_default();
     let Some(workload) = ALL.iter().find(|workload| workload.name == name.trim()) else {
         let names = ALL.map(|workload| workload.name);
-        let near = closest(name.trim(), names.into_iter());
-        let remedy =
-            near.map_or_else(|| format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-        return Err(vec![WorkloadSyntaxError {
-            message: format!("there is no workload `{name}`"),
-            at: 0..name.len(),
-            remedy,
-        }]);
+        let remedy = suggestion(name.trim(), names.into_iter(), || format!("there are {}", names.join(", ")));
+        let message = format!("there is no workload `{name}`");
+        return Err(vec![WorkloadSyntaxError { message, at: 0..name.len(), remedy }]);
     };
     let (mut given, mut errors) = (vec![None; workload.keys.len()], Vec::new());
     let mut at = name.len() + 1;
@@ -157,9 +152,7 @@ fn value(workload: &Workload, pair: &str) -> Result<(usize, f64), (String, Strin
     let (key, value) =
         pair.split_once('=').ok_or_else(|| (format!("`{pair}` is not of the form key=value"), listed()))?;
     let index = names().position(|known| known == key.trim()).ok_or_else(|| {
-        let near = closest(key.trim(), names());
-        let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
-        (format!("{} has no key `{}`", workload.name, key.trim()), remedy)
+        (format!("{} has no key `{}`", workload.name, key.trim()), suggestion(key.trim(), names(), listed))
     })?;
     let (name, measure, default, meaning) = workload.keys[index];
     let example = format!("write {meaning}, as in {name}={default}");
@@ -196,21 +189,10 @@ fn oltp(values: &[f64]) -> Derived {
     let pages = (reads + writes).max(1.0);
     let iops = tps * pages;
     let (block, parts) = block(page);
+    let [read, written, all, total] = [reads, writes, pages, iops].map(whole);
     let lines = vec![
-        format!(
-            "{} transactions/s × ({} reads + {} writes) = {} IOPS",
-            whole(tps),
-            whole(reads),
-            whole(writes),
-            whole(iops)
-        ),
-        format!(
-            "{} reads of {} pages = {:.0} % reads, of {} each",
-            whole(reads),
-            whole(pages),
-            100.0 * reads / pages,
-            bytes(page)
-        ),
+        format!("{} transactions/s × ({read} reads + {written} writes) = {total} IOPS", whole(tps)),
+        format!("{read} reads of {all} pages = {:.0} % reads, of {} each", 100.0 * reads / pages, bytes(page)),
         format!("each within {} on average, {} in all", time(latency), bytes(data)),
     ];
     let need = Need {

@@ -26,7 +26,7 @@ use volume::{Home, Request, RequestKind, System};
 use crate::client::{Buffered, ClientPlace, ModelClient};
 
 /// All machines of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Hosts {
     caches: Vec<PageCache>,
     /// Whether a check for expired dirty pages is scheduled, by machine.
@@ -115,12 +115,7 @@ impl Hosts {
             caches: (0..machines).map(cache).collect(),
             checks_scheduled: vec![false; machines],
             homes: homes.to_vec(),
-            cache_clients: Vec::new(),
-            ops: Vec::new(),
-            in_flight: 0,
-            tasks: Vec::new(),
-            free_tasks: Vec::new(),
-            resumed: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -169,18 +164,7 @@ impl Hosts {
             _ => (request.offset, request.offset + u64::from(request.length), place.route),
         };
         let (began, page) = (now, start / PAGE_BYTES);
-        self.ops[request.id as usize] = HostOp {
-            cache_client,
-            file,
-            route,
-            request,
-            start,
-            end,
-            page,
-            began,
-            waited: false,
-            phase: HostPhase::Volume,
-        };
+        self.ops[request.id as usize] = HostOp { cache_client, file, route, request, start, end, page, began, ..IDLE };
         let cache_client = &mut self.cache_clients[cache_client as usize];
         if cache_client.buffering_mode.is_some_and(|buffering_mode| buffering_mode.blocking) {
             if cache_client.serving {
@@ -207,9 +191,7 @@ impl Hosts {
             }
             RequestKind::Trim => {
                 cache.discard(route as u32, pages);
-                let mut resumed = std::mem::take(&mut self.resumed);
-                cache.admit(now, &mut resumed);
-                self.resumed = resumed;
+                cache.admit(now, &mut self.resumed);
                 self.submit_to_volume(system, now, tag);
                 self.resume_and_submit(system, now, route);
             }
@@ -317,9 +299,7 @@ impl Hosts {
                 self.submit_transfers(system, now, machine);
             }
             BackgroundTask::Transfer { machine, transfer } => {
-                let mut resumed = std::mem::take(&mut self.resumed);
-                self.caches[machine].finish(transfer, now, &mut resumed);
-                self.resumed = resumed;
+                self.caches[machine].finish(transfer, now, &mut self.resumed);
                 self.resume(system, now, machine);
                 self.submit_transfers(system, now, machine);
             }
@@ -343,9 +323,7 @@ impl Hosts {
                 self.advance(system, now, tag, Some(why));
             }
             if why == WakeReason::Admitted {
-                let mut resumed = std::mem::take(&mut self.resumed);
-                self.caches[machine].admit(now, &mut resumed);
-                self.resumed = resumed;
+                self.caches[machine].admit(now, &mut self.resumed);
             }
         }
         self.resumed.clear();

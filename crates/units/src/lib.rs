@@ -19,7 +19,7 @@ mod text;
 pub use bytes::Bytes;
 pub use cpu_use::CpuUse;
 pub use nanos::Nanos;
-pub use nearest::closest;
+pub use nearest::{closest, suggestion};
 pub use operation::{OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use rate::{Rate, Schedule};

@@ -11,6 +11,11 @@ pub fn closest<'a>(text: &str, words: impl Iterator<Item = &'a str>) -> Option<&
     ranked.min_by_key(|(slips, _)| *slips).map(|(_, word)| word)
 }
 
+/// Returns `` did you mean `WORD`? `` for the word nearest to `text`, or `otherwise` if none is near enough.
+pub fn suggestion<'a>(text: &str, words: impl Iterator<Item = &'a str>, otherwise: impl FnOnce() -> String) -> String {
+    closest(text, words).map_or_else(otherwise, |word| format!("did you mean `{word}`?"))
+}
+
 /// Returns the optimal string alignment distance, ignoring case: the number of insertions, deletions, replacements and
 /// swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {

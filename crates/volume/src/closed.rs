@@ -25,10 +25,9 @@ impl Load {
     /// Creates a load of requests of one kind and size.
     #[must_use]
     pub fn of(kind: RequestKind, bytes: u32, in_flight: f64) -> Self {
-        let share = |of: RequestKind| if of == kind { 1.0 } else { 0.0 };
-        let [read, write, trim, flush] = RequestKind::ALL.map(share);
+        let share = PerRequestKind::from_fn(|of| if of == kind { 1.0 } else { 0.0 });
         let bytes = PerRequestKind { read: bytes, write: bytes, trim: bytes, flush: 0 };
-        Self { in_flight, bytes, share: PerRequestKind { read, write, trim, flush }, sequential: false }
+        Self { in_flight, bytes, share, sequential: false }
     }
 
     /// Creates a load of reads and writes of one size.
@@ -323,7 +322,10 @@ mod tests {
     #[test]
     fn merged_runs_cost_less_than_random_operations() {
         let iops = |sequential| asked("aws/st1,size=1TiB", &Load { sequential, ..reads(65_536) }).iops;
-        assert!((iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6, "40 MiB/s limits sequential runs");
+        assert!(
+            (iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6,
+            "40 MiB/s limits sequential runs"
+        );
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! A rate limit: the generic cell rate algorithm (ITU-T I.371, virtual scheduling) in whole nanoseconds.
 
-use std::ops::{Add, Sub};
-
 use units::Nanos;
 
 use crate::burst_credits::BurstCredits;
@@ -27,32 +25,18 @@ pub(crate) struct LimiterCounts {
     pub unmerged: u64,
 }
 
-impl Add for LimiterCounts {
-    type Output = Self;
-    fn add(self, more: Self) -> Self {
+impl LimiterCounts {
+    /// Adds what was counted between `before` and `now`.
+    pub(crate) fn plus_change(self, before: Self, now: Self) -> Self {
+        let plus = |of: fn(&Self) -> u64| of(&self).saturating_add(of(&now) - of(&before));
         Self {
-            requests: self.requests + more.requests,
-            delayed: self.delayed + more.delayed,
-            decided: self.decided + more.decided,
-            delay_ns: self.delay_ns + more.delay_ns,
-            busy_ns: self.busy_ns.saturating_add(more.busy_ns),
-            merged: self.merged + more.merged,
-            unmerged: self.unmerged + more.unmerged,
-        }
-    }
-}
-
-impl Sub for LimiterCounts {
-    type Output = Self;
-    fn sub(self, before: Self) -> Self {
-        Self {
-            requests: self.requests - before.requests,
-            delayed: self.delayed - before.delayed,
-            decided: self.decided - before.decided,
-            delay_ns: self.delay_ns - before.delay_ns,
-            busy_ns: self.busy_ns - before.busy_ns,
-            merged: self.merged - before.merged,
-            unmerged: self.unmerged - before.unmerged,
+            requests: plus(|counts| counts.requests),
+            delayed: plus(|counts| counts.delayed),
+            decided: plus(|counts| counts.decided),
+            delay_ns: plus(|counts| counts.delay_ns),
+            busy_ns: plus(|counts| counts.busy_ns),
+            merged: plus(|counts| counts.merged),
+            unmerged: plus(|counts| counts.unmerged),
         }
     }
 }
@@ -314,15 +298,9 @@ fn span_ns(units: u64, rate: u64) -> u64 {
 
 /// Returns the limiters that requests of each kind pass.
 pub(crate) fn limiters_by_kind(limits: &[(usize, &Limit)]) -> PerRequestKind<Vec<usize>> {
-    let of = |kind: RequestKind| {
+    PerRequestKind::from_fn(|kind| {
         limits.iter().filter(|(_, limit)| limit.rate.get(kind).is_some()).map(|(index, _)| *index).collect()
-    };
-    PerRequestKind {
-        read: of(RequestKind::Read),
-        write: of(RequestKind::Write),
-        trim: of(RequestKind::Trim),
-        flush: of(RequestKind::Flush),
-    }
+    })
 }
 
 #[cfg(test)]

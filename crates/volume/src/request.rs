@@ -59,12 +59,12 @@ impl<T> PerRequestKind<T> {
     /// Converts each value.
     #[must_use]
     pub fn map<U>(&self, make: impl Fn(&T) -> U) -> PerRequestKind<U> {
-        PerRequestKind {
-            read: make(&self.read),
-            write: make(&self.write),
-            trim: make(&self.trim),
-            flush: make(&self.flush),
-        }
+        PerRequestKind::from_fn(|kind| make(self.get(kind)))
+    }
+
+    pub(crate) fn from_fn(make: impl Fn(RequestKind) -> T) -> Self {
+        let [read, write, trim, flush] = RequestKind::ALL.map(make);
+        Self { read, write, trim, flush }
     }
 }
 

@@ -43,7 +43,7 @@ impl StageTally {
         if self.open == 0 {
             return (self.counts, self.time_ns);
         }
-        (self.counts + (counts - self.before), self.time_ns + now.since(self.since).get())
+        (self.counts.plus_change(self.before, counts), self.time_ns + now.since(self.since).get())
     }
 }
 

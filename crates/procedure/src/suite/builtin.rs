@@ -1,7 +1,7 @@
 //! The built-in suites, and suite files.
 
 use job::Diagnostic;
-use units::closest;
+use units::suggestion;
 
 use super::read::read;
 use super::schema::{Suite, SuiteText};
@@ -37,13 +37,9 @@ pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Resul
     match TEXTS.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => read(&SuiteText::new(&format!("suites/{name}.toml"), text)),
         None => {
-            let near = closest(name, names().into_iter());
-            let remedy = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "))
-                }
-            };
+            let listed =
+                || format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "));
+            let remedy = suggestion(name, names().into_iter(), listed);
             Err(vec![Diagnostic::error("suite", format!("there is no suite `{name}`")).remedy(remedy)])
         }
     }

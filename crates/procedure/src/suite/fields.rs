@@ -5,7 +5,7 @@ use std::ops::Range;
 use job::Diagnostic;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::closest;
+use units::suggestion;
 
 use super::schema::SuiteText;
 
@@ -115,11 +115,8 @@ impl<'t> SuiteFields<'t> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
-            errors.add(
-                &value.span(),
-                format!("`{key}` is a table, not {}", kind(value)),
-                "write it as { key = value }",
-            );
+            let message = format!("`{key}` is a table, not {}", kind(value));
+            errors.add(&value.span(), message, "write it as { key = value }");
         }
         table.map(|table| SuiteFields::new(table, value.span(), format!("`{key}`")))
     }
@@ -153,10 +150,8 @@ impl<'t> SuiteFields<'t> {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
             if !self.keys_read.contains(&name) {
-                let remedy = match closest(name, self.keys_read.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("it may have {}", self.keys_read.join(", ")),
-                };
+                let listed = || format!("it may have {}", self.keys_read.join(", "));
+                let remedy = suggestion(name, self.keys_read.iter().copied(), listed);
                 errors.add(&key.span(), format!("{} has no key `{name}`", self.name), remedy);
             }
         }

@@ -6,7 +6,7 @@ use job::Diagnostic;
 use record::Figure;
 use report::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
-use units::closest;
+use units::suggestion;
 
 use super::fields::{FieldErrors, SuiteFields, kind, word};
 use super::schema::{MeasuredStep, RoundsSpec, StepOption, StepSpec, Suite, SuiteText};
@@ -65,37 +65,20 @@ fn suite(mut root: SuiteFields, errors: &mut FieldErrors) -> Suite {
     }
     let rounds = rounds.map(|(follow, most, at)| {
         if follow.is_empty() {
-            errors.add(
-                &at,
-                "`rounds` follow no step",
-                "write `follow = [\"STEP\"]`: the steps that have to become steady",
-            );
+            let remedy = "write `follow = [\"STEP\"]`: the steps that have to become steady";
+            errors.add(&at, "`rounds` follow no step", remedy);
         }
         for (name, at) in &follow {
             if !steps.iter().any(|step| step.name == *name && !step.once) {
-                let near = closest(name, steps.iter().map(|step| step.name.as_str()));
-                let remedy = near.map_or_else(|| "name a step".to_owned(), |near| format!("did you mean `{near}`?"));
+                let names = steps.iter().map(|step| step.name.as_str());
+                let remedy = suggestion(name, names, || "name a step".to_owned());
                 errors.add(at, format!("no step that is repeated is called `{name}`"), remedy);
             }
         }
         RoundsSpec { follow: follow.into_iter().map(|(name, _)| name).collect(), most }
     });
     root.finish(errors);
-    let mut suite = Suite {
-        name: String::new(),
-        title: String::new(),
-        source: String::new(),
-        date: String::new(),
-        model: None,
-        size: String::new(),
-        size_at: 0..0,
-        whole: false,
-        drained: false,
-        preconditions: Vec::new(),
-        rounds,
-        steps,
-        text: errors.text.clone(),
-    };
+    let mut suite = Suite { rounds, steps, text: errors.text.clone(), ..Suite::default() };
     if let Some(fields) = head {
         about(fields, &mut suite, errors);
     }
@@ -230,10 +213,8 @@ fn named(name: &str, at: &Range<usize>, errors: &mut FieldErrors) -> Option<Figu
     let figure = Figure::named(name);
     if figure.is_none() {
         let known = Figure::names();
-        let remedy = match closest(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use one of {}", known.join(", ")),
-        };
+        let listed = || format!("use one of {}", known.join(", "));
+        let remedy = suggestion(name, known.iter().map(String::as_str), listed);
         errors.add(at, format!("there is no figure `{name}`"), remedy);
     }
     figure

@@ -8,7 +8,7 @@ use record::Figure;
 use report::suite::{ProcedureStep, Published, SuiteProcedure};
 
 /// A text with its name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SuiteText {
     pub(crate) name: Arc<str>,
     pub(crate) text: Arc<str>,
@@ -38,7 +38,7 @@ impl SuiteText {
 }
 
 /// A benchmark procedure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Suite {
     pub(crate) name: String,
     pub(crate) title: String,

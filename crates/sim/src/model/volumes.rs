@@ -58,8 +58,8 @@ impl Volumes {
             if specs.contains_key(words) {
                 continue;
             }
-            match look_up(words, read_file) {
-                Ok(spec) => drop(specs.insert(words.clone(), spec)),
+            match look_up_all(&[words], read_file) {
+                Ok(mut found) => drop(specs.insert(words.clone(), found.remove(0))),
                 Err(found) => problems.extend(found.iter().map(|problem| diagnostic(job, problem))),
             }
         }
@@ -70,11 +70,6 @@ impl Volumes {
     pub(super) fn of(&self, job: &Job) -> Option<&Spec> {
         self.specs.get(job.engine.volume.as_ref()?)
     }
-}
-
-fn look_up(words: &str, read_file: ReadFile) -> Result<Spec, Vec<Problem>> {
-    let mut resolved = look_up_all(&[words], read_file)?;
-    Ok(resolved.remove(0))
 }
 
 /// Resolves the volumes of one run together.

@@ -109,10 +109,20 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
         let rule = rule.as_ref()?;
         eval(&rule.expr, &found.values.names).ok().flatten()?.number()
     };
+    let mut bounds = Bounds { one_of: key.one_of.clone(), fixed: key.fixed, ..Bounds::default() };
+    let word = || value.map(|known| super::word(&known.value));
     let (shown, range) = match &key.kind {
         KeyKind::Quantity(unit, word) => {
+            let base = value.and_then(|value| value.value.number());
+            (bounds.unit, bounds.sold, bounds.step) = (unit.name.to_owned(), key.sold.clone(), key.step);
+            if let (Some(tiers), "size") = (&found.volume().tiers, key.name.as_str()) {
+                let in_unit = |gib: f64| gib * (1_u64 << 30) as f64 / unit.factor;
+                bounds.tiers = super::table::tiers(&found.provider.tables, tiers).into_iter().map(in_unit).collect();
+            }
+            bounds.value = base.map(|base| base / unit.factor);
+            (bounds.least, bounds.most) = (bound(&key.least), bound(&key.most));
             let with = |base: f64| format!("{} {word}", unit.show(base)).trim_end().to_owned();
-            let range = match (bound(&key.least), bound(&key.most)) {
+            let range = match (bounds.least, bounds.most) {
                 _ if key.fixed => "follows from the rest".to_owned(),
                 // Such bounds only exclude invalid numbers.
                 (least, Some(most)) if least.unwrap_or(0.0) * 10.0 * ANY <= most && most >= ANY => "any".to_owned(),
@@ -124,26 +134,14 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
                 (Some(least), Some(most)) => format!("{} to {}", with(least * unit.factor), with(most * unit.factor)),
                 _ => String::new(),
             };
-            (value.and_then(|value| value.value.number()).map(with), range)
+            (base.map(with), range)
         }
-        KeyKind::Choice(choices) => (word(value), choices.join(", ")),
-        KeyKind::Machine(_) => (word(value), "a machine of the provider's".to_owned()),
+        KeyKind::Choice(choices) => {
+            bounds.choices.clone_from(choices);
+            (word(), choices.join(", "))
+        }
+        KeyKind::Machine(_) => (word(), "a machine of the provider's".to_owned()),
     };
-    let mut bounds = Bounds { one_of: key.one_of.clone(), fixed: key.fixed, ..Bounds::default() };
-    match &key.kind {
-        KeyKind::Quantity(unit, _) => {
-            bounds.unit = unit.name.to_owned();
-            (bounds.sold, bounds.step) = (key.sold.clone(), key.step);
-            if let (Some(tiers), "size") = (&found.volume().tiers, key.name.as_str()) {
-                let in_unit = |gib: f64| gib * (1_u64 << 30) as f64 / unit.factor;
-                bounds.tiers = super::table::tiers(&found.provider.tables, tiers).into_iter().map(in_unit).collect();
-            }
-            bounds.value = value.and_then(|value| value.value.number()).map(|base| base / unit.factor);
-            (bounds.least, bounds.most) = (bound(&key.least), bound(&key.most));
-        }
-        KeyKind::Choice(choices) => bounds.choices.clone_from(choices),
-        KeyKind::Machine(_) => {}
-    }
     KeyAbout {
         name: key.name.clone(),
         value: shown.unwrap_or_default(),
@@ -161,8 +159,4 @@ fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUn
         format!(", then multiples of {} to {}", unit.show(step * unit.factor), unit.show(most * unit.factor))
     });
     format!("{listed} {}{}", unit.name, then.unwrap_or_default())
-}
-
-fn word(value: Option<&super::values::KeyValue>) -> Option<String> {
-    value.map(|known| super::word(&known.value))
 }

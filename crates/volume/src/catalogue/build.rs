@@ -11,7 +11,7 @@ use super::quantity::whole;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
     BehaviourRule, BurstRule, CountedRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule,
-    VolumeType,
+    ToleranceRule, VolumeType,
 };
 use super::{FoundVolume, request};
 use crate::hard_disk::HardDisk;
@@ -64,11 +64,12 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
     let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
     for note in volume.notes.iter().rev() {
-        if note.when.as_ref().is_none_or(|when| builder.condition(when).is_some_and(|held| held != 0.0)) {
+        if builder.holds(note.when.as_ref()) {
             builder.notes.insert(0, note.text.clone());
         }
     }
-    let prices: Vec<Regional> = volume.prices.iter().filter_map(|price| builder.regional(price)).collect();
+    let mut regional = |rule: &PriceRule| Some(Regional { price: builder.price(rule)?, also: rule.also.clone() });
+    let prices: Vec<Regional> = volume.prices.iter().filter_map(&mut regional).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
@@ -111,15 +112,16 @@ impl VolumeBuilder<'_> {
         id.and_then(|id| self.found.provider.sources.get(id)).cloned().unwrap_or_default()
     }
 
+    /// Evaluates a rule; `None` if it is absent or has a problem, which is reported.
+    fn evaluate(&mut self, rule: &SchemaRule) -> Option<RuleValue> {
+        evaluate(rule, &self.found.values.names, &self.found.provider.text).unwrap_or_else(|problem| {
+            self.report(problem);
+            None
+        })
+    }
+
     fn value(&mut self, rule: &SchemaRule) -> Option<f64> {
-        let value = evaluate(rule, &self.found.values.names, &self.found.provider.text);
-        value.map_or_else(
-            |problem| {
-                self.report(problem);
-                None
-            },
-            |value| value?.number(),
-        )
+        self.evaluate(rule)?.number()
     }
 
     /// Evaluates a rule that must be positive, or at least not negative.
@@ -176,26 +178,22 @@ impl VolumeBuilder<'_> {
         show(&rule.expr, &self.found.values.names)
     }
 
-    /// Evaluates a condition; unknown counts as false.
-    fn condition(&mut self, rule: &SchemaRule) -> Option<f64> {
-        match evaluate(rule, &self.found.values.names, &self.found.provider.text) {
-            Ok(Some(RuleValue::Word(word))) => {
+    /// Evaluates an optional condition; unknown counts as false.
+    fn holds(&mut self, condition: Option<&SchemaRule>) -> bool {
+        let Some(rule) = condition else { return true };
+        match self.evaluate(rule) {
+            Some(RuleValue::Number(number)) => number != 0.0,
+            Some(RuleValue::Word(word)) => {
                 let message = format!("`when` comes to the word `{word}`");
                 self.refuse(rule, message, "write a condition, as in `machine = 'large'`");
-                Some(0.0)
+                false
             }
-            Ok(value) => Some(value.and_then(|value| value.number()).unwrap_or(0.0)),
-            Err(problem) => {
-                self.report(problem);
-                Some(0.0)
-            }
+            None => false,
         }
     }
 
     fn limit(&mut self, limit: &LimitRule) -> Option<Limit> {
-        if let Some(when) = &limit.when
-            && self.condition(when) == Some(0.0)
-        {
+        if !self.holds(limit.when.as_ref()) {
             return None;
         }
         let factor = match limit.counted {
@@ -208,33 +206,27 @@ impl VolumeBuilder<'_> {
             self.note_absent(limit);
             return None;
         }
-        let (counted, merging, trim) = match &limit.counted {
+        let (counted, merging, trim, larger_than) = match &limit.counted {
             // A trim is an operation like a write, but moves no bytes.
-            CountedRule::Operations { unit, merging, .. } => {
-                let merged_from = merging.as_ref().map(|rule| rule.from);
-                (
-                    CountedUnit::Operations { unit: *unit, merged_from },
-                    merging.as_ref().map(|rule| self.merging(rule)),
-                    write,
-                )
+            CountedRule::Operations { unit, merging, above } => {
+                let merging = merging.as_ref();
+                let counted = CountedUnit::Operations { unit: *unit, merged_from: merging.map(|rule| rule.from) };
+                (counted, merging.map(|rule| self.merging(rule)), write, above.unwrap_or(0))
             }
-            CountedRule::Bytes(_) => (CountedUnit::Bytes, None, None),
+            CountedRule::Bytes(_) => (CountedUnit::Bytes, None, None, 0),
         };
+        let tolerance =
+            |rule: &ToleranceRule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) };
+        let tolerance = limit.tolerance.as_ref().map(tolerance);
         Some(Limit {
             name: limit.name.clone(),
             scope: limit.scope.clone(),
             counted,
             rate: PerRequestKind { read, write, trim, flush: None },
-            larger_than: match limit.counted {
-                CountedRule::Operations { above, .. } => above.unwrap_or(0),
-                CountedRule::Bytes(_) => 0,
-            },
+            larger_than,
             burst: self.burst(&limit.burst, &limit.scope, factor),
             merging,
-            tolerance: limit
-                .tolerance
-                .as_ref()
-                .map(|rule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) }),
+            tolerance,
             rule: self.show_rates(limit),
             source: self.source(self.rate_table_source(limit).or(limit.source.as_ref())),
         })
@@ -242,10 +234,8 @@ impl VolumeBuilder<'_> {
 
     /// Returns the source of the table if the rates use figures of machines or tiers.
     fn rate_table_source(&self, limit: &LimitRule) -> Option<&String> {
-        let mut check_unused_keys = Vec::new();
-        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut check_unused_keys));
         let from_table = |name: &str| name.starts_with("machine_") || name.starts_with("tier_");
-        let found = check_unused_keys.iter().any(|(name, _)| from_table(name));
+        let found = limit.variables().iter().any(|name| from_table(name));
         self.found.values.table_source.as_ref().filter(|_| found)
     }
 
@@ -278,11 +268,8 @@ impl VolumeBuilder<'_> {
                 let start = at_start.as_ref().and_then(|rule| {
                     let start = whole(self.bounded(rule, "credits_at_start", false)? * factor);
                     if start > most {
-                        self.refuse(
-                            rule,
-                            "more credits at the start than the bucket holds".to_owned(),
-                            "write less, or nothing for a full bucket",
-                        );
+                        let message = "more credits at the start than the bucket holds".to_owned();
+                        self.refuse(rule, message, "write less, or nothing for a full bucket");
                     }
                     Some(start)
                 });
@@ -345,14 +332,13 @@ impl VolumeBuilder<'_> {
     }
 
     fn behaviour(&mut self, volume: &VolumeType) -> Behaviour {
-        let rule = match &volume.behaviour {
-            BehaviourRule::Latency(rule) => rule,
+        match &volume.behaviour {
+            BehaviourRule::Latency(rule) => Behaviour::Latency(self.latency(rule)),
             BehaviourRule::Drive(parameters) => {
                 self.refuse_latency_keys();
-                return Behaviour::Drive(self.drive(parameters));
+                Behaviour::Drive(self.drive(parameters))
             }
-        };
-        Behaviour::Latency(self.latency(rule))
+        }
     }
 
     fn drive(&mut self, rules: &[(String, SchemaRule)]) -> HardDisk {
@@ -441,30 +427,22 @@ impl VolumeBuilder<'_> {
         }
     }
 
-    fn regional(&mut self, rule: &PriceRule) -> Option<Regional> {
-        Some(Regional { price: self.price(rule)?, also: rule.also.clone() })
-    }
-
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
         let per_month = self.bounded(&price.rule, "price", false)?;
-        let said: Vec<&str> = price.region.iter().map(String::as_str).chain([price.note.as_str()]).collect();
-        let said: Vec<&str> = said.into_iter().filter(|said| !said.is_empty()).collect();
-        let note = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
+        let remarks = price.region.iter().map(String::as_str).chain([price.note.as_str()]);
+        let remarks: Vec<&str> = remarks.filter(|remark| !remark.is_empty()).collect();
+        let note = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
+        let part = |name: &str| price_component(name, self.found.volume());
+        let [capacity, iops, throughput, performance] = split(&price.rule.expr, &self.found.values.names, &part)?;
         Some(Price {
             currency: price.currency.clone(),
             per_month,
-            parts: self.parts(&price.rule)?,
+            parts: PriceParts { capacity, iops, throughput, performance },
             region: price.region.clone(),
             lacks: price.lacks.clone(),
             rule: format!("{}{note}", self.show(&price.rule)),
             source: self.source(price.source.as_ref()),
         })
-    }
-
-    fn parts(&self, rule: &SchemaRule) -> Option<PriceParts> {
-        let part = |name: &str| price_component(name, self.found.volume());
-        let [capacity, iops, throughput, performance] = split(&rule.expr, &self.found.values.names, &part)?;
-        Some(PriceParts { capacity, iops, throughput, performance })
     }
 }
 

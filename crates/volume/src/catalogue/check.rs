@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use units::closest;
+use units::{closest, suggestion};
 
 use super::fields::{CatalogueErrors, CatalogueFields, inside};
 use super::problem::CatalogueText;
@@ -18,22 +18,16 @@ pub(super) fn names(provider: &Provider, errors: &mut CatalogueErrors) {
     }
     for (id, at) in std::mem::take(&mut errors.cited) {
         if !provider.sources.contains_key(&id) {
-            let near = closest(&id, provider.sources.keys().map(String::as_str));
-            let remedy = near.map_or_else(
-                || format!("write a `[source.{id}]` with its `title`"),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let write = || format!("write a `[source.{id}]` with its `title`");
+            let remedy = suggestion(&id, provider.sources.keys().map(String::as_str), write);
             errors.add_with(at, format!("there is no source `{id}`"), remedy);
         }
     }
     for (id, at) in std::mem::take(&mut errors.tables) {
         if !provider.tables.iter().any(|table| table.has_id(&id)) {
             let known = provider.tables.iter().flat_map(|table| &table.ids);
-            let near = closest(&id, known.map(String::as_str));
-            let remedy = near.map_or_else(
-                || format!("write a `[[table]]` with `id = \"{id}\"`"),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let write = || format!("write a `[[table]]` with `id = \"{id}\"`");
+            let remedy = suggestion(&id, known.map(String::as_str), write);
             errors.add_with(at, format!("there is no table `{id}`"), remedy);
         }
     }
@@ -45,9 +39,8 @@ fn variables(provider: &Provider, volume: &VolumeType, errors: &mut CatalogueErr
         let mut used = Vec::new();
         rule.expr.names(&mut used);
         for (name, at) in used.into_iter().filter(|(name, _)| !known.contains_key(name)) {
-            let near = closest(&name, known.keys().map(String::as_str));
             let listed = || format!("there are {}", known.keys().cloned().collect::<Vec<_>>().join(", "));
-            let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
+            let remedy = suggestion(&name, known.keys().map(String::as_str), listed);
             errors.add_with(inside(&rule.at, &at), format!("there is no variable `{name}`"), remedy);
         }
     }
@@ -76,12 +69,8 @@ fn order_of_lets(volume: &VolumeType, errors: &mut CatalogueErrors) {
 /// Checks the ID of a volume. Requests write it behind `#`, before the keys.
 pub(super) fn id(id: &str, at: Range<usize>, errors: &mut CatalogueErrors) {
     if id.trim().is_empty() || id.contains([',', '#', '@', '=']) || id.trim() != id {
-        let message = format!("`{id}` is no name for a volume");
-        errors.add_with(
-            at,
-            message,
-            "write one without `,`, `#`, `@`, `=` and blanks around it, as in `id = \"fast\"`",
-        );
+        let remedy = "write one without `,`, `#`, `@`, `=` and blanks around it, as in `id = \"fast\"`";
+        errors.add_with(at, format!("`{id}` is no name for a volume"), remedy);
     }
 }
 

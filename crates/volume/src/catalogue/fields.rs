@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::closest;
+use units::suggestion;
 
 use super::problem::{CatalogueText, Problem};
 use super::rule;
@@ -26,13 +26,11 @@ impl CatalogueErrors {
     }
 
     pub(super) fn add(&mut self, at: Range<usize>, message: impl Into<String>) {
-        let problem = self.text.problem(at, message);
-        self.problems.push(problem);
+        self.problems.push(self.text.problem(at, message));
     }
 
     pub(super) fn add_with(&mut self, at: Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
-        let problem = self.text.problem(at, message).remedy(remedy);
-        self.problems.push(problem);
+        self.problems.push(self.text.problem(at, message).remedy(remedy));
     }
 }
 
@@ -161,13 +159,9 @@ impl<'t> CatalogueFields<'t> {
         for (key, _) in self.entries() {
             let name = key.get_ref().as_ref();
             if !self.keys_read.contains(&name) {
-                let near = closest(name, self.keys_read.iter().copied());
-                let remedy = near.map_or_else(
-                    || format!("it may have {}", self.keys_read.join(", ")),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                let problem = errors.text.problem(key.span(), format!("{} has no key `{name}`", self.name));
-                errors.problems.push(problem.remedy(remedy));
+                let listed = || format!("it may have {}", self.keys_read.join(", "));
+                let remedy = suggestion(name, self.keys_read.iter().copied(), listed);
+                errors.add_with(key.span(), format!("{} has no key `{name}`", self.name), remedy);
             }
         }
     }
@@ -223,10 +217,9 @@ pub(super) fn evaluate(
 ) -> Result<Option<rule::RuleValue>, Problem> {
     match rule::eval(&rule.expr, names) {
         Ok(Some(rule::RuleValue::Number(number))) if !number.is_finite() => {
+            let remedy = "divide by nothing that comes near 0, and take smaller numbers";
             let message = "this comes to a number that is too large, or to none at all";
-            Err(text
-                .problem(rule.at.clone(), message)
-                .remedy("divide by nothing that comes near 0, and take smaller numbers"))
+            Err(text.problem(rule.at.clone(), message).remedy(remedy))
         }
         Ok(value) => Ok(value),
         Err(error) => {

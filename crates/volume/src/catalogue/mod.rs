@@ -29,7 +29,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use units::closest;
+use units::suggestion;
 
 pub use about::{About, KeyAbout, Regional};
 pub use bounds::{Bounds, FigureOrigin};
@@ -81,8 +81,10 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedV
     }
     if problems.is_empty() {
         problems = machine_conflicts(&found);
-        problems.extend(memory_conflicts(&found));
-        problems.extend(jitter_conflicts(&found));
+        // A machine has one memory, and its shared limits have one jitter; not every volume needs to state them.
+        problems.extend(value_conflicts(&found, "memory", |volume| volume.values.common.memory));
+        let sharing = found.iter().filter(|volume| shares_limits(volume.volume()));
+        problems.extend(value_conflicts(sharing, "jitter", |volume| volume.values.common.jitter_ns));
     }
     combine(&mut found);
     apply_machine_jitter(&mut found);
@@ -311,11 +313,7 @@ fn unknown_edition(
 fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
     known.dedup();
-    let near = closest(&part.text, known.iter().copied());
-    let remedy = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
-    };
+    let remedy = suggestion(&part.text, known.iter().copied(), || format!("there are {}", known.join(", ")));
     request.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).remedy(remedy)
 }
 
@@ -340,17 +338,6 @@ fn machine_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
         }
     }
     problems
-}
-
-/// Reports volumes on one machine that state different memory sizes. Not every volume needs to state it.
-fn memory_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
-    value_conflicts(found, "memory", |volume| volume.values.common.memory)
-}
-
-/// Reports volumes on one machine that state different jitter for its shared limits.
-fn jitter_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
-    let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
-    value_conflicts(shares, "jitter", |volume| volume.values.common.jitter_ns)
 }
 
 /// Reports whether a volume has limits that it shares with others on its machine.
@@ -386,8 +373,7 @@ fn apply_machine_jitter(found: &mut [FoundVolume]) {
     let said = |volume: &FoundVolume| Some((volume.host().to_owned(), volume.values.common.jitter_ns?));
     let said: BTreeMap<String, f64> = shares.filter_map(said).collect();
     for volume in found {
-        let jitter = said.get(volume.host()).copied();
-        volume.values.common.machine_jitter_ns = jitter;
+        volume.values.common.machine_jitter_ns = said.get(volume.host()).copied();
     }
 }
 

@@ -231,8 +231,7 @@ fn default(fields: &mut CatalogueFields, kind: &KeyKind, errors: &mut CatalogueE
     if let KeyKind::Choice(choices) = kind
         && !choices.contains(&word)
     {
-        let near = units::closest(&word, choices.iter().map(String::as_str));
-        let remedy = near.map_or_else(|| "take one of them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let remedy = units::suggestion(&word, choices.iter().map(String::as_str), || "take one of them".to_owned());
         let message = format!("the default `{word}` is not one of {}", choices.join(", "));
         errors.add_with(at.clone(), message, remedy);
     }
@@ -304,11 +303,8 @@ fn limit(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<Li
     let [(bytes, read, write)] = &found[..] else {
         // A rate that is present but invalid has already been reported.
         if given != 1 {
-            errors.add_with(
-                at,
-                "a limit has one rate",
-                "give one of `iops`, `mibps` and `mbps`, or of these with `read_` or `write_` before, as in `iops = 3_000`",
-            );
+            let remedy = "give one of `iops`, `mibps` and `mbps`, or of these with `read_` or `write_` before, as in `iops = 3_000`";
+            errors.add_with(at, "a limit has one rate", remedy);
         }
         return None;
     };
@@ -412,11 +408,8 @@ fn station(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<
     fields.finish(errors);
     let (Some(servers), Some(service_us)) = (servers, service_us) else {
         if !given {
-            errors.add_with(
-                at,
-                "a station has `servers` and `service_us`",
-                "give both, as in `servers = 4, service_us = 10`",
-            );
+            let remedy = "give both, as in `servers = 4, service_us = 10`";
+            errors.add_with(at, "a station has `servers` and `service_us`", remedy);
         }
         return None;
     };
@@ -492,9 +485,7 @@ fn law(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<LawR
     let law = fields.required("law", errors);
     let Some((_, wanted)) = LAWS.iter().find(|(name, _)| *name == law) else {
         let known: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
-        let near = units::closest(&law, known.iter().copied());
-        let listed = || format!("there are {}", known.join(", "));
-        let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
+        let remedy = units::suggestion(&law, known.iter().copied(), || format!("there are {}", known.join(", ")));
         errors.add_with(fields.place("law"), format!("there is no law `{law}`"), remedy);
         return None;
     };

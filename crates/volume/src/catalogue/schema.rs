@@ -198,6 +198,15 @@ pub(super) struct PriceRule {
     pub source: Option<String>,
 }
 
+impl LimitRule {
+    /// Returns the names of the variables in its rates.
+    pub(super) fn variables(&self) -> Vec<String> {
+        let mut used = Vec::new();
+        [&self.read, &self.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
+        used.into_iter().map(|(name, _)| name).collect()
+    }
+}
+
 impl VolumeType {
     /// Returns the ID with the edition: `pd-ssd@2019`.
     pub(super) fn full_id(&self) -> String {
@@ -280,7 +289,12 @@ pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
         if let KeyKind::Machine(table) = &key.kind {
             columns(table).into_iter().for_each(|column| add(format!("machine_{column}"), String::new()));
         }
-        add(key.name.clone(), if key.name == "iops" { "IOPS".to_owned() } else { word(key) });
+        let unit = match &key.kind {
+            _ if key.name == "iops" => "IOPS",
+            KeyKind::Quantity(_, word) => word,
+            _ => "",
+        };
+        add(key.name.clone(), unit.to_owned());
     }
     if let Some(tiers) = &volume.tiers {
         columns(tiers).into_iter().for_each(|column| add(format!("tier_{column}"), String::new()));
@@ -289,11 +303,4 @@ pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
     add("volumes".to_owned(), "volumes".to_owned());
     volume.lets.iter().for_each(|(name, _)| add(name.clone(), String::new()));
     names
-}
-
-fn word(key: &SchemaKey) -> String {
-    match &key.kind {
-        KeyKind::Quantity(_, word) => word.clone(),
-        _ => String::new(),
-    }
 }

@@ -1,6 +1,6 @@
 //! Resolves the values of a volume's keys: requested values, defaults, ranges.
 
-use units::closest;
+use units::suggestion;
 
 use super::bounds::{Bounds, FigureOrigin};
 use super::fields::evaluate;
@@ -49,7 +49,7 @@ pub(super) struct KeyValue {
 }
 
 /// Variables, keys and notes that the rules of one volume may use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     pub names: Names,
     pub keys: Vec<KeyValue>,
@@ -96,15 +96,7 @@ pub(super) fn values(
     tier: Option<f64>,
 ) -> (Values, Vec<Problem>) {
     let names = names(volume, &provider.tables);
-    let found = Values {
-        names,
-        keys: Vec::new(),
-        common: Common::default(),
-        notes: Vec::new(),
-        unknown_machine: false,
-        tier: None,
-        table_source: None,
-    };
+    let found = Values { names, ..Values::default() };
     let mut finder = ValueFinder { request, provider, volume, found, problems: Vec::new() };
     for (key, value) in &request.pairs {
         if !volume.keys.iter().any(|known| known.name == key.text) {
@@ -425,9 +417,7 @@ impl ValueFinder<'_> {
                 let mut known: Vec<&str> = own.collect();
                 let common = COMMON_KEYS.iter().map(|(name, _)| *name).filter(|name| !known.contains(name));
                 known.extend(common.collect::<Vec<_>>());
-                let near = closest(&key.text, known.iter().copied());
-                let remedy = near
-                    .map_or_else(|| format!("it has {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+                let remedy = suggestion(&key.text, known.iter().copied(), || format!("it has {}", known.join(", ")));
                 self.refuse(key, format!("{} has no key `{}`", self.volume.full_id(), key.text), Some(remedy));
                 return;
             }

@@ -40,9 +40,7 @@ impl VolumeBuilder<'_> {
 
     /// Notes why a limit is note_absent, if that matters.
     pub(super) fn note_absent(&mut self, limit: &LimitRule) {
-        let mut used = Vec::new();
-        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
-        let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
+        let machine = limit.variables().iter().any(|name| name.starts_with("machine_") || name == "vcpus");
         let note = match self.found.values.key("machine") {
             Some(RuleValue::Word(_)) if machine => {
                 self.unknown.push(UnknownLimit {
