@@ -9,7 +9,6 @@ pub struct Laws {
     means: Vec<(Law, f64)>,
 }
 
-/// Request kinds of a need.
 const KINDS: [RequestKind; 2] = [RequestKind::Read, RequestKind::Write];
 
 impl Laws {

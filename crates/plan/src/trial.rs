@@ -120,7 +120,6 @@ pub fn confirm(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) 
     shortfalls(need, candidate, simulate).map(|short| short.is_empty())
 }
 
-/// Returns the requirements that a candidate does not meet under simulation.
 fn shortfalls(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<Vec<UnmetNeed>> {
     let demands = need.demands();
     let short: Option<Vec<Vec<UnmetNeed>>> =
@@ -128,7 +127,6 @@ fn shortfalls(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -
     Some(short?.concat())
 }
 
-/// Returns the unmet requirements of one demand.
 fn shortfall(
     need: &Need,
     demand: &Demand,
@@ -187,7 +185,6 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Si
         differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });
 }
 
-/// Returns the simulation of one demand.
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
     PlanTrial {

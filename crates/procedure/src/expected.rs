@@ -10,7 +10,6 @@ use volume::catalogue::{self, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
 use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
 
-/// Default block size in bytes.
 const BLOCK_BYTES: u32 = 4096;
 
 const GB: u64 = 1_000_000_000;

@@ -40,7 +40,6 @@ impl ExplanationQuestion {
     }
 }
 
-/// Explains inputs until it is interrupted.
 struct Explainer<'a> {
     words: &'a ExplanationQuestion,
     /// Claims that complete the inputs.

@@ -37,7 +37,6 @@ impl GridAxis {
     }
 }
 
-/// Step between the values of a range.
 enum GridStep {
     Times(f64),
     Plus(f64),
@@ -78,7 +77,6 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
     Ok(values)
 }
 
-/// A number with its unit, if any.
 struct GridNumber<'a> {
     value: f64,
     unit: &'a str,

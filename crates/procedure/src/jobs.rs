@@ -64,7 +64,6 @@ pub fn around(volume: Option<&str>) -> Around {
     Around { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
 }
 
-/// Reports whether a job writes log files.
 fn writes_logs(stats: &StatOptions) -> bool {
     [&stats.write_lat_log, &stats.write_bw_log, &stats.write_iops_log].into_iter().any(Option::is_some)
 }

@@ -19,7 +19,6 @@ use crate::jobs::{VariedJobs, around};
 const OPERATIONS: f64 = 12_000.0;
 /// Minimum duration, so that the jitter of limits at the start has no effect.
 const DURATION_MIN_S: f64 = 0.1;
-/// Maximum depth of one job.
 const DEPTH_MAX: f64 = 4096.0;
 
 /// Maximum machines per simulation; beyond that, one represents several.
@@ -53,7 +52,6 @@ fn plan(trial: &PlanTrial) -> Plan {
     Plan { jobs: (1..=machines).map(on).collect(), ..Plan::default() }
 }
 
-/// Returns the load of one machine.
 fn job(trial: &PlanTrial) -> Job {
     let seconds = (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX))))
         .max(DURATION_MIN_S);

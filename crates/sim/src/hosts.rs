@@ -25,7 +25,6 @@ use volume::{Home, Request, RequestKind, System};
 
 use crate::client::{Buffered, ClientPlace, ModelClient};
 
-/// All machines of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     caches: Vec<PageCache>,
@@ -33,7 +32,6 @@ pub(crate) struct Hosts {
     checks_scheduled: Vec<bool>,
     homes: Vec<Home>,
     cache_clients: Vec<ClientCache>,
-    /// Operations by tag.
     ops: Vec<HostOp>,
     in_flight: u32,
     tasks: Vec<BackgroundTask>,
@@ -41,7 +39,6 @@ pub(crate) struct Hosts {
     resumed: Vec<Resumed>,
 }
 
-/// Background work of a machine.
 #[derive(Clone, Copy, Debug)]
 enum BackgroundTask {
     Transfer { machine: usize, transfer: u32 },
@@ -150,7 +147,6 @@ impl Hosts {
         self.in_flight == 0
     }
 
-    /// Returns when an operation began.
     pub(crate) fn began(&self, tag: Tag) -> Nanos {
         self.ops[tag.index()].began
     }
@@ -366,7 +362,6 @@ impl Hosts {
     }
 }
 
-/// A submitted operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostWork {
     pub(crate) cache_client: u32,

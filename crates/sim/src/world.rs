@@ -32,14 +32,11 @@ pub struct World<C> {
     /// Client of the following calls that name only a file.
     current_client: u32,
     observer: Option<PeriodicObserver>,
-    /// Burst credits over time.
     ledger: Ledger,
 }
 
-/// Function that receives the volumes and the time.
 type ObserveFn = Box<dyn FnMut(Nanos, &System)>;
 
-/// Periodic observer of the volumes.
 struct PeriodicObserver {
     every: Nanos,
     next: Nanos,
@@ -52,7 +49,6 @@ impl fmt::Debug for PeriodicObserver {
     }
 }
 
-/// Operation in flight under a tag.
 #[derive(Clone, Copy, Debug, Default)]
 struct WorldSlot {
     client: u32,
@@ -158,7 +154,6 @@ impl<C: Clock> World<C> {
         }
     }
 
-    /// Completes an operation.
     #[inline]
     fn complete(&mut self, id: u32, completed: Nanos, done: &mut Vec<Completion>) {
         let slot = &self.slots[id as usize];

@@ -38,7 +38,6 @@ impl EventHeap {
         }
     }
 
-    /// Returns the time of the next event.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Nanos> {
         self.fill_root();

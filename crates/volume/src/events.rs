@@ -12,7 +12,6 @@ pub(crate) const MOVED: u32 = 2;
 /// Bits of an event below its kind.
 pub(crate) const ID_BITS: u32 = 22;
 
-/// Schedules events of a drive.
 pub(crate) struct DriveEvents<'a> {
     pub(crate) events: &'a mut EventHeap,
     pub(crate) volume: u32,

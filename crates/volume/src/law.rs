@@ -138,7 +138,6 @@ impl LawSampler {
         Self { law: law.clone(), table, constant }
     }
 
-    /// Draws a duration.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> Nanos {
         if self.table.is_empty() {

@@ -42,17 +42,14 @@ impl LeadHistogram {
         self.buckets.resize(BUCKETS, 0);
     }
 
-    /// Reports whether recording is enabled.
     pub(crate) fn is_enabled(&self) -> bool {
         !self.buckets.is_empty()
     }
 
-    /// Begins a measurement.
     pub(crate) fn begin(&mut self) {
         self.open += u32::from(self.is_enabled());
     }
 
-    /// Ends a measurement.
     pub(crate) fn end(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
@@ -95,7 +92,6 @@ fn index(ns: u64) -> usize {
     (shift as u64 * STEPS + (ns >> shift)) as usize
 }
 
-/// Returns the middle of a bucket.
 fn middle(index: usize) -> u64 {
     let index = index as u64;
     if index < 2 * STEPS {

@@ -56,9 +56,7 @@ pub(crate) struct Limiter {
     pub counts: LimiterCounts,
     /// Record of requests ahead of schedule; not kept for buckets of credits.
     pub leads: LeadHistogram,
-    /// When the first request was delayed.
     first_delay_ns: u64,
-    /// Whether the tolerance is a bucket of credits.
     has_credits: bool,
     /// When the next unit of each user would be due at an equal share of the rate.
     shares: Vec<u64>,
@@ -232,7 +230,6 @@ impl Limiter {
         Some(unit_price.charge(units))
     }
 
-    /// Returns the number of units that a request counts as.
     fn units(&mut self, kind: RequestKind, offset: u64, length: u32) -> u64 {
         match self.counted {
             CountedUnit::Bytes => u64::from(length),
@@ -291,12 +288,10 @@ impl Limiter {
     }
 }
 
-/// Returns the duration of `units` at `rate`.
 fn span_ns(units: u64, rate: u64) -> u64 {
     u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }
 
-/// Returns the limiters that requests of each kind pass.
 pub(crate) fn limiters_by_kind(limits: &[(usize, &Limit)]) -> PerRequestKind<Vec<usize>> {
     PerRequestKind::from_fn(|kind| {
         limits.iter().filter(|(_, limit)| limit.rate.get(kind).is_some()).map(|(index, _)| *index).collect()

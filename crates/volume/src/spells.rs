@@ -20,7 +20,6 @@ impl SlowPeriodState {
         state
     }
 
-    /// Returns the parameters.
     pub(crate) fn spells(&self) -> Spells {
         self.spells
     }

@@ -19,7 +19,6 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Returns the number of servers.
     pub(crate) fn servers(&self) -> usize {
         self.free_at.len()
     }

@@ -92,7 +92,6 @@ pub struct System {
     events: EventHeap,
     /// Requests that wait for admission to a drive, with their volume, by ID: those of users, then those of hosts.
     waiting: [Vec<(usize, Request)>; 2],
-    /// Machine and page cache of each route.
     homes: Vec<Home>,
     seed: u64,
     index: StageIndex,
@@ -380,7 +379,6 @@ impl System {
         }
     }
 
-    /// Returns how much waiting jitter saved.
     fn early(&self, record: &StageRecord, requests: u64) -> Option<Early> {
         let (SystemPart::Limiter(index), Some(jitter)) = (record.part, &record.jitter) else { return None };
         let leads = Some(&self.limiters[index].leads).filter(|leads| leads.is_enabled())?;
@@ -461,7 +459,6 @@ struct SystemBuilder {
     index: StageIndex,
 }
 
-/// Limits, stations and volumes by name.
 #[derive(Debug, Default)]
 struct StageIndex {
     limiters: BTreeMap<StageKey, usize>,

@@ -22,7 +22,6 @@ pub(crate) struct StageTally {
 }
 
 impl StageTally {
-    /// Begins a measurement.
     pub(crate) fn begin(&mut self, now: Nanos, counts: LimiterCounts) {
         if self.open == 0 {
             (self.since, self.before) = (now, counts);
@@ -30,7 +29,6 @@ impl StageTally {
         self.open += 1;
     }
 
-    /// Ends a measurement.
     pub(crate) fn end(&mut self, now: Nanos, counts: LimiterCounts) {
         if self.open == 1 {
             (self.counts, self.time_ns) = self.total(now, counts);

@@ -8,7 +8,6 @@ use super::schema::{Suite, SuiteText};
 
 macro_rules! suites {
     ($($name:literal),* $(,)?) => {
-        /// Names and texts of the built-in suites.
         pub(crate) const TEXTS: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../../suites/", $name, ".toml")))),*];
     };

@@ -28,7 +28,6 @@ pub struct SuiteRequest {
     pub scale: String,
 }
 
-/// Places of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SuitePlace {
     /// On the files and devices of this host.
@@ -126,7 +125,6 @@ impl<'a> SuiteQuestion<'a> {
         self.on.as_deref()
     }
 
-    /// Returns the host interface.
     pub(crate) fn host(&self) -> &ProcedureHost<'a> {
         &self.host
     }
@@ -140,7 +138,6 @@ impl<'a> SuiteQuestion<'a> {
         (self.host.device_bytes)(&path)
     }
 
-    /// Returns the runner of a place.
     pub(crate) fn runner(&self, place: SuitePlace) -> Box<dyn Runner> {
         let place = match place {
             SuitePlace::Host => RunPlace::Device,
@@ -262,7 +259,6 @@ fn bytes_of(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Returns the size of a modelled volume.
 fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> Result<u64, Refusal> {
     match catalogue::resolve_all(&[words], &read_volume) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),

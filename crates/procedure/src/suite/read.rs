@@ -199,7 +199,6 @@ fn each(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Names> {
     combinations
 }
 
-/// Reads the figures of a step.
 fn figures(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Figure> {
     let names = fields.texts("measure", errors);
     if names.is_empty() {

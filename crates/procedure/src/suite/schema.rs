@@ -7,7 +7,6 @@ use job::Place;
 use record::Figure;
 use report::suite::{ProcedureStep, Published, SuiteProcedure};
 
-/// A text with its name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuiteText {
     pub(crate) name: Arc<str>,
@@ -57,7 +56,6 @@ pub struct Suite {
     pub(crate) preconditions: Vec<String>,
     pub(crate) rounds: Option<RoundsSpec>,
     pub(crate) steps: Vec<StepSpec>,
-    /// Source text.
     pub(crate) text: SuiteText,
 }
 
@@ -101,7 +99,6 @@ pub(crate) struct RoundsSpec {
     pub(crate) most: usize,
 }
 
-/// A step of a procedure.
 #[derive(Clone, Debug)]
 pub(crate) struct StepSpec {
     pub(crate) name: String,
@@ -113,7 +110,6 @@ pub(crate) struct StepSpec {
     pub(crate) figures: Vec<MeasuredStep>,
     /// Whether it runs once before the rounds.
     pub(crate) once: bool,
-    /// Concurrent jobs.
     pub(crate) jobs: Vec<Vec<StepOption>>,
 }
 

@@ -24,7 +24,6 @@ pub struct SuiteState {
     pub kept: Option<String>,
 }
 
-/// A finished step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FinishedStep {
     pub step: String,
@@ -63,7 +62,6 @@ impl SuiteState {
         Self { fathom_suite_state: SCHEMA, asked: asked(question), seed, taken: Vec::new(), kept: None }
     }
 
-    /// Adds a finished step.
     pub(crate) fn add(&mut self, taken: FinishedStep) {
         self.taken.push(taken);
     }

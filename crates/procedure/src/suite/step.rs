@@ -13,7 +13,6 @@ use super::state::StepCredits;
 use crate::host::ProcedureObserver;
 use runner::Refusal;
 
-/// A step of a suite with its seeds.
 #[derive(Clone, Copy)]
 pub(crate) struct StepRunner<'a> {
     pub(crate) question: &'a SuiteQuestion<'a>,
@@ -55,7 +54,6 @@ pub fn described(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<Vec<(Stri
 }
 
 impl StepRunner<'_> {
-    /// Describes what the step would touch.
     pub(crate) fn describe(&self) -> Result<String, Refusal> {
         let of_place = |place| {
             let runner = self.question.runner(place);

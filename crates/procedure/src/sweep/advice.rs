@@ -15,7 +15,6 @@ pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
 
 /// Assumed operations per second of one worker without a measurement.
 const ASSUMED_WORKER_IOPS: f64 = 200_000.0;
-/// Maximum utilization of a worker.
 const UTILIZATION_MAX: f64 = 0.7;
 
 /// A knee this close above a whole number is rounded down to it.
@@ -62,7 +61,6 @@ const FIXED_OPTIONS: [&str; 14] = [
     "thread",
 ];
 
-/// Returns the command line for fio.
 fn fio_line(plan: &Plan, job: &Job, iodepth: u32, numjobs: u32) -> Option<String> {
     let given = |name: &str| {
         let all = plan.globals.iter().chain(&job.echo);

@@ -41,7 +41,6 @@ impl std::fmt::Debug for PreparedSweep<'_> {
 
 /// Number of parallel simulations: a constant, so that results do not depend on the host.
 const PARALLEL_PROBES: usize = 4;
-/// Number of intervals per probe.
 const INTERVALS: f64 = 40.0;
 
 impl<'q> PreparedSweep<'q> {
@@ -78,7 +77,6 @@ impl<'q> PreparedSweep<'q> {
         &self.plan.jobs[0]
     }
 
-    /// Returns the settings of the search.
     pub(crate) fn settings(&self) -> KneeSettings {
         self.question.settings(&self.plan, self.is_virtual())
     }
@@ -169,7 +167,6 @@ impl<'q> PreparedSweep<'q> {
         self.latest(self.completed.len()).map(|(name, run)| (name, run.clone()))
     }
 
-    /// Runs one probe.
     fn run(
         &self,
         probe: &KneeProbe,

@@ -114,7 +114,6 @@ impl<'a> SweepQuestion<'a> {
         Ok(question)
     }
 
-    /// Names the single job if it has no name.
     fn ensure_job_name(&mut self) {
         let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
         if self.plan(&[]).err().is_some_and(unnamed) {
@@ -141,7 +140,6 @@ impl<'a> SweepQuestion<'a> {
         &self.jobs
     }
 
-    /// Returns the settings of the search.
     pub(crate) fn settings(&self, plan: &Plan, virtual_time: bool) -> KneeSettings {
         let most = self.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
         let common = KneeSettings {
@@ -219,7 +217,6 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
 }
 
-/// Returns whether all jobs are on modelled volumes.
 pub(crate) fn is_modelled(plan: &Plan) -> bool {
     used(plan) == Use::Everywhere
 }

@@ -53,5 +53,4 @@ fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// Maximum operations in flight of all workers.
 const IN_FLIGHT_MAX: u64 = System::HOST_IDS as u64;

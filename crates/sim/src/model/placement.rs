@@ -15,7 +15,6 @@ use crate::ClientPlace;
 
 /// File alignment, as on a filesystem with large extents.
 const FILE_ALIGN: u64 = 1 << 20;
-/// Name of the volume for files of jobs.
 const FILES: &str = "files";
 
 /// Routes to volumes, and the positions of each worker's files on them.
@@ -125,12 +124,10 @@ impl Placement {
         Ok(place)
     }
 
-    /// Returns the attachments of a worker.
     pub(super) fn attachments_of(&self, worker: usize) -> impl Iterator<Item = &Attachment> {
         self.places.get(worker).into_iter().flatten().filter_map(|place| self.attachments.get(place.route))
     }
 
-    /// Returns the memory of a machine's page cache.
     pub(super) fn memory_of(&self, host: &str) -> Bytes {
         let on_it = self.attachments.iter().filter(|attachment| attachment.spec.host == host);
         let memory = on_it.filter_map(|attachment| attachment.spec.buffering.memory).max();

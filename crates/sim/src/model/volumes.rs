@@ -66,7 +66,6 @@ impl Volumes {
         if problems.is_empty() { Ok(Self { specs, capacity }) } else { Err(problems) }
     }
 
-    /// Returns the volume of a job.
     pub(super) fn of(&self, job: &Job) -> Option<&Spec> {
         self.specs.get(job.engine.volume.as_ref()?)
     }
@@ -147,7 +146,6 @@ fn place(job: &Job, problem: &Problem) -> Place {
     }
 }
 
-/// Returns the text at a place.
 fn words_at(place: &Place) -> String {
     place.text.chars().skip(place.column - 1).take(place.length).collect()
 }

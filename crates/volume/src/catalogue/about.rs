@@ -67,7 +67,6 @@ pub struct KeyAbout {
     pub source: String,
 }
 
-/// Returns the descriptive facts of a volume.
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
     let assumed = match &volume.behaviour {

@@ -48,7 +48,6 @@ pub(super) fn set_combined_size(names: &mut Names, bytes: f64, count: f64) {
 /// Largest valid value, in any unit.
 const VALUE_MAX: f64 = 1e15;
 
-/// Maximum number of servers of a station.
 const SERVERS_MAX: u32 = 1 << 16;
 
 struct VolumeBuilder<'a> {
@@ -58,7 +57,6 @@ struct VolumeBuilder<'a> {
     unknown: Vec<UnknownLimit>,
 }
 
-/// Builds the spec of a volume, or returns the problems of its rules.
 pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());

@@ -8,7 +8,6 @@ use super::schema::Provider;
 
 macro_rules! providers {
     ($($id:literal),* $(,)?) => {
-        /// IDs of the built-in providers.
         pub(super) const IDS: &[&str] = &[$($id),*];
 
         static TEXTS: &[(&str, &str)] =
@@ -20,7 +19,6 @@ providers!["gcp", "aws", "azure", "vultr", "digitalocean", "oci", "akamai", "het
 
 static READ: [OnceLock<Option<Arc<Provider>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
 
-/// Returns a provider by its ID.
 pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
     let index = IDS.iter().position(|known| *known == id)?;
     let (_, text) = TEXTS.get(index)?;

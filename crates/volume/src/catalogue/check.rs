@@ -74,7 +74,6 @@ pub(super) fn id(id: &str, at: Range<usize>, errors: &mut CatalogueErrors) {
     }
 }
 
-/// Reads the title of a limit or a station.
 pub(super) fn title(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> String {
     let name = fields.required("name", errors);
     if fields.has("name") && name.trim().is_empty() {
@@ -173,5 +172,4 @@ pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::Problem>) ->
     known
 }
 
-/// Maximum number of reported problems per file.
 const PROBLEMS_MAX: usize = 100;

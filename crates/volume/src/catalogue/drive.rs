@@ -6,7 +6,6 @@ use super::quantity::whole;
 use super::rule::number;
 use crate::hard_disk::HardDisk;
 
-/// A parameter of a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter {
     /// Name, with the unit at its end.
@@ -60,7 +59,6 @@ pub(super) fn check_parameter(name: &str, value: f64) -> Option<(String, String)
 /// Pairs of parameters of which the first must not exceed the second.
 pub(super) const ORDERED: [(&str, &str); 2] = [("seek_least_us", "seek_stroke_us"), ("inner_mbps", "outer_mbps")];
 
-/// Returns the value of a parameter.
 pub(super) fn value(drive: &HardDisk, name: &str) -> f64 {
     match name {
         "seek_least_us" => drive.seek_least.get() as f64 / 1e3,

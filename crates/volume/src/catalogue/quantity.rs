@@ -2,7 +2,6 @@
 
 use super::rule::number;
 
-/// Unit of a key, with its kind of quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QuantityUnit {
     /// Suffix after a number.
@@ -61,7 +60,6 @@ const UNITS: [QuantityUnit; 23] = [
     unit("h", QuantityKind::Duration, 3600e9),
 ];
 
-/// Unit of fractions.
 pub(super) const PERCENT: QuantityUnit = unit("%", QuantityKind::Share, 0.01);
 
 impl QuantityUnit {
@@ -73,12 +71,10 @@ impl QuantityUnit {
         UNITS.into_iter().find(|unit| unit.name == name)
     }
 
-    /// Returns the names of all units.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         UNITS.iter().map(|unit| unit.name).chain([PERCENT.name])
     }
 
-    /// Returns the names of the units of one kind.
     pub(super) fn of_measure(measure: QuantityKind) -> Vec<&'static str> {
         UNITS.iter().filter(|unit| unit.measure == measure).map(|unit| unit.name).collect()
     }

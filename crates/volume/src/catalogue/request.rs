@@ -11,7 +11,6 @@ pub(super) struct RequestPart {
     pub at: Range<usize>,
 }
 
-/// A requested volume.
 #[derive(Clone, Debug)]
 pub(super) struct VolumeRequest {
     pub text: CatalogueText,
@@ -44,7 +43,6 @@ impl VolumeRequest {
     }
 }
 
-/// Maximum length of a volume name.
 const LENGTH_MAX: usize = 4096;
 
 /// Parses the text. Only pairs without `=` and duplicate keys are problems here.

@@ -22,7 +22,6 @@ pub(super) struct Provider {
     pub text: CatalogueText,
 }
 
-/// One type of volume in one edition.
 #[derive(Clone, Debug)]
 pub(super) struct VolumeType {
     pub id: String,
@@ -46,14 +45,12 @@ pub(super) struct VolumeType {
     pub unknown: Vec<String>,
 }
 
-/// A rule with its place in the file.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaRule {
     pub expr: Expr,
     pub at: Range<usize>,
 }
 
-/// A key of a volume.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaKey {
     pub name: String,
@@ -140,7 +137,6 @@ pub(super) enum BurstRule {
     Credits { most: SchemaRule, at_start: Option<SchemaRule> },
 }
 
-/// Jitter that a limit forgives, with its source.
 #[derive(Clone, Debug)]
 pub(super) struct JitterRule {
     pub ms: SchemaRule,
@@ -160,7 +156,6 @@ pub(super) struct StationRule {
 #[derive(Clone, Debug)]
 pub(super) enum BehaviourRule {
     Latency(Box<LatencyRule>),
-    /// Parameters of a drive, by name.
     Drive(Vec<(String, SchemaRule)>),
 }
 
@@ -216,7 +211,6 @@ impl VolumeType {
         }
     }
 
-    /// Returns all rules of the volume.
     pub(super) fn rules(&self) -> Vec<&SchemaRule> {
         let mut rules: Vec<&SchemaRule> = self.lets.iter().map(|(_, rule)| rule).collect();
         for key in &self.keys {

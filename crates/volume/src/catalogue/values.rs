@@ -68,7 +68,6 @@ impl Values {
         self.keys.iter().find(|key| key.name == name).map(|key| &key.value)
     }
 
-    /// Returns the number of a key in base units.
     pub(super) fn base(&self, name: &str) -> Option<f64> {
         self.key(name)?.number()
     }
@@ -77,7 +76,6 @@ impl Values {
 /// Maximum jitter. A limit that admits more than this at once is a bucket of credits.
 pub(super) const JITTER_MAX_NS: f64 = 60e9;
 
-/// Minimum memory of a page cache.
 const MEMORY_MIN: f64 = 1_048_576.0;
 
 struct ValueFinder<'a> {

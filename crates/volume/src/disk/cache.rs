@@ -11,7 +11,6 @@ use crate::hard_disk::HardDisk;
 /// Length of the writes that fill a cache at the start.
 const FILL_BYTES: u32 = 4096;
 
-/// Write-back cache of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     slots: u64,
@@ -53,7 +52,6 @@ impl Cache {
         }
     }
 
-    /// Reports whether the cache is empty.
     pub(super) fn is_clean(&self) -> bool {
         self.held == 0
     }
@@ -63,7 +61,6 @@ impl Cache {
         !self.flushes.is_empty()
     }
 
-    /// Reports whether a write waits for space.
     pub(super) fn has_waiting_writes(&self) -> bool {
         !self.waiting.is_empty()
     }

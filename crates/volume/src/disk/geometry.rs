@@ -23,7 +23,6 @@ use crate::hard_disk::HardDisk;
 
 /// Bits of a turn in ticks.
 const TURN_BITS: u32 = 24;
-/// Mask of the ticks of a turn.
 const TURN_MASK: u32 = (1 << TURN_BITS) - 1;
 /// Upper bound of seeks in turns, so that a seek and a turn fit into 32 bits.
 const SEEK_TURNS_MAX: f64 = 120.0;
@@ -37,11 +36,9 @@ pub(super) struct DiskPosition {
     pub(super) track: u32,
     /// Angle in ticks.
     pub(super) angle: u32,
-    /// Time per byte under the head.
     pub(super) ns_per_byte: f64,
 }
 
-/// Geometry of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     size: u64,
@@ -99,7 +96,6 @@ impl Geometry {
         }
     }
 
-    /// Returns the capacity in bytes.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
@@ -130,7 +126,6 @@ impl Geometry {
         self.settle
     }
 
-    /// Converts ticks to time.
     #[inline]
     pub(super) fn time(&self, ticks: u32) -> Nanos {
         Nanos::new((u64::from(ticks) * self.rotation + (1 << (TURN_BITS - 1))) >> TURN_BITS)
@@ -160,7 +155,6 @@ impl Geometry {
     }
 }
 
-/// Returns the bytes per second of a zone.
 fn zone_rate(drive: &HardDisk, index: u64, count: u64) -> f64 {
     let (outer, inner) = (drive.outer_bytes_per_sec.max(1) as f64, drive.inner_bytes_per_sec.max(1) as f64);
     let share = index as f64 / count.saturating_sub(1).max(1) as f64;

@@ -10,7 +10,6 @@ use crate::events::DriveEvents;
 use crate::hard_disk::HardDisk;
 use crate::request::{Request, RequestKind};
 
-/// State of a drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanics {
     drive: HardDisk,
@@ -35,7 +34,6 @@ enum HeadState {
     Serving(Service),
 }
 
-/// A command being served.
 #[derive(Clone, Copy, Debug)]
 struct Service {
     command: DiskCommand,
@@ -44,7 +42,6 @@ struct Service {
     continues: bool,
 }
 
-/// Origin of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CommandOrigin {
     Commands,
@@ -70,7 +67,6 @@ impl Mechanics {
         }
     }
 
-    /// Accepts a request.
     pub(crate) fn arrive(&mut self, now: Nanos, request: &Request, events: &mut DriveEvents<'_>) {
         match request.kind {
             RequestKind::Trim => self.complete(now, request.id, 0, events),
@@ -90,7 +86,6 @@ impl Mechanics {
         }
     }
 
-    /// Handles an event that the drive scheduled.
     pub(crate) fn handle_event(&mut self, now: Nanos, events: &mut DriveEvents<'_>) {
         if now != self.due {
             return;
@@ -249,7 +244,6 @@ impl Mechanics {
     }
 }
 
-/// Returns the queue of an origin.
 fn queue<'a>(origin: CommandOrigin, commands: &'a mut CommandQueue, cache: &'a mut Cache) -> &'a mut CommandQueue {
     match origin {
         CommandOrigin::Commands => commands,

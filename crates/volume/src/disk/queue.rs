@@ -20,7 +20,6 @@ pub(super) struct DiskCommand {
     pub(super) length: u32,
     /// Time of arrival.
     pub(super) since: Nanos,
-    /// Position of its first byte.
     pub(super) position: DiskPosition,
 }
 
@@ -34,7 +33,6 @@ impl DiskCommand {
 /// A candidate for the next command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pick {
-    /// Index in the window.
     pub(super) index: usize,
     /// Positioning time in ticks.
     pub(super) ticks: u32,
@@ -86,7 +84,6 @@ impl CommandQueue {
         self.commands.is_empty()
     }
 
-    /// Appends a command.
     #[inline]
     pub(super) fn push(&mut self, command: DiskCommand, geometry: &Geometry) {
         if self.commands.len() < self.window {

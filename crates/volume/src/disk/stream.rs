@@ -23,7 +23,6 @@ pub(super) struct DiskStream {
 }
 
 impl DiskStream {
-    /// Creates an empty segment.
     pub(super) fn new(readahead: u64) -> Self {
         Self { readahead, from: u64::MAX, limit: u64::MAX, offset: u64::MAX, at: Nanos::ZERO, ns_per_byte: 1.0 }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// Bits of a page number within a word.
 const WORD_BITS: u32 = 6;
 
 /// A sparse bit map in words of 64 pages: its size depends on the dirty pages, not on the device.
@@ -26,7 +25,6 @@ impl DirtyPages {
         }
     }
 
-    /// Returns the first dirty page of a range.
     pub(super) fn first(&self, from: u64, to: u64) -> Option<u64> {
         if from >= to {
             return None;

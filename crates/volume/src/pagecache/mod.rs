@@ -148,7 +148,6 @@ pub struct PageCache {
     counts: PageCacheCounts,
 }
 
-/// State of a device in the page cache.
 #[derive(Clone, Debug, Default)]
 struct CachedDevice {
     dirty_pages: u64,
@@ -163,7 +162,6 @@ struct CachedDevice {
     writes: Vec<u32>,
 }
 
-/// A transfer in flight.
 #[derive(Clone, Copy, Debug)]
 struct TransferInFlight {
     kind: RequestKind,
@@ -344,7 +342,6 @@ impl PageCache {
         self.queued.push_back(DeviceTransfer { id, device, kind, offset: start * PAGE_BYTES, length: bytes as u32 });
     }
 
-    /// Makes an operation wait for a transfer.
     fn wait_for(&mut self, transfer: u32, op: u32) {
         if self.next_waiter.len() <= op as usize {
             self.next_waiter.resize(op as usize + 1, NONE);

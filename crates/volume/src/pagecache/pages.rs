@@ -58,7 +58,6 @@ impl PageTable {
         }
     }
 
-    /// Returns the number of pages.
     pub(super) fn len(&self) -> usize {
         self.used
     }
@@ -82,13 +81,11 @@ impl PageTable {
         None
     }
 
-    /// Returns the flags of a page.
     #[inline]
     pub(super) fn state(&self, at: u32) -> u32 {
         self.slots[at as usize].state
     }
 
-    /// Returns the transfer that reads a page.
     pub(super) fn transfer(&self, at: u32) -> u32 {
         self.slots[at as usize].state & TRANSFER
     }
@@ -132,7 +129,6 @@ impl PageTable {
         at
     }
 
-    /// Removes a page.
     pub(super) fn remove(&mut self, at: u32) {
         let CachedPage { key, chain, state } = self.slots[at as usize];
         let bucket = self.bucket(key);

@@ -32,7 +32,6 @@ pub struct ReadaheadStream {
     previous: Option<u64>,
 }
 
-/// Pages to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReadaheadWindow {
     pub start: u64,
@@ -53,7 +52,6 @@ impl ReadaheadStream {
         Self { first, end, most, start: first, size: 0, tail: 0, previous: None }
     }
 
-    /// Returns the end of the file.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
@@ -156,7 +154,6 @@ impl ReadaheadStream {
     }
 }
 
-/// Returns the size of the first window.
 fn initial(wanted: u64, most: u64) -> u64 {
     let wanted = wanted.next_power_of_two();
     match wanted {

@@ -38,7 +38,7 @@ impl VolumeBuilder<'_> {
         }
     }
 
-    /// Notes why a limit is note_absent, if that matters.
+    /// Notes why a limit is absent, if that matters.
     pub(super) fn note_absent(&mut self, limit: &LimitRule) {
         let machine = limit.variables().iter().any(|name| name.starts_with("machine_") || name == "vcpus");
         let note = match self.found.values.key("machine") {

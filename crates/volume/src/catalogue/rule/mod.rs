@@ -24,7 +24,6 @@ pub(super) struct RuleError {
     pub at: std::ops::Range<usize>,
 }
 
-/// A parsed rule.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Number(f64),
@@ -68,7 +67,6 @@ impl Operator {
         ("/", Self::Divide),
     ];
 
-    /// Returns the binding strength.
     const fn strength(self) -> u8 {
         match self {
             Self::Or => 1,

@@ -10,7 +10,6 @@ const DEPTH_MAX: usize = 64;
 /// Maximum length: each operator of a chain nests one deeper.
 const LENGTH_MAX: usize = 2000;
 
-/// Parses a rule.
 pub(in super::super) fn parse(text: &str) -> Result<Expr, RuleError> {
     if text.len() > LENGTH_MAX {
         return Err(RuleError { message: format!("longer than {LENGTH_MAX} bytes"), at: 0..0 });

@@ -25,7 +25,6 @@ pub(in super::super) struct Variable {
     pub unit: String,
 }
 
-/// Variables of a rule, by name.
 pub(in super::super) type Names = std::collections::BTreeMap<String, Variable>;
 
 /// Evaluates an expression; `None` if a value it needs is absent.
