@@ -189,7 +189,7 @@ impl Hosts {
                 cache.discard(route as u32, pages);
                 cache.admit(now, &mut self.resumed);
                 self.submit_to_volume(system, now, tag);
-                self.resume_and_submit(system, now, route);
+                self.resume(system, now, self.homes[route].machine);
             }
             RequestKind::Flush => self.sync(system, now, tag),
             RequestKind::Read | RequestKind::Write if cache.is_unwritten(route as u32, pages.clone()) => {
@@ -297,18 +297,11 @@ impl Hosts {
             BackgroundTask::Transfer { machine, transfer } => {
                 self.caches[machine].finish(transfer, now, &mut self.resumed);
                 self.resume(system, now, machine);
-                self.submit_transfers(system, now, machine);
             }
         }
     }
 
-    fn resume_and_submit(&mut self, system: &mut System, now: Nanos, route: usize) {
-        let machine = self.homes[route].machine;
-        self.resume(system, now, machine);
-        self.submit_transfers(system, now, machine);
-    }
-
-    /// Resumes waiting operations in order.
+    /// Resumes waiting operations in order, and submits the transfers that they and the cache need.
     fn resume(&mut self, system: &mut System, now: Nanos, machine: usize) {
         let mut index = 0;
         while let Some(&Resumed { op: tag, why }) = self.resumed.get(index) {
@@ -323,6 +316,7 @@ impl Hosts {
             }
         }
         self.resumed.clear();
+        self.submit_transfers(system, now, machine);
     }
 
     /// Submits a cache's transfers to the volumes, and schedules the check for expired dirty pages.

@@ -106,7 +106,7 @@ impl<C: Clock> World<C> {
         self.clients = clients;
     }
 
-    /// Returns the volumes.
+    /// Returns the simulated volumes.
     pub fn system(&self) -> &System {
         &self.system
     }

@@ -85,16 +85,11 @@ pub struct ServiceStage {
 #[derive(Debug)]
 pub struct System {
     routes: Vec<Route>,
-    limiters: Vec<Limiter>,
-    stations: Vec<Servers>,
-    volumes: Vec<Volume>,
-    records: Vec<StageRecord>,
+    stages: SystemStages,
     events: EventHeap,
     /// Requests that wait for admission to a drive, with their volume, by ID: those of users, then those of hosts.
     waiting: [Vec<(usize, Request)>; 2],
     homes: Vec<Home>,
-    seed: u64,
-    index: StageIndex,
 }
 
 /// Location of a volume: machine and page cache.
@@ -120,7 +115,7 @@ struct StageRecord {
     jitter: Option<Jitter>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SystemPart {
     Limiter(usize),
     Station(usize),
@@ -167,20 +162,10 @@ impl System {
     /// Creates a system at time zero. `seed` determines all random choices.
     #[must_use]
     pub fn new(attachments: &[Attachment], seed: u64) -> Self {
-        let mut builder = SystemBuilder { seed, ..SystemBuilder::default() };
-        let routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
-        Self {
-            routes,
-            limiters: builder.limiters,
-            stations: builder.stations,
-            volumes: builder.volumes,
-            records: builder.records,
-            events: EventHeap::default(),
-            waiting: [Vec::new(), Vec::new()],
-            homes: homes(attachments),
-            seed,
-            index: builder.index,
-        }
+        let mut stages = SystemStages { seed, ..SystemStages::default() };
+        let routes = attachments.iter().map(|attachment| stages.route(attachment)).collect();
+        let (events, homes) = (EventHeap::default(), homes(attachments));
+        Self { routes, stages, events, waiting: [Vec::new(), Vec::new()], homes }
     }
 
     /// Submits a request through the attachment `route`. `now` may go back a little, for clients with different round
@@ -204,12 +189,12 @@ impl System {
         let route = &self.routes[route];
         let mut arrived = now;
         for &station in &route.stations {
-            arrived = self.stations[station].serve(arrived, request.length);
+            arrived = self.stages.stations[station].serve(arrived, request.length);
         }
         let mut admitted = arrived;
         let mut deciding = None;
         for &index in route.limiters.get(request.kind) {
-            let limiter = &mut self.limiters[index];
+            let limiter = &mut self.stages.limiters[index];
             let at = admit(limiter);
             if at > admitted {
                 limiter.counts.delay_ns += at.since(admitted).get();
@@ -218,9 +203,9 @@ impl System {
             }
         }
         if let Some(index) = deciding {
-            self.limiters[index].counts.decided += 1;
+            self.stages.limiters[index].counts.decided += 1;
         }
-        match &mut self.volumes[route.volume] {
+        match &mut self.stages.volumes[route.volume] {
             Volume::Latency(latency_volume) => {
                 let done = admitted + latency_volume.latency(admitted, &request);
                 self.events.push(done, DONE << ID_BITS | request.id);
@@ -251,7 +236,7 @@ impl System {
     /// included.
     #[must_use]
     pub fn moves(&self) -> bool {
-        self.volumes.iter().any(|volume| matches!(volume, Volume::Drive(_)))
+        self.stages.volumes.iter().any(|volume| matches!(volume, Volume::Drive(_)))
     }
 
     /// Returns the machine and page cache of each route.
@@ -291,7 +276,7 @@ impl System {
             _ => (id as usize, None),
         };
         let mut events = DriveEvents { events: &mut self.events, volume: volume as u32 };
-        if let Volume::Drive(mechanics) = &mut self.volumes[volume] {
+        if let Volume::Drive(mechanics) = &mut self.stages.volumes[volume] {
             match request {
                 Some(request) => mechanics.arrive(at, &request, &mut events),
                 None => mechanics.handle_event(at, &mut events),
@@ -303,10 +288,10 @@ impl System {
     /// in which at least one job is measured, which excludes ramps.
     pub fn measure(&mut self, now: Nanos, route: usize, begins: bool) {
         let Some(route) = self.routes.get(route) else { return };
-        for record in self.records.iter_mut().filter(|record| route.includes(record.part)) {
+        for record in self.stages.records.iter_mut().filter(|record| route.includes(record.part)) {
             let counts = match record.part {
-                SystemPart::Limiter(index) => self.limiters[index].counts,
-                SystemPart::Station(index) => self.stations[index].counts,
+                SystemPart::Limiter(index) => self.stages.limiters[index].counts,
+                SystemPart::Station(index) => self.stages.stations[index].counts,
             };
             if begins {
                 record.tally.begin(now, counts);
@@ -314,7 +299,7 @@ impl System {
                 record.tally.end(now, counts);
             }
             if let SystemPart::Limiter(index) = record.part {
-                let leads = &mut self.limiters[index].leads;
+                let leads = &mut self.stages.limiters[index].leads;
                 if begins { leads.begin() } else { leads.end() }
             }
         }
@@ -325,18 +310,19 @@ impl System {
     /// arrive later without jitter.
     pub fn account_for_jitter(&mut self, route: usize) {
         let Some(route) = self.routes.get(route) else { return };
-        for record in self.records.iter().filter(|record| record.jitter.is_some() && route.includes(record.part)) {
+        for record in self.stages.records.iter().filter(|record| record.jitter.is_some() && route.includes(record.part))
+        {
             if let SystemPart::Limiter(index) = record.part {
-                self.limiters[index].leads.enable();
+                self.stages.limiters[index].leads.enable();
             }
         }
     }
 
     /// Returns the level of each bucket of credits, in the order of the stages and the units of [`BurstCredits::left`].
     pub fn credit_levels(&self, now: Nanos) -> impl Iterator<Item = f64> + '_ {
-        let buckets = self.records.iter().filter(|record| record.credits.is_some());
+        let buckets = self.stages.records.iter().filter(|record| record.credits.is_some());
         buckets.filter_map(move |record| match record.part {
-            SystemPart::Limiter(index) => Some(self.limiters[index].credits(now)),
+            SystemPart::Limiter(index) => Some(self.stages.limiters[index].credits(now)),
             SystemPart::Station(_) => None,
         })
     }
@@ -344,17 +330,17 @@ impl System {
     /// Returns the statistics of each limit and station, in order of first appearance.
     #[must_use]
     pub fn stages(&self, now: Nanos) -> Vec<ServiceStage> {
-        self.records.iter().map(|record| self.stage(record, now)).collect()
+        self.stages.records.iter().map(|record| self.stage(record, now)).collect()
     }
 
     fn stage(&self, record: &StageRecord, now: Nanos) -> ServiceStage {
         let (kind, counts, servers, credits) = match record.part {
             SystemPart::Limiter(index) => {
-                let limiter = &self.limiters[index];
+                let limiter = &self.stages.limiters[index];
                 (StageKind::Limit, limiter.counts, 1, record.credits.map(|start| limiter.credit_state(now, start)))
             }
             SystemPart::Station(index) => {
-                let station = &self.stations[index];
+                let station = &self.stages.stations[index];
                 (StageKind::Station, station.counts, station.servers(), None)
             }
         };
@@ -381,7 +367,7 @@ impl System {
 
     fn early(&self, record: &StageRecord, requests: u64) -> Option<Early> {
         let (SystemPart::Limiter(index), Some(jitter)) = (record.part, &record.jitter) else { return None };
-        let leads = Some(&self.limiters[index].leads).filter(|leads| leads.is_enabled())?;
+        let leads = Some(&self.stages.limiters[index].leads).filter(|leads| leads.is_enabled())?;
         let p99_without = leads.quantile(0.99, requests);
         let p99 = p99_without.since(jitter.time);
         Some(Early { jitter: jitter.clone(), requests: leads.requests(), p99, p99_without })
@@ -448,25 +434,20 @@ fn homes(attachments: &[Attachment]) -> Vec<Home> {
     homes
 }
 
-/// Merges equal limits, stations and volumes while a system is built.
-#[derive(Default)]
-struct SystemBuilder {
+/// Limits, stations and volumes, equal ones merged, with their indices by identity.
+#[derive(Debug, Default)]
+struct SystemStages {
     seed: u64,
     limiters: Vec<Limiter>,
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
     records: Vec<StageRecord>,
-    index: StageIndex,
+    limiter_index: BTreeMap<StageKey, usize>,
+    station_index: BTreeMap<StageKey, usize>,
+    volume_index: BTreeMap<String, usize>,
 }
 
-#[derive(Debug, Default)]
-struct StageIndex {
-    limiters: BTreeMap<StageKey, usize>,
-    stations: BTreeMap<StageKey, usize>,
-    volumes: BTreeMap<String, usize>,
-}
-
-impl SystemBuilder {
+impl SystemStages {
     fn route(&mut self, attachment: &Attachment) -> Route {
         let spec = &attachment.spec;
         let stations = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
@@ -477,7 +458,7 @@ impl SystemBuilder {
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
         let known = StageKey::of(attachment, &station.scope, &station.name);
-        let index = *self.index.stations.entry(known.clone()).or_insert(self.stations.len());
+        let index = *self.station_index.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
             self.records.push(known.record(SystemPart::Station(index), &station.rule, None, None));
@@ -487,7 +468,7 @@ impl SystemBuilder {
 
     fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
         let known = StageKey::of(attachment, &limit.scope, &limit.name);
-        let index = *self.index.limiters.entry(known.clone()).or_insert(self.limiters.len());
+        let index = *self.limiter_index.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
             let jitter = match &limit.burst {
@@ -500,7 +481,7 @@ impl SystemBuilder {
     }
 
     fn volume(&mut self, attachment: &Attachment) -> usize {
-        if let Some(&known) = self.index.volumes.get(&attachment.volume) {
+        if let Some(&known) = self.volume_index.get(&attachment.volume) {
             return known;
         }
         let index = self.volumes.len();
@@ -514,7 +495,7 @@ impl SystemBuilder {
                 Volume::Drive(Box::new(Mechanics::new(drive, spec.size, random)))
             }
         });
-        self.index.volumes.insert(attachment.volume.clone(), index);
+        self.volume_index.insert(attachment.volume.clone(), index);
         index
     }
 }

@@ -48,7 +48,7 @@ pub struct SuiteQuestion<'a> {
     pub(crate) target_bytes: Option<u64>,
     /// Bytes of the volume to use.
     pub(crate) volume_bytes: Option<u64>,
-    host: ProcedureHost<'a>,
+    pub(crate) host: ProcedureHost<'a>,
 }
 
 /// Path of the modelled volume in the jobs of steps.
@@ -123,10 +123,6 @@ impl<'a> SuiteQuestion<'a> {
     #[must_use]
     pub fn volume(&self) -> Option<&str> {
         self.on.as_deref()
-    }
-
-    pub(crate) fn host(&self) -> &ProcedureHost<'a> {
-        &self.host
     }
 
     /// Returns the size of the target if it is a device.

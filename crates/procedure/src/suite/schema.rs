@@ -115,6 +115,7 @@ pub(crate) struct StepSpec {
 
 impl StepSpec {
     fn procedure(&self) -> ProcedureStep<'_> {
+        let pair = |option: &'_ StepOption| (option.key.as_str(), option.value.as_str());
         ProcedureStep {
             name: &self.name,
             title: &self.title,
@@ -122,7 +123,7 @@ impl StepSpec {
             writes: self.writes(),
             once: self.once,
             figures: self.figures.iter().map(|one| (one.figure, one.published.as_ref())).collect(),
-            jobs: self.jobs.iter().map(|job| job.iter().map(StepOption::pair).collect()).collect(),
+            jobs: self.jobs.iter().map(|job| job.iter().map(pair).collect()).collect(),
         }
     }
 
@@ -148,10 +149,4 @@ pub(crate) struct StepOption {
     pub(crate) key: String,
     pub(crate) value: String,
     pub(crate) at: Range<usize>,
-}
-
-impl StepOption {
-    fn pair(&self) -> (&str, &str) {
-        (&self.key, &self.value)
-    }
 }

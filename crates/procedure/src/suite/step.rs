@@ -97,7 +97,7 @@ impl StepRunner<'_> {
         let start = if self.question.suite.drained { CreditPolicy::Spent } else { CreditPolicy::Left(credits.clone()) };
         let options = RunOptions { credits: start, ..RunOptions::default() };
         let completed = prepared.run(&options, control, observer).map_err(|error| error.to_string())?;
-        let failures = (self.question.host().failures)(&*prepared, &completed);
+        let failures = (self.question.host.failures)(&*prepared, &completed);
         // The record contains what a model could not start.
         if !failures.is_empty() && place == SuitePlace::Host {
             return Err(failures.join("; "));
@@ -123,11 +123,7 @@ impl StepRunner<'_> {
             return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
-        prepared.map_err(|problems| self.located(place, problems))
-    }
-
-    fn located(&self, place: SuitePlace, problems: Vec<Diagnostic>) -> Refusal {
-        Refusal::Jobs(self.question.located(self.step, place, problems))
+        prepared.map_err(|problems| Refusal::Jobs(question.located(step, place, problems)))
     }
 }
 

@@ -48,7 +48,7 @@ impl<'q> PreparedSweep<'q> {
     pub fn set(question: &'q SweepQuestion<'q>, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
         let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
         question::only_job(&plan)?;
-        let place = match (question::is_modelled(&plan), question.real_time) {
+        let place = match (question::is_modelled(&plan), question.request.real_time) {
             (true, true) => RunPlace::Paced,
             (true, false) => RunPlace::Virtual,
             (false, _) => RunPlace::Device,
@@ -108,7 +108,7 @@ impl<'q> PreparedSweep<'q> {
     }
 
     fn prepare(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
-        self.runner.prepare(plan, self.question.seeds)
+        self.runner.prepare(plan, self.question.request.seeds)
     }
 
     /// Describes what the sweep would touch.

@@ -40,15 +40,11 @@ pub const UNNAMED: &str = "sweep";
 #[derive(Debug)]
 pub struct SweepQuestion<'a> {
     pub(crate) host: ProcedureHost<'a>,
-    jobs: Vec<String>,
-    sections: Vec<String>,
+    pub(crate) request: SweepRequest,
     around: Around,
     axes: Vec<GridAxis>,
-    pub(crate) seeds: Seeds,
-    depth_max: Option<u32>,
     precision: f64,
     budget_s: Option<f64>,
-    pub(crate) real_time: bool,
 }
 
 /// Default load: the one for which providers state IOPS.
@@ -98,18 +94,7 @@ impl<'a> SweepQuestion<'a> {
         }
         // One result per probe, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
-        let mut question = Self {
-            host,
-            jobs: options.jobs.clone(),
-            sections: options.sections.clone(),
-            around,
-            axes,
-            seeds: options.seeds,
-            depth_max: options.depth_max,
-            precision,
-            budget_s,
-            real_time: options.real_time,
-        };
+        let mut question = Self { host, request: options.clone(), around, axes, precision, budget_s };
         question.ensure_job_name();
         Ok(question)
     }
@@ -117,7 +102,7 @@ impl<'a> SweepQuestion<'a> {
     fn ensure_job_name(&mut self) {
         let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
         if self.plan(&[]).err().is_some_and(unnamed) {
-            self.jobs.push(format!("--name={UNNAMED}"));
+            self.request.jobs.push(format!("--name={UNNAMED}"));
         }
     }
 
@@ -129,19 +114,18 @@ impl<'a> SweepQuestion<'a> {
 
     /// Parses the jobs with some settings changed.
     pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
-        let Self { jobs, sections, around, host, .. } = self;
-        let words = VariedJobs { jobs, sections, around: around.clone(), outside: host.source };
-        words.with(settings)
+        let SweepRequest { jobs, sections, .. } = &self.request;
+        VariedJobs { jobs, sections, around: self.around.clone(), outside: self.host.source }.with(settings)
     }
 
     /// Returns the job arguments, including a name.
     #[must_use]
     pub fn jobs(&self) -> &[String] {
-        &self.jobs
+        &self.request.jobs
     }
 
     pub(crate) fn settings(&self, plan: &Plan, virtual_time: bool) -> KneeSettings {
-        let most = self.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
+        let most = self.request.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
         let common = KneeSettings {
             step: 1,
             most,
@@ -153,7 +137,7 @@ impl<'a> SweepQuestion<'a> {
             operations: 40_000.0,
             operations_max: 4e6,
             warm_up_s: 0.03,
-            seed: self.seeds.printed(plan),
+            seed: self.request.seeds.printed(plan),
         };
         if virtual_time {
             return common;
@@ -175,7 +159,7 @@ impl<'a> SweepQuestion<'a> {
     /// Returns the seed that repeats the sweep with `--seed`.
     #[must_use]
     pub fn seed(&self, plan: Option<&Plan>) -> u64 {
-        plan.map_or(0, |plan| self.seeds.printed(plan))
+        plan.map_or(0, |plan| self.request.seeds.printed(plan))
     }
 }
 

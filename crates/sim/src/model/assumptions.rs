@@ -83,15 +83,11 @@ pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a ServiceSta
 fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
     let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
     let merging = limit.merging.as_ref()?;
-    let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
-    let mut parts = Vec::new();
-    if stage.merged > 0 {
-        let share = format!("{} of {} operations", grouped(stage.merged), grouped(stage.requests));
-        parts.push(format!("{share} continued others and counted with them, up to {}", bytes(unit)));
-    }
-    if stage.unmerged > 0 {
-        let share = format!("{} of {} operations", grouped(stage.unmerged), grouped(stage.requests));
-        parts.push(format!("{share} continued others and counted each, being below {}", bytes(least)));
-    }
+    let cases = [(stage.merged, "with them, up to", unit), (stage.unmerged, "each, being below", least)];
+    let part = |(count, how, bytes): (u64, &str, u32)| {
+        let (count, all, bytes) = (grouped(count), grouped(stage.requests), units::Bytes::new(u64::from(bytes)));
+        format!("{count} of {all} operations continued others and counted {how} {bytes}")
+    };
+    let parts: Vec<String> = cases.into_iter().filter(|(count, ..)| *count > 0).map(part).collect();
     (!parts.is_empty()).then(|| format!("{} ({})", parts.join("; "), cited_merging(merging)))
 }

@@ -141,11 +141,9 @@ fn place(job: &Job, problem: &Problem) -> Place {
     match given.map(|(_, place)| place) {
         None => Place { source: "--on".into(), ..there },
         // The text is the option's value, so its columns continue those of the job file.
-        Some(value) if words_at(value) == *problem.place.text => value.part(there.column - 1, there.length),
+        Some(value) if value.text.chars().skip(value.column - 1).take(value.length).eq(problem.place.text.chars()) => {
+            value.part(there.column - 1, there.length)
+        }
         Some(_) => there,
     }
-}
-
-fn words_at(place: &Place) -> String {
-    place.text.chars().skip(place.column - 1).take(place.length).collect()
 }

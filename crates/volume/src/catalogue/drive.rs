@@ -21,7 +21,7 @@ const fn real(name: &'static str, least: f64, most: f64) -> Parameter {
 }
 
 const fn whole_number(name: &'static str, least: f64, most: f64) -> Parameter {
-    Parameter { name, least, most, whole: true }
+    Parameter { whole: true, ..real(name, least, most) }
 }
 
 /// All parameters. Switches are 1 and 0; 0 disables `max_age_ms`.

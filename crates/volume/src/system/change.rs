@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use units::Nanos;
 
 use super::{
-    Attachment, LatencyVolume, LimiterCounts, StageIndex, StageKey, System, SystemBuilder, SystemPart, Volume,
-    credits_at_start,
+    Attachment, LatencyVolume, LimiterCounts, StageKey, System, SystemPart, SystemStages, Volume, credits_at_start,
 };
 use crate::spec::{Behaviour, LatencySpec, Spec};
 
@@ -21,59 +20,45 @@ impl System {
     /// Panics if the volumes or the number of attachments differ.
     pub fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
         assert_eq!(attachments.len(), self.routes.len(), "the number of attachments must not change");
-        let known = self.volumes.len();
-        let records = self.records.len();
-        self.reconfigure(now, attachments);
-        let mut builder = SystemBuilder {
-            seed: self.seed,
-            limiters: std::mem::take(&mut self.limiters),
-            stations: std::mem::take(&mut self.stations),
-            volumes: std::mem::take(&mut self.volumes),
-            records: std::mem::take(&mut self.records),
-            index: std::mem::take(&mut self.index),
-        };
-        self.routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
-        let SystemBuilder { limiters, stations, volumes, records: all, index, .. } = builder;
-        (self.limiters, self.stations, self.volumes, self.records, self.index) =
-            (limiters, stations, volumes, all, index);
-        assert_eq!(self.volumes.len(), known, "the volumes must not change");
-        self.records[records..].iter_mut().for_each(|record| record.tally.begin(Nanos::ZERO, LimiterCounts::default()));
+        let stages = &mut self.stages;
+        let (volumes, records) = (stages.volumes.len(), stages.records.len());
+        stages.reconfigure(now, attachments);
+        self.routes = attachments.iter().map(|attachment| stages.route(attachment)).collect();
+        assert_eq!(stages.volumes.len(), volumes, "the volumes must not change");
+        let new = stages.records[records..].iter_mut();
+        new.for_each(|record| record.tally.begin(Nanos::ZERO, LimiterCounts::default()));
     }
+}
 
+impl SystemStages {
     /// Updates existing stages. Of attachments that share a limit, the first one determines it, as at the start.
     fn reconfigure(&mut self, now: Nanos, attachments: &[Attachment]) {
-        let Self { limiters, stations, volumes, records, index, .. } = self;
-        let StageIndex { limiters: known_limiters, stations: known_stations, volumes: known_volumes } = index;
         let mut seen = BTreeSet::new();
         for attachment in attachments {
-            let Spec { limits, stations: specs, behaviour, .. } = &attachment.spec;
+            let Spec { limits, stations, behaviour, .. } = &attachment.spec;
             for limit in limits {
                 let known = StageKey::of(attachment, &limit.scope, &limit.name);
-                let Some(&at) = known_limiters.get(&known) else { continue };
-                if !seen.insert((known, false)) {
-                    continue;
-                }
-                limiters[at].reconfigure(now, limit);
-                for record in
-                    records.iter_mut().filter(|record| matches!(record.part, SystemPart::Limiter(part) if part == at))
-                {
-                    (record.rule, record.credits) = (limit.rule.clone(), credits_at_start(limit));
+                let Some(&at) = self.limiter_index.get(&known) else { continue };
+                let part = SystemPart::Limiter(at);
+                if seen.insert(part) {
+                    self.limiters[at].reconfigure(now, limit);
+                    for record in self.records.iter_mut().filter(|record| record.part == part) {
+                        (record.rule, record.credits) = (limit.rule.clone(), credits_at_start(limit));
+                    }
                 }
             }
-            for station in specs {
+            for station in stations {
                 let known = StageKey::of(attachment, &station.scope, &station.name);
-                let Some(&at) = known_stations.get(&known) else { continue };
-                if !seen.insert((known, true)) {
-                    continue;
-                }
-                stations[at].reconfigure(station);
-                for record in
-                    records.iter_mut().filter(|record| matches!(record.part, SystemPart::Station(part) if part == at))
-                {
-                    record.rule.clone_from(&station.rule);
+                let Some(&at) = self.station_index.get(&known) else { continue };
+                let part = SystemPart::Station(at);
+                if seen.insert(part) {
+                    self.stations[at].reconfigure(station);
+                    for record in self.records.iter_mut().filter(|record| record.part == part) {
+                        record.rule.clone_from(&station.rule);
+                    }
                 }
             }
-            let volume = known_volumes.get(&attachment.volume).map(|&at| &mut volumes[at]);
+            let volume = self.volume_index.get(&attachment.volume).map(|&at| &mut self.volumes[at]);
             if let (Some(Volume::Latency(latency_volume)), Behaviour::Latency(latency)) = (volume, behaviour) {
                 latency_volume.change(now, latency, &attachment.spec, self.seed);
             }
