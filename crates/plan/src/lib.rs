@@ -20,7 +20,6 @@ mod laws;
 mod need;
 mod rank;
 mod search;
-mod size_range;
 mod trial;
 pub mod workload;
 

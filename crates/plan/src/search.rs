@@ -6,7 +6,6 @@ use crate::candidate::{Candidate, Money, Requirement, UnmetNeed, iops_per_cpu};
 use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
-use crate::size_range::SizeRange;
 
 /// Providers that are not sold; considered only when named.
 const NOT_SOLD: [&str; 1] = ["custom"];
@@ -517,6 +516,23 @@ impl PlanSearch<'_> {
             Some(price) if price.whole() => None,
             _ => failure(Requirement::Price, "its price is not known", 0.0),
         }
+    }
+}
+
+/// Sizes of a volume on sale, in its unit.
+struct SizeRange {
+    least: u64,
+    most: u64,
+    /// Bytes per unit.
+    unit_bytes: f64,
+    bounds: Bounds,
+}
+
+impl SizeRange {
+    /// Returns the smallest size on sale that is at least `size`, as a key's value.
+    fn sold_from(&self, size: u64) -> String {
+        let sold = self.bounds.sold_from(size as f64).map_or(self.most, |sold| sold as u64);
+        format!("{sold}{}", self.bounds.unit)
     }
 }
 

@@ -115,7 +115,6 @@ pub(crate) struct StepSpec {
 
 impl StepSpec {
     fn procedure(&self) -> ProcedureStep<'_> {
-        let pair = |option: &'_ StepOption| (option.key.as_str(), option.value.as_str());
         ProcedureStep {
             name: &self.name,
             title: &self.title,
@@ -123,7 +122,7 @@ impl StepSpec {
             writes: self.writes(),
             once: self.once,
             figures: self.figures.iter().map(|one| (one.figure, one.published.as_ref())).collect(),
-            jobs: self.jobs.iter().map(|job| job.iter().map(pair).collect()).collect(),
+            jobs: self.jobs.iter().map(|job| job.iter().map(|one| (&*one.key, &*one.value)).collect()).collect(),
         }
     }
 
