@@ -1,4 +1,4 @@
-//! One volume of the catalogue, as small as the need allows.
+//! A volume of the catalogue at the smallest size that meets the need.
 
 use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
@@ -8,85 +8,85 @@ use volume::{Jitter, Merging, Spec};
 /// A volume with a size, provisioned values and perhaps a machine.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Its type in the catalogue: `gcp/pd-ssd`.
+    /// Type in the catalogue: `gcp/pd-ssd`.
     pub listed: String,
-    /// What it is, with its numbers.
+    /// Resolved volume.
     pub spec: Spec,
-    /// What else is known of it.
+    /// Descriptive facts.
     pub about: About,
-    /// Its machine, where one is named.
+    /// Named machine, if any.
     pub machine: Option<String>,
-    /// Which wishes it does not fulfil at its largest; none for one that meets the need.
+    /// Requirements that it does not meet at its largest; empty if it meets the need.
     pub failures: Vec<UnmetNeed>,
-    /// What it costs, all machines together; `None` where it is unknown.
+    /// Price for all machines; `None` if unknown.
     pub price: Option<Money>,
-    /// What holds it back first: the lowest cap under the demand that comes nearest to it.
+    /// Bottleneck: the lowest cap under the demand that comes closest to it.
     pub limit: Option<Cap>,
-    /// How far that is above what is wanted: 0.25 for a quarter. Below zero for one that does not meet it.
+    /// Spare capacity of the bottleneck as a fraction of the demand; negative if it does not meet the need.
     pub headroom: f64,
-    /// Machines that use it, or one like it each.
+    /// Number of machines that use it, together or one volume each.
     pub machines: u32,
-    /// How many like it are bought: one that machines share, or one for each of them.
+    /// Number of volumes to buy: one if machines share it, otherwise one per machine.
     pub volumes: u32,
-    /// Operations a second that were asked for, of one machine.
+    /// Requested operations per second of one machine.
     pub rate: f64,
-    /// Bytes of one of them.
+    /// Bytes per operation.
     pub block: f64,
-    /// Mean latency at that rate, in seconds; `None` where nothing simple is known.
+    /// Mean latency at that rate, in seconds; `None` without a closed form.
     pub mean_secs: Option<f64>,
-    /// The same without any waiting.
+    /// Mean latency without queueing, in seconds.
     pub alone_secs: Option<f64>,
-    /// The latency of the share of operations that was asked for, or of 99 in 100.
+    /// Latency at the requested percentile, by default the 99th, in seconds.
     pub percentile_secs: Option<f64>,
-    /// What bounded latencies would be if no limit had jitter; `None` where that makes no difference that matters.
+    /// Bounded latencies without jitter; `None` if the difference does not matter.
     pub jitter: Option<JitterEffect>,
-    /// The limit that the volume keeps within because it merges sequential operations; `None` where none does.
+    /// Limit that the volume meets only by merging sequential operations; `None` if there is none.
     pub merging: Option<MergingEffect>,
-    /// Operations that have to be in flight, by Little's law: rate times mean latency.
+    /// Operations in flight by Little's law: rate times mean latency.
     pub in_flight: Option<f64>,
-    /// IOPS while credits last and for how many seconds, where that is more than what lasts.
+    /// IOPS while credits last and their duration in seconds; `None` if not above the sustained rate.
     pub burst: Option<(f64, f64)>,
-    /// Processors to leave free, where the provider has a rule.
+    /// Processors to leave free, if the provider has a rule.
     pub cpus: Option<f64>,
-    /// A smaller size that would be enough, where its price is not published and that of this one is.
+    /// Smaller sufficient size without a published price.
     pub unpriced: Option<String>,
-    /// Whether a simulation has confirmed it; `None` where none was made.
+    /// Whether a simulation confirmed it; `None` if it was not simulated.
     pub survived: Option<bool>,
-    /// How much more than the need it was made for, after simulations of less fell short.
+    /// Factor by which it is dimensioned above the need, after simulations of smaller ones fell short.
     pub margin: f64,
 }
 
 /// Latencies with and without the jitter of a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JitterEffect {
-    /// The limit whose jitter spares the most.
+    /// Limit whose jitter saves most.
     pub limit: String,
-    /// Its jitter.
+    /// Jitter of that limit.
     pub jitter: Jitter,
-    /// The mean latency in seconds, where it is bounded and differs.
+    /// Mean latency in seconds, if it is bounded and differs.
     pub mean_secs: Option<WithAndWithout>,
-    /// The percentile in seconds, where it is bounded and differs.
+    /// Percentile in seconds, if it is bounded and differs.
     pub percentile_secs: Option<WithAndWithout>,
-    /// Whether a simulation says so; otherwise the formulas of the plan, with their caution.
+    /// Whether a simulation computed it; otherwise the plan's formulas with their safety factor.
     pub is_simulated: bool,
 }
 
-/// One figure with jitter, and without.
+/// A figure with and without jitter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WithAndWithout {
-    /// With it.
+    /// With jitter.
     pub with: f64,
-    /// Without.
+    /// Without jitter.
     pub without: f64,
 }
 
 impl WithAndWithout {
-    /// A latency that is longer by more than this fraction differs.
+    /// Relative difference above which an exceeded bound matters.
     const DIFFERS: f64 = 0.05;
-    /// One that is longer by more than this matters, even within its bound.
+    /// Relative difference above which it matters even within the bound.
     const MATTERS: f64 = 0.2;
 
-    /// Both figures, where it matters that they differ: for a bound in seconds, or by much.
+    /// Returns both figures if their difference matters for a bound in seconds.
     #[must_use]
     pub fn that_matter(with: f64, without: f64, bound: f64) -> Option<Self> {
         let longer = without / with.max(f64::MIN_POSITIVE) - 1.0;
@@ -95,63 +95,68 @@ impl WithAndWithout {
     }
 }
 
-/// The effect of merging sequential operations.
+/// Effect of merging sequential operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergingEffect {
-    /// The limit that counts them as one.
+    /// Limit that merges them.
     pub limit: String,
-    /// What is known of it.
+    /// Basis of the merging.
     pub merging: Merging,
-    /// Operations a second that the limit sustains where each of them counts.
+    /// Operations per second that the limit sustains without merging.
     pub iops: f64,
 }
 
 /// Cost per month.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Money {
-    /// `USD`, `EUR`.
+    /// Currency code: `USD`, `EUR`.
     pub currency: String,
-    /// All of it.
+    /// Total price.
     pub per_month: f64,
-    /// The same in US dollars, in which candidates are compared.
+    /// Total in US dollars, in which candidates are compared.
     pub usd_per_month: f64,
-    /// What is paid for what.
+    /// Components of the price.
     pub parts: PriceParts,
-    /// Where it holds, as far as that is said.
+    /// Region in which it applies, if stated.
     pub region: Option<String>,
-    /// The region that was asked for, where the price is published under another name.
+    /// Requested region, if the price is published under another name.
     pub stands_for: Option<String>,
-    /// Where it is from, and when.
+    /// Source and date.
     pub source: LimitSource,
-    /// Costs that it does not include because their price is not published. It is then a lower bound.
+    /// Costs without a published price; if any, the price is a lower bound.
     pub lacks: Option<String>,
-    /// How it is made up.
+    /// Calculation of the price.
     pub rule: String,
 }
 
 impl Money {
-    /// Whether it is the whole price.
+    /// Reports whether the price is complete.
     #[must_use]
     pub const fn whole(&self) -> bool {
         self.lacks.is_none()
     }
 }
 
-/// A wish that is not fulfilled.
+/// A requirement that is not met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnmetNeed {
-    /// Which.
+    /// Kind of requirement.
     pub requirement: Requirement,
-    /// The limit that stands against it, by its name.
+    /// Name of the limit that prevents it.
     pub limit: String,
-    /// What was wished, in the unit of the requirement.
+    /// Requested value, in the unit of the requirement.
     pub wanted: f64,
-    /// What there is at most, or at least.
+    /// Maximum or minimum that the volume reaches.
     pub reached: f64,
 }
 
 impl UnmetNeed {
-    /// By which factor it falls short; infinite where it is no matter of more or less.
+    /// Creates one of a requirement without a degree.
+    pub(crate) fn absolute(requirement: Requirement, limit: String) -> Self {
+        Self { requirement, limit, wanted: 0.0, reached: 0.0 }
+    }
+
+    /// Returns the factor by which it falls short; infinite for requirements without a degree.
     #[must_use]
     pub fn short_by(&self) -> f64 {
         let (more, less) = match self.requirement {
@@ -168,78 +173,78 @@ impl UnmetNeed {
     }
 }
 
-/// A requirement.
+/// Kinds of requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Requirement {
-    /// Operations a second.
+    /// Operations per second.
     Iops,
-    /// Bytes a second.
+    /// Bytes per second.
     Throughput,
-    /// Bytes.
+    /// Capacity in bytes.
     Capacity,
     /// Mean latency, in seconds.
     Mean,
-    /// A percentile of latency, in seconds.
+    /// Percentile of the latency, in seconds.
     Percentile,
     /// One volume for many machines.
     Sharing,
-    /// A size that is sold.
+    /// A size on sale.
     Size,
-    /// Outliving its machine.
+    /// Data survive the loss of the machine.
     Durability,
-    /// The machine that was named.
+    /// The named machine.
     Machine,
-    /// US dollars a month.
+    /// US dollars per month.
     Budget,
-    /// A budget was given and the price is not known.
+    /// A known price, if there is a budget.
     Price,
-    /// Nothing simple is known of this load on this volume.
+    /// A closed form for this load on this volume.
     Unknown,
 }
 
 impl Candidate {
-    /// Whether its latency is measured, published or given, and not assumed.
+    /// Reports whether the latency is measured, published or given, and not assumed.
     #[must_use]
     pub fn has_known_latency(&self) -> bool {
         self.about.latency_basis < LatencyBasis::Assumed
     }
 
-    /// Whether it does all that is wanted.
+    /// Reports whether it meets the need.
     #[must_use]
     pub fn meets(&self) -> bool {
         self.failures.is_empty() && self.survived != Some(false)
     }
 
-    /// The month's price in full, where that is known.
+    /// Returns the complete monthly price, if known.
     #[must_use]
     pub fn known_price(&self) -> Option<&Money> {
         self.price.as_ref().filter(|price| price.whole())
     }
 
-    /// Operations a second of all machines together, by what the volumes give.
+    /// Returns the operations per second that the volumes sustain for all machines.
     fn given_iops(&self) -> Option<f64> {
         Some(self.limit.as_ref()?.iops * f64::from(self.machines))
     }
 
-    /// What one of the operations a second costs in a month, in US dollars, by what the volumes give.
+    /// Returns the monthly price per sustained operation per second, in US dollars.
     #[must_use]
     pub fn price_per_iops(&self) -> Option<f64> {
         Some(self.known_price()?.usd_per_month / self.given_iops()?)
     }
 
-    /// What one MiB a second costs in a month, in US dollars.
+    /// Returns the monthly price per MiB/s, in US dollars.
     #[must_use]
     pub fn price_per_mibps(&self) -> Option<f64> {
         Some(self.price_per_iops()? * f64::from(1_u32 << 20) / self.block)
     }
 
-    /// Operations a second for each GB.
+    /// Returns the operations per second per GB.
     #[must_use]
     pub fn iops_per_gb(&self) -> Option<f64> {
         Some(self.given_iops()? / (f64::from(self.volumes) * self.spec.size.get() as f64 / 1e9))
     }
 
-    /// Jobs and the depth of each that keep enough in flight, at most 64 a job until there are 64 of them.
+    /// Returns the number of jobs and their queue depth that keep enough in flight: at most 64 per job, up to 64 jobs.
     #[must_use]
     pub fn jobs(&self) -> Option<(u64, u64)> {
         let depth = (self.in_flight? * (1.0 - 1e-9)).ceil().max(1.0) as u64;
@@ -248,8 +253,8 @@ impl Candidate {
     }
 }
 
-/// Persistent disks want one free processor for 2,000 to 2,500 operations per second ("Optimizing persistent disk and
-/// local SSD performance", about 2019): 2,000 reads, 2,500 writes.
+/// Returns the operations per second per free processor. Persistent disks need one for 2,000 reads or 2,500 writes per
+/// second ("Optimizing persistent disk and local SSD performance", about 2019).
 #[must_use]
 pub fn iops_per_cpu(words: &str, load: &Load) -> Option<f64> {
     const READS: f64 = 2_000.0;

@@ -1,4 +1,4 @@
-//! Volumes and providers that a need is limited to, as they are written: `aws,gcp/pd-ssd,size=1TiB`.
+//! Selections of providers and volumes: `aws,gcp/pd-ssd,size=1TiB`.
 
 use std::ops::Range;
 
@@ -6,30 +6,30 @@ use volume::catalogue::{self, About};
 
 use crate::{Need, named};
 
-/// A provider or a volume that was chosen, with the keys behind it.
+/// A selected provider or volume with its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeChoice {
-    /// Its name and keys, as [`Need::volumes`] has it.
+    /// Name and keys, as in [`Need::volumes`].
     pub volume: String,
-    /// The text that it is in, and where in it the name stands.
+    /// Text that contains it, and the position of the name.
     words: String,
     at: usize,
 }
 
-/// What is wrong with a choice.
+/// An invalid selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceError {
-    /// The text.
+    /// Whole text.
     pub words: String,
-    /// The bytes of it that are wrong.
+    /// Byte range of the error.
     pub at: Range<usize>,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to write instead.
+    /// Suggested correction.
     pub remedy: String,
 }
 
-/// Splits a text into choices: `aws,gcp/pd-ssd,size=1TiB` are two, as keys belong to the name before them.
+/// Splits a text into selections: `aws,gcp/pd-ssd,size=1TiB` are two, because keys belong to the preceding name.
 #[must_use]
 pub fn parse(words: &str) -> Vec<VolumeChoice> {
     let mut choices: Vec<VolumeChoice> = Vec::new();
@@ -50,8 +50,7 @@ pub fn parse(words: &str) -> Vec<VolumeChoice> {
     choices
 }
 
-/// Returns all that is wrong with choices: names that stand for nothing, or else keys that their volumes do not have and
-/// sizes that are not sold.
+/// Returns all errors of selections: unknown names; if there are none, unknown keys and sizes that are not on sale.
 #[must_use]
 pub fn check(choices: &[VolumeChoice]) -> Vec<ChoiceError> {
     let need = Need { volumes: choices.iter().map(|choice| choice.volume.clone()).collect(), ..Need::default() };
@@ -62,7 +61,7 @@ pub fn check(choices: &[VolumeChoice]) -> Vec<ChoiceError> {
 }
 
 impl VolumeChoice {
-    /// The error of a name that stands for no provider and no volume, with the nearest that does.
+    /// Returns the error for an unknown name, with the nearest known one.
     fn unknown(&self) -> ChoiceError {
         let names: Vec<String> = catalogue::list().into_iter().map(|listed| listed.name).collect();
         let mut providers: Vec<&str> =
@@ -74,18 +73,16 @@ impl VolumeChoice {
             _ if name.contains('=') => format!("`{name}` is a key without a volume before it"),
             _ => format!("there is no provider or volume `{name}`"),
         };
-        let near = units::closest(name, names.iter().map(String::as_str).chain(providers.iter().copied()));
-        let remedy = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", ")),
-        };
+        let known = names.iter().map(String::as_str).chain(providers.iter().copied());
+        let listed = || format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", "));
+        let remedy = units::suggestion(name, known, listed);
         ChoiceError { words: self.words.clone(), at: self.at..self.at + name.len(), message, remedy }
     }
 
-    /// Keys behind a volume's name must be its own, and a size one that is sold.
+    /// Returns the errors of keys that the volume does not have, or of a size that is not on sale.
     fn wrong_keys(&self) -> Vec<ChoiceError> {
         let need = Need { volumes: vec![self.volume.clone()], ..Need::default() };
-        // One of a provider's volumes speaks for all of them.
+        // One volume represents all of a provider's.
         let volumes = named(&need).unwrap_or_default();
         let mut errors = Vec::new();
         let mut at = self.at;
@@ -111,15 +108,13 @@ fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
     let common = catalogue::COMMON_KEYS.iter().map(|(known, _)| *known);
     let all: Vec<&str> = known.chain(common).collect();
     if !all.contains(&key) {
-        let near = units::closest(key, all.iter().copied());
-        let remedy =
-            near.map_or_else(|| format!("it has {}", all.join(", ")), |near| format!("did you mean `{near}`?"));
+        let remedy = units::suggestion(key, all.iter().copied(), || format!("it has {}", all.join(", ")));
         return Some((format!("{name} has no key `{key}`"), remedy));
     }
     let given = format!("{name},{key}={value}");
     match catalogue::resolve_all(&[&given], &catalogue::no_files) {
         Ok(resolved) => unsold(name, &resolved[0].about).filter(|_| key == "size"),
-        // Values that others bound are settled later; one that cannot be read is wrong in any case.
+        // Bounds by other values are checked later; an unreadable value is always wrong.
         Err(problems) if key != "size" => {
             let unreadable = problems.iter().find(|problem| problem.message.starts_with(&format!("{key}: ")))?;
             let remedy = unreadable.remedy.clone().unwrap_or_else(|| format!("`fathom catalog {name}` lists its keys"));

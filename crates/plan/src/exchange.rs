@@ -1,18 +1,18 @@
-//! Prices in one currency.
+//! Exchange rates for prices.
 
 use volume::spec::LimitSource;
 
-/// The exchange rate: US dollars per euro.
+/// An exchange rate from euros to US dollars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
-    /// US dollars for one euro.
+    /// US dollars per euro.
     pub usd_per_eur: f64,
-    /// Where the rate is from, and when it held.
+    /// Source and date.
     pub source: LimitSource,
 }
 
 impl Default for Exchange {
-    /// The newest rate of the European Central Bank that is known here.
+    /// Returns the latest built-in rate of the European Central Bank.
     fn default() -> Self {
         let source = LimitSource {
             title: "European Central Bank, euro foreign exchange reference rates".to_owned(),
@@ -24,14 +24,14 @@ impl Default for Exchange {
 }
 
 impl Exchange {
-    /// A rate that the user gives.
+    /// Creates a rate that the user specified.
     #[must_use]
     pub fn given(usd_per_eur: f64) -> Self {
         let source = LimitSource { title: "as given".to_owned(), ..LimitSource::default() };
         Self { usd_per_eur, source }
     }
 
-    /// US dollars for one unit of a currency; `None` for a currency without a rate.
+    /// Returns US dollars per unit of a currency; `None` for a currency without a rate.
     #[must_use]
     pub fn usd_per(&self, currency: &str) -> Option<f64> {
         match currency {

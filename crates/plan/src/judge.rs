@@ -8,9 +8,10 @@ use crate::candidate::{JitterEffect, MergingEffect, Requirement, UnmetNeed, With
 use crate::laws::{Laws, quantile_secs};
 use crate::need::{Demand, Need};
 
-/// The closed form for one demand on one volume.
+/// Closed-form results for one demand on one volume.
+#[derive(Default)]
 pub(crate) struct ClosedFormResult {
-    /// All caps, with what one machine gets of each, the lowest first.
+    /// Caps as one machine sees them, the lowest first.
     pub(crate) caps: Vec<Cap>,
     pub(crate) mean_secs: Option<f64>,
     pub(crate) alone_secs: Option<f64>,
@@ -19,13 +20,13 @@ pub(crate) struct ClosedFormResult {
     pub(crate) failures: Vec<UnmetNeed>,
 }
 
-/// Waits are planned for so many times as long as the formulas say: those are exact to a tenth, and near its limit a
-/// volume's waits differ by more than that from one minute to the next.
-const CAUTION: f64 = 1.5;
-/// Rates a hair below what is wanted are enough: providers round to whole operations.
-const HAIR: f64 = 1.0 - 1e-6;
+/// Safety factor on computed waits: the formulas are accurate to a tenth, and waits near a limit vary by more than that
+/// from minute to minute.
+const SAFETY_FACTOR: f64 = 1.5;
+/// Tolerance on rates: providers round to whole operations.
+const RATE_TOLERANCE: f64 = 1.0 - 1e-6;
 
-/// Judges one demand. Wherever a volume is read by many machines, each gets its share of what the volume has.
+/// Evaluates one demand. Machines that share a volume share its limits equally.
 pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) -> ClosedFormResult {
     let load = &demand.load;
     let mut caps = shared_caps(spec, load, need.readers());
@@ -38,7 +39,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
     }
     let mut failures = Vec::new();
     let rate = demand.rate;
-    if let Some(cap) = caps.first().filter(|cap| cap.iops < demand.sustained * HAIR) {
+    if let Some(cap) = caps.first().filter(|cap| cap.iops < demand.sustained * RATE_TOLERANCE) {
         let (requirement, unit) = match demand.in_bytes {
             true => (Requirement::Throughput, load.mean_bytes()),
             false => (Requirement::Iops, 1.0),
@@ -49,12 +50,12 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
     let alone_secs = laws.alone_secs(spec, load);
     let is_drive = matches!(spec.behaviour, Behaviour::Drive(_));
     let waits = || caps.iter().map(|cap| wait(cap, spec, rate, need.readers()));
-    // A limit that is used up makes everything wait as long as the queue is: what is in flight decides.
-    let mean_secs = alone_secs.map(|alone| alone + CAUTION * waits().map(|wait| wait.mean_secs).sum::<f64>());
+    // At a saturated limit, waits depend on the queue length, hence on the operations in flight.
+    let mean_secs = alone_secs.map(|alone| alone + SAFETY_FACTOR * waits().map(|wait| wait.mean_secs).sum::<f64>());
     let share = need.percentile.map_or(0.99, |(share, _)| share);
     let percentile_alone_secs = quantile_secs(spec, load, share);
-    let percentile_secs =
-        percentile_alone_secs.map(|alone| alone + CAUTION * waits().map(|wait| wait.quantile_secs(share)).sum::<f64>());
+    let percentile_secs = percentile_alone_secs
+        .map(|alone| alone + SAFETY_FACTOR * waits().map(|wait| wait.quantile_secs(share)).sum::<f64>());
     if demand.timed {
         let slow = |alone: Option<f64>, bound: f64| {
             if alone.is_some_and(|alone| alone > bound) || is_drive {
@@ -63,19 +64,15 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
                 caps.first().map_or_else(String::new, |cap| format!("queueing before {}", cap.name))
             }
         };
+        let percentile = need.percentile.map(|(_, bound)| bound);
         let bounds = [
-            (Requirement::Mean, need.mean.map(|bound| need.planned_secs(bound)), mean_secs, alone_secs),
-            (
-                Requirement::Percentile,
-                need.percentile.map(|(_, bound)| need.planned_secs(bound)),
-                percentile_secs,
-                percentile_alone_secs,
-            ),
+            (Requirement::Mean, need.mean, mean_secs, alone_secs),
+            (Requirement::Percentile, percentile, percentile_secs, percentile_alone_secs),
         ];
         for (requirement, bound, found, alone) in bounds {
-            let Some(bound) = bound else { continue };
+            let Some(bound) = bound.map(|bound| need.planned_secs(bound)) else { continue };
             match found {
-                None => failures.push(no_law()),
+                None => failures.push(unknown_percentile()),
                 Some(found) if found > bound => {
                     let reached = if found.is_finite() { found } else { alone.unwrap_or(found) };
                     failures.push(UnmetNeed { requirement, limit: slow(alone, bound), wanted: bound, reached });
@@ -87,8 +84,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
     ClosedFormResult { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
 }
 
-/// What latencies that are bounded would be if limits admitted nothing ahead of an even schedule; `None` where that makes
-/// no difference that matters.
+/// Returns what bounded latencies would be without jitter; `None` if the difference does not matter.
 pub(crate) fn jitter_effect(
     spec: &Spec,
     need: &Need,
@@ -101,9 +97,9 @@ pub(crate) fn jitter_effect(
     for cap in judged.caps.iter().filter(|cap| cap.forgives_secs > 0.0) {
         let [with, without] =
             [cap.clone(), cap.without_jitter()].map(|cap| wait(&cap, spec, demand.rate, need.readers()));
-        let mean = CAUTION * (without.mean_secs - with.mean_secs);
-        let percentile = CAUTION * (without.quantile_secs(share) - with.quantile_secs(share));
-        // Before a limit that is used up both are without end.
+        let mean = SAFETY_FACTOR * (without.mean_secs - with.mean_secs);
+        let percentile = SAFETY_FACTOR * (without.quantile_secs(share) - with.quantile_secs(share));
+        // At a saturated limit both waits are infinite.
         if !mean.is_finite() || !percentile.is_finite() {
             return None;
         }
@@ -130,39 +126,30 @@ pub(crate) fn jitter_effect(
     })
 }
 
-/// The limit that a sequential demand keeps within only because the provider merges its operations.
+/// Returns the limit that a sequential demand meets only because the provider merges its operations.
 pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffect> {
     let each = Load { sequential: false, ..demand.load.clone() };
     let merges = |limit: &Limit| {
         let CountedUnit::Operations { merged_from: Some(least), .. } = limit.counted else { return false };
         demand.load.sequential && demand.load.mean_bytes() >= f64::from(least)
     };
-    caps(spec, &each).into_iter().filter(|cap| cap.iops < demand.sustained * HAIR).find_map(|cap| {
+    caps(spec, &each).into_iter().filter(|cap| cap.iops < demand.sustained * RATE_TOLERANCE).find_map(|cap| {
         let CapPart::Limit(index) = cap.part else { return None };
         let limit = spec.limits.get(index).filter(|limit| merges(limit))?;
         Some(MergingEffect { limit: limit.name.clone(), merging: limit.merging.clone()?, iops: cap.iops })
     })
 }
 
-fn no_law() -> UnmetNeed {
-    let limit = "nothing simple is known of percentiles of a drive".to_owned();
-    UnmetNeed { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 }
+fn unknown_percentile() -> UnmetNeed {
+    UnmetNeed::absolute(Requirement::Unknown, "nothing simple is known of percentiles of a drive".to_owned())
 }
 
 fn unknown(caps: Vec<Cap>) -> ClosedFormResult {
-    let limit = "no closed form for mixtures on a drive".to_owned();
-    let failure = UnmetNeed { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 };
-    ClosedFormResult {
-        caps,
-        mean_secs: None,
-        alone_secs: None,
-        percentile_secs: None,
-        percentile_alone_secs: None,
-        failures: vec![failure],
-    }
+    let failure = UnmetNeed::absolute(Requirement::Unknown, "no closed form for mixtures on a drive".to_owned());
+    ClosedFormResult { caps, failures: vec![failure], ..ClosedFormResult::default() }
 }
 
-/// Caps as one of so many machines sees them: those of the volume are divided among them.
+/// Returns the caps that one of several machines sees: those of the volume are divided among them.
 fn shared_caps(spec: &Spec, load: &Load, readers: f64) -> Vec<Cap> {
     let mut caps = caps(spec, load);
     for cap in &mut caps {
@@ -174,7 +161,7 @@ fn shared_caps(spec: &Spec, load: &Load, readers: f64) -> Vec<Cap> {
     caps
 }
 
-/// Number of machines that share a cap: all for caps of the volume, one for caps of a machine.
+/// Returns the number of machines that share a cap: all for caps of the volume, one for caps of a machine.
 fn sharers(spec: &Spec, cap: &Cap, readers: f64) -> f64 {
     let scope = match cap.part {
         CapPart::Limit(index) => spec.limits.get(index).map(|limit| &limit.scope),
@@ -183,13 +170,14 @@ fn sharers(spec: &Spec, cap: &Cap, readers: f64) -> f64 {
     if scope == Some(&Scope::Volume) { readers } else { 1.0 }
 }
 
-/// Waiting before a cap that is divided among machines: in one queue with the requests of all of them.
+/// Returns the wait at a cap in one queue with the requests of all machines that share it.
 fn wait(cap: &Cap, spec: &Spec, rate: f64, readers: f64) -> CapWait {
     let sharers = sharers(spec, cap, readers);
     Cap { iops: cap.iops * sharers, ..cap.clone() }.wait(rate * sharers)
 }
 
-/// A drive's heads as a cap: with a full queue where operations are random, on its inner tracks where they are not.
+/// Returns the cap of a drive's mechanics: with a full queue for random operations, on inner tracks for sequential
+/// ones.
 fn drive_cap(drive: &volume::HardDisk, load: &Load) -> Option<Cap> {
     let pure = load.share.read == 1.0 || load.share.write == 1.0;
     let (name, iops) = if load.sequential {
@@ -202,20 +190,14 @@ fn drive_cap(drive: &volume::HardDisk, load: &Load) -> Option<Cap> {
     Some(Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: 1 })
 }
 
-/// IOPS while credits last and for how long, where that is above what lasts.
+/// Returns the IOPS while credits last, and for how long, if above the sustained rate.
 pub(crate) fn burst(caps: &[Cap]) -> Option<(f64, f64)> {
     let lasting = caps.first()?.iops;
     let iops = caps.iter().filter(|cap| cap.bucket.is_none()).map(|cap| cap.iops).fold(f64::INFINITY, f64::min);
     if !iops.is_finite() || iops <= lasting * 1.000_001 {
         return None;
     }
-    let prediction = Prediction {
-        iops: lasting,
-        latency: units::Nanos::ZERO,
-        burst_iops: iops,
-        alone: units::Nanos::ZERO,
-        limit: Some(0),
-        caps: caps.to_vec(),
-    };
+    let (latency, alone, caps) = (Nanos::ZERO, Nanos::ZERO, caps.to_vec());
+    let prediction = Prediction { iops: lasting, latency, burst_iops: iops, alone, limit: Some(0), caps };
     Some((iops, prediction.burst_secs()?))
 }

@@ -1,15 +1,14 @@
-//! Means and percentiles of latency laws, cached.
+//! Means and percentiles of latency distributions, cached.
 
 use volume::closed::{Load, transit_secs};
 use volume::{Behaviour, Law, RequestKind, Spec};
 
-/// Means of laws that are known by now: many volumes have the same, and each takes thousands of quantiles.
+/// Cached means: many volumes share a distribution, and a mean takes thousands of quantiles.
 #[derive(Clone, Debug, Default)]
 pub struct Laws {
     means: Vec<(Law, f64)>,
 }
 
-/// Kinds that a need is made of.
 const KINDS: [RequestKind; 2] = [RequestKind::Read, RequestKind::Write];
 
 impl Laws {
@@ -22,7 +21,7 @@ impl Laws {
         mean
     }
 
-    /// The mean latency of an operation that waits for no other. `None` where nothing simple is known.
+    /// Returns the mean latency without queueing, in seconds. `None` without a closed form.
     pub fn alone_secs(&mut self, spec: &Spec, load: &Load) -> Option<f64> {
         match &spec.behaviour {
             Behaviour::Latency(latency) => {
@@ -41,15 +40,15 @@ impl Laws {
     }
 }
 
-/// The latency that a share of all operations does not exceed where none waits for another. `None` for drives: how far
-/// a head has to go is not told by a law.
+/// Returns the latency without queueing that the fraction `share` of operations does not exceed, in seconds. `None` for
+/// drives, which have no latency distribution.
 pub(crate) fn quantile_secs(spec: &Spec, load: &Load, share: f64) -> Option<f64> {
     let Behaviour::Latency(latency) = &spec.behaviour else { return None };
     let laws = KINDS.map(|kind| (*load.share.get(kind), latency.law.get(kind)));
     let ends = || laws.iter().filter(|(weight, _)| *weight > 0.0).map(|(_, law)| law.quantile(share).secs_f64());
     let (mut low, mut high) = (ends().fold(f64::INFINITY, f64::min), ends().fold(0.0, f64::max));
     let below = |secs: f64| -> f64 { laws.iter().map(|(weight, law)| weight * share_below(law, secs)).sum() };
-    // Between the percentiles of the kinds is that of the mixture.
+    // The percentile of the mixture lies between those of the kinds.
     while high - low > 1e-9 + 1e-4 * high {
         let middle = (low + high) / 2.0;
         if below(middle) < share { low = middle } else { high = middle }
@@ -57,7 +56,7 @@ pub(crate) fn quantile_secs(spec: &Spec, load: &Load, share: f64) -> Option<f64>
     Some(high + transit_secs(spec, load))
 }
 
-/// The share of a law's durations that are no longer than this, by bisection of its quantiles.
+/// Returns the fraction of a distribution up to `secs`, by bisection of its quantiles.
 fn share_below(law: &Law, secs: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..40 {

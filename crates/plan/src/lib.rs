@@ -1,17 +1,16 @@
-//! Which volume for this load, at what price.
+//! Selects the volume for a load by price and latency.
 //!
-//! A [`Need`] says what a load wants; [`workload`] makes one out of a few words about an application. [`candidates`] goes
-//! through the catalogue: for each type the smallest size and the least provisioned values that the closed form lets
-//! the need through at, found by bisection. [`plan`] has each checked by a [`PlanTrial`], which the caller simulates, gives
-//! those that fall short more room, and ranks what is left ([`Ranking`]): what meets the need, what no other beats in
-//! price and in latency, the cheapest of these, and what to buy for twice as much.
+//! A [`Need`] states the requirements; [`workload`] derives one from a named application. [`candidates`] searches the
+//! catalogue: for each type it finds the smallest size and the lowest provisioned values that meet the need in closed
+//! form, by bisection. [`plan`] confirms each by a [`PlanTrial`], which the caller simulates, enlarges those that fall
+//! short, and ranks the results ([`Ranking`]): those that meet the need, those that none dominates in price and
+//! latency, and the cheapest.
 //!
-//! Prices that are not published stay unknown, and prices of another region are not taken for those of the one asked for.
-//! Prices in euros are compared in US dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its
-//! basis; an assumed one beats no measured one.
+//! Unpublished prices stay unknown, and prices of other regions do not count. Prices in euros are compared in US
+//! dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its basis; an assumed one never
+//! beats a measured one.
 //!
-//! What is *not* here: a clock, the simulation itself, words for people, and any knowledge of a volume that is not in its
-//! catalogue entry.
+//! This crate has no clock, no simulation and no text output, and knows volumes only by their catalogue entries.
 
 mod candidate;
 pub mod choice;
@@ -21,7 +20,6 @@ mod laws;
 mod need;
 mod rank;
 mod search;
-mod size_range;
 mod trial;
 pub mod workload;
 

@@ -5,52 +5,52 @@ use volume::closed::Load;
 
 use crate::exchange::Exchange;
 
-/// Blocks of a need for IOPS that names no size: what providers state their IOPS for.
+/// Default block size for IOPS: the one for which providers state IOPS.
 const SMALL: u32 = 4 << 10;
-/// Blocks of a need for throughput that names no size.
+/// Default block size for throughput.
 const LARGE: u32 = 1 << 20;
 
 /// Requirements for a volume, for each machine that uses it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
-    /// Operations a second.
+    /// Operations per second.
     pub iops: Option<f64>,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_sec: Option<f64>,
-    /// Bytes of an operation. Without, operations are counted in small ones and bytes moved in large ones.
+    /// Bytes per operation. By default small for IOPS and large for throughput.
     pub block: Option<u32>,
-    /// The share of reads, from 0 to 1.
+    /// Fraction of reads, from 0 to 1.
     pub read_share: f64,
-    /// Whether each operation begins where the last one ended.
+    /// Whether operations are sequential.
     pub sequential: bool,
-    /// Bytes to be kept.
+    /// Capacity in bytes.
     pub capacity: Option<u64>,
-    /// The longest mean latency.
+    /// Maximum mean latency.
     pub mean: Option<Nanos>,
-    /// The longest latency of a share of all operations: 0.99 and 2 ms.
+    /// Maximum latency at a percentile: 0.99 and 2 ms.
     pub percentile: Option<(f64, Nanos)>,
-    /// Machines that need it.
+    /// Number of machines.
     pub machines: u32,
-    /// Whether they read one volume, all of them, instead of having one each.
+    /// Whether all machines read one volume instead of one each.
     pub shared: bool,
-    /// Whether it may be lost with its machine, as what lies on local disks may.
+    /// Whether data may be lost with the machine, as on local disks.
     pub scratch: bool,
-    /// Processors of a machine.
+    /// Processors per machine.
     pub vcpus: Option<u32>,
-    /// The machine, by its provider's name.
+    /// Machine type, by its provider's name.
     pub machine: Option<String>,
-    /// Volumes to look at: `gcp`, `gcp@2019`, `gcp/pd-ssd`, each perhaps with keys behind it; all where there are none.
+    /// Volumes to consider: `gcp`, `gcp@2019`, `gcp/pd-ssd`, each with optional keys; all if empty.
     pub volumes: Vec<String>,
-    /// Where prices are wanted for.
+    /// Region for prices.
     pub region: Option<String>,
-    /// US dollars a month, all machines together.
+    /// Budget in US dollars per month for all machines.
     pub budget: Option<f64>,
-    /// Spare capacity that is planned for, as a fraction: with 0.2 a volume sustains 1.2 times each rate, and its latency
-    /// at the rate itself is at most the bound over 1.2. Capacity in bytes has none.
+    /// Planned spare capacity as a fraction: with 0.2 a volume sustains 1.2 times each rate, and its latency at the
+    /// rate itself is at most the bound divided by 1.2. Does not apply to capacity in bytes.
     pub headroom: f64,
-    /// The rate at which prices in other currencies are compared.
+    /// Exchange rate for comparing prices.
     pub exchange: Exchange,
-    /// How much more is wanted each year: 0.2 for a fifth. It is planned for the year to come.
+    /// Planned yearly growth as a fraction; the plan covers one year.
     pub growth: f64,
 }
 
@@ -80,24 +80,24 @@ impl Default for Need {
     }
 }
 
-/// A rate of equal operations that a volume has to let through.
+/// Rate of equal operations that a volume must sustain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// Operations a second of one machine.
+    /// Operations per second of one machine.
     pub rate: f64,
-    /// The rate that the volume has to sustain: the same with headroom.
+    /// Rate including headroom.
     pub sustained: f64,
-    /// The operations, as many in flight as it takes.
+    /// The operations, with unlimited operations in flight.
     pub load: Load,
-    /// Whether it is counted in bytes rather than in operations.
+    /// Whether it is a throughput requirement.
     pub in_bytes: bool,
-    /// Whether bounds on latency are about it.
+    /// Whether bounds on latency apply to it.
     pub timed: bool,
 }
 
 impl Need {
-    /// The rates that are wanted, grown by a year. With one block size it is one rate; without, IOPS and throughput are
-    /// wanted of different operations, each at its time.
+    /// Returns the required rates after a year's growth. With one block size it is one rate; otherwise IOPS and
+    /// throughput are separate demands with different block sizes.
     #[must_use]
     pub fn demands(&self) -> Vec<Demand> {
         let grown = 1.0 + self.growth;
@@ -117,31 +117,31 @@ impl Need {
         small.into_iter().chain(large).collect()
     }
 
-    /// The longest latency that is planned for, in seconds: a bound less the headroom.
+    /// Returns the planned maximum latency in seconds: a bound less the headroom.
     #[must_use]
     pub fn planned_secs(&self, bound: Nanos) -> f64 {
         bound.secs_f64() / (1.0 + self.headroom)
     }
 
-    /// Bytes to be kept in a year.
+    /// Returns the required capacity in bytes after a year's growth.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.capacity.unwrap_or(0) as f64 * (1.0 + self.growth)).ceil() as u64
     }
 
-    /// How often a volume has to let the rate of one machine through.
+    /// Returns the number of machines whose load one volume must sustain.
     #[must_use]
     pub fn readers(&self) -> f64 {
         if self.shared { f64::from(self.machines.max(1)) } else { 1.0 }
     }
 
-    /// How many volumes are bought.
+    /// Returns the number of volumes to buy.
     #[must_use]
     pub fn copies(&self) -> f64 {
         if self.shared { 1.0 } else { f64::from(self.machines.max(1)) }
     }
 
-    /// The same with rates so many times as high.
+    /// Returns the need with rates multiplied by `factor`.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
         let times = |rate: Option<f64>| rate.map(|rate| rate * factor);

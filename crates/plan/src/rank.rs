@@ -4,16 +4,15 @@ use volume::catalogue::LatencyBasis;
 
 use crate::candidate::{Candidate, Requirement, UnmetNeed};
 
-/// The candidates in order, as indices into the slice that was ranked.
+/// Ranked candidates, as indices into the ranked slice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
-    /// Those that meet the need, the cheapest first, all prices in US dollars; those whose price is not known behind
-    /// them, by latency. Of equals the one whose latency is better known comes first.
+    /// Candidates that meet the need, the cheapest first, in US dollars; then those with unknown prices, by latency.
+    /// Among equals, the better known latency comes first.
     pub meeting: Vec<usize>,
-    /// Of those the ones that no other beats: cheaper and no slower, or faster and no dearer. One whose latency is less
-    /// well known beats none.
+    /// Those that no other dominates in price and latency. A less well known latency dominates none.
     pub front: Vec<usize>,
-    /// The cheapest of the front: the smallest that meets the need.
+    /// The cheapest of the front.
     pub best: Option<usize>,
     /// The fastest of the front.
     pub fastest: Option<usize>,
@@ -21,20 +20,20 @@ pub struct Ranking {
     pub known_best: Option<usize>,
     /// The fastest whose latency is not assumed.
     pub known_fastest: Option<usize>,
-    /// Those that do not, the nearest first.
+    /// Candidates that do not meet the need, the nearest first.
     pub missing: Vec<usize>,
-    /// Where none meets the need: wishes that nothing fulfils, and what comes nearest to each.
+    /// If none meets the need: requirements that no candidate meets, each with the nearest one.
     pub impossible: Vec<Nearest>,
-    /// Where each wish could be fulfilled, but not all at once: what comes nearest to all.
+    /// If each requirement can be met alone, but not all together: the candidate nearest to all.
     pub nearest: Option<usize>,
 }
 
-/// The volume that comes nearest to a wish that none fulfils.
+/// The candidate nearest to a requirement that none meets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
-    /// The wish, what was wanted and what there is.
+    /// The unmet requirement.
     pub failure: UnmetNeed,
-    /// Whose it is.
+    /// Index of the candidate.
     pub candidate: usize,
 }
 
@@ -62,7 +61,7 @@ pub fn rank(candidates: &[Candidate]) -> Ranking {
     missing.sort_by(|a, b| shortfall(&candidates[*a]).total_cmp(&shortfall(&candidates[*b])));
     let (mut impossible, mut nearest) = (Vec::new(), None);
     if meeting.is_empty() {
-        impossible = out_of_reach(candidates);
+        impossible = unmeetable(candidates);
         nearest = missing.first().copied();
     }
     Ranking { meeting, front, best, fastest, known_best, known_fastest, missing, impossible, nearest }
@@ -72,7 +71,7 @@ fn slowness(candidate: &Candidate) -> f64 {
     candidate.mean_secs.unwrap_or(f64::INFINITY)
 }
 
-/// Known prices first, the price, then how well the latency is known, then the latency.
+/// Sort key: known prices first, price, basis of the latency, latency.
 fn order(candidate: &Candidate) -> (bool, f64, LatencyBasis, f64) {
     let basis = candidate.about.latency_basis;
     match candidate.known_price() {
@@ -81,7 +80,7 @@ fn order(candidate: &Candidate) -> (bool, f64, LatencyBasis, f64) {
     }
 }
 
-/// Whether one is at least as good in price and in latency, and better in one of them. A latency that is less well known
+/// Reports whether `one` is at least as good in price and latency, and better in one of them. A less well known latency
 /// does not count as better.
 fn dominates(one: &Candidate, other: &Candidate) -> bool {
     let (Some(price), Some(others)) = (one.known_price(), other.known_price()) else { return false };
@@ -90,29 +89,31 @@ fn dominates(one: &Candidate, other: &Candidate) -> bool {
     is_as_well_known && cost.0 <= cost.1 && time.0 <= time.1 && (cost.0 < cost.1 || time.0 < time.1)
 }
 
-/// Distance of a candidate from the need, by its worst failure and then by their number.
+/// Returns the distance of a candidate from the need: its worst failure, then their number.
 fn shortfall(candidate: &Candidate) -> f64 {
     let worst = candidate.failures.iter().map(UnmetNeed::short_by).fold(1.0, f64::max);
     worst + 1e-6 * candidate.failures.len() as f64
 }
 
-/// Wishes that every candidate leaves unfulfilled, each with the candidate that comes nearest.
-fn out_of_reach(candidates: &[Candidate]) -> Vec<Nearest> {
+/// Returns the requirements that no candidate meets, each with the nearest candidate.
+fn unmeetable(candidates: &[Candidate]) -> Vec<Nearest> {
     use Requirement::{Budget, Capacity, Iops, Machine, Mean, Percentile, Sharing, Throughput};
-    let wishes = [Iops, Throughput, Capacity, Mean, Percentile, Sharing, Requirement::Size, Machine, Budget];
-    let nearest = |wish: Requirement| {
-        let of = |candidate: &Candidate| candidate.failures.iter().find(|failure| failure.requirement == wish).cloned();
-        // Nothing is known of the others' figures where their machine or their load is out of the question.
-        let unasked = |candidate: &Candidate| {
-            let unknown = |failure: &UnmetNeed| matches!(failure.requirement, Machine | Requirement::Unknown);
-            wish != Machine && of(candidate).is_none() && candidate.failures.iter().any(unknown)
+    let requirements = [Iops, Throughput, Capacity, Mean, Percentile, Sharing, Requirement::Size, Machine, Budget];
+    let nearest = |requirement: Requirement| {
+        let of = |candidate: &Candidate| {
+            candidate.failures.iter().find(|failure| failure.requirement == requirement).cloned()
         };
-        let asked: Vec<usize> = (0..candidates.len()).filter(|index| !unasked(&candidates[*index])).collect();
+        // Candidates with an unusable machine or load have no figures for other requirements.
+        let has_no_figure = |candidate: &Candidate| {
+            let unknown = |failure: &UnmetNeed| matches!(failure.requirement, Machine | Requirement::Unknown);
+            requirement != Machine && of(candidate).is_none() && candidate.failures.iter().any(unknown)
+        };
+        let asked: Vec<usize> = (0..candidates.len()).filter(|index| !has_no_figure(&candidates[*index])).collect();
         let failing: Option<Vec<(usize, UnmetNeed)>> =
             asked.into_iter().map(|index| Some((index, of(&candidates[index])?))).collect();
         let by_less = |a: &(usize, UnmetNeed), b: &(usize, UnmetNeed)| a.1.short_by().total_cmp(&b.1.short_by());
         let (candidate, failure) = failing?.into_iter().min_by(by_less)?;
         Some(Nearest { failure, candidate })
     };
-    wishes.into_iter().filter_map(nearest).collect()
+    requirements.into_iter().filter_map(nearest).collect()
 }

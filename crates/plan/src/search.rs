@@ -6,21 +6,20 @@ use crate::candidate::{Candidate, Money, Requirement, UnmetNeed, iops_per_cpu};
 use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
-use crate::size_range::SizeRange;
 
-/// Volumes that are not sold: they are looked at where they are named.
+/// Providers that are not sold; considered only when named.
 const NOT_SOLD: [&str; 1] = ["custom"];
-/// Keys of which the least that is enough is bought, in this order, the size before them.
+/// Keys that are provisioned as low as the need allows, in this order, after the size.
 const PROVISIONED: [&str; 5] = ["iops", "throughput", "network_gbps", "vcpus", "frodo_threads"];
-/// Words that stand for a plan of machines: each is tried.
+/// Keys that select a plan of machines; each choice is tried.
 const PLANS: [&str; 1] = ["droplet"];
 
-/// The volumes of the catalogue that a need is about, with the keys it gives them. Without any named these are the
-/// newest editions of all that is sold.
+/// Returns the volumes that a need considers, with their given keys. By default these are the newest editions of all
+/// volumes on sale.
 ///
 /// # Errors
 ///
-/// The names that stand for no volume, as indices into [`Need::volumes`].
+/// Returns the unknown names, as indices into [`Need::volumes`].
 pub fn named(need: &Need) -> Result<Vec<(BuiltinVolume, String)>, Vec<usize>> {
     let listed = catalogue::list();
     let provider = |listed: &BuiltinVolume| listed.name.split(['/', '@']).next().unwrap_or_default().to_owned();
@@ -52,7 +51,7 @@ pub fn named(need: &Need) -> Result<Vec<(BuiltinVolume, String)>, Vec<usize>> {
     if missing.is_empty() { Ok(found) } else { Err(missing) }
 }
 
-/// The regions of which a price of the volumes of a need is known, by name.
+/// Returns the regions for which prices of the need's volumes are known, by name.
 #[must_use]
 pub fn regions(need: &Need) -> Vec<String> {
     let volumes = named(need).unwrap_or_default();
@@ -67,14 +66,14 @@ pub fn regions(need: &Need) -> Vec<String> {
     found
 }
 
-/// Each of the volumes as small as the need allows, or at its largest where that is not enough, with what is missing.
+/// Returns each volume at the smallest size that meets the need, or at its largest with its unmet requirements.
 #[must_use]
 pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
     let volumes = named(need).unwrap_or_default();
     volumes.iter().filter_map(|(listed, keys)| candidate(need, listed, keys, 1.0, laws)).collect()
 }
 
-/// One volume, made for `margin` times the rates of the need.
+/// Returns one volume, dimensioned for `margin` times the rates of the need.
 pub(crate) fn candidate(
     need: &Need,
     listed: &BuiltinVolume,
@@ -90,7 +89,7 @@ pub(crate) fn candidate(
     let mut search = PlanSearch { need, listed, demands, given: given(need, listed, keys), laws };
     let mut best: Option<Candidate> = None;
     for fixed in search.variants() {
-        let Some(mut found) = search.least(&fixed) else { continue };
+        let Some(mut found) = search.smallest(&fixed) else { continue };
         found.margin = margin;
         if best.as_ref().is_none_or(|best| is_better(&found, best)) {
             best = Some(found);
@@ -99,10 +98,10 @@ pub(crate) fn candidate(
     best
 }
 
-/// Pairs of a key and its value, as they are asked for.
+/// Pairs of a key and its value, as in a volume's name.
 type Pairs = Vec<(String, String)>;
 
-/// Values of a volume's keys that the need determines.
+/// Returns the keys of a volume that the need determines.
 fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
     let mut pairs: Pairs = Vec::new();
     let about = catalogue::resolve_all(&[&listed.name], &catalogue::no_files).map(|mut all| all.remove(0).about);
@@ -127,8 +126,8 @@ fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
     pairs
 }
 
-/// Machines that let a candidate do what is wanted, at most one of a series: those whose limits are nearest to it. None
-/// where a machine was named or where machines do not matter.
+/// Returns machines that sustain the need with a candidate, at most one per series: those with the least spare
+/// capacity. Returns none if a machine was named or the volume has no machines.
 #[must_use]
 pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<String> {
     if need.machine.is_some() || !candidate.about.keys.iter().any(|key| key.name == "machine") {
@@ -137,14 +136,14 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
     let demands = need.demands();
     let mut enough: Vec<(f64, String)> = Vec::new();
     for machine in catalogue::machines(&candidate.listed).unwrap_or_default() {
-        // A row for a whole series says nothing about one of its machines.
+        // A row for a whole series does not describe one machine.
         if machine.name.ends_with('*') || need.vcpus.is_some_and(|vcpus| processors(&machine) != Some(vcpus)) {
             continue;
         }
         let name = format!("{},machine={}", candidate.spec.name, machine.name);
         let Ok(resolved) = catalogue::resolve_all(&[&name], &catalogue::no_files) else { continue };
         let spec = &resolved[0].spec;
-        // What is not known of a machine is no promise.
+        // Unknown limits do not guarantee anything.
         if !spec.unknown_limits.is_empty() {
             continue;
         }
@@ -174,7 +173,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
     found
 }
 
-/// The processors of a machine, from a table or, as in `n2-standard-8`, from its name.
+/// Returns the processors of a machine, from a table or from its name, as in `n2-standard-8`.
 fn processors(machine: &Machine) -> Option<u32> {
     machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
 }
@@ -198,7 +197,7 @@ impl PlanSearch<'_> {
         self.given.iter().any(|(known, _)| known == key)
     }
 
-    /// All that can only be chosen among a few: each is a search of its own.
+    /// Returns the combinations of keys with few choices; each is searched separately.
     fn variants(&self) -> Vec<Pairs> {
         let Some(resolved) = self.resolve(&self.given) else { return vec![self.given.clone()] };
         let mut variants = vec![self.given.clone()];
@@ -220,42 +219,35 @@ impl PlanSearch<'_> {
         variants
     }
 
-    /// The least that is enough with some keys fixed, or the most there is.
-    fn least(&mut self, fixed: &Pairs) -> Option<Candidate> {
-        let Some(resolved) = self.resolve(fixed) else { return self.unusable() };
-        let Some(sizes) = self.sizes(&resolved) else {
-            let most = self.fullest(fixed)?;
+    /// Returns the smallest sufficient volume with some keys fixed, or the largest.
+    fn smallest(&mut self, fixed: &Pairs) -> Option<Candidate> {
+        let Some(resolved) = self.resolve(fixed) else { return self.unresolvable() };
+        let Some(sizes) = self.size_range(&resolved) else {
+            let most = self.max_provisioned(fixed)?;
             let enough = self.is_enough(&most.1.spec);
             let pairs = if enough { self.provisioned(most.0) } else { most.0 };
             return self.finish(&pairs);
         };
         let wanted = (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64;
         let sized = |size: u64| with_pair(fixed, "size", &sizes.sold_from(size));
-        let mut low = sizes.least.max(wanted).min(sizes.most);
-        // The smallest of some types lets less than one operation a second through, and cannot be asked for.
-        let smallest = self.fullest(&sized(low));
+        let low = sizes.least.max(wanted).min(sizes.most);
+        // The smallest of some types admits less than one operation per second and does not resolve.
+        let smallest = self.max_provisioned(&sized(low));
         let mut enough = smallest.filter(|(_, found)| self.is_enough(&found.spec));
         if enough.is_none() {
-            let mut high = sizes.most;
-            let largest = self.fullest(&sized(high))?;
+            let largest = self.max_provisioned(&sized(sizes.most))?;
             if !self.is_enough(&largest.1.spec) {
-                return self.short((low, high), &sized);
+                return self.nearest_insufficient((low, sizes.most), &sized);
             }
-            enough = Some(largest);
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match self.fullest(&sized(middle)).filter(|(_, found)| self.is_enough(&found.spec)) {
-                    Some(found) => (high, enough) = (middle, Some(found)),
-                    None => low = middle,
-                }
-            }
+            let sufficient = |size| self.max_provisioned(&sized(size)).filter(|(_, found)| self.is_enough(&found.spec));
+            enough = bisect(low, sizes.most, sufficient).or(Some(largest));
         }
         let pairs = self.provisioned(enough?.0);
         let found = self.finish(&pairs)?;
         Some(self.priced(&sizes, fixed, &found).unwrap_or(found))
     }
 
-    /// The next larger tier that has a published price, where that of the smallest that is enough is not published.
+    /// Returns the next larger tier with a published price, if the smallest sufficient one has none.
     fn priced(&mut self, sizes: &SizeRange, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
         if smallest.spec.price.is_some() || !smallest.failures.is_empty() {
             return None;
@@ -271,29 +263,22 @@ impl PlanSearch<'_> {
         None
     }
 
-    /// What falls short even at its largest: the smallest that falls short by no more than that.
-    fn short(&mut self, (low, high): (u64, u64), sized: &dyn Fn(u64) -> Pairs) -> Option<Candidate> {
+    /// Finds the smallest of the volumes that are insufficient even at their largest, but no worse than the largest.
+    fn nearest_insufficient(&mut self, (low, high): (u64, u64), sized: &dyn Fn(u64) -> Pairs) -> Option<Candidate> {
         let of = |search: &mut Self, size: u64| {
-            let (pairs, _) = search.fullest(&sized(size))?;
+            let (pairs, _) = search.max_provisioned(&sized(size))?;
             search.finish(&pairs)
         };
         let largest = of(self, high)?;
-        let mut nearest = largest.clone();
         let short = |found: &Candidate| {
             let all = || found.failures.iter().map(UnmetNeed::short_by);
             (all().count(), all().fold(1.0, f64::max))
         };
         let most = short(&largest);
         let as_near = |found: &Candidate| short(found).0 <= most.0 && short(found).1 <= most.1 * (1.0 + 1e-9);
-        let (mut low, mut high) = (low.saturating_sub(1), high);
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            match of(self, middle).filter(as_near) {
-                Some(found) => (high, nearest) = (middle, found),
-                None => low = middle,
-            }
-        }
-        // What stands in the way is what a larger one meets as well, not the size.
+        let nearest = bisect(low.saturating_sub(1), high, |size| of(self, size).filter(as_near));
+        let mut nearest = nearest.unwrap_or_else(|| largest.clone());
+        // Report what limits the largest one as well, rather than the size.
         for failure in &mut nearest.failures {
             let same = largest.failures.iter().find(|other| other.requirement == failure.requirement);
             failure.limit = same.map_or(failure.limit.clone(), |same| same.limit.clone());
@@ -301,8 +286,8 @@ impl PlanSearch<'_> {
         Some(nearest)
     }
 
-    /// The sizes that are sold, where the size can be chosen.
-    fn sizes(&self, resolved: &ResolvedVolume) -> Option<SizeRange> {
+    /// Returns the sizes on sale, if the size is not given.
+    fn size_range(&self, resolved: &ResolvedVolume) -> Option<SizeRange> {
         if self.is_given("size") {
             return None;
         }
@@ -313,21 +298,21 @@ impl PlanSearch<'_> {
         Some(SizeRange { least: least.min(most), most, unit_bytes, bounds: key.bounds.clone() })
     }
 
-    /// A volume with the most that can be provisioned for it, and the words for it.
-    fn fullest(&self, pairs: &Pairs) -> Option<(Pairs, ResolvedVolume)> {
-        self.fullest_of(pairs, &PROVISIONED)
+    /// Returns a volume with the maximum of all provisioned keys.
+    fn max_provisioned(&self, pairs: &Pairs) -> Option<(Pairs, ResolvedVolume)> {
+        self.max_provisioned_of(pairs, &PROVISIONED)
     }
 
-    /// What a provisioned key may be; `None` where there is none or it was given.
+    /// Returns the bounds of a provisioned key; `None` if it does not exist or was given.
     fn bounds<'r>(&self, resolved: &'r ResolvedVolume, name: &str) -> Option<&'r Bounds> {
         let key = resolved.about.keys.iter().find(|key| key.name == name)?;
         (!self.is_given(name) && !key.bounds.fixed && key.bounds.one_of.is_empty()).then_some(&key.bounds)
     }
 
-    /// Takes provisioned values down as far as the need allows, one after the other.
+    /// Reduces provisioned values as far as the need allows, one after the other.
     fn provisioned(&mut self, mut pairs: Pairs) -> Pairs {
         for name in PROVISIONED {
-            // Those behind it follow from it: they are at their most for each value.
+            // Later keys depend on this one, so they are set to their maximum for each value.
             let later: Vec<&str> = PROVISIONED.into_iter().skip_while(|known| *known != name).skip(1).collect();
             let bare = |pairs: &Pairs| later.iter().fold(pairs.clone(), |pairs, name| without(&pairs, name));
             let without = without(&bare(&pairs), name);
@@ -335,34 +320,23 @@ impl PlanSearch<'_> {
                 continue;
             };
             let (Some(least), Some(most)) = (bounds.least, bounds.most) else { continue };
-            let (mut low, mut high) = (least.ceil() as u64, (most * (1.0 + 1e-9)).floor() as u64);
-            let asked = |value: u64| with_pair(&pairs, name, &format!("{value}{}", bounds.unit));
+            let (low, high) = (least.ceil() as u64, (most * (1.0 + 1e-9)).floor() as u64);
+            let with = |value: u64| with_pair(&pairs, name, &format!("{value}{}", bounds.unit));
             if low >= high {
                 continue;
             }
             let enough = |search: &mut Self, value: u64| {
-                let full = search.fullest_of(&bare(&asked(value)), &later)?;
+                let full = search.max_provisioned_of(&bare(&with(value)), &later)?;
                 search.is_enough(&full.1.spec).then_some(full.0)
             };
-            if let Some(found) = enough(self, low) {
-                pairs = found;
-                continue;
-            }
-            let mut best = None;
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match enough(self, middle) {
-                    Some(found) => (high, best) = (middle, Some(found)),
-                    None => low = middle,
-                }
-            }
-            pairs = best.or_else(|| enough(self, high)).unwrap_or(pairs);
+            let between = enough(self, low).or_else(|| bisect(low, high, |value| enough(self, value)));
+            pairs = between.or_else(|| enough(self, high)).unwrap_or(pairs);
         }
         pairs
     }
 
-    /// The same as [`Self::fullest`] for some keys alone.
-    fn fullest_of(&self, pairs: &Pairs, names: &[&str]) -> Option<(Pairs, ResolvedVolume)> {
+    /// Returns a volume with the maximum of the named keys.
+    fn max_provisioned_of(&self, pairs: &Pairs, names: &[&str]) -> Option<(Pairs, ResolvedVolume)> {
         let mut pairs = pairs.clone();
         let mut resolved = self.resolve(&pairs)?;
         for name in names {
@@ -381,8 +355,8 @@ impl PlanSearch<'_> {
         self.demands.iter().all(|demand| judge(spec, self.need, demand, self.laws).failures.is_empty())
     }
 
-    /// A volume that cannot be asked for with what was given.
-    fn unusable(&mut self) -> Option<Candidate> {
+    /// Returns a candidate for a volume that does not resolve with the given keys.
+    fn unresolvable(&mut self) -> Option<Candidate> {
         let given = std::mem::take(&mut self.given);
         let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
         let mut found = self.finish(&Vec::new())?;
@@ -390,12 +364,12 @@ impl PlanSearch<'_> {
             Some(machine) => format!("{machine} is no machine of this provider"),
             None => "it does not take these keys".to_owned(),
         };
-        found.failures = vec![UnmetNeed { requirement: Requirement::Machine, limit, wanted: 0.0, reached: 0.0 }];
+        found.failures = vec![UnmetNeed::absolute(Requirement::Machine, limit)];
         self.given = given;
         Some(found)
     }
 
-    /// All that is to be said of a volume with its keys settled.
+    /// Builds the candidate for a volume with all keys settled.
     fn finish(&mut self, pairs: &Pairs) -> Option<Candidate> {
         let ResolvedVolume { spec, about } = self.resolve(pairs)?;
         let judged: Vec<ClosedFormResult> =
@@ -412,13 +386,13 @@ impl PlanSearch<'_> {
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
         failures.extend(self.machine(&about));
-        let price = self.money(&spec, &about);
+        let price = self.price(&spec, &about);
         failures.extend(self.budget(price.as_ref()));
-        // What is said of it is of the rates that are wanted, without the margin that simulations asked for.
+        // Results refer to the requested rates, without the margin that simulations demanded.
         let demands = self.need.demands();
         let judged: Vec<ClosedFormResult> =
             demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
-        // The demand that is nearest to its limit speaks for all of them.
+        // The demand closest to its limit represents all.
         let tightness = |index: usize| {
             let cap = judged[index].caps.first().map_or(f64::INFINITY, |cap| cap.iops);
             cap / demands[index].rate.max(1e-12)
@@ -429,7 +403,7 @@ impl PlanSearch<'_> {
         let demand = timed.map(|index| &demands[index]);
         let alone_secs = time.and_then(|judged| judged.alone_secs);
         let bounded = self.need.mean.is_some() || self.need.percentile.is_some();
-        // In a closed loop that is just deep enough nothing waits.
+        // A closed loop that is just deep enough has no waits.
         let mean_secs = if bounded { time.and_then(|judged| judged.mean_secs) } else { alone_secs };
         let rate = demand.map_or(0.0, |demand| demand.rate);
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
@@ -462,7 +436,7 @@ impl PlanSearch<'_> {
         })
     }
 
-    /// A size that was given must be one that is sold.
+    /// Reports a given size that is not on sale.
     fn unsold(about: &catalogue::About) -> Option<UnmetNeed> {
         let key = about.keys.iter().find(|key| key.name == "size" && key.origin == catalogue::FigureOrigin::Asked)?;
         let (bounds, value) = (&key.bounds, key.bounds.value?);
@@ -471,7 +445,7 @@ impl PlanSearch<'_> {
         }
         let next = bounds.sold_from(value).map(|next| format!("; the next size is {next} {}", bounds.unit));
         let limit = format!("not sold with {}{}", key.value, next.unwrap_or_default());
-        Some(UnmetNeed { requirement: Requirement::Size, limit, wanted: 0.0, reached: 0.0 })
+        Some(UnmetNeed::absolute(Requirement::Size, limit))
     }
 
     fn sharing(&self, about: &catalogue::About) -> Option<UnmetNeed> {
@@ -486,28 +460,20 @@ impl PlanSearch<'_> {
 
     fn durability(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let lost = about.media.contains("not durable") && !self.need.scratch;
-        lost.then(|| UnmetNeed {
-            requirement: Requirement::Durability,
-            limit: "what is on it is lost with its machine".to_owned(),
-            wanted: 0.0,
-            reached: 0.0,
-        })
+        let limit = "what is on it is lost with its machine".to_owned();
+        lost.then(|| UnmetNeed::absolute(Requirement::Durability, limit))
     }
 
-    /// A machine that was named must be the provider's.
+    /// Reports a named machine that the provider does not have.
     fn machine(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let name = self.need.machine.as_ref()?;
         let none = !about.keys.iter().any(|key| key.name == "machine");
-        none.then(|| UnmetNeed {
-            requirement: Requirement::Machine,
-            limit: format!("{name} is no machine of this provider"),
-            wanted: 0.0,
-            reached: 0.0,
-        })
+        let limit = || format!("{name} is no machine of this provider");
+        none.then(|| UnmetNeed::absolute(Requirement::Machine, limit()))
     }
 
-    /// The price for all machines in the region that was asked for; one of another region is not taken for it.
-    fn money(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<Money> {
+    /// Returns the price for all machines in the requested region; prices of other regions do not count.
+    fn price(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<Money> {
         let of_region = |region: &String| {
             let is_own = |of: &&catalogue::Regional| {
                 of.price.region.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(region))
@@ -553,6 +519,36 @@ impl PlanSearch<'_> {
     }
 }
 
+/// Sizes of a volume on sale, in its unit.
+struct SizeRange {
+    least: u64,
+    most: u64,
+    /// Bytes per unit.
+    unit_bytes: f64,
+    bounds: Bounds,
+}
+
+impl SizeRange {
+    /// Returns the smallest size on sale that is at least `size`, as a key's value.
+    fn sold_from(&self, size: u64) -> String {
+        let sold = self.bounds.sold_from(size as f64).map_or(self.most, |sold| sold as u64);
+        format!("{sold}{}", self.bounds.unit)
+    }
+}
+
+/// Bisects the values between two bounds for the lowest at which `find` succeeds, and returns its result.
+fn bisect<T>(mut low: u64, mut high: u64, mut find: impl FnMut(u64) -> Option<T>) -> Option<T> {
+    let mut lowest = None;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match find(middle) {
+            Some(found) => (high, lowest) = (middle, Some(found)),
+            None => low = middle,
+        }
+    }
+    lowest
+}
+
 fn with_pair(pairs: &Pairs, key: &str, value: &str) -> Pairs {
     let mut pairs = without(pairs, key);
     pairs.push((key.to_owned(), value.to_owned()));
@@ -563,13 +559,13 @@ fn without(pairs: &Pairs, key: &str) -> Pairs {
     pairs.iter().filter(|(known, _)| known != key).cloned().collect()
 }
 
-/// Of two ways to buy one type: what meets the need, then what costs less, then what falls short by less.
+/// Compares two variants of one type: by whether they meet the need, then by price, then by shortfall.
 fn is_better(new: &Candidate, old: &Candidate) -> bool {
     match (new.failures.is_empty(), old.failures.is_empty()) {
         (true, false) => return true,
         (false, true) => return false,
         (false, false) => {
-            // What is no matter of more or less first, then by how much the rest falls short.
+            // Unmeetable requirements first, then the largest shortfall of the others.
             let short = |candidate: &Candidate| {
                 let all = || candidate.failures.iter().map(UnmetNeed::short_by);
                 let never = all().filter(|short| short.is_infinite()).count();

@@ -9,60 +9,59 @@ use crate::need::{Demand, Need};
 use crate::rank::{Ranking, rank};
 use crate::search;
 
-/// A simulation: a volume under one demand of a need.
+/// A simulation of a volume under one demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanTrial {
-    /// The volume, as it is asked for.
+    /// Volume name with keys.
     pub volume: String,
-    /// Machines it is attached to, each with the same load.
+    /// Machines attached to it, each with the same load.
     pub machines: u32,
-    /// Operations a second that have to pass, of each machine.
+    /// Required operations per second of each machine.
     pub rate: f64,
-    /// Bytes of each.
+    /// Bytes per operation.
     pub block: u32,
-    /// The share of reads.
+    /// Fraction of reads.
     pub read_share: f64,
-    /// Whether each begins where the last one ended.
+    /// Whether operations are sequential.
     pub sequential: bool,
-    /// As many in flight on each machine as never leave the volume idle.
+    /// Operations in flight per machine, enough to keep the volume busy.
     pub in_flight: f64,
-    /// Whether latency matters: then operations come by chance, at the rate. Else they follow one another.
+    /// Requested percentile if latency matters: arrivals are then random at the rate. `None` for a closed loop.
     pub timed: Option<f64>,
-    /// How many times as long as usual it takes to settle.
+    /// Factor on the usual settling time.
     pub longer: f64,
 }
 
 /// Result of a simulation, averaged over machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialOutcome {
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
-    /// Mean time from the instant at which an operation was due to its end, in seconds.
+    /// Mean latency from an operation's due time to its completion, in seconds.
     pub mean_secs: f64,
-    /// The time that the asked share of operations did not exceed.
+    /// Latency at the requested percentile, in seconds.
     pub percentile_secs: f64,
 }
 
-/// A simulation of some thousand operations is exact to this.
+/// Simulates a trial; returns `None` if that is impossible.
+type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
+
+/// Accuracy of a simulation of some thousand operations.
 const RATE_SLACK: f64 = 0.985;
 const MEAN_SLACK: f64 = 1.01;
 const PERCENTILE_SLACK: f64 = 1.02;
-/// Factors by which more is bought, step by step, where a simulation falls short.
+/// Factors by which a candidate is enlarged step by step while simulations fall short.
 const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
-/// Candidates for a need, each that seems to meet it checked by a simulation, and their ranking. One that falls short is
-/// made larger, a few times.
-pub fn plan(
-    need: &Need,
-    laws: &mut Laws,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> (Vec<Candidate>, Ranking) {
+/// Returns the candidates for a need and their ranking. Each candidate that meets the need by the closed form is
+/// confirmed by a simulation, and enlarged a few times if it falls short.
+pub fn plan(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> (Vec<Candidate>, Ranking) {
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
     for (listed, keys) in &volumes {
         let Some(mut found) = search::candidate(need, listed, keys, 1.0, laws) else { continue };
         if found.failures.is_empty() {
-            found = tried(need, (listed, keys), found, laws, simulate);
+            found = confirmed(need, (listed, keys), found, laws, simulate);
         }
         candidates.push(found);
     }
@@ -70,38 +69,34 @@ pub fn plan(
     (candidates, ranking)
 }
 
-/// The best for a need, checked as [`plan`] checks it; of those that cost more nothing is simulated.
-pub fn best(
-    need: &Need,
-    laws: &mut Laws,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> Option<Candidate> {
+/// Returns the best candidate for a need, confirmed as in [`plan`]; more expensive ones are not simulated.
+pub fn best(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> Option<Candidate> {
     let volumes = search::named(need).unwrap_or_default();
     let (mut checked, mut candidates) = (vec![false; volumes.len()], Vec::new());
-    let mut whose = Vec::new();
+    let mut origins = Vec::new();
     for (listed, keys) in &volumes {
         if let Some(found) = search::candidate(need, listed, keys, 1.0, laws) {
             candidates.push(found);
-            whose.push((listed, keys.as_str()));
+            origins.push((listed, keys.as_str()));
         }
     }
-    // Whatever falls short is made larger and stands where its new price puts it.
+    // A candidate that falls short is enlarged and ranked again by its new price.
     while let Some(first) = rank(&candidates).best {
         if checked[first] {
             return Some(candidates.swap_remove(first));
         }
         checked[first] = true;
-        candidates[first] = tried(need, whose[first], candidates[first].clone(), laws, simulate);
+        candidates[first] = confirmed(need, origins[first], candidates[first].clone(), laws, simulate);
     }
     None
 }
 
-fn tried(
+fn confirmed(
     need: &Need,
     (listed, keys): (&BuiltinVolume, &str),
     mut found: Candidate,
     laws: &mut Laws,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+    simulate: &mut Simulate<'_>,
 ) -> Candidate {
     let Some(mut short) = shortfalls(need, &found, simulate) else { return found };
     for margin in MARGINS {
@@ -120,33 +115,23 @@ fn tried(
     found
 }
 
-/// Whether a candidate does under simulation what a need asks; `None` where it cannot be simulated.
-pub fn confirm(
-    need: &Need,
-    candidate: &Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> Option<bool> {
+/// Returns whether a candidate meets a need under simulation; `None` if it cannot be simulated.
+pub fn confirm(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<bool> {
     shortfalls(need, candidate, simulate).map(|short| short.is_empty())
 }
 
-/// Requirements that a candidate does not meet under simulation.
-fn shortfalls(
-    need: &Need,
-    candidate: &Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) -> Option<Vec<UnmetNeed>> {
+fn shortfalls(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<Vec<UnmetNeed>> {
     let demands = need.demands();
     let short: Option<Vec<Vec<UnmetNeed>>> =
         demands.iter().map(|demand| shortfall(need, demand, candidate, simulate)).collect();
     Some(short?.concat())
 }
 
-/// The same of one demand.
 fn shortfall(
     need: &Need,
     demand: &Demand,
     candidate: &Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
+    simulate: &mut Simulate<'_>,
 ) -> Option<Vec<UnmetNeed>> {
     let mut trial = trial(need, demand, demand.sustained, candidate);
     let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str());
@@ -177,14 +162,9 @@ fn shortfall(
     Some(bounds.into_iter().filter_map(over).collect())
 }
 
-/// Simulates what rests on the jitter of a candidate's limits, where the formulas say that bounded latencies do: without
-/// it, the waits are those of a queue that forgives nothing.
-pub fn simulate_jitter(
-    need: &Need,
-    candidate: &mut Candidate,
-    simulate: &mut dyn FnMut(&PlanTrial) -> Option<TrialOutcome>,
-) {
-    /// Queues near their limit are alike for long: as many usual times settle them to some hundredths.
+/// Simulates the effect of jitter on a candidate's bounded latencies, if the formulas predict one.
+pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Simulate<'_>) {
+    /// Queues near their limit stay correlated for long: this many usual times settle them to a few per cent.
     const LONGEST: f64 = 16.0;
     let Some(effect) = &candidate.jitter else { return };
     let Some(demand) = need.demands().into_iter().find(|demand| demand.timed) else { return };
@@ -205,7 +185,6 @@ pub fn simulate_jitter(
         differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });
 }
 
-/// The simulation of one demand.
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
     PlanTrial {

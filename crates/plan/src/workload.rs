@@ -1,47 +1,47 @@
-//! Named workloads: a few words become a need, with the arithmetic.
+//! Named workloads, which are converted to needs with the arithmetic shown.
 
 use std::ops::Range;
 
-use units::{Bytes, Nanos, closest, grouped};
+use units::{Bytes, Nanos, grouped, suggestion};
 use volume::catalogue::{QuantityKind, quantity};
 
 use crate::need::Need;
 
-/// A need and how it came about, a line for each step.
+/// A need with its derivation, one line per step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
-    /// The need.
+    /// The resulting need.
     pub need: Need,
-    /// `checkpoint: 140 GiB / (30 min × 5 %) = 1.56 GiB/s`.
+    /// Steps: `checkpoint: 140 GiB / (30 min × 5 %) = 1.56 GiB/s`.
     pub lines: Vec<String>,
 }
 
 /// A syntax error of a workload, with its place in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadSyntaxError {
-    /// What.
+    /// Description of the error.
     pub message: String,
-    /// Where.
+    /// Place in the text.
     pub at: Range<usize>,
-    /// What to write instead.
+    /// Suggested correction.
     pub remedy: String,
 }
 
-/// A key of a workload: its name, what it is of, its value where none is given, and what it means.
+/// A key of a workload: name, kind of quantity, default, meaning.
 type Key = (&'static str, QuantityKind, &'static str, &'static str);
 
-/// A workload that has a name.
+/// A named workload.
 pub struct Workload {
-    /// Its name.
+    /// Name of the workload.
     pub name: &'static str,
-    /// What it is.
+    /// Description for users.
     pub about: &'static str,
-    /// Its keys.
+    /// Keys with their defaults.
     pub keys: &'static [Key],
     need: fn(&[f64]) -> Derived,
 }
 
-/// All of them.
+/// All named workloads.
 pub const ALL: [Workload; 6] = [
     Workload {
         name: "oltp",
@@ -111,25 +111,20 @@ pub const ALL: [Workload; 6] = [
     },
 ];
 
-/// Makes a need out of `NAME[,key=value]...`.
+/// Derives a need from `NAME[,key=value]...`.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the words, at once.
+/// Returns all errors of the text.
 pub fn derive(text: &str) -> Result<Derived, Vec<WorkloadSyntaxError>> {
     let name = text.split(',').next().unwrap_or_default();
     let Some(workload) = ALL.iter().find(|workload| workload.name == name.trim()) else {
         let names = ALL.map(|workload| workload.name);
-        let near = closest(name.trim(), names.into_iter());
-        let remedy =
-            near.map_or_else(|| format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-        return Err(vec![WorkloadSyntaxError {
-            message: format!("there is no workload `{name}`"),
-            at: 0..name.len(),
-            remedy,
-        }]);
+        let remedy = suggestion(name.trim(), names.into_iter(), || format!("there are {}", names.join(", ")));
+        let message = format!("there is no workload `{name}`");
+        return Err(vec![WorkloadSyntaxError { message, at: 0..name.len(), remedy }]);
     };
-    let (mut given, mut faults) = (vec![None; workload.keys.len()], Vec::new());
+    let (mut given, mut errors) = (vec![None; workload.keys.len()], Vec::new());
     let mut at = name.len() + 1;
     for pair in text.split(',').skip(1) {
         let place = at..at + pair.len();
@@ -137,14 +132,14 @@ pub fn derive(text: &str) -> Result<Derived, Vec<WorkloadSyntaxError>> {
         match value(workload, pair) {
             Ok((index, _)) if given[index].is_some() => {
                 let message = format!("`{}` is given twice", workload.keys[index].0);
-                faults.push(WorkloadSyntaxError { message, at: place, remedy: "give it once".to_owned() });
+                errors.push(WorkloadSyntaxError { message, at: place, remedy: "give it once".to_owned() });
             }
             Ok((index, value)) => given[index] = Some(value),
-            Err((message, remedy)) => faults.push(WorkloadSyntaxError { message, at: place, remedy }),
+            Err((message, remedy)) => errors.push(WorkloadSyntaxError { message, at: place, remedy }),
         }
     }
-    if !faults.is_empty() {
-        return Err(faults);
+    if !errors.is_empty() {
+        return Err(errors);
     }
     let default = |(key, given): (&Key, Option<f64>)| given.or_else(|| quantity(key.2, key.1).ok()).unwrap_or(1.0);
     let values: Vec<f64> = workload.keys.iter().zip(given).map(default).collect();
@@ -157,14 +152,12 @@ fn value(workload: &Workload, pair: &str) -> Result<(usize, f64), (String, Strin
     let (key, value) =
         pair.split_once('=').ok_or_else(|| (format!("`{pair}` is not of the form key=value"), listed()))?;
     let index = names().position(|known| known == key.trim()).ok_or_else(|| {
-        let near = closest(key.trim(), names());
-        let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
-        (format!("{} has no key `{}`", workload.name, key.trim()), remedy)
+        (format!("{} has no key `{}`", workload.name, key.trim()), suggestion(key.trim(), names(), listed))
     })?;
     let (name, measure, default, meaning) = workload.keys[index];
     let example = format!("write {meaning}, as in {name}={default}");
     let value = quantity(value, measure).map_err(|message| (format!("{name}: {message}"), example.clone()))?;
-    // No rate at all is no workload.
+    // A workload needs a rate above zero.
     if value <= 0.0 && name != "writes" && name != "reads" {
         return Err((format!("`{pair}` is nothing"), example));
     }
@@ -183,7 +176,7 @@ fn whole(value: f64) -> String {
     grouped(value.round() as u64)
 }
 
-/// The block in which a sample or a page is read: larger ones are read in parts of 1 MiB.
+/// Returns the block size for a sample or a page and the number of parts: parts are at most 1 MiB.
 fn block(bytes: f64) -> (u32, f64) {
     let most = f64::from(1_u32 << 20);
     let parts = (bytes / most).ceil().max(1.0);
@@ -192,25 +185,14 @@ fn block(bytes: f64) -> (u32, f64) {
 }
 
 fn oltp(values: &[f64]) -> Derived {
-    let &[tps, reads, writes, page, latency, data] = values else { return nothing() };
+    let &[tps, reads, writes, page, latency, data] = values else { return unreachable_need() };
     let pages = (reads + writes).max(1.0);
     let iops = tps * pages;
     let (block, parts) = block(page);
+    let [read, written, all, total] = [reads, writes, pages, iops].map(whole);
     let lines = vec![
-        format!(
-            "{} transactions/s × ({} reads + {} writes) = {} IOPS",
-            whole(tps),
-            whole(reads),
-            whole(writes),
-            whole(iops)
-        ),
-        format!(
-            "{} reads of {} pages = {:.0} % reads, of {} each",
-            whole(reads),
-            whole(pages),
-            100.0 * reads / pages,
-            bytes(page)
-        ),
+        format!("{} transactions/s × ({read} reads + {written} writes) = {total} IOPS", whole(tps)),
+        format!("{read} reads of {all} pages = {:.0} % reads, of {} each", 100.0 * reads / pages, bytes(page)),
         format!("each within {} on average, {} in all", time(latency), bytes(data)),
     ];
     let need = Need {
@@ -225,7 +207,7 @@ fn oltp(values: &[f64]) -> Derived {
 }
 
 fn checkpoint(values: &[f64]) -> Derived {
-    let &[model, interval, share, kept] = values else { return nothing() };
+    let &[model, interval, share, kept] = values else { return unreachable_need() };
     let seconds = interval / 1e9 * share;
     let rate = model / seconds;
     let lines = vec![
@@ -245,7 +227,7 @@ fn checkpoint(values: &[f64]) -> Derived {
 }
 
 fn dataloader(values: &[f64]) -> Derived {
-    let &[samples, sample, workers, dataset] = values else { return nothing() };
+    let &[samples, sample, workers, dataset] = values else { return unreachable_need() };
     let (block, parts) = block(sample);
     let iops = samples * parts;
     let latency = workers * parts / iops;
@@ -271,7 +253,7 @@ fn dataloader(values: &[f64]) -> Derived {
 }
 
 fn weights(values: &[f64]) -> Derived {
-    let &[size, replicas, within, ..] = values else { return nothing() };
+    let &[size, replicas, within, ..] = values else { return unreachable_need() };
     let rate = size / (within / 1e9);
     let lines = vec![
         format!("{} in {} = {}/s for each machine", bytes(size), time(within), bytes(rate)),
@@ -290,7 +272,7 @@ fn weights(values: &[f64]) -> Derived {
 }
 
 fn streaming(values: &[f64]) -> Derived {
-    let &[streams, rate, data] = values else { return nothing() };
+    let &[streams, rate, data] = values else { return unreachable_need() };
     let lines = vec![
         format!("{} streams × {}/s = {}/s", whole(streams), bytes(rate), bytes(streams * rate)),
         "together they read 1 MiB here and 1 MiB there: random reads".to_owned(),
@@ -305,7 +287,7 @@ fn streaming(values: &[f64]) -> Derived {
 }
 
 fn boot(values: &[f64]) -> Derived {
-    let &[read, request, within, size] = values else { return nothing() };
+    let &[read, request, within, size] = values else { return unreachable_need() };
     let (block, _) = block(request);
     let rate = read / (within / 1e9);
     let iops = rate / f64::from(block);
@@ -321,7 +303,7 @@ fn boot(values: &[f64]) -> Derived {
     Derived { need, lines }
 }
 
-/// Every workload is called with as many values as it has keys.
-fn nothing() -> Derived {
+/// Unreachable: every workload gets as many values as it has keys.
+fn unreachable_need() -> Derived {
     Derived { need: Need::default(), lines: Vec::new() }
 }

@@ -1,5 +1,5 @@
-//! Plans held against every other way to buy the catalogue: random needs, a grid of sizes and provisioned values, and
-//! simulations on the model itself.
+//! Compares plans with all other ways to buy from the catalogue: random needs, a grid of sizes and provisioned values,
+//! and simulations on the model itself.
 
 use plan::{Candidate, Laws, Need, PlanTrial, TrialOutcome};
 use units::Nanos;
@@ -10,18 +10,18 @@ use volume::{Attachment, Request, RequestKind, System};
 
 const SEED: u64 = 20_261_123;
 const NEEDS: u64 = 200;
-/// Volumes that each need is about, so that all of it takes seconds.
+/// Volumes per need, so that the test takes seconds.
 const AMONG: usize = 7;
-/// Sizes of the grid grow by this factor, rounded up to what is sold.
+/// Growth factor of grid sizes, which are rounded up to sizes on sale.
 const SIZES: f64 = 1.25;
-/// A price within this of the plan's is the plan's: the grid and whole units differ by less.
+/// Relative price difference that the grid and whole units explain.
 const PRICE_TOLERANCE: f64 = 1.002;
-/// With a bound on latency the plan buys for waits by formula, which near no limit are longer than simulated ones.
+/// With a bound on latency, the plan uses computed waits, which away from a limit do not exceed simulated ones.
 const TIMED_PRICE_TOLERANCE: f64 = 1.03;
-/// Waits in the plan are half as long again as simulated ones, and its formulas exact to a tenth.
+/// Planned waits are half again as long as simulated ones, with formulas accurate to a tenth.
 const CAUTION: f64 = 1.5;
 const FORMULA_TOLERANCE: f64 = 0.9;
-/// Rates of a simulation of some thousand operations are exact to this.
+/// Accuracy of rates in a simulation of some thousand operations.
 const RATE_TOLERANCE: f64 = 0.985;
 
 /// One way to buy a volume.
@@ -39,7 +39,7 @@ fn key<'a>(found: &'a ResolvedVolume, name: &str) -> Option<&'a KeyAbout> {
     found.about.keys.iter().find(|key| key.name == name)
 }
 
-/// Every value of a geometric grid between two bounds, both ends among them.
+/// Returns a geometric grid between two bounds, including both.
 fn between(least: f64, most: f64, factor: f64) -> Vec<f64> {
     let mut values = vec![least.ceil()];
     while let Some(next) = values.last().map(|last| (last * factor).ceil().max(last + 1.0)).filter(|next| *next < most)
@@ -60,7 +60,7 @@ fn sizes(bounds: &Bounds) -> Vec<f64> {
     sizes
 }
 
-/// Names with every choice of a key that has only a few, or every value of its grid.
+/// Returns names with every choice of a key that has few, or every value of its grid.
 fn with(names: &[String], of: &str, values: impl Fn(&KeyAbout) -> Vec<String>) -> Vec<String> {
     let grown = |name: &String| {
         let found = resolve(name);
@@ -121,7 +121,7 @@ fn need(random: &mut Random, priced: &[String]) -> Need {
     }
 }
 
-/// A simulation of a trial: a closed loop at its depth, or random arrivals at its rate.
+/// Simulates a trial: a closed loop at its depth, or random arrivals at its rate.
 fn simulate(trial: &PlanTrial, seed: u64) -> Option<TrialOutcome> {
     let drained = format!("{},credits=0%", trial.volume);
     let spec = resolve(&drained).or_else(|| resolve(&trial.volume))?.spec;
@@ -172,7 +172,7 @@ fn simulate(trial: &PlanTrial, seed: u64) -> Option<TrialOutcome> {
             let gap = -(1.0 - random.unit()).ln() / trial.rate;
             due = Nanos::from_secs_f64(due.secs_f64() + gap);
         }
-        // What waits without end is not waited for.
+        // Skip demands with infinite waits.
         if begun.len() > 100_000 {
             return Some(TrialOutcome { iops: 0.0, mean_secs: f64::INFINITY, percentile_secs: f64::INFINITY });
         }
@@ -188,7 +188,7 @@ fn simulate(trial: &PlanTrial, seed: u64) -> Option<TrialOutcome> {
     })
 }
 
-/// Whether a point meets a need, by its limits and by simulation, beyond what the tolerances explain.
+/// Reports whether a point meets a need by its limits and by simulation, beyond the tolerances.
 fn meets(point: &Point, need: &Need, laws: &mut Laws) -> bool {
     let block = need.block.expect("it has one");
     let factor = 1.0 + need.headroom;
@@ -204,7 +204,7 @@ fn meets(point: &Point, need: &Need, laws: &mut Laws) -> bool {
     }
     let Some(alone) = laws.alone_secs(&point.found.spec, &load) else { return false };
     let bound = need.mean.map(|mean| mean.secs_f64() / factor);
-    // What the formulas put beyond the bound without any caution is not worth a simulation.
+    // A point whose unscaled formulas exceed the bound needs no simulation.
     let waits: f64 = caps.iter().map(|cap| cap.wait(rate).mean_secs).sum();
     if bound.is_some_and(|bound| alone + waits > bound) {
         return false;
@@ -236,7 +236,7 @@ fn is_sold(candidate: &Candidate) -> bool {
 
 #[test]
 #[allow(clippy::disallowed_macros, reason = "the seed and the counts are printed")]
-fn two_hundred_random_needs_are_planned_as_well_as_by_brute_force() {
+fn random_needs_are_planned_as_well_as_by_brute_force() {
     println!("seed {SEED}, {NEEDS} needs");
     let sold = |name: &String| !name.contains('@') && !name.starts_with("custom") && !name.starts_with("hdd");
     let names: Vec<String> = list().into_iter().map(|listed| listed.name).filter(sold).collect();
@@ -270,7 +270,7 @@ fn two_hundred_random_needs_are_planned_as_well_as_by_brute_force() {
         }
         if let Some(best) = &best {
             let again = &mut |trial: &PlanTrial| simulate(trial, SEED + 1_000 + number);
-            // Another simulation comes to the same within a tenth.
+            // Another simulation agrees within a tenth.
             let wider = need.mean.map(|mean| Nanos::from_secs_f64(1.1 * mean.secs_f64()));
             let confirmed = plan::confirm(&Need { mean: wider, ..need.clone() }, best, again);
             if confirmed != Some(true) {

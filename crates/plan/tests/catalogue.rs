@@ -1,4 +1,4 @@
-//! The whole catalogue at once: what is ranked, how fast, and what an impossible need is told.
+//! Plans over the whole catalogue: ranking, speed, and impossible needs.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
 }
 
 #[test]
-fn the_best_is_the_cheapest_that_no_other_beats() {
+fn the_best_is_the_cheapest_undominated_candidate() {
     let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), read_share: 0.7, ..Need::default() };
     let (found, ranking) = ranked(&need);
     let best = &found[ranking.best.unwrap()];
@@ -23,11 +23,11 @@ fn the_best_is_the_cheapest_that_no_other_beats() {
         ranking.meeting.iter().all(|index| price(&found[*index]).is_none_or(|other| other >= price(best).unwrap()))
     );
     assert!(ranking.front.contains(&ranking.best.unwrap()) && ranking.impossible.is_empty());
-    // Every volume is either bought as small as can be or told what it lacks.
+    // Every volume either has the smallest sufficient size or states its unmet requirements.
     for candidate in &found {
         assert!(candidate.meets() != candidate.failures.iter().any(|failure| !failure.limit.is_empty()));
     }
-    // What has no price stays without one, and what has but a part of it is not compared.
+    // Unknown prices stay unknown, and partial prices are not compared.
     let named = |name: &str| found.iter().find(|candidate| candidate.listed == name).unwrap();
     assert!(named("gcp/hyperdisk-ml").price.is_none());
     let partial = named("gcp/hyperdisk-balanced-high-availability");
@@ -36,7 +36,7 @@ fn the_best_is_the_cheapest_that_no_other_beats() {
 }
 
 #[test]
-fn prices_are_told_apart_and_of_one_region() {
+fn prices_have_components_and_one_region() {
     let need = |region: &str| Need {
         iops: Some(15_000.0),
         capacity: Some(1 << 40),
@@ -53,7 +53,7 @@ fn prices_are_told_apart_and_of_one_region() {
 }
 
 #[test]
-fn impossible_needs_name_the_wish_and_the_nearest() {
+fn impossible_needs_name_the_requirement_and_the_nearest_candidate() {
     let need = Need {
         iops: Some(10_000.0),
         mean: Some(Nanos::from_micros(10)),
@@ -65,14 +65,14 @@ fn impossible_needs_name_the_wish_and_the_nearest() {
     let nearest = &ranking.impossible[0];
     assert_eq!(nearest.failure.requirement, Requirement::Mean);
     assert!(found[nearest.candidate].listed.contains("ssd"), "{}", found[nearest.candidate].listed);
-    // Each wish alone is within reach, both are not.
+    // Each requirement can be met alone, but not both.
     let together = Need { mean: Some(Nanos::from_micros(500)), budget: Some(5.0), ..need };
     let (found, ranking) = ranked(&together);
     assert!(ranking.meeting.is_empty() && ranking.nearest.is_some(), "{found:?}");
 }
 
 #[test]
-fn what_falls_short_is_told_at_the_least_size_that_comes_as_near() {
+fn insufficient_volumes_are_reported_at_their_smallest_equivalent_size() {
     let need = Need {
         iops: Some(160_000.0),
         mean: Some(Nanos::from_millis(2)),
@@ -85,7 +85,7 @@ fn what_falls_short_is_told_at_the_least_size_that_comes_as_near() {
 }
 
 #[test]
-fn machines_that_let_it_through_are_named() {
+fn sufficient_machines_are_named() {
     let need = Need { iops: Some(60_000.0), volumes: vec!["gcp/pd-ssd".to_owned()], ..Need::default() };
     let (found, _) = ranked(&need);
     let names = machines(&found[0], &need, &mut Laws::default());
@@ -93,7 +93,7 @@ fn machines_that_let_it_through_are_named() {
 }
 
 #[test]
-fn machines_have_as_many_processors_as_were_asked_for() {
+fn machines_have_the_requested_processors() {
     let need = |volume: &str, iops: f64| Need {
         iops: Some(iops),
         vcpus: Some(8),
@@ -108,12 +108,12 @@ fn machines_have_as_many_processors_as_were_asked_for() {
     assert!(!aws.is_empty() && aws.iter().all(|name| name.ends_with(".2xlarge")), "{aws:?}");
     let azure = of("azure/premium-ssd-v2", 10_000.0);
     assert!(!azure.is_empty() && azure.iter().all(|name| name.contains('8')), "{azure:?}");
-    // No machine of this size admits as much, and a machine of unknown size is not taken for one.
+    // No machine of this size sustains as much, and machines of unknown size do not count.
     assert!(of("aws/io2", 200_000.0).is_empty());
 }
 
 #[test]
-fn a_machine_that_is_named_limits() {
+fn a_named_machine_limits() {
     let need = Need { iops: Some(60_000.0), machine: Some("n2-standard-8".to_owned()), ..Need::default() };
     let (found, _) = ranked(&need);
     let ssd = found.iter().find(|candidate| candidate.listed == "gcp/pd-ssd").unwrap();
@@ -123,7 +123,7 @@ fn a_machine_that_is_named_limits() {
 }
 
 #[test]
-fn machines_that_share_a_volume_wait_no_longer_than_one_with_all_their_load() {
+fn sharing_machines_wait_no_longer_than_one_with_the_whole_load() {
     let need = |machines: u32, iops: f64| Need {
         iops: Some(iops),
         mean: Some(Nanos::from_millis(50)),
@@ -154,7 +154,7 @@ fn prices_for_each_operation_count_the_operations_of_all_machines() {
 }
 
 #[test]
-fn the_best_passes_its_trial_or_is_bought_larger() {
+fn the_best_is_confirmed_by_simulation_or_enlarged() {
     let volumes = ["gcp/hyperdisk-balanced", "aws/gp3"].map(str::to_owned).to_vec();
     let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), volumes, ..Need::default() };
     let outcome = |iops| Some(plan::TrialOutcome { iops, mean_secs: 0.0, percentile_secs: 0.0 });
@@ -165,7 +165,7 @@ fn the_best_passes_its_trial_or_is_bought_larger() {
     };
     let first = plan::best(&need, &mut Laws::default(), generous).unwrap();
     assert_eq!((first.survived, first.margin, tried), (Some(true), 1.0, 1));
-    // Each gives a tenth less than it says.
+    // Each sustains a tenth less than its limit.
     let strict = &mut |trial: &plan::PlanTrial| {
         let asked: f64 = trial.volume.split("iops=").nth(1)?.split(',').next()?.parse().ok()?;
         outcome(asked / 1.1)
@@ -194,13 +194,13 @@ fn the_whole_catalogue_is_ranked_in_less_than_a_second() {
     let (found, _) = ranked(&need);
     let taken = begun.elapsed();
     assert!(found.len() >= 35);
-    // Unoptimised builds are some times as slow; the promise is that of a release build.
+    // Unoptimized builds are several times slower; the bound holds for release builds.
     let most = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_secs(1) };
     assert!(taken < most, "{taken:?}");
 }
 
 #[test]
-fn ultra_of_466_gib_was_priced_although_it_cannot_be_bought() {
+fn sizes_that_are_not_on_sale_are_rounded_up() {
     let need = |volume: &str| Need {
         iops: Some(1_000.0),
         capacity: Some(466 << 30),
@@ -219,7 +219,7 @@ fn ultra_of_466_gib_was_priced_although_it_cannot_be_bought() {
 }
 
 #[test]
-fn tiers_with_a_published_price_stand_for_smaller_ones_without() {
+fn priced_tiers_replace_smaller_unpriced_ones() {
     let need = Need {
         iops: Some(100.0),
         capacity: Some(20 << 30),
@@ -230,9 +230,9 @@ fn tiers_with_a_published_price_stand_for_smaller_ones_without() {
     assert_eq!((found.spec.size.get(), found.unpriced.as_deref()), (128 << 30, Some("32 GiB")));
 }
 
-/// A machine with an empty cell stood among those that "let it through".
+/// A machine with an empty cell was listed among those that sustain the need.
 #[test]
-fn a_machine_whose_limits_are_not_known_is_no_promise() {
+fn machines_with_unknown_limits_are_not_recommended() {
     let need = Need {
         bytes_per_sec: Some(100e6),
         volumes: vec!["azure/premium-ssd,size=1024GiB".to_owned()],
@@ -246,7 +246,7 @@ fn a_machine_whose_limits_are_not_known_is_no_promise() {
     assert!(!names.iter().any(|name| name.starts_with("a3-megagpu")), "its IOPS are not published: {names:?}");
 }
 
-/// A need for 24,500 IOPS near a limit, with this bound on p99 in milliseconds.
+/// Returns a need for 24,500 IOPS near a limit, with this bound on p99 in milliseconds.
 fn near(volume: &str, p99_ms: u64) -> Need {
     Need {
         iops: Some(24_500.0),
@@ -257,7 +257,7 @@ fn near(volume: &str, p99_ms: u64) -> Need {
 }
 
 #[test]
-fn a_bounded_latency_near_a_limit_rests_on_its_jitter() {
+fn bounded_latency_near_a_limit_depends_on_jitter() {
     let need = near("gcp/hyperdisk-balanced", 3);
     let mut found = ranked(&need).0.remove(0);
     let effect = found.jitter.clone().expect("it is near its limit");
@@ -265,7 +265,7 @@ fn a_bounded_latency_near_a_limit_rests_on_its_jitter() {
     assert!((effect.limit.as_str(), effect.is_simulated, effect.mean_secs) == ("volume IOPS", false, None));
     assert_eq!(effect.jitter, volume::Jitter::default());
     assert!(percentile.with <= 3e-3 && percentile.without > 5e-3, "{percentile:?}");
-    // Simulations replace the formulas; one that cannot be made leaves them.
+    // Simulations replace the formulas, which remain if a simulation is impossible.
     let outcome = |percentile_secs: f64| TrialOutcome { iops: 24_500.0, mean_secs: 1e-3, percentile_secs };
     simulate_jitter(&need, &mut found, &mut |_| None);
     assert_eq!(found.jitter, Some(effect));
@@ -278,20 +278,20 @@ fn a_bounded_latency_near_a_limit_rests_on_its_jitter() {
     let effect = found.jitter.clone().expect("5.5 ms are more than 2 ms");
     assert_eq!(effect.percentile_secs, Some(WithAndWithout { with: 2e-3, without: 5.5e-3 }));
     assert!(effect.is_simulated);
-    // Where the simulations are alike, nothing rests on it.
+    // If the simulations agree, jitter does not matter.
     simulate_jitter(&need, &mut found, &mut |_| Some(outcome(2e-3)));
     assert_eq!(found.jitter, None);
 }
 
 #[test]
-fn nothing_rests_on_jitter_far_from_a_limit_without_a_bound_or_without_any() {
+fn jitter_has_no_effect_far_from_a_limit_or_without_a_bound() {
     let effect = |need: &Need| ranked(need).0.remove(0).jitter;
     let near_it = near("gcp/hyperdisk-balanced", 3);
     assert!(effect(&near_it).is_some());
     assert_eq!(effect(&Need { percentile: None, ..near_it.clone() }), None);
     assert_eq!(effect(&Need { headroom: 3.0, ..near("gcp/hyperdisk-balanced", 30) }), None);
     assert_eq!(effect(&near("gcp/hyperdisk-balanced,jitter=0ms", 30)), None);
-    // Within its bound a latency that is a little longer is none to speak of, above it is.
+    // A slightly longer latency matters only above the bound.
     let that_matter = |without: f64, bound: f64| WithAndWithout::that_matter(1.0, without, bound).is_some();
     assert!(!that_matter(1.1, 2.0) && that_matter(1.1, 1.05) && that_matter(1.3, 2.0));
     assert!(!that_matter(1.04, 0.5) && !that_matter(f64::INFINITY, 2.0) && !that_matter(f64::NAN, 2.0));
@@ -299,7 +299,7 @@ fn nothing_rests_on_jitter_far_from_a_limit_without_a_bound_or_without_any() {
 }
 
 #[test]
-fn what_keeps_within_a_limit_by_merging_alone_says_so() {
+fn limits_met_only_by_merging_are_reported() {
     let need = |block: u32, sequential: bool| Need {
         iops: Some(8_000.0),
         block: Some(block),

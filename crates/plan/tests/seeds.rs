@@ -1,4 +1,4 @@
-//! The sizing answers that the seed documents print come out of a plan.
+//! Sizing answers of the seed documents, computed by a plan.
 
 use plan::{Candidate, Laws, Need, Requirement, candidates, rank};
 use units::Nanos;
@@ -90,8 +90,8 @@ fn the_table_of_write_egress() {
 }
 
 #[test]
-fn fewest_processors_that_let_writes_out() {
-    // 2 Gbit/s a vCPU over 3.3: 144 MB/s take two, 240 MB/s four.
+fn fewest_processors_for_write_egress() {
+    // 2 Gbit/s per vCPU over 3.3: 144 MB/s need two, 240 MB/s four.
     for (mbps, vcpus) in [(72.0, "1"), (144.0, "2"), (216.0, "3"), (240.0, "4")] {
         let found = only(&streaming("gcp/pd-standard@2019", mbps, 0.0));
         let key = found.about.keys.iter().find(|key| key.name == "vcpus").unwrap();
@@ -133,17 +133,17 @@ fn hyperdisk_types_of_the_four_scenarios() {
     // One model for many machines, read only.
     let model = plan::workload::derive("model-weights,size=140GiB,replicas=16,time=2min").unwrap().need;
     assert_eq!(cheapest_of(&types, &model), "gcp/hyperdisk-ml");
-    // Much data that is seldom read, in large pieces.
+    // Much data that is seldom read, in large requests.
     let cold = Need { bytes_per_sec: Some(500.0 * MIB), sequential: true, capacity: Some(20 * tib), ..Need::default() };
     assert_eq!(cheapest_of(&types, &cold), "gcp/hyperdisk-throughput");
 }
 
 #[test]
-fn so_many_iops_need_so_much_capacity() {
+fn capacity_for_a_number_of_iops() {
     let found = only(&iops("gcp/hyperdisk-balanced", 160_000.0, 1.0));
     assert_eq!(found.spec.size.get(), 320 << 30);
     assert!(found.spec.name.contains("iops=160000"), "{}", found.spec.name);
-    // A volume of 100 GiB stops at 50,000, whatever the article says.
+    // A volume of 100 GiB is limited to 50,000, contrary to the article.
     let small = only(&iops("gcp/hyperdisk-balanced,size=100GiB", 160_000.0, 1.0));
     assert_eq!(small.failures[0].requirement, Requirement::Iops);
     assert!((small.failures[0].reached - 50_000.0).abs() < 1e-3);
@@ -160,7 +160,7 @@ fn queue_depth_320_at_2_ms() {
 }
 
 #[test]
-fn what_a_machine_lets_through_is_told_apart_from_the_volume() {
+fn machine_limits_are_distinguished_from_volume_limits() {
     let of = |mibps: f64| Need {
         bytes_per_sec: Some(mibps * MIB),
         sequential: true,
@@ -174,7 +174,7 @@ fn what_a_machine_lets_through_is_told_apart_from_the_volume() {
 }
 
 #[test]
-fn latency_that_is_wished_is_held_against_the_law() {
+fn required_latency_is_checked_against_the_distribution() {
     let wish =
         |ms: f64| Need { mean: Some(Nanos::from_secs_f64(ms / 1e3)), ..iops("gcp/hyperdisk-balanced", 5e4, 1.0) };
     assert!(only(&wish(1.5)).meets());

@@ -1,5 +1,5 @@
-//! `--probe`: the same jobs for a moment at twice the depth, so that it is told whether the depth or the device was the
-//! limit, and for another moment at their own, so that a disturbed run is not taken for the one or the other.
+//! `--probe`: short runs of the same jobs, at twice the depth to show whether depth or device was the limit, and at the
+//! original depth to detect disturbances.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use units::Nanos;
 /// Duration of a probe.
 const RUNTIME: Nanos = Nanos::from_secs(1);
 
-/// The plan with the depths that answer what its run left open; `None` where it left nothing open.
+/// Returns the plan with the depths that decide between depth and device; `None` if no verdict needs it.
 ///
-/// A job that verifies is not probed: it would write again what was checked.
+/// Jobs that verify are not probed: they would overwrite verified data.
 #[must_use]
 pub fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[Verdict]) -> Option<Plan> {
     if plan.jobs.iter().any(|job| job.verify.method.is_some()) {
@@ -41,7 +41,7 @@ pub fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[Verdict]
     Some(deeper)
 }
 
-/// The probe at the depths of the run.
+/// Returns the probe at the depths of the run.
 #[must_use]
 pub fn again(probe: &Plan, run: &Plan) -> Plan {
     let mut again = probe.clone();
@@ -49,7 +49,7 @@ pub fn again(probe: &Plan, run: &Plan) -> Plan {
     again
 }
 
-/// The depth at which a run would tell what this one cannot.
+/// Returns the depth at which a run would decide the verdict.
 fn deeper(verdict: &Verdict) -> Option<u32> {
     let headline = &verdict.headline;
     match headline.remedy {
@@ -60,7 +60,7 @@ fn deeper(verdict: &Verdict) -> Option<u32> {
     }
 }
 
-/// Adds to each result that left the question open what its job did at the other depth, and at its own again.
+/// Adds the results of both probes to the jobs whose verdict needs them.
 pub fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run, again: &Run) {
     let of = |probes: &Run, number| probes.jobs.iter().find(|other| other.number == number).and_then(measured);
     for verdict in verdicts.iter().filter(|verdict| deeper(verdict).is_some()) {
@@ -70,7 +70,7 @@ pub fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run, again: &Run) {
     }
 }
 
-/// `None` where nothing was measured, or operations failed.
+/// Returns the result of a probe; `None` if it failed or measured nothing.
 fn measured(job: &JobResult) -> Option<ProbeRecord> {
     let result = &job.result;
     let service_mean_ns = result.service_mean_ns()?;

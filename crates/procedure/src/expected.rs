@@ -1,4 +1,4 @@
-//! The volume that figures are compared with, simulated for `analyse`.
+//! The volume that measurements are compared with, simulated for `analyse`.
 
 use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observation};
 use job::{BlockSizes, Direction, Engine, Job, Plan};
@@ -10,13 +10,12 @@ use volume::catalogue::{self, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
 use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
 
-/// The block size where none is known, in bytes.
 const BLOCK_BYTES: u32 = 4096;
 
 const GB: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
 
-/// A volume to hold figures against.
+/// A volume for comparison with measurements.
 #[derive(Debug)]
 pub struct ExpectedVolume {
     words: String,
@@ -24,40 +23,40 @@ pub struct ExpectedVolume {
     read_file: ReadVolumes,
 }
 
-/// Reads a file of volumes.
+/// Function that reads a catalogue file.
 type ReadVolumes = fn(&str) -> Result<String, String>;
 
 impl ExpectedVolume {
-    /// Looks a volume up in the catalogue or in a file of volumes.
+    /// Resolves a volume of the catalogue or of a catalogue file.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the words.
+    /// Returns all problems of the name.
     pub fn look_up(words: &str, read_file: ReadVolumes) -> Result<Self, Vec<Problem>> {
         let mut resolved = catalogue::resolve_all(&[words], &read_file)?;
         Ok(Self { words: words.to_owned(), volume: resolved.remove(0), read_file })
     }
 
-    /// Returns its words.
+    /// Returns the requested name.
     #[must_use]
     pub fn words(&self) -> &str {
         &self.words
     }
 
-    /// Returns the processors of the machine, where the volume's words name them.
+    /// Returns the processors of the machine, if the name states them.
     #[must_use]
     pub fn vcpus(&self) -> Option<f64> {
         let key = self.volume.about.keys.iter().find(|key| key.name == "vcpus")?;
         key.value.split_whitespace().next()?.parse().ok()
     }
 
-    /// Returns what the volume does for the load of an observation. `at` answers for the depths that rules ask about.
+    /// Returns the expected performance under the load of an observation. `at` computes other queue depths on demand.
     pub fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<ExpectedPoint>) -> Expectation<'a> {
         let spec = &self.volume.spec;
         let load = load(seen, f64::INFINITY);
         let prediction = closed::predict(spec, &load);
         let caps = prediction.as_ref().map_or_else(|| closed::caps(spec, &load), |known| known.caps.clone());
-        let caps: Vec<ExpectedCap> = caps.iter().map(|cap| described(spec, cap)).collect();
+        let caps: Vec<ExpectedCap> = caps.iter().map(|cap| expected_cap(spec, cap)).collect();
         let constant = matches!(spec.behaviour, Behaviour::Latency(_));
         Expectation {
             volume: self.words.clone(),
@@ -75,13 +74,13 @@ impl ExpectedVolume {
         }
     }
 
-    /// The smallest size at which the volume's size limits no longer: sizes are doubled as far as the catalogue goes, and
-    /// then halved in, to one GB or GiB.
+    /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
+    /// then bisects to one GB or GiB.
     fn larger(&self, load: &Load, iops: f64) -> Option<Larger> {
         let now = self.volume.spec.size.get();
-        // In the unit of the volume's own size, of which the catalogue wants to know.
+        // Use the unit of the given size, as some catalogue rules require.
         let (unit, name) = if now.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
-        // Credits are of one size and refused at others; in the long run they are spent.
+        // Credits belong to one size and are refused for others; sustained rates have none.
         let kept: Vec<&str> = self.words.split(',').filter(|word| !word.trim().starts_with("credits=")).collect();
         let kept = kept.join(",");
         let of_size = |units: u64| {
@@ -92,7 +91,7 @@ impl ExpectedVolume {
         let now = (now / unit).max(1);
         let sizes = std::iter::successors(Some(now), |units| units.checked_mul(2)).skip(1);
         let mut reached: Vec<(u64, f64)> = sizes.map_while(|units| Some((units, of_size(units)?))).collect();
-        // The largest there is may be less than twice as large as the last one.
+        // The maximum size may be less than twice the last one.
         let (mut largest, mut too_large) = reached.last().map_or((now, 2 * now), |(units, _)| (*units, 2 * units));
         while too_large - largest > 1 {
             let middle = largest + (too_large - largest) / 2;
@@ -113,8 +112,8 @@ impl ExpectedVolume {
         Some(Larger { bytes: high * unit, iops: most })
     }
 
-    /// Returns what the volume gives in the long run with so many in flight, by simulation: a limit is never quite used up
-    /// by as many as reach it on average.
+    /// Simulates the sustained performance with `in_flight` operations: a limit is not fully used by the number of
+    /// operations that reaches it on average.
     pub fn at(
         &self,
         seen: &Observation,
@@ -122,11 +121,11 @@ impl ExpectedVolume {
         runner: &dyn Runner,
         control: &dyn RunControl,
     ) -> Option<ExpectedPoint> {
-        /// As many operations settle the mean to a few thousandths.
+        /// This many operations settle the mean to a few thousandths.
         const OPERATIONS: f64 = 60_000.0;
         let depth = in_flight.round().max(1.0);
         let load = load(seen, depth);
-        // How long that takes is known well enough from what was measured where there is no closed form.
+        // Without a closed form, the measured rate is accurate enough for the duration.
         let closed = closed::predict(&self.volume.spec, &load).map(|expected| expected.iops);
         let iops = closed.or_else(|| Some(seen.iops?.value()))?;
         let (warm_up_s, seconds) = (4.0 * depth / iops, OPERATIONS / iops);
@@ -151,14 +150,14 @@ impl ExpectedVolume {
     }
 }
 
-/// The load of an observation, as the closed form has it.
+/// Converts the load of an observation for the closed form.
 fn load(seen: &Observation, in_flight: f64) -> Load {
     let bytes = seen.mean_bytes().map_or(BLOCK_BYTES, |block| block.value().round().max(1.0) as u32);
     let sequential = seen.random == Some(false);
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
 }
 
-/// Assumptions that the volume's figures rest on for this load.
+/// Returns assumptions that affect the volume's figures for this load.
 fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
     let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
         let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
@@ -174,7 +173,7 @@ fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
     spec.unknown_machine().map(str::to_owned).into_iter().chain(joined_by_text(merging)).collect()
 }
 
-fn described(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
+fn expected_cap(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
     let limit = match cap.part {
         CapPart::Limit(index) => spec.limits.get(index),
         CapPart::Station(_) => None,
@@ -199,11 +198,11 @@ fn kind(limit: &Limit) -> CapKind {
     }
 }
 
-/// The block size at which the volume's limits on bytes and on operations are reached together.
+/// Returns the block size at which the limits on bytes and on operations are reached together.
 fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
     let lowest = |wanted: CapKind| {
         let caps = closed::caps(spec, load).into_iter();
-        caps.filter(|cap| described(spec, cap).kind == wanted).map(|cap| cap.iops).reduce(f64::min)
+        caps.filter(|cap| expected_cap(spec, cap).kind == wanted).map(|cap| cap.iops).reduce(f64::min)
     };
     Some(lowest(CapKind::VolumeBytes)? * load.mean_bytes() / lowest(CapKind::VolumeIops)?)
 }
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_apart_by_whose_they_are() {
+    fn limits_are_classified_by_owner() {
         let reads = expected("gcp/pd-ssd@2019,size=2TB,vcpus=8", &seen(4096.0, 1.0));
         assert_eq!(reads.caps[0].kind, CapKind::Machine, "{:?}", reads.caps);
         let writes = expected("gcp/pd-ssd@2019,size=4TB,vcpus=4", &seen(1_048_576.0, 0.0));
@@ -241,25 +240,25 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_volume_is_named_where_the_size_limits() {
+    fn a_larger_size_is_suggested_if_the_size_limits() {
         let small = expected("gcp/pd-ssd@2019,size=500GB,vcpus=64", &seen(4096.0, 1.0));
         let larger = small.larger.unwrap();
-        // 60,000 / 30 a GB.
+        // 60,000 / 30 per GB.
         assert!((larger.bytes as f64 / 2e12 - 1.0).abs() < 0.011, "{}", larger.bytes);
         assert!((larger.iops - 60_000.0).abs() < 100.0);
         assert_eq!(expected("vultr/nvme-block", &seen(4096.0, 1.0)).larger, None);
     }
 
     #[test]
-    fn blocks_break_even_where_both_limits_are_reached() {
+    fn break_even_block_size_reaches_both_limits() {
         let break_even = |words| expected(words, &seen(4096.0, 1.0)).break_even_bytes.unwrap();
         assert!((break_even("vultr/hdd-block") - 200_000.0).abs() < 1.0);
         assert!((break_even("vultr/nvme-block") - 40_000.0).abs() < 1.0);
     }
 
-    /// 9 TiB double to more than there is, and 12.5 TiB are sold.
+    /// 9 TiB double to more than the maximum, and 12.5 TiB are on sale.
     #[test]
-    fn a_larger_volume_is_named_where_twice_the_size_is_not_sold() {
+    fn a_larger_size_is_suggested_below_the_double() {
         let larger = expected("aws/st1,size=9TiB", &seen(1_048_576.0, 1.0)).larger.unwrap();
         assert!((larger.iops - 500.0).abs() < 1.0, "{larger:?}");
         let gib = larger.bytes as f64 / GIB as f64;
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_several_sizes_count_by_their_mean() {
+    fn mixed_block_sizes_count_by_their_mean() {
         let exact = |value| Some(KnownFigure::exact(value, EvidenceSource::Counters));
         let mixed = Observation {
             iops: exact(400.0),
@@ -277,13 +276,13 @@ mod tests {
         };
         let limits = expected("vultr/nvme-block", &mixed);
         assert_eq!(limits.caps[0].kind, CapKind::VolumeBytes, "{:?}", limits.caps);
-        // What a device counted is of its own requests, whatever size was asked for.
+        // Counters of a device refer to its own requests, independent of the requested block size.
         let split = Observation { request_bytes: exact(4096.0), ..seen(1_048_576.0, 1.0) };
         assert_eq!(expected("vultr/nvme-block", &split).caps[0].kind, CapKind::VolumeIops);
     }
 
     #[test]
-    fn drives_are_expected_too_though_no_limit_caps_them() {
+    fn drives_have_expectations_without_limits() {
         let reads = expected("hdd/7200rpm", &seen(4096.0, 1.0));
         assert!(reads.caps.is_empty() && (100.0..300.0).contains(&reads.burst_iops), "{}", reads.burst_iops);
         let sequential = Observation { random: Some(false), ..seen(4096.0, 1.0) };

@@ -1,4 +1,4 @@
-//! Explains runs, counters and claims, against a simulated volume where one is named.
+//! Explains runs, counters and claims, by comparison with a simulated volume if one is named.
 
 use analyse::{
     Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, explain_job,
@@ -10,41 +10,40 @@ use runner::{RunControl, Runner};
 
 use crate::expected::ExpectedVolume;
 
-/// What is to be explained.
+/// A request for explanations.
 #[derive(Debug)]
 pub struct ExplanationQuestion {
-    /// Runs and counters, and what they are called.
+    /// Runs and counters with their names.
     pub inputs: Vec<(String, Input)>,
-    /// Claims as they were written, and as they were read.
+    /// Claims, as text and parsed.
     pub claims: Vec<(String, Claim)>,
-    /// The volume that they are held against.
+    /// Volume to compare with.
     pub expected: Option<ExpectedVolume>,
-    /// The database that the load is of.
+    /// Database that produces the load.
     pub database: Option<Database>,
 }
 
 impl ExplanationQuestion {
-    /// Explains everything; the volume is simulated by `runner`. Less is returned after a request to end.
+    /// Explains everything; `runner` simulates the volume. Returns fewer explanations after a request to stop.
     #[must_use]
     pub fn explain(&self, runner: &dyn Runner, control: &dyn RunControl) -> Vec<Explained> {
-        Explainer { said: self.said(), words: self, runner, control }.all()
+        Explainer { claims: self.claims(), words: self, runner, control }.all()
     }
 
-    /// All that is claimed, as far as it completes what the inputs know.
-    fn said(&self) -> Observation {
+    /// Returns the combined claims, which complete the inputs.
+    fn claims(&self) -> Observation {
         let claims = self.claims.iter().map(|(_, claim)| Observation::of_claim(claim));
-        let said = claims.reduce(|said, more| said.completed_by(&more)).unwrap_or_default();
+        let claims = claims.reduce(|claims, more| claims.completed_by(&more)).unwrap_or_default();
         let vcpus = self.expected.as_ref().and_then(ExpectedVolume::vcpus);
         let cpus = vcpus.map(|cpus| KnownFigure::exact(cpus, EvidenceSource::Model));
-        Observation { cpus: said.cpus.or(cpus), database: self.database, ..said }
+        Observation { cpus: claims.cpus.or(cpus), database: self.database, ..claims }
     }
 }
 
-/// Explains inputs, until it is interrupted.
 struct Explainer<'a> {
     words: &'a ExplanationQuestion,
-    /// What completes the inputs.
-    said: Observation,
+    /// Claims that complete the inputs.
+    claims: Observation,
     runner: &'a dyn Runner,
     control: &'a dyn RunControl,
 }
@@ -53,8 +52,8 @@ impl Explainer<'_> {
     fn all(&self) -> Vec<Explained> {
         let ExplanationQuestion { inputs, claims, .. } = self.words;
         let mut explained: Vec<Explained> = inputs.iter().map(|(name, input)| self.input(name, input)).collect();
-        // A claim beside inputs is about the load they are of: what it leaves open they tell.
-        let first = inputs.first().map(|(_, input)| first_observation(input).completed_by(&self.said));
+        // A claim beside inputs describes their load: the inputs fill its gaps.
+        let first = inputs.first().map(|(_, input)| first_observation(input).completed_by(&self.claims));
         for (text, claim) in claims {
             let mut seen = Observation { database: self.words.database, ..Observation::of_claim(claim) };
             if let Some(first) = &first {
@@ -86,11 +85,11 @@ impl Explainer<'_> {
 
     fn run(&self, run: &Run) -> Vec<Explanation> {
         let seen: Vec<Observation> =
-            run.jobs.iter().map(|job| Observation::of(run, job).completed_by(&self.said)).collect();
+            run.jobs.iter().map(|job| Observation::of(run, job).completed_by(&self.claims)).collect();
         run.groups().into_iter().flat_map(|group| self.group(run, group, &seen)).collect()
     }
 
-    /// The jobs of one reporting group, which run at the same time. Several have the expected volume together.
+    /// Explains the jobs of one reporting group, which run at the same time and share the expected volume.
     fn group(&self, run: &Run, group: u32, seen: &[Observation]) -> Vec<Explanation> {
         let members: Vec<usize> = (0..run.jobs.len()).filter(|&index| run.jobs[index].group == group).collect();
         let Some(volume) = self.words.expected.as_ref().filter(|_| members.len() > 1) else {
@@ -112,7 +111,7 @@ impl Explainer<'_> {
     fn iostat(&self, iostat: &Iostat) -> Vec<Explanation> {
         let names = devices(iostat);
         let explained = |name: &String| {
-            let seen = Observation::of_device(iostat, name).completed_by(&self.said);
+            let seen = Observation::of_device(iostat, name).completed_by(&self.claims);
             self.observed(name, &seen)
         };
         names.iter().map(explained).collect()
@@ -122,7 +121,7 @@ impl Explainer<'_> {
         self.against(seen, |expectation| explain_observation(subject, seen, expectation))
     }
 
-    /// What `explain` makes of the expected volume, if there is one; it answers for as long as that takes.
+    /// Calls `explain` with the expected volume, if there is one.
     fn against<T>(&self, seen: &Observation, explain: impl FnOnce(Option<&Expectation<'_>>) -> T) -> T {
         let at = |in_flight: f64| self.at(seen, in_flight);
         let expectation = self.words.expected.as_ref().map(|volume| volume.of(seen, &at));
@@ -134,7 +133,7 @@ impl Explainer<'_> {
     }
 }
 
-/// Returns the first observation of an input, which a claim beside it complements.
+/// Returns the first observation of an input, which complements a claim beside it.
 fn first_observation(input: &Input) -> Observation {
     match input {
         Input::Run(run) => run.jobs.first().map(|job| Observation::of(run, job)).unwrap_or_default(),
@@ -144,10 +143,10 @@ fn first_observation(input: &Input) -> Observation {
     }
 }
 
-/// The devices that did something, in the order in which they were first printed.
+/// Returns the devices with activity, in order of appearance.
 fn devices(iostat: &Iostat) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    // The first report is of all the time since boot, in which everything did something once.
+    // The first report covers the time since boot, in which every device was active once.
     let only_boot = iostat.intervals().next().is_none();
     let reports = iostat.reports.iter().filter(|report| report.since_boot == only_boot);
     let busy = reports.flat_map(|report| &report.devices).filter(|device| !device.is_idle());

@@ -1,23 +1,23 @@
 //! Settings with many values, and their combinations.
 
-/// One setting and the values it goes through.
+/// A setting with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridAxis {
-    /// A job option, or a key of the volume behind `on.`.
+    /// Job option, or key of the volume after `on.`.
     pub key: String,
-    /// As they are written.
+    /// Values as text.
     pub values: Vec<String>,
 }
 
-/// More points than this are a slip.
+/// Maximum number of points; more are a mistake.
 const POINTS_MAX: usize = 100_000;
 
 impl GridAxis {
-    /// Reads `KEY=A..B`, `KEY=A..BxF`, `KEY=A..B/STEP` or `KEY=V,V,V`.
+    /// Parses `KEY=A..B`, `KEY=A..BxF`, `KEY=A..B/STEP` or `KEY=V,V,V`.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and how it is written.
+    /// Returns what is wrong, with the syntax.
     pub fn parse(option: &str, text: &str) -> Result<Self, String> {
         let usage = |what: &str| {
             format!("{option} {text}: {what}\nhelp: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
@@ -37,7 +37,6 @@ impl GridAxis {
     }
 }
 
-/// Step between the values of a range.
 enum GridStep {
     Times(f64),
     Plus(f64),
@@ -52,7 +51,7 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
         (rest, GridStep::Times(2.0))
     };
     let (from, to) = (GridNumber::parse(from)?, GridNumber::parse(to)?);
-    // `1TiB..4TiB` keeps its unit; with different ones, both are counted out.
+    // `1TiB..4TiB` keeps its unit; different units are converted.
     let same = from.unit == to.unit;
     let (mut value, end) = if same { (from.value, to.value) } else { (from.absolute(), to.absolute()) };
     let unit = if same { from.unit } else { "" };
@@ -64,7 +63,7 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
         return Err("it does not go up".to_owned());
     }
     let mut values = Vec::new();
-    // A hair more than the end: 0.1 + 0.2 is more than 0.3.
+    // The tolerance covers rounding: 0.1 + 0.2 is more than 0.3.
     while value <= end * (1.0 + 1e-9) {
         values.push(format!("{}{unit}", (value * 1e6).round() / 1e6));
         if values.len() > POINTS_MAX {
@@ -78,7 +77,6 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
     Ok(values)
 }
 
-/// A number with the unit behind it, if any.
 struct GridNumber<'a> {
     value: f64,
     unit: &'a str,
@@ -89,7 +87,7 @@ impl<'a> GridNumber<'a> {
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (value, unit) = text.split_at(digits);
         let no_number = || format!("`{text}` is not a number");
-        // `1e6` is no million with a unit.
+        // `1e6` is not a number with a unit.
         if unit.contains(|c: char| c.is_ascii_digit() || c == '-') {
             return Err(no_number());
         }
@@ -97,7 +95,7 @@ impl<'a> GridNumber<'a> {
         Ok(Self { value, unit })
     }
 
-    /// With a size suffix counted out as fio does: `4k` is 4096.
+    /// Returns the value with fio's size suffix applied: `4k` is 4096.
     fn absolute(&self) -> f64 {
         let power = match self.unit.to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
             "k" => 1,
@@ -110,11 +108,11 @@ impl<'a> GridNumber<'a> {
     }
 }
 
-/// Whether the combinations of all axes can be gone through.
+/// Checks the axes together.
 ///
 /// # Errors
 ///
-/// There are too many, or two of one key.
+/// Returns an error if there are too many combinations, or two axes with one key.
 pub fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
@@ -128,7 +126,7 @@ pub fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
     Err(format!("{option}: {points} combinations are more than {POINTS_MAX}\nhelp: take larger steps"))
 }
 
-/// All combinations of the values of all axes, the last one changing fastest.
+/// Returns all combinations of the values of all axes, the last one varying fastest.
 pub fn combinations(axes: &[GridAxis]) -> Vec<Vec<(String, String)>> {
     axes.iter().fold(vec![Vec::new()], |points, axis| {
         let with = |point: &Vec<(String, String)>, value: &String| {
@@ -161,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_up_is_refused() {
+    fn descending_ranges_are_refused() {
         for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
             let error = GridAxis::parse("--vary", text).unwrap_err();
             assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
@@ -171,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_swept_once() {
+    fn a_key_is_varied_once() {
         let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| GridAxis::parse("--vary", text).unwrap());
         assert!(check("--vary", &axes).unwrap_err().contains("a=") && check("--vary", &axes[..2]).is_ok());
     }

@@ -1,10 +1,10 @@
-//! What procedures need from the program.
+//! Interface of procedures to the program.
 
 use job::HostSource;
 use report::Event;
 use runner::{CompletedRun, Observer, PreparedRun, RunPlace, Runner};
 
-/// What a procedure needs from the host and the program around it.
+/// Functions and facts of the host that a procedure needs.
 #[derive(Clone, Copy)]
 pub struct ProcedureHost<'a> {
     /// Job files, variables and properties of the host.
@@ -19,9 +19,9 @@ pub struct ProcedureHost<'a> {
     pub read_volume: fn(&str) -> Result<String, String>,
     /// Returns the size in bytes of a block device; `None` for everything else.
     pub device_bytes: fn(&str) -> Option<u64>,
-    /// The number of the last processor.
+    /// Number of the last processor.
     pub last_processor: u32,
-    /// The engine for jobs that name none.
+    /// Engine for jobs that name none.
     pub default_engine: &'static str,
 }
 
@@ -33,18 +33,18 @@ impl std::fmt::Debug for ProcedureHost<'_> {
 
 /// Observes a procedure and its runs.
 pub trait ProcedureObserver: Observer {
-    /// Sets the text before everything that is shown from now on.
-    fn set_prefix(&mut self, text: &str);
+    /// Sets the prefix of all following messages.
+    fn lead(&mut self, text: &str);
 
-    /// Shows how far the procedure is.
-    fn show_status(&mut self, text: &str);
+    /// Shows the progress of the procedure.
+    fn say(&mut self, text: &str);
 
-    /// Prints what cannot wait for the results.
+    /// Prints a message that cannot wait for the results.
     fn warn(&mut self, text: &str);
 
-    /// Receives an event for programs.
+    /// Receives an event of the machine-readable stream.
     fn event(&mut self, event: &Event);
 
-    /// Returns an observer of the next run that shows only how its files are laid out.
+    /// Returns an observer of the next run that shows only the layout of its files.
     fn layout_only(&mut self) -> Box<dyn Observer + '_>;
 }

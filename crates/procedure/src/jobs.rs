@@ -1,26 +1,26 @@
-//! Job files and job options, read with varying settings.
+//! Job files and job options with varying settings.
 
 use job::{Around, Diagnostic, Dialect, HostSource, Job, Plan, StatOptions};
 use sim::model::with_key;
 
-/// The words that jobs are made of, once and again.
+/// Job arguments to be parsed with different settings.
 pub struct VariedJobs<'a> {
     /// Job files and job options.
     pub jobs: &'a [String],
-    /// Sections of the job files; all where it is empty.
+    /// Sections of the job files; all if empty.
     pub sections: &'a [String],
-    /// Options around those of all jobs.
+    /// Options before and after those of all jobs.
     pub around: Around,
-    /// Where job files are read.
+    /// Source of job files.
     pub outside: &'a dyn HostSource,
 }
 
 impl VariedJobs<'_> {
-    /// Returns the jobs with some settings changed: options of theirs, or keys of their volumes.
+    /// Returns the jobs with some settings changed: options of the jobs, or keys of their volumes.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the jobs, and log files that several runs would overwrite.
+    /// Returns all problems of the jobs, including log files that several runs would overwrite.
     pub fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
         let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
         let is_option = |key: &str| !job::table::find_all(key).is_empty();
@@ -54,17 +54,16 @@ fn unloggable(job: &Job) -> Diagnostic {
         .remedy("leave out `write_*_log`, or simulate one point")
 }
 
-/// Prefix for keys of the volume that have the name of a job option.
+/// Prefix for keys of the volume with the name of a job option.
 const ON: &str = "on.";
 
-/// Options that `--on` gives every job that does not set them itself.
+/// Returns the options that `--on` sets for jobs without their own.
 pub fn around(volume: Option<&str>) -> Around {
     let options =
         |volume: &str| vec![("ioengine".to_owned(), "model".to_owned()), ("volume".to_owned(), volume.to_owned())];
     Around { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
 }
 
-/// Returns whether a job writes log files.
 fn writes_logs(stats: &StatOptions) -> bool {
     [&stats.write_lat_log, &stats.write_bw_log, &stats.write_iops_log].into_iter().any(Option::is_some)
 }

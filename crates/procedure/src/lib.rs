@@ -1,10 +1,11 @@
-//! Many runs that answer one question: the knee of a curve, a published procedure, which of depth and device was the limit.
+//! Procedures of many runs that answer one question: the knee of a curve, a published benchmark, or whether depth or
+//! device was the limit.
 //!
-//! Everything here decides what the next run is and reads the records of those before. Where runs happen is the
-//! [`Runner`](runner::Runner)'s business: the same sweep searches a device and a model.
+//! Procedures decide on the next run and evaluate the previous ones. A [`Runner`](runner::Runner) executes them: the
+//! same sweep searches a device or a model.
 //!
-//! What this crate does *not* do: it runs nothing itself, reads no file and prints nothing; [`ProcedureHost`] is all that it
-//! knows of its surroundings. The search for a knee is `analyse::knee::search`, texts and pages are `report`'s.
+//! This crate runs nothing itself, reads no files and prints nothing; [`ProcedureHost`] is its only interface to the
+//! program. The search for a knee is `analyse::knee::search`, and `report` produces texts and pages.
 
 pub mod depth_probe;
 pub mod expected;

@@ -1,6 +1,6 @@
-//! Plans a purchase: reads the need of a measurement or a job, simulates the candidates, looks for the next step.
+//! Plans a purchase: derives the need from a measurement or a job, simulates the candidates, looks for the next step.
 //!
-//! `plan` searches the catalogue; here are the runs that confirm what it finds.
+//! `plan` searches the catalogue; this module runs the simulations.
 
 use analyse::Observation;
 use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, Plan};
@@ -15,17 +15,16 @@ use units::{Nanos, Rate};
 
 use crate::jobs::{VariedJobs, around};
 
-/// As many operations settle a mean to a hundredth.
+/// This many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
-/// Minimum duration, so that the jitter that limits forgive at the start does not count.
-const LEAST_S: f64 = 0.1;
-/// In flight of one job.
+/// Minimum duration, so that the jitter of limits at the start has no effect.
+const DURATION_MIN_S: f64 = 0.1;
 const DEPTH_MAX: f64 = 4096.0;
 
-/// Machines of one simulation; where there are more, one stands for several.
+/// Maximum machines per simulation; beyond that, one represents several.
 const MACHINES_MAX: u32 = 256;
 
-/// Simulates a trial without burst credits; `None` where that is not possible.
+/// Simulates a trial without burst credits; `None` if it cannot be simulated.
 pub fn simulate(runner: &dyn Runner, trial: &PlanTrial, seed: u64, control: &dyn RunControl) -> Option<TrialOutcome> {
     let prepared = runner.prepare(&plan(trial), Seeds::fixed(seed)).ok()?;
     let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
@@ -33,12 +32,12 @@ pub fn simulate(runner: &dyn Runner, trial: &PlanTrial, seed: u64, control: &dyn
     outcome(&run, trial)
 }
 
-/// Returns the jobs of a trial: one for each machine, on a volume that all of them are attached to.
+/// Returns the jobs of a trial: one per machine, on a volume attached to all of them.
 fn plan(trial: &PlanTrial) -> Plan {
     let machines = trial.machines.clamp(1, MACHINES_MAX);
     let of_one = f64::from(trial.machines.max(1)) / f64::from(machines);
     let one = job(&PlanTrial { rate: trial.rate * of_one, in_flight: trial.in_flight * of_one, ..trial.clone() });
-    // Several machines admit more than the one that stands for them; the closed form has judged it.
+    // A machine limit would bound the machine that represents several; the closed form has checked it.
     let is_kept = |pair: &&str| of_one <= 1.0 || !pair.starts_with("machine=");
     let volume = trial.volume.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
     let on = |machine: u32| {
@@ -53,12 +52,11 @@ fn plan(trial: &PlanTrial) -> Plan {
     Plan { jobs: (1..=machines).map(on).collect(), ..Plan::default() }
 }
 
-/// Returns the load of one machine.
 fn job(trial: &PlanTrial) -> Job {
-    let seconds =
-        (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(LEAST_S);
+    let seconds = (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX))))
+        .max(DURATION_MIN_S);
     let depth = match trial.timed {
-        // Enough that random arrivals are never kept out.
+        // Enough that random arrivals never wait for a free slot.
         Some(_) => (8.0 * trial.in_flight).max(256.0),
         None => trial.in_flight.ceil(),
     };
@@ -98,7 +96,7 @@ fn outcome(run: &Run, trial: &PlanTrial) -> Option<TrialOutcome> {
         .collect();
     let count: u64 = sides.iter().map(|stats| stats.count).sum();
     let sum: f64 = sides.iter().map(|stats| stats.sum_ns()).sum();
-    // The percentile of both kinds together is at most the greater of the two.
+    // The combined percentile is at most the greater of the two.
     let percentile = sides.iter().filter_map(|stats| stats.percentile_ns(100.0 * trial.timed.unwrap_or(0.99))).max()?;
     Some(TrialOutcome {
         iops: result.iops() / f64::from(trial.machines.max(1)),
@@ -121,7 +119,7 @@ pub fn search(derived: Derived, runner: Option<&dyn Runner>, seed: u64, control:
         plan::simulate_jitter(&need, &mut candidates[*index], &mut simulate);
     }
     let next_step = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
-        // The budget applies to the need of today, not to twice of it.
+        // The budget applies to the current need only.
         let twice = Need { budget: None, ..need.times(2.0) };
         plan::best(&twice, &mut laws, &mut simulate)
     });
@@ -150,12 +148,12 @@ pub fn search(derived: Derived, runner: Option<&dyn Runner>, seed: u64, control:
     }
 }
 
-/// Returns the need of what was measured, or of a job file: `bytes` of the file `name`, of several results the one with this
-/// number. What a job file includes is read through `source`.
+/// Returns the need of a measurement or a job file: `bytes` are the content of the file `name`; `number` selects one of
+/// several results. Included job files are read through `source`.
 ///
 /// # Errors
 ///
-/// What cannot be read.
+/// Returns why the input cannot be read.
 pub fn need_of(
     name: &str,
     bytes: &[u8],
@@ -213,7 +211,7 @@ fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Diagnostic
         _ => 0.0,
     };
     let jobs = f64::from(job.grouping.numjobs.max(1));
-    // A rate is said of both kinds, whichever the job has.
+    // A rate applies to both kinds, whichever the job has.
     let has = [pattern.direction.reads(), pattern.direction.writes()];
     let sum = |rates: [Option<units::Rate>; 2]| {
         let used = rates.into_iter().zip(has).filter(|(_, has)| *has);

@@ -11,10 +11,10 @@ use runner::{LogSink, RunControl, WorkerLog};
 use sim::model::ModelRunner;
 use units::random::Random;
 
-/// As many machines are simulated; where there are more, one stands for several.
+/// Maximum machines per simulation; beyond that, one represents several.
 const MACHINES_SIMULATED: u32 = 256;
 
-/// No logs are wanted.
+/// A sink without logs.
 struct NoLogs;
 
 impl LogSink for NoLogs {
@@ -23,7 +23,7 @@ impl LogSink for NoLogs {
     }
 }
 
-/// Nothing asks for an end.
+/// A control that never requests an end.
 struct Uninterrupted;
 
 impl RunControl for Uninterrupted {
@@ -56,7 +56,7 @@ fn model() -> ModelRunner<sim::Virtual> {
     ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs))
 }
 
-/// What each of some machines gets of one volume, one after the other.
+/// Returns the operations per second of each of several machines on one volume.
 fn each(volume: &str, machines: u32, rate: f64, block: u32) -> f64 {
     let volume = volume.to_owned();
     let trial = PlanTrial {
@@ -74,21 +74,21 @@ fn each(volume: &str, machines: u32, rate: f64, block: u32) -> f64 {
 }
 
 #[test]
-fn machines_on_one_volume_share_it_and_each_has_limits_of_its_own() {
-    // 6,400 IOPS of the volume: a quarter for each of four.
+fn machines_share_a_volume_and_have_their_own_limits() {
+    // 6,400 IOPS of the volume: a quarter for each of four machines.
     let volume = "gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s";
     let shared = each(volume, 4, 3_000.0, 4096);
     assert!((shared / 1_600.0 - 1.0).abs() < 0.01, "{shared}");
-    // Twelve times as many machines as are simulated, each standing for twelve.
+    // Twelve times as many machines as are simulated, so each represents twelve.
     let many = each(volume, 12 * MACHINES_SIMULATED, 6_400.0 / 3_072.0, 4096);
     assert!((many / (6_400.0 / 3_072.0) - 1.0).abs() < 0.02, "{many}");
-    // A large volume leaves each machine to its own limit, however many there are.
+    // A large volume leaves each machine at its own limit, however many there are.
     let volume = "gcp/hyperdisk-ml,size=1TiB,throughput=100000MiB/s,machine=a3-megagpu-8g";
     let (alone, beside) = (each(volume, 1, 10_000.0, 1 << 20), each(volume, 3, 10_000.0, 1 << 20));
     assert!((beside / alone - 1.0).abs() < 0.01 && alone < 5_000.0, "{alone} alone, {beside} beside others");
 }
 
-/// Some volumes of the catalogue, and everything now and then.
+/// Returns some volumes of the catalogue, and occasionally all.
 fn volumes(random: &mut Random, all: bool) -> Vec<String> {
     if all {
         return Vec::new();
@@ -155,7 +155,7 @@ fn hold(seed: u64, laws: &mut Laws) {
             said(),
             candidate.spec.name
         );
-        // What it was confirmed by was one simulation: another one comes to the same within a tenth.
+        // It was confirmed by one simulation; another one agrees within a tenth.
         if seed.is_multiple_of(5) {
             let wider = |bound: units::Nanos| units::Nanos::from_secs_f64(1.1 * bound.secs_f64());
             let percentile = need.percentile.map(|(share, bound)| (share, wider(bound)));
@@ -174,7 +174,7 @@ fn hold(seed: u64, laws: &mut Laws) {
 }
 
 #[test]
-fn of_any_needs_no_best_is_beaten_and_all_that_meets_survives() {
+fn the_best_of_random_needs_is_undominated_and_confirmed() {
     let next = AtomicU64::new(0);
     let work = || {
         let laws = &mut Laws::default();

@@ -2,19 +2,19 @@
 
 use units::Nanos;
 
-/// A clock that can be waited for.
+/// A clock that can wait.
 pub trait Clock {
-    /// Whether waiting takes no time, so that an event may be taken before it is there.
+    /// Whether waiting takes no time, so that events may be processed before they are due.
     const JUMPS: bool = false;
 
-    /// The time. It never runs backwards.
+    /// Returns the time. It never goes back.
     fn now(&mut self) -> Nanos;
 
-    /// Returns at an instant or later; at once if it has passed, and early if something else must be seen to.
+    /// Waits until an instant. Returns at once if it has passed, and early if another event needs attention.
     fn wait_until(&mut self, instant: Nanos);
 }
 
-/// Time that passes only when the loop waits.
+/// Time that advances only when the loop waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Virtual {
     now: Nanos,

@@ -1,17 +1,17 @@
-//! Machines between jobs and volumes: page caches and copy threads.
+//! Machines between jobs and volumes: page caches and copying threads.
 //!
-//! A read or write of a buffered client goes through its machine's [`PageCache`]. What is there is copied, at the speed
-//! of one processor for each client; what is missing becomes requests to volumes; what is dirty is written back.
+//! Reads and writes of a buffered client go through its machine's [`PageCache`]. Cached bytes are copied, at the speed
+//! of one processor per client; missing pages become requests to volumes; dirty pages are written back.
 //!
 //! # Engines
 //!
-//! A blocking client is served one operation at a time: that is what `psync` and its kin are, and `libaio` too, because
-//! `io_submit(2)` returns only once a buffered operation is done. Operations of other clients (`io_uring`) wait for
-//! volumes side by side, and are copied one after the other.
+//! A blocking client is served one operation at a time: `psync` and similar engines, and `libaio`, because
+//! `io_submit(2)` returns only once a buffered operation has completed. Operations of other clients (`io_uring`) wait
+//! for volumes concurrently, and are copied one after the other.
 //!
 //! # Direct operations on buffered ranges
 //!
-//! As in Linux, what is dirty is written back before, and what is cached of a range is dropped where it is written.
+//! As in Linux, dirty pages of the range are written back first, and cached pages of a written range are dropped.
 
 use std::collections::VecDeque;
 
@@ -25,53 +25,50 @@ use volume::{Home, Request, RequestKind, System};
 
 use crate::client::{Buffered, ClientPlace, ModelClient};
 
-/// All machines.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Hosts {
     caches: Vec<PageCache>,
-    /// Whether a look for old dirty pages is due, by machine.
-    alarms: Vec<bool>,
+    /// Whether a check for expired dirty pages is scheduled, by machine.
+    checks_scheduled: Vec<bool>,
     homes: Vec<Home>,
     cache_clients: Vec<ClientCache>,
-    /// By tag.
-    ops: Vec<Ongoing>,
+    ops: Vec<HostOp>,
     in_flight: u32,
-    chores: Vec<Chore>,
-    chores_free: Vec<u32>,
+    tasks: Vec<BackgroundTask>,
+    free_tasks: Vec<u32>,
     resumed: Vec<Resumed>,
 }
 
-/// Background work of a machine.
 #[derive(Clone, Copy, Debug)]
-enum Chore {
+enum BackgroundTask {
     Transfer { machine: usize, transfer: u32 },
-    Alarm { machine: usize },
+    ExpiryCheck { machine: usize },
 }
 
-/// A worker's thread.
+/// A worker's thread, as its page cache sees it.
 #[derive(Clone, Debug, Default)]
 struct ClientCache {
-    manner: Option<Buffered>,
+    buffering_mode: Option<Buffered>,
     streams: Vec<ReadaheadStream>,
-    /// Until when it copies.
+    /// When its current copy ends.
     busy_until: Nanos,
-    /// Whether it is blocked by an operation, and those behind it.
+    /// Whether an operation blocks it and those behind it.
     serving: bool,
     queue: VecDeque<u32>,
 }
 
-/// An operation between its submission and its end.
+/// An operation between its submission and its completion.
 #[derive(Clone, Copy, Debug)]
-struct Ongoing {
+struct HostOp {
     cache_client: u32,
     file: u32,
     route: usize,
-    /// What is asked of the volume in the end, if anything is.
+    /// Request to the volume, if one is needed.
     request: Request,
-    /// Its bytes on the volume.
+    /// Byte range on the volume.
     start: u64,
     end: u64,
-    /// The page at which it stands.
+    /// Next page.
     page: u64,
     began: Nanos,
     waited: bool,
@@ -80,17 +77,17 @@ struct Ongoing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostPhase {
-    /// In the page cache.
+    /// Being served by the page cache.
     Pages,
-    /// All is copied when its event comes.
+    /// Being copied; completes at its event.
     Copy,
-    /// Waits until its range is written; then it goes to the volume.
+    /// Waits until its range is written; then goes to the volume.
     Sync,
     /// At the volume.
     Volume,
 }
 
-const IDLE: Ongoing = Ongoing {
+const IDLE: HostOp = HostOp {
     cache_client: 0,
     file: 0,
     route: 0,
@@ -113,18 +110,13 @@ impl Hosts {
         };
         Self {
             caches: (0..machines).map(cache).collect(),
-            alarms: vec![false; machines],
+            checks_scheduled: vec![false; machines],
             homes: homes.to_vec(),
-            cache_clients: Vec::new(),
-            ops: Vec::new(),
-            in_flight: 0,
-            chores: Vec::new(),
-            chores_free: Vec::new(),
-            resumed: Vec::new(),
+            ..Self::default()
         }
     }
 
-    /// Lets new workers in; the caches stay as they are.
+    /// Replaces the workers; the caches keep their contents.
     pub(crate) fn connect(&mut self, clients: &[ModelClient]) {
         let depth: u32 = clients.iter().map(|client| client.depth).sum();
         self.ops = vec![IDLE; depth as usize];
@@ -133,14 +125,14 @@ impl Hosts {
     }
 
     fn cache_client(&self, client: &ModelClient) -> ClientCache {
-        let Some(manner) = client.buffered else { return ClientCache::default() };
+        let Some(buffering_mode) = client.buffered else { return ClientCache::default() };
         let stream = |place: &ClientPlace| {
             let read_ahead = self.homes[place.route].buffering.read_ahead.unwrap_or(READ_AHEAD);
             let pages = pages(place.base, place.base + place.bytes);
-            ReadaheadStream::new(pages.start, pages.end, read_ahead.get() / PAGE_BYTES, manner.advice)
+            ReadaheadStream::new(pages.start, pages.end, read_ahead.get() / PAGE_BYTES, buffering_mode.advice)
         };
         ClientCache {
-            manner: Some(manner),
+            buffering_mode: Some(buffering_mode),
             streams: client.files.iter().map(stream).collect(),
             ..ClientCache::default()
         }
@@ -150,12 +142,11 @@ impl Hosts {
         self.caches.get(machine)
     }
 
-    /// Whether no worker waits for anything.
+    /// Reports whether no worker waits for an operation.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight == 0
     }
 
-    /// When an operation was begun.
     pub(crate) fn began(&self, tag: Tag) -> Nanos {
         self.ops[tag.index()].began
     }
@@ -164,25 +155,14 @@ impl Hosts {
         let HostWork { cache_client, file, place, request } = work;
         self.in_flight += 1;
         let (start, end, route) = match request.kind {
-            // Syncs are for the whole file.
+            // Syncs cover the whole file.
             RequestKind::Flush => (place.base, place.base + place.bytes, place.route),
             _ => (request.offset, request.offset + u64::from(request.length), place.route),
         };
         let (began, page) = (now, start / PAGE_BYTES);
-        self.ops[request.id as usize] = Ongoing {
-            cache_client,
-            file,
-            route,
-            request,
-            start,
-            end,
-            page,
-            began,
-            waited: false,
-            phase: HostPhase::Volume,
-        };
+        self.ops[request.id as usize] = HostOp { cache_client, file, route, request, start, end, page, began, ..IDLE };
         let cache_client = &mut self.cache_clients[cache_client as usize];
-        if cache_client.manner.is_some_and(|manner| manner.blocking) {
+        if cache_client.buffering_mode.is_some_and(|buffering_mode| buffering_mode.blocking) {
             if cache_client.serving {
                 return cache_client.queue.push_back(request.id);
             }
@@ -194,10 +174,10 @@ impl Hosts {
     fn begin(&mut self, system: &mut System, now: Nanos, tag: u32) {
         let op = &mut self.ops[tag as usize];
         op.began = now;
-        let Ongoing { cache_client, route, request, start, end, .. } = *op;
+        let HostOp { cache_client, route, request, start, end, .. } = *op;
         let pages = pages(start, end);
         let cache = &mut self.caches[self.homes[route].machine];
-        let buffered = self.cache_clients[cache_client as usize].manner.is_some();
+        let buffered = self.cache_clients[cache_client as usize].buffering_mode.is_some();
         match request.kind {
             RequestKind::Read | RequestKind::Write if buffered => {
                 op.phase = HostPhase::Pages;
@@ -207,23 +187,21 @@ impl Hosts {
             }
             RequestKind::Trim => {
                 cache.discard(route as u32, pages);
-                let mut resumed = std::mem::take(&mut self.resumed);
-                cache.admit(now, &mut resumed);
-                self.resumed = resumed;
-                self.go_to_volume(system, now, tag);
-                self.go_on(system, now, route);
+                cache.admit(now, &mut self.resumed);
+                self.submit_to_volume(system, now, tag);
+                self.resume(system, now, self.homes[route].machine);
             }
             RequestKind::Flush => self.sync(system, now, tag),
             RequestKind::Read | RequestKind::Write if cache.is_unwritten(route as u32, pages.clone()) => {
                 self.sync(system, now, tag);
             }
-            RequestKind::Read | RequestKind::Write => self.go_to_volume(system, now, tag),
+            RequestKind::Read | RequestKind::Write => self.submit_to_volume(system, now, tag),
         }
     }
 
-    /// Goes on in the page cache; `why` says what it has waited for.
+    /// Continues in the page cache; `why` is the reason for which it was resumed.
     fn advance(&mut self, system: &mut System, now: Nanos, tag: u32, why: Option<WakeReason>) {
-        let Ongoing { cache_client, file, route, request, start, end, page, waited, .. } = self.ops[tag as usize];
+        let HostOp { cache_client, file, route, request, start, end, page, waited, .. } = self.ops[tag as usize];
         let machine = self.homes[route].machine;
         let (cache, cache_client) = (&mut self.caches[machine], &mut self.cache_clients[cache_client as usize]);
         let to = end.div_ceil(PAGE_BYTES);
@@ -254,51 +232,53 @@ impl Hosts {
             }
             CacheStep::Waits(_) => op.waited = true,
         }
-        self.hand_over(system, now, machine);
+        self.submit_transfers(system, now, machine);
     }
 
-    /// Has the range of an operation written, of a sync that of its whole file; then it goes to the volume.
+    /// Writes the dirty pages of an operation's range, then sends it to the volume.
     fn sync(&mut self, system: &mut System, now: Nanos, tag: u32) {
-        let Ongoing { route, start, end, .. } = self.ops[tag as usize];
+        let HostOp { route, start, end, .. } = self.ops[tag as usize];
         let machine = self.homes[route].machine;
         self.ops[tag as usize].phase = HostPhase::Sync;
         if self.caches[machine].sync(tag, route as u32, pages(start, end)) {
-            self.go_to_volume(system, now, tag);
+            self.submit_to_volume(system, now, tag);
         }
-        self.hand_over(system, now, machine);
+        self.submit_transfers(system, now, machine);
     }
 
-    fn go_to_volume(&mut self, system: &mut System, now: Nanos, tag: u32) {
+    fn submit_to_volume(&mut self, system: &mut System, now: Nanos, tag: u32) {
         let op = &mut self.ops[tag as usize];
         op.phase = HostPhase::Volume;
-        let Ongoing { route, request, start, end, .. } = *op;
+        let HostOp { route, request, start, end, .. } = *op;
         if request.kind == RequestKind::Write {
             self.caches[self.homes[route].machine].drop_clean(route as u32, pages(start, end));
         }
         system.arrive(now, route, request);
     }
 
-    /// Something has ended. True if it is an operation, and the end is its own.
-    pub(crate) fn happen(&mut self, system: &mut System, now: Nanos, id: u32) -> bool {
+    /// Handles a completion. Returns true if it completes an operation of a worker.
+    pub(crate) fn handle_completion(&mut self, system: &mut System, now: Nanos, id: u32) -> bool {
         if id >= System::HOST_IDS {
-            self.chore_done(system, now, id - System::HOST_IDS);
+            self.finish_task(system, now, id - System::HOST_IDS);
             return false;
         }
         let op = &mut self.ops[id as usize];
-        let (cache_client, durable) =
-            (op.cache_client as usize, self.cache_clients[op.cache_client as usize].manner.is_some_and(|m| m.durable));
+        let (cache_client, durable) = (
+            op.cache_client as usize,
+            self.cache_clients[op.cache_client as usize].buffering_mode.is_some_and(|m| m.durable),
+        );
         if op.phase == HostPhase::Copy && durable && op.request.kind == RequestKind::Write {
             op.request = Request { kind: RequestKind::Flush, length: 0, ..op.request };
             self.sync(system, now, id);
             return false;
         }
         self.in_flight -= 1;
-        self.next_of_desk(system, now, cache_client);
+        self.start_next(system, now, cache_client);
         true
     }
 
-    /// A blocked thread takes up what is next.
-    fn next_of_desk(&mut self, system: &mut System, now: Nanos, cache_client: usize) {
+    /// Starts the next operation of a blocking client.
+    fn start_next(&mut self, system: &mut System, now: Nanos, cache_client: usize) {
         let cache_client = &mut self.cache_clients[cache_client];
         match cache_client.queue.pop_front() {
             Some(tag) => self.begin(system, now, tag),
@@ -306,74 +286,64 @@ impl Hosts {
         }
     }
 
-    fn chore_done(&mut self, system: &mut System, now: Nanos, chore: u32) {
-        self.chores_free.push(chore);
-        match self.chores[chore as usize] {
-            Chore::Alarm { machine } => {
-                self.alarms[machine] = false;
+    fn finish_task(&mut self, system: &mut System, now: Nanos, task: u32) {
+        self.free_tasks.push(task);
+        match self.tasks[task as usize] {
+            BackgroundTask::ExpiryCheck { machine } => {
+                self.checks_scheduled[machine] = false;
                 self.caches[machine].look_for_expired(now);
-                self.hand_over(system, now, machine);
+                self.submit_transfers(system, now, machine);
             }
-            Chore::Transfer { machine, transfer } => {
-                let mut resumed = std::mem::take(&mut self.resumed);
-                self.caches[machine].finish(transfer, now, &mut resumed);
-                self.resumed = resumed;
+            BackgroundTask::Transfer { machine, transfer } => {
+                self.caches[machine].finish(transfer, now, &mut self.resumed);
                 self.resume(system, now, machine);
-                self.hand_over(system, now, machine);
             }
         }
     }
 
-    fn go_on(&mut self, system: &mut System, now: Nanos, route: usize) {
-        let machine = self.homes[route].machine;
-        self.resume(system, now, machine);
-        self.hand_over(system, now, machine);
-    }
-
-    /// Lets those go on who have waited, in their order.
+    /// Resumes waiting operations in order, and submits the transfers that they and the cache need.
     fn resume(&mut self, system: &mut System, now: Nanos, machine: usize) {
         let mut index = 0;
         while let Some(&Resumed { op: tag, why }) = self.resumed.get(index) {
             index += 1;
             if why == WakeReason::Synced {
-                self.go_to_volume(system, now, tag);
+                self.submit_to_volume(system, now, tag);
             } else {
                 self.advance(system, now, tag, Some(why));
             }
             if why == WakeReason::Admitted {
-                let mut resumed = std::mem::take(&mut self.resumed);
-                self.caches[machine].admit(now, &mut resumed);
-                self.resumed = resumed;
+                self.caches[machine].admit(now, &mut self.resumed);
             }
         }
         self.resumed.clear();
+        self.submit_transfers(system, now, machine);
     }
 
-    /// Hands a cache's transfers to the volumes, and sees to it that old dirty pages are looked for.
-    fn hand_over(&mut self, system: &mut System, now: Nanos, machine: usize) {
+    /// Submits a cache's transfers to the volumes, and schedules the check for expired dirty pages.
+    fn submit_transfers(&mut self, system: &mut System, now: Nanos, machine: usize) {
         while let Some(DeviceTransfer { id, device, kind, offset, length }) = self.caches[machine].next_transfer() {
-            let id = self.chore(Chore::Transfer { machine, transfer: id });
+            let id = self.allocate_task(BackgroundTask::Transfer { machine, transfer: id });
             system.arrive(now, device as usize, Request { id, kind, offset, length });
         }
-        if self.caches[machine].has_dirty() && !self.alarms[machine] {
-            self.alarms[machine] = true;
+        if self.caches[machine].has_dirty() && !self.checks_scheduled[machine] {
+            self.checks_scheduled[machine] = true;
             let every = self.caches[machine].settings().flusher_every.get().max(1);
-            let id = self.chore(Chore::Alarm { machine });
+            let id = self.allocate_task(BackgroundTask::ExpiryCheck { machine });
             system.enter(Nanos::new((now.get() / every + 1) * every), id);
         }
     }
 
-    /// A number for what a machine does by itself.
-    fn chore(&mut self, chore: Chore) -> u32 {
-        let index = self.chores_free.pop().unwrap_or_else(|| {
-            self.chores.push(chore);
-            (self.chores.len() - 1) as u32
+    /// Allocates an ID for background work.
+    fn allocate_task(&mut self, task: BackgroundTask) -> u32 {
+        let index = self.free_tasks.pop().unwrap_or_else(|| {
+            self.tasks.push(task);
+            (self.tasks.len() - 1) as u32
         });
-        self.chores[index as usize] = chore;
+        self.tasks[index as usize] = task;
         System::HOST_IDS + index
     }
 
-    /// Drops what is cached of a file and not dirty; pages of which the range holds a part only stay.
+    /// Drops the clean cached pages of a file's range; partially covered pages stay.
     pub(crate) fn invalidate(&mut self, place: &ClientPlace, offset: u64, length: u64) {
         let start = place.base + offset.min(place.bytes);
         let whole = place.base + place.bytes;
@@ -386,7 +356,6 @@ impl Hosts {
     }
 }
 
-/// Submitted work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostWork {
     pub(crate) cache_client: u32,
@@ -395,7 +364,7 @@ pub(crate) struct HostWork {
     pub(crate) request: Request,
 }
 
-/// The pages that hold a range of bytes.
+/// Returns the pages that contain a range of bytes.
 fn pages(start: u64, end: u64) -> std::ops::Range<u64> {
     start / PAGE_BYTES..end.div_ceil(PAGE_BYTES)
 }

@@ -3,20 +3,20 @@
 use units::Nanos;
 use volume::System;
 
-/// Levels are written down this often at first.
-const FIRST: Nanos = Nanos::from_millis(10);
-/// After so many steps the steps become twice as long.
+/// Initial recording interval.
+const INITIAL_INTERVAL: Nanos = Nanos::from_millis(10);
+/// Number of intervals after which the interval doubles.
 const STEPS: u64 = 256;
 
-/// Levels at the instants of [`next_note`], so many at most that a record of days stays small.
+/// Credit levels at the instants of [`next_note`]. Their number is bounded, so that long runs have small records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
     rows: Vec<(Nanos, Vec<f64>)>,
     next: Nanos,
 }
 
-/// When levels are written down after an instant. It depends on nothing else, so that observers of a simulation, however
-/// often, finds the same.
+/// Returns the next recording time after `now`. It depends on nothing else, so recordings are the same however often a
+/// simulation is observed.
 #[must_use]
 pub fn next_note(now: Nanos) -> Nanos {
     let step = step(now);
@@ -24,7 +24,7 @@ pub fn next_note(now: Nanos) -> Nanos {
 }
 
 fn step(now: Nanos) -> u64 {
-    let mut step = FIRST.get();
+    let mut step = INITIAL_INTERVAL.get();
     while now.get() / step >= STEPS {
         step *= 2;
     }
@@ -32,8 +32,8 @@ fn step(now: Nanos) -> u64 {
 }
 
 impl Ledger {
-    /// Writes down what is left in each bucket; nothing where the time for it has not come, or there is no bucket.
-    pub(crate) fn note(&mut self, now: Nanos, system: &System) {
+    /// Records the level of each bucket, if a recording is due and there are buckets.
+    pub(crate) fn record(&mut self, now: Nanos, system: &System) {
         if now < self.next {
             return;
         }
@@ -43,7 +43,7 @@ impl Ledger {
             return;
         }
         if self.rows.len() as u64 > STEPS {
-            // Every other one goes: those that longer steps would have left out.
+            // Drop every other row, as the longer interval would have.
             let mut number = 0_u32;
             self.rows.retain(|_| {
                 number += 1;
@@ -54,7 +54,7 @@ impl Ledger {
         self.next = next_note(now);
     }
 
-    /// The levels of one bucket, in the order of [`System::credit_levels`].
+    /// Returns the levels of one bucket, in the order of [`System::credit_levels`].
     pub fn levels(&self, bucket: usize) -> impl Iterator<Item = (Nanos, f64)> + '_ {
         self.rows.iter().filter_map(move |(at, levels)| Some((*at, *levels.get(bucket)?)))
     }
@@ -65,15 +65,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_become_rarer_and_stay_on_one_grid() {
+    fn recording_intervals_grow_on_one_grid() {
         let (mut now, mut notes) = (Nanos::ZERO, 0);
         while now < Nanos::from_secs(36_000) {
             let next = next_note(now);
-            assert!(next > now && next.get().is_multiple_of(FIRST.get()), "{next}");
+            assert!(next > now && next.get().is_multiple_of(INITIAL_INTERVAL.get()), "{next}");
             (now, notes) = (next, notes + 1);
         }
         assert!(notes < 2_500, "{notes}");
-        // Looks in between are sent to the same instants.
+        // Observations in between do not shift the recording times.
         assert_eq!(next_note(Nanos::from_millis(123)), Nanos::from_millis(130));
     }
 }

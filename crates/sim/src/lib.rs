@@ -1,13 +1,13 @@
-//! Modelled volumes as a target: the same loop, the same jobs and the same meters as on real devices.
+//! Modelled volumes as a target: the same loop, jobs and meters as on real devices.
 //!
-//! A [`World`] holds the [`volume::System`] of a run and the clock it lives by. With the [`Virtual`] clock it jumps
-//! from event to event, all workers of all jobs in one thread, and the same inputs and seed give the same results to
-//! the last bit. With a clock that passes by itself the same models answer at their own pace.
+//! A [`World`] holds the [`volume::System`] of a run and its clock. With the [`Virtual`] clock it jumps from event to
+//! event, with all workers of all jobs in one thread, and equal inputs and seeds give bit-identical results. With a
+//! real-time clock, operations take their modelled time.
 //!
-//! Clients that are not direct go through the page caches of their machines.
+//! Buffered clients go through the page caches of their machines.
 //!
-//! What is *not* here: models (`volume`), what to issue (`workload`), counting (`meter`), bytes: reads bring none, and
-//! nothing that was written can be verified.
+//! The models are in `volume`, workloads in `workload`, counters in `meter`. There are no data: reads return none, and
+//! written blocks cannot be verified.
 
 mod client;
 mod clock;

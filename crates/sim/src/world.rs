@@ -18,41 +18,37 @@ const EBADF: i32 = 9;
 /// `ENOSPC`: a write beyond the end.
 const ENOSPC: i32 = 28;
 
-/// Modelled volumes and the clock they live by.
+/// Modelled volumes and the clock they run by.
 #[derive(Debug)]
 pub struct World<C> {
     system: System,
     clock: C,
     clients: Vec<ModelClient>,
     slots: Vec<WorldSlot>,
-    /// Ends that no volume has to do with: wrong requests.
-    at_once: Vec<Completion>,
-    /// The machines, from the first buffered client on.
+    /// Completions of invalid operations, which no volume sees.
+    failed: Vec<Completion>,
+    /// Machines with page caches; created for the first buffered client.
     hosts: Option<Box<Hosts>>,
-    /// Whose files are meant where only a file is named.
-    turned_to: u32,
-    onlooker: Option<Onlooker>,
-    /// The credits of the volumes in the course of time.
+    /// Client of the following calls that name only a file.
+    current_client: u32,
+    observer: Option<PeriodicObserver>,
     ledger: Ledger,
 }
 
-/// Observer of the volumes at an instant.
-type Look = Box<dyn FnMut(Nanos, &System)>;
+type ObserveFn = Box<dyn FnMut(Nanos, &System)>;
 
-/// An observer of the volumes while they are used.
-struct Onlooker {
+struct PeriodicObserver {
     every: Nanos,
     next: Nanos,
-    look: Look,
+    look: ObserveFn,
 }
 
-impl fmt::Debug for Onlooker {
+impl fmt::Debug for PeriodicObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Onlooker").field("every", &self.every).field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("PeriodicObserver").field("every", &self.every).field("next", &self.next).finish_non_exhaustive()
     }
 }
 
-/// Operation in flight under a tag.
 #[derive(Clone, Copy, Debug, Default)]
 struct WorldSlot {
     client: u32,
@@ -61,40 +57,40 @@ struct WorldSlot {
 }
 
 impl<C: Clock> World<C> {
-    /// A world without workers.
+    /// Creates a world without workers.
     #[must_use]
     pub fn new(system: System, clock: C) -> Self {
         let mut ledger = Ledger::default();
-        ledger.note(Nanos::ZERO, &system);
+        ledger.record(Nanos::ZERO, &system);
         Self {
             system,
             clock,
             clients: Vec::new(),
             slots: Vec::new(),
-            at_once: Vec::new(),
+            failed: Vec::new(),
             hosts: None,
-            turned_to: 0,
-            onlooker: None,
+            current_client: 0,
+            observer: None,
             ledger,
         }
     }
 
-    /// Has `look` see the volumes about so often on the world's clock, as long as anything happens.
+    /// Calls `look` with the volumes at most once per `every` on the world's clock, as long as events occur.
     pub fn show(&mut self, every: Nanos, look: impl FnMut(Nanos, &System) + 'static) {
-        self.onlooker = Some(Onlooker { every, next: Nanos::ZERO, look: Box::new(look) });
+        self.observer = Some(PeriodicObserver { every, next: Nanos::ZERO, look: Box::new(look) });
     }
 
     #[cold]
-    fn be_seen(&mut self) {
+    fn call_observer(&mut self) {
         let now = self.clock.now();
-        if let Some(onlooker) = self.onlooker.as_mut().filter(|onlooker| now >= onlooker.next) {
-            (onlooker.look)(now, &self.system);
-            onlooker.next = now + onlooker.every;
+        if let Some(observer) = self.observer.as_mut().filter(|observer| now >= observer.next) {
+            (observer.look)(now, &self.system);
+            observer.next = now + observer.every;
         }
     }
 
-    /// Lets workers in, in the order in which `drive` will have them: the first has the tags `0..depth`, and so on.
-    /// Those who were here before are gone; the volumes and the page caches stay as they are.
+    /// Replaces the workers, in the order of `drive`'s workers: the first has the tags `0..depth`, and so on. The
+    /// volumes and the page caches keep their state.
     pub fn connect(&mut self, clients: Vec<ModelClient>) {
         if clients.iter().any(|client| client.buffered.is_some()) && self.hosts.is_none() {
             self.hosts = Some(Box::new(Hosts::new(self.system.homes())));
@@ -110,23 +106,22 @@ impl<C: Clock> World<C> {
         self.clients = clients;
     }
 
-    /// The volumes.
+    /// Returns the simulated volumes.
     pub fn system(&self) -> &System {
         &self.system
     }
 
-    /// How full the volumes' buckets of credits were, as far as it was recorded.
+    /// Returns the recorded burst credits.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The page cache of a machine, once an operation has used one; machines are numbered as in
-    /// [`System::homes`].
+    /// Returns the page cache of a machine, numbered as in [`System::homes`]; `None` until a buffered client connects.
     pub fn page_cache(&self, machine: usize) -> Option<&PageCache> {
         self.hosts.as_ref()?.cache(machine)
     }
 
-    /// What an operation comes to: the route to its volume and what is asked of it there, or how it ends at once.
+    /// Resolves an operation to its route and request, or to an immediate result.
     #[inline]
     fn resolve(&self, op: &Op, client: u32) -> Result<(usize, Request), i32> {
         let files = &self.clients[client as usize].files;
@@ -139,7 +134,7 @@ impl<C: Clock> World<C> {
         Ok((place.route, Request { id: op.tag.0, kind, offset: place.base + op.offset, length: room }))
     }
 
-    /// Submits where there are page caches.
+    /// Submits an operation through its machine.
     #[cold]
     fn submit_to_hosts(&mut self, now: Nanos, op: &Op, client: u32, request: Request) {
         let place = self.clients[client as usize].files[op.file as usize];
@@ -148,18 +143,17 @@ impl<C: Clock> World<C> {
         }
     }
 
-    /// Something has ended where there are page caches: hands it out, if it is an operation.
+    /// Completes an event of a machine if it is an operation.
     #[cold]
-    fn happen_on_hosts(&mut self, id: u32, now: Nanos, done: &mut Vec<Completion>) {
+    fn complete_on_hosts(&mut self, id: u32, now: Nanos, done: &mut Vec<Completion>) {
         if let Some(hosts) = &mut self.hosts
-            && hosts.happen(&mut self.system, now, id)
+            && hosts.handle_completion(&mut self.system, now, id)
         {
             let (submitted, result) = (hosts.began(Tag(id)), self.slots[id as usize].result);
             done.push(Completion { tag: Tag(id), submitted, completed: now, result });
         }
     }
 
-    /// Hands out what has ended.
     #[inline]
     fn complete(&mut self, id: u32, completed: Nanos, done: &mut Vec<Completion>) {
         let slot = &self.slots[id as usize];
@@ -185,19 +179,19 @@ impl<C: Clock> Target for World<C> {
                     Some(_) => self.submit_to_hosts(now, &op, client, request),
                 }
             }
-            Err(result) => self.at_once.push(Completion { tag: op.tag, submitted: now, completed: now, result }),
+            Err(result) => self.failed.push(Completion { tag: op.tag, submitted: now, completed: now, result }),
         }
     }
 
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        if self.onlooker.is_some() {
-            self.be_seen();
+        if self.observer.is_some() {
+            self.call_observer();
         }
         let enough = done.len() + min as usize;
-        done.append(&mut self.at_once);
+        done.append(&mut self.failed);
         loop {
             let mut now = self.clock.now();
-            // Where only the volumes have anything to do, virtual time goes straight to the next end.
+            // If only volumes have events, virtual time jumps to the next completion.
             let jumps = C::JUMPS && min > 0 && self.hosts.is_none();
             while let Some((at, id)) = self.system.next_done(if jumps { until } else { now }) {
                 if jumps {
@@ -206,10 +200,10 @@ impl<C: Clock> Target for World<C> {
                 }
                 match self.hosts {
                     None => self.complete(id, now, done),
-                    Some(_) => self.happen_on_hosts(id, now, done),
+                    Some(_) => self.complete_on_hosts(id, now, done),
                 }
-                // The worker that waits for one is asked what is next before the others are handed out: where time is
-                // virtual, an event that is taken and another that is entered cost one move in the queue.
+                // Let the waiting worker issue its next operation before further completions: in virtual time, a pop
+                // followed by a push costs one move in the event queue.
                 if min > 0 && done.len() >= enough {
                     return;
                 }
@@ -217,7 +211,7 @@ impl<C: Clock> Target for World<C> {
             if min == 0 || done.len() >= enough || now >= until {
                 return;
             }
-            // Machines may have things to do although no worker waits for them.
+            // Machines may have background work although no worker waits for it.
             if until == Nanos::MAX && self.hosts.as_ref().is_some_and(|hosts| hosts.is_idle()) {
                 return;
             }
@@ -230,7 +224,7 @@ impl<C: Clock> Target for World<C> {
     }
 
     fn turn_to(&mut self, tag: Tag) {
-        self.turned_to = self.slots.get(tag.index()).map_or(0, |slot| slot.client);
+        self.current_client = self.slots.get(tag.index()).map_or(0, |slot| slot.client);
     }
 
     fn measure(&mut self, tag: Tag, begins: bool) {
@@ -247,12 +241,12 @@ impl<C: Clock> Target for World<C> {
 
     fn note(&mut self) {
         let now = self.clock.now();
-        self.ledger.note(now, &self.system);
+        self.ledger.record(now, &self.system);
     }
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         let Some(hosts) = &mut self.hosts else { return };
-        let files = self.clients.get(self.turned_to as usize).map(|client| &client.files);
+        let files = self.clients.get(self.current_client as usize).map(|client| &client.files);
         if let Some(place) = files.and_then(|files| files.get(file as usize)) {
             hosts.invalidate(place, offset, length);
         }

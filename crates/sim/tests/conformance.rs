@@ -1,4 +1,4 @@
-//! The worlds as targets: past the page cache, through it, and with little memory.
+//! Simulated worlds as targets: without the page cache, with it, and with little memory.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn memory(bytes: u64) -> Spec {
 }
 
 #[test]
-fn past_the_page_cache() {
+fn without_the_page_cache() {
     conforms(&memory(1 << 30), None);
     conforms(&Spec { behaviour: Behaviour::Drive(HardDisk::sata_7200rpm()), ..memory(1 << 30) }, None);
 }

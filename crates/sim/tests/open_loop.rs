@@ -1,4 +1,4 @@
-//! Random arrivals at a limit: they wait as queueing theory says.
+//! Random arrivals wait at a limit as queueing theory predicts.
 
 mod common;
 
@@ -7,14 +7,14 @@ use units::Nanos;
 use volume::PerRequestKind;
 use volume::spec::{Burst, CountedUnit, Jitter, Limit, LimitSource, Scope, Spec, Station};
 
-/// Requests a second that the limit lets through.
+/// Requests per second of the limit.
 const LIMIT: u64 = 10_000;
-/// What a request takes once it is admitted.
+/// Latency of an admitted request.
 const LATENCY: Nanos = Nanos::from_millis(1);
-/// Arrivals of the long runs; at 90 % of the limit one wait is like those of some hundred arrivals around it.
+/// Arrivals of the long runs; at 90 % of the limit a wait correlates with those of some hundred neighbouring arrivals.
 const ARRIVALS: u64 = 4_000_000;
 
-/// One server that takes 1 / [`LIMIT`] of each, and lets nothing through early.
+/// One server with 1 / [`LIMIT`] per request and without jitter.
 fn strict() -> Spec {
     let limit = Limit {
         name: "IOPS".to_owned(),
@@ -35,8 +35,8 @@ fn assert_near(what: &str, found: f64, wanted: f64, share: f64) {
     assert!((found / wanted - 1.0).abs() <= share, "{what}: {found} for {wanted}");
 }
 
-/// M/D/1: with service `S` and utilisation `ρ`, the mean wait is `ρ S / 2 (1 − ρ)` and its variance the square of
-/// that plus `ρ S² / 3 (1 − ρ)`; a share `ρ` of all has to wait (Pollaczek and Khinchine).
+/// M/D/1: with service `S` and utilisation `ρ`, the mean wait is `ρ S / 2 (1 − ρ)`, its variance the square of that
+/// plus `ρ S² / 3 (1 − ρ)`, and the fraction of requests that wait is `ρ` (Pollaczek and Khinchine).
 #[test]
 fn poisson_arrivals_wait_at_a_limit_as_in_m_d_1() {
     for percent in [50, 70, 90] {
@@ -63,7 +63,7 @@ fn poisson_arrivals_wait_at_a_limit_as_in_m_d_1() {
     }
 }
 
-/// A volume whose requests are served by so many servers, each in [`SERVICE`].
+/// A volume with several servers that take [`SERVICE`] each.
 fn served_by(servers: u32) -> Spec {
     let station = Station {
         name: "servers".to_owned(),
@@ -77,15 +77,16 @@ fn served_by(servers: u32) -> Spec {
     Spec { stations: vec![station], ..constant(Nanos::ZERO) }
 }
 
-/// What one server takes for a request.
+/// Service time of one server.
 const SERVICE: Nanos = Nanos::from_micros(100);
 
-/// The mean wait in M/D/c in service times: Crommelin, Post Office Electrical Engineers' Journal 25 (1932), 41-50.
+/// Returns the mean wait in M/D/c in service times: Crommelin, Post Office Electrical Engineers' Journal 25 (1932),
+/// 41-50.
 fn wait_in_m_d_c(servers: u32, load: f64) -> f64 {
     let (c, offered) = (f64::from(servers), f64::from(servers) * load);
     let term = |i: u32| {
         let (mean, from) = (f64::from(i) * offered, i * servers);
-        // Probabilities of exactly `from`, then of more, of a Poisson distribution of this mean.
+        // Poisson probabilities of exactly `from`, then of more.
         let log_factorial: f64 = (1..=from).map(|k| f64::from(k).ln()).sum();
         let mut probability = (f64::from(from) * mean.ln() - mean - log_factorial).exp();
         let (mut at_least, mut more) = (probability, 0.0);
@@ -109,7 +110,7 @@ fn the_formula_for_one_server_is_that_of_pollaczek_and_khinchine() {
     }
 }
 
-/// The waits of one run of a second, after the queue has forgotten that it began empty: their sum, and how many they are.
+/// Returns the sum and number of the waits in one second, after the queue has lost the memory of its empty start.
 fn waits_ns(spec: &Spec, rate: u64, fixed: Nanos, seed: u64) -> (f64, f64) {
     let text = format!(
         "[test]\nioengine=model\nrw=randread\nbs=4k\nfilename=/dev/volume\niodepth=4096\nrate_iops={rate}\n\
@@ -121,11 +122,11 @@ fn waits_ns(spec: &Spec, rate: u64, fixed: Nanos, seed: u64) -> (f64, f64) {
     ((direction.latency.moments.mean_ns() - fixed.get() as f64) * count, count)
 }
 
-/// How many short runs there are of each kind.
+/// Number of short runs of each kind.
 const RUNS: u64 = 300;
 
-/// The mean wait of all arrivals of [`RUNS`] runs, and its standard error: of a ratio, because long queues come with many
-/// arrivals.
+/// Returns the mean wait of all arrivals of [`RUNS`] runs with its standard error. It is that of a ratio, because long
+/// queues coincide with many arrivals.
 fn mean_and_error(waits: impl Fn(u64) -> (f64, f64)) -> (f64, f64) {
     let runs: Vec<(f64, f64)> = (0..RUNS).map(waits).collect();
     let (sum, count) = runs.iter().fold((0.0, 0.0), |(sum, count), run| (sum + run.0, count + run.1));
@@ -135,7 +136,8 @@ fn mean_and_error(waits: impl Fn(u64) -> (f64, f64)) -> (f64, f64) {
     (mean, (squares / number / (number - 1.0)).sqrt() / (count / number))
 }
 
-/// 9,500 arrivals a second at a limit of 10,000 waited 19 % too little, because their gaps were drawn so that they added up.
+/// 9,500 arrivals per second at a limit of 10,000 waited 19 % too little, because their gaps were drawn with a fixed
+/// sum.
 #[test]
 fn short_runs_wait_as_in_m_d_c() {
     for servers in [1, 4] {
@@ -153,7 +155,7 @@ fn short_runs_wait_as_in_m_d_c() {
     }
 }
 
-/// The same before a limit, which is a server that forgives nothing.
+/// The same at a limit, which equals a server without jitter.
 #[test]
 fn short_runs_wait_at_a_limit_as_in_m_d_1() {
     for percent in [80, 95] {

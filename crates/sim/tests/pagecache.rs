@@ -1,4 +1,4 @@
-//! Jobs through the page cache: what they measure, and when it is not the volume.
+//! Jobs that use the page cache: what they measure, and when it is not the volume.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn simulate(spec: &Spec, options: &str) -> Outcome {
     run(spec, &format!("[a]\nfilename=/dev/x\nioengine=psync\n{options}"), 7)
 }
 
-/// MiB a second.
+/// Returns the throughput in MiB/s.
 fn throughput(outcome: &Outcome) -> f64 {
     let bytes: u64 = outcome.summaries.iter().flat_map(|summary| &summary.directions).map(|it| it.bytes).sum();
     bytes as f64 / MIB as f64 / outcome.ended.secs_f64()
@@ -33,7 +33,7 @@ fn close(value: f64, expected: f64, share: f64) {
 }
 
 #[test]
-fn random_reads_that_miss_are_as_slow_as_the_volume_and_read_nothing_else() {
+fn random_misses_take_the_volumes_latency_without_readahead() {
     let cold = simulate(&slow(memory(GIB)), "rw=randread\nbs=4k\nsize=64m\n");
     close(cold.iops(), 500.0, 0.001);
     let counts = cold.cache.expect("the job is buffered");
@@ -41,9 +41,9 @@ fn random_reads_that_miss_are_as_slow_as_the_volume_and_read_nothing_else() {
 }
 
 #[test]
-fn what_is_read_again_is_as_fast_as_memory() {
-    // The first pass meets a cold cache, the three others a warm one: 0.25 us and 4 KiB at 9 GB/s. A call that waits for
-    // the volume waits no longer for being a call.
+fn repeated_reads_run_at_memory_speed() {
+    // The first pass has a cold cache, the other three a warm one: 0.25 us and 4 KiB at 9 GB/s. The call overhead does
+    // not extend waits for the volume.
     let warm = simulate(&slow(memory(GIB)), "rw=randread\nbs=4k\nsize=64m\nloops=4\ninvalidate=0\n");
     let counts = warm.cache.expect("the job is buffered");
     assert_eq!((counts.reads, counts.hits), (4 * 16384, 3 * 16384));
@@ -54,7 +54,7 @@ fn what_is_read_again_is_as_fast_as_memory() {
 }
 
 #[test]
-fn a_cache_too_small_for_what_is_read_in_turn_never_hits() {
+fn a_cache_smaller_than_a_sequential_working_set_never_hits() {
     let options = "rw=randread\nbs=4k\nsize=64m\nloops=4\n";
     let half = simulate(&slow(memory(32 * MIB)), &format!("{options}norandommap\n"));
     let counts = half.cache.expect("the job is buffered");
@@ -66,14 +66,14 @@ fn a_cache_too_small_for_what_is_read_in_turn_never_hits() {
 
 #[test]
 fn readahead_makes_a_sequential_reader_at_depth_1_fast() {
-    // Sequential advice doubles 128 KiB. A window is asked for when the one before it is reached, which is before that
-    // one is there: two are in flight, so two windows come in the time of one latency and one consumption.
+    // Sequential advice doubles 128 KiB. A window is requested when the one before it is reached, which is before that
+    // one is present: two are in flight, so two windows take one latency and one consumption.
     let ahead = simulate(&slow(memory(GIB)), "rw=read\nbs=4k\nsize=512m\n");
     let consumption = 64.0 * 705e-9;
     close(throughput(&ahead), 2.0 * 0.25 / (0.002 + consumption), 0.01);
     let counts = ahead.cache.expect("the job is buffered");
     assert!(counts.hits * 100 > counts.reads * 97, "{counts:?}");
-    // Without: one block for each latency.
+    // Without readahead: one block per latency.
     let none = Buffering { read_ahead: Some(Bytes::new(0)), ..memory(GIB) };
     close(simulate(&slow(none), "rw=read\nbs=4k\nsize=16m\n").iops(), 500.0, 0.001);
 }
@@ -89,8 +89,8 @@ fn readahead_of_8_mib_reaches_the_limit_of_the_volume() {
 }
 
 #[test]
-fn writes_are_absorbed_until_the_limit_and_then_wait_for_the_volume() {
-    // 20 % of 1 GiB are absorbed, at the speed of memory; the rest goes at 100 MiB/s.
+fn writes_are_absorbed_up_to_the_dirty_limit_and_then_throttled() {
+    // 20 % of 1 GiB is absorbed at the speed of memory; the rest is written at 100 MiB/s.
     let volume = Spec { buffering: memory(GIB), ..limited(LATENCY, 100 * MIB) };
     let short = simulate(&volume, "rw=write\nbs=64k\nsize=100m\n");
     assert!(throughput(&short) > 5000.0, "the mistake: {:.0} MiB/s", throughput(&short));
@@ -100,14 +100,14 @@ fn writes_are_absorbed_until_the_limit_and_then_wait_for_the_volume() {
     close(long.ended.secs_f64(), expected, 0.01);
     let counts = long.cache.expect("the job is buffered");
     assert_eq!(counts.written_bytes, 2 * GIB);
-    // What is under way counts as both.
+    // Pages under write-back count as both.
     let twice = counts.written_back_bytes + long.unwritten - 2 * GIB;
     assert!(twice <= 32 * (1280 << 10), "{twice}");
     assert!(counts.held > 0 && counts.held_ns > 10_000_000_000);
 }
 
 #[test]
-fn random_writes_that_are_synced_at_the_end_reach_the_volume_exactly_once() {
+fn random_writes_with_a_final_sync_reach_the_volume_once() {
     let volume = Spec { buffering: memory(GIB), ..limited(LATENCY, 100 * MIB) };
     let synced = simulate(&volume, "rw=randwrite\nbs=4k\nsize=64m\nend_fsync=1\n");
     let counts = synced.cache.expect("the job is buffered");
@@ -116,7 +116,7 @@ fn random_writes_that_are_synced_at_the_end_reach_the_volume_exactly_once() {
 }
 
 #[test]
-fn each_synced_write_takes_a_write_and_a_flush() {
+fn each_synchronous_write_needs_a_write_and_a_flush() {
     let each = simulate(&slow(memory(GIB)), "rw=randwrite\nbs=4k\nsize=4m\nfsync=1\n");
     close(each.ended.secs_f64(), 1024.0 * 0.004, 0.01);
     let durable = simulate(&slow(memory(GIB)), "rw=randwrite\nbs=4k\nsize=4m\nsync=dsync\n");
@@ -125,7 +125,7 @@ fn each_synced_write_takes_a_write_and_a_flush() {
 }
 
 #[test]
-fn writes_of_half_a_page_read_the_other_half_first() {
+fn partial_page_writes_read_the_page_first() {
     let half = simulate(&slow(memory(GIB)), "rw=randwrite\nbs=512\nsize=256k\n");
     let counts = half.cache.expect("the job is buffered");
     assert_eq!(counts.fetched_bytes, 256 << 10);
@@ -141,14 +141,14 @@ fn libaio_blocks_in_buffered_reads_and_io_uring_does_not() {
 }
 
 #[test]
-fn what_expires_is_written_behind_a_job_that_goes_on() {
+fn expired_pages_are_written_while_the_job_continues() {
     let options = "rw=randrw\nbs=4k\nsize=64m\nrate_iops=100\ntime_based\nruntime=60s\n";
     let counts = simulate(&slow(memory(GIB)), options).cache.expect("the job is buffered");
     assert!(counts.written_back_bytes > 0 && counts.written_back_bytes < counts.written_bytes, "{counts:?}");
 }
 
 #[test]
-fn direct_reads_see_what_is_dirty_and_direct_writes_drop_what_is_cached() {
+fn direct_reads_flush_dirty_pages_and_direct_writes_drop_cached_ones() {
     let text = "[buffered]\nfilename=/dev/x\nioengine=psync\nrw=randrw\nbs=4k\nsize=8m\ntime_based\nruntime=2s\n\
         [direct]\nfilename=/dev/x\nioengine=libaio\ndirect=1\niodepth=4\nrw=randrw\nbs=4k\nsize=8m\ntime_based\nruntime=2s\n";
     let mixed = run(&slow(memory(GIB)), text, 3);
@@ -157,7 +157,7 @@ fn direct_reads_see_what_is_dirty_and_direct_writes_drop_what_is_cached() {
 }
 
 #[test]
-fn the_same_job_gives_the_same_run() {
+fn equal_jobs_give_equal_runs() {
     let text = "[a]\nfilename=/dev/x\nioengine=io_uring\niodepth=16\nnumjobs=3\nrw=randrw\nbs=2k-64k\nsize=64m\nfsync=50\n\
         time_based\nruntime=5s\n";
     let volume = Spec { buffering: memory(32 * MIB), ..limited(LATENCY, 200 * MIB) };

@@ -1,4 +1,4 @@
-//! Random volumes under random jobs: the simulation and the closed form agree, and no operation is lost.
+//! Random volumes under random jobs: simulation and closed form agree, and no operation is lost.
 
 mod common;
 
@@ -8,21 +8,21 @@ use volume::closed::{Load, predict};
 use volume::spec::{Behaviour, Burst, CountedUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station};
 use volume::{Law, PerRequestKind};
 
-/// How many volumes are tried.
+/// Number of volumes.
 const SWARM: u64 = 60;
-/// Another one gives other volumes.
+/// Seed of the volumes.
 const SEED: u64 = 20_261_121;
-/// How far the two may be apart.
+/// Maximum relative difference of the two.
 const TOLERANCE: f64 = 0.01;
 
-/// Whether latency and the lowest limit would each give nearly the same pace. There chance makes requests wait that the
-/// mean would not, the more the fewer are in flight: the closed form is a bound then and no more.
+/// Reports whether latency and the lowest limit allow nearly the same rate. Random variation then adds waits, the more
+/// the fewer operations are in flight, so the closed form is only an upper bound.
 fn at_the_knee(depth: u32, knee: Option<f64>) -> bool {
     let width = 1.15 + 3.0 / f64::from(depth).sqrt();
     knee.is_some_and(|knee| (1.0 / width..width).contains(&(f64::from(depth) / knee)))
 }
 
-/// Between two bounds, as likely near one decade as near another.
+/// Draws a value between two bounds, log-uniformly.
 fn spread(random: &mut Random, least: f64, most: f64) -> f64 {
     least * (most / least).powf(random.unit())
 }
@@ -123,13 +123,13 @@ fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
         };
         let load = Load { in_flight: depth.into(), ..Load::mixed(share, bytes, 1.0) };
         let expected = predict(&spec, &load).expect("a volume with a law has a closed form");
-        // Long enough that beginning, end and chance do not show: many operations in each slot, and many all together.
+        // Long enough to average out start, end and randomness: many operations per slot, and many in total.
         let seconds = (f64::max(100_000.0, 400.0 * f64::from(depth)) / expected.iops).clamp(3.0, 600.0).ceil();
         let text = format!(
             "[a]\nfilename=/dev/x\nrw={rw}\nrwmixread=70\nbs={bytes}\niodepth={depth}\nioengine=libaio\ndirect=1\nnorandommap\ntime_based\nruntime={seconds}s\n"
         );
         let outcome = common::run(&spec, &text, SEED ^ number);
-        // What chance made of the mixture is no matter of the volume.
+        // Use the mixture that was actually drawn.
         let reads: u64 = outcome.summaries.iter().map(|summary| summary.directions[0].ios).sum();
         let share = reads as f64 / outcome.ios() as f64;
         let load = Load { in_flight: depth.into(), ..Load::mixed(share, bytes, 1.0) };
@@ -142,13 +142,13 @@ fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
             error * 100.0,
             expected.caps,
         );
-        assert!(error < TOLERANCE, "more than there can be: {told}");
+        assert!(error < TOLERANCE, "above the upper bound: {told}");
         if at_the_knee(depth, expected.knee()) {
             continue;
         }
         judged += 1;
         assert!(error > -TOLERANCE, "{told}");
-        // Nothing is lost and nothing is counted twice: all counters agree with those of the workers.
+        // No operation is lost or counted twice: the counters of stages and workers agree.
         for stage in &outcome.stages {
             assert!(stage.requests <= outcome.ios() && stage.decided <= stage.requests, "{told}: {stage:?}");
         }

@@ -9,7 +9,7 @@ use crate::text::significant;
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
     /// 1024 bytes.
     pub const KIB: u64 = 1 << 10;
@@ -18,26 +18,26 @@ impl Bytes {
     /// 1024 MiB.
     pub const GIB: u64 = 1 << 30;
 
-    /// `n` bytes.
+    /// Creates `n` bytes.
     #[must_use]
     pub const fn new(n: u64) -> Self {
         Self(n)
     }
 
-    /// The count of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// In decimal units (`98.7 MB`), for comparison with what vendors print.
+    /// Formats in decimal units (`98.7 MB`), for comparison with vendors' figures.
     #[must_use]
     pub fn decimal(self) -> String {
         scaled(self.0, 1000.0, ["B", "kB", "MB", "GB", "TB", "PB", "EB"])
     }
 }
 
-/// In binary units: `4 KiB`, `94.1 MiB`. Whole numbers carry no decimals.
+/// Binary units: `4 KiB`, `94.1 MiB`. Whole numbers have no decimals.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&scaled(self.0, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]))
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binary_and_decimal_are_told_apart() {
+    fn binary_and_decimal_units_differ() {
         assert_eq!(Bytes::new(4096).to_string(), "4 KiB");
         assert_eq!(Bytes::new(98_700_000).to_string(), "94.1 MiB");
         assert_eq!(Bytes::new(98_700_000).decimal(), "98.7 MB");

@@ -11,14 +11,14 @@ pub struct CpuUse {
     pub system: Nanos,
     /// Context switches.
     pub context_switches: u64,
-    /// Page faults that read from a disk.
+    /// Page faults that read from disk.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Page faults without a read from disk.
     pub minor_faults: u64,
 }
 
 impl CpuUse {
-    /// Adds the use of another worker.
+    /// Adds the usage of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.user += other.user;
         self.system += other.system;
@@ -27,7 +27,7 @@ impl CpuUse {
         self.minor_faults += other.minor_faults;
     }
 
-    /// What was used between `earlier` and this.
+    /// Returns the usage since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {

@@ -1,11 +1,10 @@
-//! Quantities, kinds of operations and seeded randomness, for every other crate.
+//! Quantities, kinds of operations and seeded randomness, for all other crates.
 //!
-//! A duration is [`Nanos`], a size is [`Bytes`], a frequency is [`Rate`]; binary (`KiB`) and decimal (`kB`)
-//! units are printed by different functions so that one is never taken for the other. Everything random in
-//! Fathom comes from [`random::Random`], which is made from a seed and a stream number and from nothing else.
+//! A duration is [`Nanos`], a size is [`Bytes`], a frequency is [`Rate`]; binary (`KiB`) and decimal (`kB`) units have
+//! different print functions so that they cannot be confused. Everything random in Fathom comes from
+//! [`random::Random`], which depends only on a seed and a stream number.
 //!
-//! What is *not* here: reading units as fio reads them (that is a quirk of the job language and lives in
-//! `job`), and any clock.
+//! Parsing of fio's units is in `job`, because they are specific to the job language. There is no clock here.
 
 mod bytes;
 mod cpu_use;
@@ -20,7 +19,7 @@ mod text;
 pub use bytes::Bytes;
 pub use cpu_use::CpuUse;
 pub use nanos::Nanos;
-pub use nearest::closest;
+pub use nearest::{closest, suggestion};
 pub use operation::{OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use rate::{Rate, Schedule};

@@ -1,11 +1,11 @@
-//! Time in whole nanoseconds, as an instant of a target's clock or as a duration.
+//! Time in whole nanoseconds, as an instant on a target's clock or as a duration.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 use crate::text::significant;
 
-/// Nanoseconds: an instant counted from the start of a target's clock, or the distance between two.
+/// Nanoseconds: an instant since the start of a target's clock, or a duration.
 ///
 /// 64 bits hold 584 years, so sums saturate instead of wrapping and [`Nanos::MAX`] means "never".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,66 +18,66 @@ impl From<Nanos> for std::time::Duration {
 }
 
 impl Nanos {
-    /// The start of the clock, or no time at all.
+    /// Start of the clock, or a zero duration.
     pub const ZERO: Self = Self(0);
     /// Never.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// `ns` nanoseconds.
+    /// Creates `ns` nanoseconds.
     #[must_use]
     pub const fn new(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// `us` microseconds.
+    /// Creates `us` microseconds.
     #[must_use]
     pub const fn from_micros(us: u64) -> Self {
         Self(us.saturating_mul(1_000))
     }
 
-    /// `ms` milliseconds.
+    /// Creates `ms` milliseconds.
     #[must_use]
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms.saturating_mul(1_000_000))
     }
 
-    /// `s` seconds.
+    /// Creates `s` seconds.
     #[must_use]
     pub const fn from_secs(s: u64) -> Self {
         Self(s.saturating_mul(1_000_000_000))
     }
 
-    /// `s` seconds, rounded to the nearest nanosecond; negative and NaN become zero.
+    /// Creates `s` seconds, rounded to the nearest nanosecond; negative and NaN become zero.
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Self {
         Self((s * 1e9).round() as u64)
     }
 
-    /// The count of nanoseconds.
+    /// Returns the number of nanoseconds.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Whole microseconds, the rest cut off.
+    /// Returns whole microseconds, truncated.
     #[must_use]
     pub const fn micros(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// Whole milliseconds, the rest cut off.
+    /// Returns whole milliseconds, truncated.
     #[must_use]
     pub const fn millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// Seconds with their fraction.
+    /// Returns seconds with their fraction.
     #[must_use]
     pub fn secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The distance from `earlier`, zero where `earlier` is in fact later.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
@@ -104,8 +104,8 @@ impl Sub for Nanos {
     }
 }
 
-/// Three significant figures and the unit that suits: `850 ns`, `1.31 ms`, `30.0 s`; long times as people say them:
-/// `16 min 40 s`, `2 h 30 min`, `200 h`, `41.7 d`.
+/// Three significant figures in a suitable unit: `850 ns`, `1.31 ms`, `30.0 s`; long times in two units: `16 min 40 s`,
+/// `2 h 30 min`, `200 h`, `41.7 d`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
@@ -120,7 +120,7 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// A quarter of an hour or more, given in seconds.
+/// Formats at least a quarter of an hour, given in seconds.
 fn long(s: u64) -> String {
     let both = |large: u64, unit: &str, small: u64, part: &str| match small {
         0 => format!("{large} {unit}"),
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_three_figures_in_the_unit_that_suits() {
+    fn prints_three_figures_in_a_suitable_unit() {
         let cases = [
             (0, "0 ns"),
             (850, "850 ns"),

@@ -1,18 +1,23 @@
 //! Nearest word, for "did you mean".
 
-/// The word nearest to `text`, if any is near enough to be a slip of the fingers.
+/// Returns the word nearest to `text`, if it is near enough to be a typo.
 #[must_use]
 pub fn closest<'a>(text: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = text.chars().count();
     let limit = (length / 3).clamp(1, 4);
-    // Each character too many or too few is a slip of its own.
+    // Each character too many or too few counts as one edit.
     let near = words.filter(|word| word.len().abs_diff(length) <= limit);
     let ranked = near.map(|word| (distance(text, word), word)).filter(|(slips, _)| *slips <= limit);
     ranked.min_by_key(|(slips, _)| *slips).map(|(_, word)| word)
 }
 
-/// How many characters to insert, remove, replace or swap with their neighbour to make one text of the other (optimal
-/// string alignment), case ignored.
+/// Returns `` did you mean `WORD`? `` for the word nearest to `text`, or `otherwise` if none is near enough.
+pub fn suggestion<'a>(text: &str, words: impl Iterator<Item = &'a str>, otherwise: impl FnOnce() -> String) -> String {
+    closest(text, words).map_or_else(otherwise, |word| format!("did you mean `{word}`?"))
+}
+
+/// Returns the optimal string alignment distance, ignoring case: the number of insertions, deletions, replacements and
+/// swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
     let lower = |text: &str| -> Vec<char> { text.chars().flat_map(char::to_lowercase).collect() };
     let (a, b) = (lower(a), lower(b));
@@ -37,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_slips_and_nothing_far_fetched() {
+    fn finds_typos_and_nothing_far_fetched() {
         let words = ["iodepth", "numjobs", "runtime", "rw"];
         assert_eq!(closest("iodeph", words.into_iter()), Some("iodepth"));
         assert_eq!(closest("IODEPTH", words.into_iter()), Some("iodepth"));

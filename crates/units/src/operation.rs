@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum OpKind {
-    /// Reads.
+    /// A read.
     Read,
-    /// Writes.
+    /// A write.
     Write,
-    /// Tells the device that a range is no longer needed.
+    /// A discard of a range that is no longer needed.
     Trim,
     /// `fsync`.
     Sync,
@@ -17,7 +17,7 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// The place of a data operation in tables of three: read, write, trim. Syncs count with writes.
+    /// Returns the index in tables of three: read, write, trim. Syncs count as writes.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -28,7 +28,7 @@ impl OpKind {
         }
     }
 
-    /// Whether it transfers or trims bytes, unlike a sync.
+    /// Reports whether it transfers or trims bytes, unlike a sync.
     #[inline]
     #[must_use]
     pub const fn moves_data(self) -> bool {
@@ -39,11 +39,11 @@ impl OpKind {
 /// Three values, for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerKind<T> {
-    /// For reads.
+    /// Value for reads.
     pub read: T,
-    /// For writes.
+    /// Value for writes.
     pub write: T,
-    /// For trims.
+    /// Value for trims.
     pub trim: T,
 }
 
@@ -57,7 +57,7 @@ impl<T> PerKind<T> {
         }
     }
 
-    /// Returns the same value for all kinds.
+    /// Creates the same value for all kinds.
     pub fn same(value: T) -> Self
     where
         T: Clone,
@@ -65,7 +65,7 @@ impl<T> PerKind<T> {
         Self { read: value.clone(), write: value.clone(), trim: value }
     }
 
-    /// Returns the three values that `make` gives for 0, 1 and 2.
+    /// Creates values from a function of the index (0, 1 and 2).
     pub fn from_slots(mut make: impl FnMut(usize) -> T) -> Self {
         Self { read: make(0), write: make(1), trim: make(2) }
     }

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character moves the cursor, changes the terminal, or changes the order of the letters around it.
+/// Reports whether a character moves the cursor, changes the terminal, or reorders the surrounding text.
 #[must_use]
 pub fn is_hidden(letter: char) -> bool {
     letter.is_control() || is_bidirectional(letter) || matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a character overrides or isolates the direction of text (Unicode Standard Annex #9).
+/// Reports whether a character overrides or isolates the direction of text (Unicode Standard Annex #9).
 const fn is_bidirectional(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `text` with every character that cannot be shown written as `\u001b`, line breaks and tabs too.
+/// Escapes all hidden characters of `text` as in `\u001b`, including line breaks and tabs.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
@@ -25,8 +25,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends one character as [`printable`] writes it. All that are hidden have four hexadecimal digits, so that it is the
-/// character itself within a string of JSON.
+/// Appends one character in the form of [`printable`]. All hidden characters have four hexadecimal digits, so the
+/// escapes are also valid in JSON strings.
 pub fn push_printable(out: &mut String, letter: char) {
     if is_hidden(letter) {
         // Writing to a string cannot fail.
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_shown_is_written_out() {
+    fn hidden_characters_are_escaped() {
         assert!(matches!(printable("rand_read é 日本"), Cow::Borrowed(_)));
         assert_eq!(
             printable("a\u{1b}[2J\nb\r\u{7}\u{9b}\u{202e}\t"),

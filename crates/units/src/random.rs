@@ -1,30 +1,30 @@
 //! Seeded randomness.
 //!
-//! Every random decision in Fathom comes from a [`Random`] made of a seed and a stream number. Streams are
-//! independent: a job may draw its offsets and its directions from two streams, and a change in how many it
-//! draws from one does not disturb the other.
+//! Every random decision in Fathom comes from a [`Random`] with a seed and a stream number. Streams are independent: a
+//! job may draw offsets and directions from two streams, and a change in the number of draws from one does not affect
+//! the other.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-/// A source of random numbers that depends on its seed and stream alone.
+/// A generator whose output depends only on its seed and stream.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The generator of `stream` under `seed`.
+    /// Creates the generator of `stream` under `seed`.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed, stream)))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A whole number in `0..bound`; zero where `bound` is zero.
+    /// Returns a whole number in `0..bound`; zero if `bound` is zero.
     ///
     /// Lemire's multiplication with rejection, so that every value is equally likely.
     #[inline]
@@ -38,7 +38,7 @@ impl Random {
         }
     }
 
-    /// A number in `[0, 1)` with 53 random bits.
+    /// Returns a number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -50,7 +50,7 @@ impl Random {
     }
 }
 
-/// A 64-bit number that depends on both arguments in every bit: for seeds, streams and keyed hashes.
+/// Hashes two numbers into 64 bits that all depend on both: for seeds, streams and keyed hashes.
 #[must_use]
 pub fn mix(a: u64, b: u64) -> u64 {
     let mut outer = SplitMix64::seed_from_u64(a);

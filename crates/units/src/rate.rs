@@ -4,26 +4,26 @@ use std::fmt;
 
 use crate::{Nanos, text::count};
 
-/// Events per second: operations, or bytes.
+/// Events per second: operations or bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// `n` per second.
+    /// Creates a rate of `n` per second.
     #[must_use]
     pub const fn per_sec(n: u64) -> Self {
         Self(n)
     }
 
-    /// The count per second.
+    /// Returns the number per second.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// When the `n`-th unit (counted from zero) is due on an even schedule that begins at zero.
+    /// Returns when the `n`-th unit (counted from zero) is due on an even schedule that starts at zero.
     ///
-    /// Computed from `n`, never summed up, so no remainder is lost: 400,000 per second stay 400,000.
+    /// Computed from `n` rather than accumulated, so no remainder is lost: 400,000 per second stay 400,000.
     #[must_use]
     pub fn due(self, n: u64) -> Nanos {
         if self.0 == 0 {
@@ -40,8 +40,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// An even schedule that is consumed piece by piece: [`Rate::due`] for the running total, without the 128-bit
-/// division on every step.
+/// An even schedule with a running total: [`Rate::due`] without a 128-bit division per step.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     rate: Rate,
@@ -50,19 +49,19 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule that begins at zero.
+    /// Creates a schedule that starts at zero.
     #[must_use]
     pub const fn new(rate: Rate) -> Self {
         Self { rate, whole_ns: 0, remainder: 0 }
     }
 
-    /// The instant at which everything taken so far has been paid for, counted from the start.
+    /// Returns when the next unit is due, counted from the start.
     #[must_use]
     pub const fn due(&self) -> Nanos {
         Nanos::new(self.whole_ns)
     }
 
-    /// Takes `units` (operations or bytes) and moves the instant on by exactly their share.
+    /// Advances the schedule by `units` (operations or bytes).
     pub fn take(&mut self, units: u64) {
         let per_sec = self.rate.get().max(1);
         let total = u128::from(units) * 1_000_000_000 + u128::from(self.remainder);
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn large_pieces_do_not_overflow() {
+    fn large_steps_do_not_overflow() {
         let mut schedule = Schedule::new(Rate::per_sec(1 << 30));
         schedule.take(1 << 60);
         assert_eq!(schedule.due(), Nanos::from_secs(1 << 30));

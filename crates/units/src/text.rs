@@ -1,6 +1,6 @@
 //! Formatting of numbers.
 
-/// `value` with `figures` significant figures and no exponent: `1.31`, `24.1`, `137`.
+/// Formats `value` with `figures` significant figures and no exponent: `1.31`, `24.1`, `137`.
 #[must_use]
 pub fn significant(value: f64, figures: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -16,7 +16,7 @@ pub fn significant(value: f64, figures: usize) -> String {
     format!("{value:.*}", decimals(rounded))
 }
 
-/// A count per second or a number of operations, shortened: `850`, `24.1k`, `2.02M`.
+/// Formats a count or rate with a prefix: `850`, `24.1k`, `2.02M`.
 #[must_use]
 pub fn count(value: f64) -> String {
     let (mut v, mut unit) = (value, 0);
@@ -31,7 +31,7 @@ pub fn count(value: f64) -> String {
     format!("{}{}", significant(v, 3), units[unit])
 }
 
-/// A whole number with commas: `160,000`.
+/// Formats a whole number with thousands separators: `160,000`.
 #[must_use]
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -45,7 +45,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// A share of one as a percentage: `0.987` is `98.7%`.
+/// Formats a fraction as a percentage: `0.987` is `98.7%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_do_not_grow_by_rounding() {
+    fn rounding_does_not_add_figures() {
         let cases =
             [(1.3146, "1.31"), (9.999, "10.0"), (99.96, "100"), (137.2, "137"), (0.012_345, "0.0123"), (0.0, "0")];
         for (value, text) in cases {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_short() {
+    fn counts_are_abbreviated() {
         let cases =
             [(850.0, "850"), (24_097.0, "24.1k"), (999.6, "1.00k"), (2_018_000.0, "2.02M"), (0.5, "0.500"), (0.0, "0")];
         for (value, text) in cases {

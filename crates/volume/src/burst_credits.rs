@@ -5,14 +5,14 @@ use units::Nanos;
 /// State of burst credits, in units of their limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstCredits {
-    /// Whether they are bytes; otherwise operations.
+    /// Whether the unit is bytes; otherwise operations.
     pub bytes: bool,
-    /// What the bucket holds at most.
+    /// Capacity.
     pub most: f64,
-    /// What is left; below zero after a request that was larger than that.
+    /// Level; negative after a request larger than the remaining credits.
     pub left: f64,
-    /// How much more was spent than earned in a second, on average from the start to now.
+    /// Mean net consumption per second, from the start to now.
     pub spent_per_sec: f64,
-    /// When it was first too empty for a request.
+    /// When a request first found too few credits.
     pub empty_at: Option<Nanos>,
 }

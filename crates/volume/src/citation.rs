@@ -12,7 +12,7 @@ pub fn cited(source: &LimitSource) -> String {
     }
 }
 
-/// Returns how far ahead of an even schedule a limit admits operations, and on what that is based: `5.00 ms (assumed)`.
+/// Returns how far ahead of an even schedule a limit admits operations, and the basis for it: `5.00 ms (assumed)`.
 #[must_use]
 pub fn cited_jitter(jitter: &Jitter) -> String {
     let basis = match &jitter.basis {
@@ -22,7 +22,7 @@ pub fn cited_jitter(jitter: &Jitter) -> String {
     format!("{} ({basis})", jitter.time)
 }
 
-/// Returns what the merging of sequential operations is based on: `"How EBS counts", 2020-06-08; assumed: also for gp3`.
+/// Returns the basis for the merging of sequential operations: `"How EBS counts", 2020-06-08; assumed: also for gp3`.
 #[must_use]
 pub fn cited_merging(merging: &Merging) -> String {
     let source = (!merging.source.title.is_empty()).then(|| cited(&merging.source));

@@ -1,44 +1,43 @@
-//! The closed form: what the limits and Little's law say, without simulating anything.
+//! The closed form: throughput and latency from limits and Little's law, without simulation.
 //!
-//! With `N` requests in flight, a latency of `R` without queueing and a limit of `X` requests a second, a volume
-//! gives `min(N / R, X)` a second, and each takes `max(R, N / X)`. `N = R × X` is where the one turns into the other.
+//! With `N` requests in flight, a latency of `R` without queueing and a limit of `X` requests per second, a volume
+//! sustains `min(N / R, X)` per second at a latency of `max(R, N / X)`. The knee is at `N = R × X`.
 
 use units::Nanos;
 
 use crate::request::{PerRequestKind, RequestKind};
 use crate::spec::{Behaviour, Burst, CountedUnit, Limit, Spec, Station};
 
-/// A closed loop of equal requests: so many in flight, each of so many bytes.
+/// A closed loop of equal requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Requests in flight, all workers together; infinite for as many as it takes.
+    /// Requests in flight of all workers; infinite for as many as the volume can use.
     pub in_flight: f64,
-    /// Bytes of a request of each kind.
+    /// Bytes per request of each kind.
     pub bytes: PerRequestKind<u32>,
-    /// The share of each kind among the requests; together 1.
+    /// Fraction of requests of each kind; all together 1.
     pub share: PerRequestKind<f64>,
     /// Whether each request continues where the last one of its kind ended.
     pub sequential: bool,
 }
 
 impl Load {
-    /// Requests of one kind and size.
+    /// Creates a load of requests of one kind and size.
     #[must_use]
     pub fn of(kind: RequestKind, bytes: u32, in_flight: f64) -> Self {
-        let share = |of: RequestKind| if of == kind { 1.0 } else { 0.0 };
-        let [read, write, trim, flush] = RequestKind::ALL.map(share);
+        let share = PerRequestKind::from_fn(|of| if of == kind { 1.0 } else { 0.0 });
         let bytes = PerRequestKind { read: bytes, write: bytes, trim: bytes, flush: 0 };
-        Self { in_flight, bytes, share: PerRequestKind { read, write, trim, flush }, sequential: false }
+        Self { in_flight, bytes, share, sequential: false }
     }
 
-    /// Reads and writes of one size.
+    /// Creates a load of reads and writes of one size.
     #[must_use]
     pub fn mixed(read_share: f64, bytes: u32, in_flight: f64) -> Self {
         let share = PerRequestKind { read: read_share, write: 1.0 - read_share, trim: 0.0, flush: 0.0 };
         Self { share, ..Self::of(RequestKind::Read, bytes, in_flight) }
     }
 
-    /// The mean of a figure over the kinds, by their shares.
+    /// Returns the mean of a figure over the request kinds, weighted by their fractions.
     fn mean(&self, of: impl Fn(RequestKind) -> f64) -> f64 {
         let part = |kind: RequestKind| match *self.share.get(kind) {
             0.0 => 0.0,
@@ -47,63 +46,63 @@ impl Load {
         RequestKind::ALL.into_iter().map(part).sum()
     }
 
-    /// Mean bytes of a request.
+    /// Returns the mean bytes of a request.
     #[must_use]
     pub fn mean_bytes(&self) -> f64 {
         self.mean(|kind| f64::from(*self.bytes.get(kind)))
     }
 }
 
-/// Which part of a volume a cap is, as an index into its [`Spec`].
+/// Limit or station of a cap, as an index into its [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapPart {
-    /// One of its limits.
+    /// A limit.
     Limit(usize),
-    /// One of its stations.
+    /// A station.
     Station(usize),
 }
 
 /// A bucket of credits, in requests of the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// What it holds at most.
+    /// Capacity.
     pub most: f64,
-    /// What it holds at the start.
+    /// Level at the start.
     pub at_start: f64,
 }
 
 /// Cap of one limit or station on a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cap {
-    /// Its name.
+    /// Name of the limit or station.
     pub name: String,
-    /// What it is of the volume: rule, source and owner stand there.
+    /// Index in the spec, which has its rule, source and owner.
     pub part: CapPart,
-    /// Requests a second.
+    /// Requests per second.
     pub iops: f64,
-    /// Its credits; `None` where there is no bucket.
+    /// Burst credits; `None` if there is no bucket.
     pub bucket: Option<Bucket>,
-    /// How long a full bucket lets more through, at the pace of the nearest other cap; `None` where there is no bucket.
+    /// How long a full bucket lasts at the rate of the nearest other cap; `None` if there is no bucket.
     pub burst_secs: Option<f64>,
-    /// How much requests differ in what they cost: the mean of the squares over the square of the mean.
+    /// Variation of the cost of requests: the mean square over the square of the mean.
     pub spread: f64,
-    /// Admissions may be this many seconds ahead of an even schedule.
+    /// How many seconds ahead of an even schedule it admits requests.
     pub forgives_secs: f64,
-    /// How many requests are served at once.
+    /// Requests served at once.
     pub servers: u32,
 }
 
-/// Waiting before one cap, where requests come by chance (as a Poisson process) and not one after the other.
+/// Waiting time at one cap under random arrivals (a Poisson process).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapWait {
-    /// In seconds, all requests together; infinite where more come than pass.
+    /// Mean over all requests, in seconds; infinite if more arrive than are admitted.
     pub mean_secs: f64,
-    /// The share of requests that wait at all.
+    /// Fraction of requests that wait.
     pub share: f64,
 }
 
 impl CapWait {
-    /// The seconds that a share of all requests do not exceed: beyond the first wait the law is exponential.
+    /// Returns the wait that the fraction `share` of requests does not exceed, in seconds. The tail is exponential.
     #[must_use]
     pub fn quantile_secs(&self, share: f64) -> f64 {
         let beyond = 1.0 - share;
@@ -112,14 +111,14 @@ impl CapWait {
 }
 
 impl Cap {
-    /// The same cap if it admitted nothing ahead of an even schedule.
+    /// Returns the same cap without jitter.
     #[must_use]
     pub fn without_jitter(&self) -> Self {
         Self { forgives_secs: 0.0, ..self.clone() }
     }
 
-    /// How long requests wait before it if so many come in a second: heavy-traffic formulas (Pollaczek and Khinchine with
-    /// the tail of Kingman for a limit, Sakasegawa for several servers), within a tenth where waits matter.
+    /// Returns the wait at an arrival rate of `iops`, by heavy-traffic formulas (Pollaczek and Khinchine with Kingman's
+    /// tail for a limit, Sakasegawa for several servers). Accurate to a tenth where waits matter.
     #[must_use]
     pub fn wait(&self, iops: f64) -> CapWait {
         let busy = iops / self.iops;
@@ -132,10 +131,10 @@ impl Cap {
             let share = libm::pow(busy, libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
             return CapWait { mean_secs: share * self.spread * service_secs / (2.0 * (1.0 - busy)), share };
         }
-        // A backlog shrinks by e over this many seconds' worth of work.
+        // The backlog distribution falls by e over this many seconds of work.
         let scale_secs = busy * self.spread * service_secs / (2.0 * (1.0 - busy));
         let share = busy * libm::exp(-self.forgives_secs / scale_secs.max(1e-15));
-        // Where one request alone uses up what is forgiven, the next one waits for the rest of it, however few come.
+        // If one request alone exceeds the jitter, the next one waits for the remainder, however few arrive.
         let rest_secs = (self.spread * service_secs - self.forgives_secs).max(0.0);
         let behind_one = -libm::expm1(-iops * rest_secs);
         let mean_secs = (share * scale_secs / busy.max(1e-15)).max(behind_one * rest_secs / 2.0);
@@ -146,29 +145,29 @@ impl Cap {
 /// Predicted IOPS and latency of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// Requests a second, once credits are spent.
+    /// Sustained requests per second, once credits are spent.
     pub iops: f64,
-    /// The mean latency of a request then, in nanoseconds.
+    /// Mean latency at that rate.
     pub latency: Nanos,
-    /// Requests a second while there are credits; the same where there are none.
+    /// Requests per second while credits last; equals `iops` if there are none.
     pub burst_iops: f64,
-    /// The latency without any queueing.
+    /// Latency without queueing.
     pub alone: Nanos,
-    /// Which cap is reached, as an index into `caps`; `None` where latency and depth set the pace.
+    /// Index into `caps` of the cap that is reached; `None` if latency and queue depth bound the rate.
     pub limit: Option<usize>,
-    /// Everything that caps the load, the lowest first.
+    /// All caps on the load, the lowest first.
     pub caps: Vec<Cap>,
 }
 
 impl Prediction {
-    /// As many in flight reach the lowest cap, and more only wait.
+    /// Returns the number of requests in flight that reaches the lowest cap; more only wait.
     #[must_use]
     pub fn knee(&self) -> Option<f64> {
         self.caps.first().map(|cap| cap.iops * self.alone.secs_f64())
     }
 
-    /// How long `burst_iops` last from the start: until the first bucket is empty. `None` where nothing is above the
-    /// long run.
+    /// Returns how long `burst_iops` lasts from the start, until the first bucket is empty. `None` if there is no
+    /// burst.
     #[must_use]
     pub fn burst_secs(&self) -> Option<f64> {
         let left = |cap: &Cap| {
@@ -180,7 +179,7 @@ impl Prediction {
     }
 }
 
-/// Caps of all limits and stations that count the load, the lowest first.
+/// Returns the caps of all limits and stations that count the load, the lowest first.
 #[must_use]
 pub fn caps(spec: &Spec, load: &Load) -> Vec<Cap> {
     let limits = spec.limits.iter().enumerate();
@@ -191,8 +190,8 @@ pub fn caps(spec: &Spec, load: &Load) -> Vec<Cap> {
     caps
 }
 
-/// What a load gets from a volume that it has to itself. `None` where there is no closed form: for a drive under
-/// anything but random reads or writes.
+/// Predicts the throughput and latency of a load that has a volume to itself. Returns `None` if there is no closed
+/// form: for a drive under anything but random reads or writes.
 #[must_use]
 pub fn predict(spec: &Spec, load: &Load) -> Option<Prediction> {
     let mut caps = caps(spec, load);
@@ -210,7 +209,7 @@ pub fn predict(spec: &Spec, load: &Load) -> Option<Prediction> {
     let iops = lowest(&mut caps.iter().map(|cap| cap.iops));
     let burst_iops = lowest(&mut caps.iter().filter(|cap| cap.bucket.is_none()).map(|cap| cap.iops));
     for cap in &mut caps {
-        // Spent at the pace of the burst, earned at its own.
+        // Spent at the burst rate, refilled at the cap's own rate.
         let spent = burst_iops - cap.iops;
         cap.burst_secs = cap.bucket.map(|bucket| if spent > 0.0 { bucket.most / spent } else { f64::INFINITY });
     }
@@ -219,7 +218,7 @@ pub fn predict(spec: &Spec, load: &Load) -> Option<Prediction> {
     Some(Prediction { iops, latency, burst_iops, alone, limit, caps })
 }
 
-/// The mean latency without queueing: stations, then the volume's law and its transfer.
+/// Returns the mean latency without queueing: stations, the volume's latency, and its transfer.
 fn alone(spec: &Spec, load: &Load) -> Nanos {
     let law = match &spec.behaviour {
         Behaviour::Latency(latency) => load.mean(|kind| latency.law.get(kind).mean().secs_f64()),
@@ -228,7 +227,7 @@ fn alone(spec: &Spec, load: &Load) -> Nanos {
     Nanos::from_secs_f64(law + transit_secs(spec, load))
 }
 
-/// Time of a request at stations and in transfer, without queueing.
+/// Returns the time of a request at stations and in transfer, without queueing, in seconds.
 #[must_use]
 pub fn transit_secs(spec: &Spec, load: &Load) -> f64 {
     let stations: f64 =
@@ -246,12 +245,12 @@ fn service_secs(station: &Station, bytes: u32) -> f64 {
     fixed_ns / 1e9 + station.bytes_per_sec.map_or(0.0, |rate| f64::from(bytes) / rate as f64)
 }
 
-/// Requests a second that a limit lets through; `None` where it counts none of them.
+/// Returns the requests per second that a limit sustains; `None` if it counts none of them.
 fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
     let mean_secs = load.mean(|kind| cost_secs(limit, load, kind));
     let iops = 1.0 / mean_secs;
     let fastest = limit.rate.each().into_iter().flatten().copied().max()?;
-    // A bucket is worth so many seconds of the rate.
+    // A bucket holds this many seconds of the rate.
     let requests = |units: u64| units as f64 / fastest as f64 * iops;
     let (bucket, forgives_secs) = match &limit.burst {
         Burst::Credits { most, at_start } => {
@@ -269,7 +268,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
     (mean_secs > 0.0).then_some(cap)
 }
 
-/// Fraction of a limit's second that one request takes.
+/// Returns the fraction of a limit's second that one request takes.
 fn cost_secs(limit: &Limit, load: &Load, kind: RequestKind) -> f64 {
     let bytes = *load.bytes.get(kind);
     match (limit.counted, limit.rate.get(kind)) {
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_all_limits_binds_at_each_block_size() {
+    fn the_lowest_limit_applies_at_each_block_size() {
         let (small, large) = (asked("vultr/nvme-block", &reads(4096)), asked("vultr/nvme-block", &reads(1 << 20)));
         assert_eq!((small.caps[0].name.as_str(), small.limit), ("volume IOPS", Some(0)));
         assert_eq!(large.caps[0].name, "volume throughput");
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_operations_go_along_the_straight_line() {
+    fn mixed_operations_share_a_linear_budget() {
         let mixed = asked("gcp/pd-ssd@2019,size=65536GB,vcpus=32", &Load::mixed(0.75, 8000, f64::INFINITY));
         // 45,000 reads and 7,500 writes are on the line of 60,000 and 30,000; 3 to 1 is 36,000 and 12,000.
         assert!((mixed.iops - 48_000.0).abs() < 0.01, "{mixed:?}");
@@ -323,25 +322,28 @@ mod tests {
     #[test]
     fn merged_runs_cost_less_than_random_operations() {
         let iops = |sequential| asked("aws/st1,size=1TiB", &Load { sequential, ..reads(65_536) }).iops;
-        assert!((iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6, "40 MiB/s bind runs");
+        assert!(
+            (iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6,
+            "40 MiB/s limits sequential runs"
+        );
     }
 
     #[test]
-    fn stations_bind_as_limits_do() {
+    fn stations_cap_like_limits() {
         let station = asked("nutanix/ahv-4node,frodo_threads=2", &reads(4096));
         assert!((station.iops / 850_000.0 - 1.0).abs() < 1e-4);
         assert_eq!(station.caps[0].part, CapPart::Station(0));
     }
 
     #[test]
-    fn waits_grow_towards_a_limit() {
+    fn waits_grow_near_a_limit() {
         let cap = asked("gcp/hyperdisk-balanced,size=1TiB,iops=10000", &reads(4096)).caps.remove(0);
         let mean = |iops| cap.wait(iops).mean_secs;
         assert!(mean(5_000.0) < 1e-9 && mean(9_000.0) < mean(9_900.0) && mean(10_000.0).is_infinite());
-        // Half a service time at full load over what is free, and what is forgiven takes e-folds off.
+        // Half a service time at full load over the free capacity; jitter divides it by powers of e.
         let plain = cap.without_jitter();
         assert!((plain.wait(9_000.0).mean_secs - 0.9 * 1e-4 / 0.2).abs() < 1e-6);
-        // Where one operation is worth more time than is forgiven, the one behind it waits.
+        // Where one operation costs more time than the jitter, the next one waits.
         let large = Cap { iops: 76.0, ..cap };
         assert!(large.wait(9.0).share > 0.05 && large.wait(9.0).quantile_secs(0.99) > 1e-3);
     }

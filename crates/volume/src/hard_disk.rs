@@ -1,63 +1,63 @@
-//! The parameters of a hard disk; [`crate::disk`] has its mechanics.
+//! Parameters of a hard disk; [`crate::disk`] has its mechanics.
 
 use units::{Bytes, Nanos};
 
-/// The parameters of a drive.
+/// Parameters of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HardDisk {
-    /// From the end of one command to the choice of the next, and from the arrival of a command at an idle drive to its
-    /// start. A host that answers within this time is heard before the drive chooses.
+    /// Time from the end of one command to the choice of the next, and from the arrival of a command at an idle drive
+    /// to its start. A request from a host that responds within this time takes part in the choice.
     pub overhead: Nanos,
-    /// What every seek to another track takes: the arm's settling. `seek_least + seek_stroke·√d` is the seek over the
-    /// distance `d`, 1 being the whole surface; over all pairs of places its mean is `seek_least + 8/15·seek_stroke`.
+    /// Fixed part of a seek to another track: the arm's settling. A seek over the distance `d`, 1 being the whole
+    /// surface, takes `seek_least + seek_stroke·√d`; the mean over all pairs of places is `seek_least +
+    /// 8/15·seek_stroke`.
     pub seek_least: Nanos,
-    /// What the seek over the whole surface takes beyond `seek_least`.
+    /// Additional time of a seek over the whole surface.
     pub seek_stroke: Nanos,
-    /// What seeks before writes take beyond others.
+    /// Additional time of seeks before writes.
     pub write_settle: Nanos,
-    /// One turn of the platters.
+    /// Time of one turn of the platters.
     pub rotation: Nanos,
-    /// Sustained bytes a second at the outer edge, where the volume begins.
+    /// Sustained bytes per second at the outer edge, where the volume begins.
     pub outer_bytes_per_sec: u64,
-    /// Sustained bytes a second at the inner edge, where it ends.
+    /// Sustained bytes per second at the inner edge, where it ends.
     pub inner_bytes_per_sec: u64,
-    /// Into how many zones of equal bytes a track the surface is cut; all zones hold the same share of the volume.
+    /// Number of zones with equal bytes per track; all hold the same fraction of the volume.
     pub zones: u32,
-    /// Among how many requests the drive chooses: the depth of its queue (32 in SATA).
+    /// Requests among which the drive chooses: the depth of its queue (32 in SATA).
     pub sched_window: u32,
-    /// By how much a request looks nearer for each nanosecond it has waited, in nanoseconds. Zero: never.
+    /// Reduction of a request's cost per nanosecond of waiting, in nanoseconds; zero to disable.
     pub age_weight: f64,
-    /// Requests that have waited this long come first, the oldest before the others.
+    /// Age from which requests come first, the oldest before the others.
     pub max_age: Option<Nanos>,
-    /// Whether writes are done when the cache has them. Without it they are done when they are on the platters.
+    /// Whether writes complete in the cache; otherwise they complete on the platters.
     pub write_cache: bool,
-    /// How many writes the cache holds, whatever their lengths.
+    /// Writes that the cache holds, whatever their lengths.
     pub cache_slots: u32,
-    /// How many bytes it holds. It always takes one write.
+    /// Bytes that the cache holds. It always accepts one write.
     pub cache_bytes: Bytes,
-    /// Whether it is full of random 4 KiB writes at the start.
+    /// Whether the cache is full of random 4 KiB writes at the start.
     pub cache_full_at_start: bool,
-    /// How far the drive reads on behind a read while nothing else is asked of it.
+    /// How far an idle drive reads on after a read.
     pub readahead: Bytes,
-    /// What anything takes that needs no platters.
+    /// Fixed time of commands that do not need the platters.
     pub interface_fixed: Nanos,
-    /// Bytes a second between host and cache, on top of that.
+    /// Bytes per second between host and cache, in addition.
     pub interface_bytes_per_sec: u64,
 }
 
 impl HardDisk {
-    /// A 3.5-inch SATA drive of 7,200 turns a minute.
+    /// Returns a 3.5-inch SATA drive at 7,200 rpm.
     ///
-    /// * A positioning takes 1.40 ms + 12.937 ms·√d and the rest of a turn, of which 0.10 ms are the drive's overhead.
-    ///   The mean of 8.30 ms lies with the seeks of the datasheets (HGST Ultrastar 7K4000: 8.2 ms, Deskstar 7K1000.C:
-    ///   8.5 ms); that and the whole stroke of 14.3 ms were fitted to measured curves over the number of threads.
+    /// * Positioning takes 1.40 ms + 12.937 ms·√d and the rest of a turn, of which 0.10 ms are the drive's overhead.
+    ///   The mean of 8.30 ms agrees with the seeks of the datasheets (HGST Ultrastar 7K4000: 8.2 ms, Deskstar 7K1000.C:
+    ///   8.5 ms); it and the full stroke of 14.3 ms were fitted to measured curves over the number of threads.
     /// * 150 MB/s at the outer edge, half of it at the inner one.
-    /// * 32 commands are queued, as SATA has it, and the choice is by positioning time alone.
-    /// * The cache holds 32 writes and is full at the start, so that a run of any length shows what the drive can
-    ///   sustain: 181 random writes a second. How large a cache is does not show once it is full. For a drive that is
-    ///   fresh from a pause, set [`HardDisk::cache_slots`] to 16,384 (64 MiB of 4 KiB) and
-    ///   [`HardDisk::cache_full_at_start`] to false: then the first 16,384 writes are done as fast as the interface takes
-    ///   them, and a flush after them takes as long as they spared.
+    /// * A queue of 32 commands, as in SATA, ordered by positioning time alone.
+    /// * The cache holds 32 writes and is full at the start, so that a run of any length shows the sustained rate: 181
+    ///   random writes per second. The size of a full cache does not matter. For a drive after a pause, set
+    ///   [`HardDisk::cache_slots`] to 16,384 (64 MiB of 4 KiB) and [`HardDisk::cache_full_at_start`] to false: then the
+    ///   first 16,384 writes complete at interface speed, and a flush after them takes as long as they saved.
     #[must_use]
     pub const fn sata_7200rpm() -> Self {
         Self {
@@ -82,7 +82,7 @@ impl HardDisk {
         }
     }
 
-    /// What `bytes` take between host and cache.
+    /// Returns the time of a transfer between host and cache.
     pub(crate) fn interface(&self, bytes: u32) -> Nanos {
         self.interface_fixed + Nanos::new(u64::from(bytes) * 1_000_000_000 / self.interface_bytes_per_sec.max(1))
     }

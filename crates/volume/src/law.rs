@@ -5,50 +5,50 @@ use units::{Nanos, random::Random};
 /// A distribution of durations. All parameters are in nanoseconds unless said otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// Always the same.
+    /// A constant.
     Constant(Nanos),
-    /// Anything between two durations, equally likely.
+    /// Any duration between two, equally likely.
     Uniform {
-        /// The least.
+        /// Minimum.
         least: Nanos,
-        /// The most.
+        /// Maximum.
         most: Nanos,
     },
-    /// Without memory: the law of a queue's service that knows nothing better.
+    /// Memoryless.
     Exponential {
-        /// The mean.
+        /// Mean.
         mean: Nanos,
     },
-    /// `shift + scale × (u / (1 − u))^(1 / shape)`, cut off at `most`: a steep front and a long tail, as networked
-    /// block storage has.
+    /// `shift + scale × (u / (1 − u))^(1 / shape)`, cut off at `most`: a steep front and a long tail, as in networked
+    /// block storage.
     LogLogistic {
-        /// The least.
+        /// Minimum.
         shift: Nanos,
-        /// The median above the least.
+        /// Median above the minimum.
         scale: Nanos,
-        /// The larger, the shorter the tail; a number without unit.
+        /// Shape, without unit; the larger, the shorter the tail.
         shape: f64,
-        /// Nothing takes longer.
+        /// Maximum.
         most: Nanos,
     },
     /// `shift` plus a log-normal time, cut off at `most`.
     LogNormal {
-        /// The least.
+        /// Minimum.
         shift: Nanos,
-        /// The median above the least.
+        /// Median above the minimum.
         median: Nanos,
-        /// The deviation of the logarithm; a number without unit.
+        /// Standard deviation of the logarithm, without unit.
         sigma: f64,
-        /// Nothing takes longer.
+        /// Maximum.
         most: Nanos,
     },
-    /// Measured quantiles, straight lines between them: pairs of a share from 0 to 1 and the duration that this
-    /// share does not exceed, both rising.
+    /// Measured quantiles with linear interpolation: pairs of a fraction from 0 to 1 and the duration that this
+    /// fraction does not exceed, both rising.
     Quantiles(Vec<(f64, Nanos)>),
 }
 
 impl Law {
-    /// The duration that a share `u` of all does not exceed; `u` from 0 to 1.
+    /// Returns the duration that the fraction `u` of requests does not exceed; `u` from 0 to 1.
     #[must_use]
     pub fn quantile(&self, u: f64) -> Nanos {
         let u = u.clamp(0.0, 1.0);
@@ -68,7 +68,7 @@ impl Law {
         }
     }
 
-    /// The mean, by quadrature over the quantiles; exact to 10^-4 for the laws here.
+    /// Returns the mean, by quadrature over the quantiles; exact to 10^-4 for these distributions.
     #[must_use]
     pub fn mean(&self) -> Nanos {
         match self {
@@ -85,7 +85,7 @@ impl Law {
     }
 }
 
-/// Shares nearer to 0 or 1 than this are taken for this: one in 10^12 requests.
+/// Distance from 0 and 1 to which fractions are clamped: one in 10^12 requests.
 const EPSILON: f64 = 1e-12;
 
 fn scaled(duration: Nanos, factor: f64) -> Nanos {
@@ -101,8 +101,8 @@ fn interpolate(points: &[(f64, Nanos)], u: f64) -> Nanos {
     }
 }
 
-/// The quantile of the standard normal distribution, by bisection of its distribution function: it is needed for
-/// tables only.
+/// Returns the quantile of the standard normal distribution, by bisection of its distribution function: only tables
+/// need it.
 fn normal_quantile(u: f64) -> f64 {
     let (mut low, mut high) = (-8.0, 8.0);
     for _ in 0..60 {
@@ -116,7 +116,7 @@ fn normal_quantile(u: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// A law made ready for drawing: a table of quantiles, straight lines between them, the law itself at both ends.
+/// A distribution prepared for drawing: a table of quantiles with linear interpolation, except at both ends.
 #[derive(Clone, Debug)]
 pub(crate) struct LawSampler {
     law: Law,
@@ -125,7 +125,7 @@ pub(crate) struct LawSampler {
     constant: Nanos,
 }
 
-/// 16 KiB of table: the first-level cache holds it.
+/// 16 KiB of table fit into the first-level cache.
 const BINS_BITS: u32 = 11;
 const BINS: usize = 1 << BINS_BITS;
 
@@ -138,7 +138,6 @@ impl LawSampler {
         Self { law: law.clone(), table, constant }
     }
 
-    /// Draws a duration.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> Nanos {
         if self.table.is_empty() {
@@ -155,7 +154,7 @@ impl LawSampler {
         Nanos::new(from + (((to - from) * fraction) >> 20))
     }
 
-    /// The tails bend too much for straight lines.
+    /// Draws from the tails, which bend too much for linear interpolation.
     #[cold]
     fn draw_end(&self, bits: u64) -> Nanos {
         self.law.quantile((bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64))
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_quantile_is_the_known_one() {
+    fn the_normal_quantile_matches_tables() {
         for (share, deviations) in [(0.5, 0.0), (0.975, 1.959_964), (0.999, 3.090_232), (0.01, -2.326_348)] {
             assert!((normal_quantile(share) - deviations).abs() < 1e-5);
         }

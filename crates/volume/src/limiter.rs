@@ -1,97 +1,79 @@
 //! A rate limit: the generic cell rate algorithm (ITU-T I.371, virtual scheduling) in whole nanoseconds.
 
-use std::ops::{Add, Sub};
-
 use units::Nanos;
 
-use crate::ahead::Ahead;
 use crate::burst_credits::BurstCredits;
+use crate::lead::LeadHistogram;
 use crate::request::{PerRequestKind, RequestKind, Share};
 use crate::spec::{Burst, CountedUnit, Limit};
 
-/// Counters of a limiter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimiterCounts {
     /// Requests that were counted.
     pub requests: u64,
-    /// Those that it would have held back alone.
+    /// Requests that this limiter alone would have delayed.
     pub delayed: u64,
-    /// Those whose admission it set: no other limit held them longer.
+    /// Requests whose admission it determined: no other limit delayed them longer.
     pub decided: u64,
-    /// By how much it put admissions off beyond what the limits before it had.
+    /// Delay added to that of the preceding limits.
     pub delay_ns: u64,
-    /// How much of its time all requests together were worth.
+    /// Total cost of all requests, as time at the limit's rate.
     pub busy_ns: u64,
-    /// Those that cost nothing because they were merged with the ones before them.
+    /// Requests that cost nothing because they were merged with preceding ones.
     pub merged: u64,
-    /// Those that continued the ones before them and were too small to be merged.
+    /// Requests that continued preceding ones but were too small to be merged.
     pub unmerged: u64,
 }
 
-impl Add for LimiterCounts {
-    type Output = Self;
-    fn add(self, more: Self) -> Self {
+impl LimiterCounts {
+    /// Adds what was counted between `before` and `now`.
+    pub(crate) fn plus_change(self, before: Self, now: Self) -> Self {
+        let plus = |of: fn(&Self) -> u64| of(&self).saturating_add(of(&now) - of(&before));
         Self {
-            requests: self.requests + more.requests,
-            delayed: self.delayed + more.delayed,
-            decided: self.decided + more.decided,
-            delay_ns: self.delay_ns + more.delay_ns,
-            busy_ns: self.busy_ns.saturating_add(more.busy_ns),
-            merged: self.merged + more.merged,
-            unmerged: self.unmerged + more.unmerged,
+            requests: plus(|counts| counts.requests),
+            delayed: plus(|counts| counts.delayed),
+            decided: plus(|counts| counts.decided),
+            delay_ns: plus(|counts| counts.delay_ns),
+            busy_ns: plus(|counts| counts.busy_ns),
+            merged: plus(|counts| counts.merged),
+            unmerged: plus(|counts| counts.unmerged),
         }
     }
 }
 
-impl Sub for LimiterCounts {
-    type Output = Self;
-    fn sub(self, before: Self) -> Self {
-        Self {
-            requests: self.requests - before.requests,
-            delayed: self.delayed - before.delayed,
-            decided: self.decided - before.decided,
-            delay_ns: self.delay_ns - before.delay_ns,
-            busy_ns: self.busy_ns - before.busy_ns,
-            merged: self.merged - before.merged,
-            unmerged: self.unmerged - before.unmerged,
-        }
-    }
-}
-
-/// Time at which the next unit would be due if all came evenly; a request is admitted when that is no further ahead
-/// than `tolerance`. The check comes before the charge, so a request of any size passes and the next one pays.
+/// State of one limit. `due_ns` is when the next unit would be due if all arrived evenly (the theoretical arrival
+/// time). A request is admitted once that is at most `tolerance_ns` ahead. The check comes before the charge, so a
+/// request of any size passes and the next one pays.
 #[derive(Clone, Debug)]
 pub(crate) struct Limiter {
     due_ns: u64,
     tolerance_ns: u64,
     counted: CountedUnit,
     larger_than: u32,
-    lanes: [UnitPrice; 4],
-    /// Where the last request of each kind ended, and how much of a unit its run had filled.
+    unit_prices: [UnitPrice; 4],
+    /// Where the last request of each kind ended, and how much of a unit its sequential run has filled.
     runs: [MergedRun; 4],
     pub counts: LimiterCounts,
-    /// What the jitter spares; nothing is kept of buckets of credits.
-    pub ahead: Ahead,
-    /// When a request was first delayed.
+    /// Record of requests ahead of schedule; not kept for buckets of credits.
+    pub leads: LeadHistogram,
     first_delay_ns: u64,
-    /// Whether the tolerance is a bucket of credits.
     has_credits: bool,
-    /// Time at which the next unit of each user would be due if it had an equal share.
+    /// When the next unit of each user would be due at an equal share of the rate.
     shares: Vec<u64>,
 }
 
-/// The price of a unit for one kind of request.
+/// Price of a unit for one kind of request.
 #[derive(Clone, Copy, Debug, Default)]
 struct UnitPrice {
-    /// Units a second.
+    /// Units per second.
     rate: u64,
-    /// The part of a nanosecond that is owed, in units of 1/rate.
-    owed: u64,
-    /// The last number of units and its price, whole nanoseconds and the rest: workloads repeat themselves.
+    /// Fraction of a nanosecond carried over, in units of 1/rate.
+    fraction: u64,
+    /// The last number of units with its price, in whole nanoseconds and the remainder: workloads repeat sizes.
     units: u64,
     price_ns: u64,
     price_rest: u64,
-    /// A length whose price that is, wherever a request lies; zero where none is known.
+    /// Request length with that price, independent of offset; zero if none is known.
     length: u32,
 }
 
@@ -106,7 +88,7 @@ impl UnitPrice {
         Self { rate: rate.max(1), ..Self::default() }
     }
 
-    /// What `units` cost in whole nanoseconds; what is left over is owed.
+    /// Returns the price of `units` in whole nanoseconds and carries the fraction over.
     #[inline]
     fn charge(&mut self, units: u64) -> u64 {
         if units != self.units {
@@ -115,15 +97,15 @@ impl UnitPrice {
             self.price_rest = (total % u128::from(self.rate)) as u64;
             self.units = units;
         }
-        self.charge_again()
+        self.charge_same()
     }
 
-    /// What as many units as before cost.
+    /// Returns the price of the same number of units again.
     #[inline]
-    fn charge_again(&mut self) -> u64 {
-        self.owed += self.price_rest;
-        let carry = u64::from(self.owed >= self.rate);
-        self.owed -= self.rate * carry;
+    fn charge_same(&mut self) -> u64 {
+        self.fraction += self.price_rest;
+        let carry = u64::from(self.fraction >= self.rate);
+        self.fraction -= self.rate * carry;
         self.price_ns + carry
     }
 }
@@ -141,19 +123,19 @@ impl Limiter {
             tolerance_ns,
             counted: limit.counted,
             larger_than: limit.larger_than,
-            lanes: limit.rate.map(|rate| UnitPrice::new(rate.unwrap_or(1))).each().map(|lane| *lane),
+            unit_prices: limit.rate.map(|rate| UnitPrice::new(rate.unwrap_or(1))).each().map(|unit_price| *unit_price),
             runs: [MergedRun::default(); 4],
             counts: LimiterCounts::default(),
-            ahead: Ahead::default(),
+            leads: LeadHistogram::default(),
             first_delay_ns: 0,
             has_credits: matches!(limit.burst, Burst::Credits { .. }),
             shares: Vec::new(),
         }
     }
 
-    /// Goes by another limit from an instant on. What was admitted stays admitted and charged at the rate of before; the
-    /// rate of now is that of the next request. Credits that are left stay, as far as the new bucket holds them.
-    pub(crate) fn retune(&mut self, now: Nanos, limit: &Limit) {
+    /// Switches to another limit. Admitted requests stay admitted and charged at the old rate; the next request pays
+    /// the new one. Remaining credits are kept as far as the new bucket holds them.
+    pub(crate) fn reconfigure(&mut self, now: Nanos, limit: &Limit) {
         let new = Self::new(limit);
         let ahead_ns = self.due_ns.saturating_sub(now.get());
         let backlog_ns = ahead_ns.saturating_sub(self.tolerance_ns);
@@ -162,7 +144,7 @@ impl Limiter {
                 let left = self.credits(now).max(0.0) as u64;
                 new.tolerance_ns.saturating_sub(span_ns(left, new.fastest()))
             }
-            // A bucket that was not there before is as full as at a start.
+            // A new bucket is as full as at the start.
             (false, true) => new.due_ns,
             (_, false) if backlog_ns > 0 => new.tolerance_ns,
             (true, false) => 0,
@@ -178,14 +160,14 @@ impl Limiter {
         };
     }
 
-    /// Units a second of the kind that is counted at the highest rate.
+    /// Returns the rate of the request kind with the highest rate, in units per second.
     fn fastest(&self) -> u64 {
-        self.lanes.iter().map(|lane| lane.rate).max().unwrap_or(1)
+        self.unit_prices.iter().map(|unit_price| unit_price.rate).max().unwrap_or(1)
     }
 
-    /// When a request of one of several users is admitted: in the order of arrival, or earlier where that gives its user
-    /// no more than an equal share. It is charged at once, so that all together get no more than the rate: those whose
-    /// requests are passed over wait for it with their next ones.
+    /// Admits a request of one of several users: in order of arrival, or earlier if that gives its user no more than an
+    /// equal share. It is charged at once, so that all users together get no more than the rate: users that are
+    /// overtaken wait longer with their next requests.
     pub(crate) fn admit_share(
         &mut self,
         now: Nanos,
@@ -206,12 +188,12 @@ impl Limiter {
         in_order.min(Nanos::new(fair))
     }
 
-    /// When a request that arrives now is admitted; it is charged at once. Arrivals never go back in time.
+    /// Returns when a request that arrives now is admitted, and charges it. Arrivals never go back in time.
     #[inline]
     pub(crate) fn admit(&mut self, now: Nanos, kind: RequestKind, offset: u64, length: u32) -> Nanos {
-        let lane = &mut self.lanes[kind.index()];
-        let price = if length == lane.length && length > 0 {
-            lane.charge_again()
+        let unit_price = &mut self.unit_prices[kind.index()];
+        let price = if length == unit_price.length && length > 0 {
+            unit_price.charge_same()
         } else {
             match self.price(kind, offset, length) {
                 Some(price) => price,
@@ -222,7 +204,7 @@ impl Limiter {
         let ahead = self.due_ns.saturating_sub(now);
         let admitted = now + ahead.saturating_sub(self.tolerance_ns);
         if ahead > 0 {
-            self.ahead.record(ahead);
+            self.leads.record(ahead);
         }
         self.due_ns = self.due_ns.max(now).saturating_add(price);
         self.counts.requests += 1;
@@ -236,19 +218,18 @@ impl Limiter {
         Nanos::new(admitted)
     }
 
-    /// What a request costs; `None` where it is too small to be counted.
+    /// Returns the price of a request; `None` if it is too small to be counted.
     fn price(&mut self, kind: RequestKind, offset: u64, length: u32) -> Option<u64> {
         if length <= self.larger_than && self.larger_than > 0 {
             return None;
         }
         let units = self.units(kind, offset, length);
         let depends_on_offset = matches!(self.counted, CountedUnit::Operations { unit: Some(_), merged_from: Some(_) });
-        let lane = &mut self.lanes[kind.index()];
-        lane.length = if depends_on_offset { 0 } else { length };
-        Some(lane.charge(units))
+        let unit_price = &mut self.unit_prices[kind.index()];
+        unit_price.length = if depends_on_offset { 0 } else { length };
+        Some(unit_price.charge(units))
     }
 
-    /// How many units a request counts as.
     fn units(&mut self, kind: RequestKind, offset: u64, length: u32) -> u64 {
         match self.counted {
             CountedUnit::Bytes => u64::from(length),
@@ -261,8 +242,8 @@ impl Limiter {
         }
     }
 
-    /// How many units a request counts as where it may continue a run. One of less than `least` bytes counts as `single`,
-    /// and the next one begins a run of its own.
+    /// Returns the number of units of a request that may continue a sequential run. One of less than `least` bytes
+    /// counts as `single`, and the next one begins a new run.
     fn units_in_run(
         &mut self,
         (kind, offset, length): (RequestKind, u64, u32),
@@ -286,16 +267,16 @@ impl Limiter {
         units
     }
 
-    /// Credits in the bucket at an instant, in units of the kind that is counted at the highest rate; below zero after
-    /// a request that was larger than what was left.
+    /// Returns the credits in the bucket, in units of the request kind with the highest rate; negative after a request
+    /// larger than the remaining credits.
     pub(crate) fn credits(&self, now: Nanos) -> f64 {
         let fastest = self.fastest() as f64;
         let ahead = self.due_ns.saturating_sub(now.get());
         (self.tolerance_ns as f64 - ahead as f64) / 1e9 * fastest
     }
 
-    /// What became of the bucket by an instant; it held `at_start` at time zero.
-    pub(crate) fn bucket(&self, now: Nanos, at_start: u64) -> BurstCredits {
+    /// Returns the state of the bucket, which held `at_start` at time zero.
+    pub(crate) fn credit_state(&self, now: Nanos, at_start: u64) -> BurstCredits {
         let (left, fastest) = (self.credits(now), self.fastest() as f64);
         BurstCredits {
             bytes: self.counted == CountedUnit::Bytes,
@@ -307,22 +288,14 @@ impl Limiter {
     }
 }
 
-/// Duration of so many units at a rate.
 fn span_ns(units: u64, rate: u64) -> u64 {
     u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }
 
-/// A table of which limiters a request of each kind passes.
-pub(crate) fn applying(limits: &[(usize, &Limit)]) -> PerRequestKind<Vec<usize>> {
-    let of = |kind: RequestKind| {
+pub(crate) fn limiters_by_kind(limits: &[(usize, &Limit)]) -> PerRequestKind<Vec<usize>> {
+    PerRequestKind::from_fn(|kind| {
         limits.iter().filter(|(_, limit)| limit.rate.get(kind).is_some()).map(|(index, _)| *index).collect()
-    };
-    PerRequestKind {
-        read: of(RequestKind::Read),
-        write: of(RequestKind::Write),
-        trim: of(RequestKind::Trim),
-        flush: of(RequestKind::Flush),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -352,7 +325,7 @@ mod tests {
     const OPERATIONS: CountedUnit = CountedUnit::Operations { unit: None, merged_from: None };
     const PLAIN: Burst = Burst::Jitter(Jitter::given(Nanos::ZERO));
 
-    /// Admissions a second of an unending queue of equal requests, from the start.
+    /// Returns the admissions per second of an endless queue of equal requests, from the start.
     fn saturated(limiter: &mut Limiter, length: u32, seconds: u64) -> Vec<u64> {
         let mut counts = vec![0; seconds as usize];
         let (mut now, mut offset) = (Nanos::ZERO, 0);
@@ -367,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_exact_where_it_does_not_divide_a_second() {
+    fn the_rate_is_exact_when_it_does_not_divide_a_second() {
         for rate in [3, 7, 24_097, 160_000, 350_001, 19_200_000] {
             let mut limiter = Limiter::new(&limit(reads(rate), OPERATIONS, PLAIN));
             assert_eq!(saturated(&mut limiter, 4096, 2), [rate, rate], "{rate}");
@@ -375,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_and_writes_share_a_budget_along_a_straight_line() {
+    fn reads_and_writes_share_a_linear_budget() {
         let rate = PerRequestKind { read: Some(60_000), write: Some(30_000), ..PerRequestKind::default() };
         let mut limiter = Limiter::new(&limit(rate, OPERATIONS, PLAIN));
         let (mut now, mut counts) = (Nanos::ZERO, [0_u64; 2]);
@@ -392,17 +365,17 @@ mod tests {
     }
 
     #[test]
-    fn large_requests_count_as_several_and_runs_as_one() {
+    fn large_requests_count_several_times_and_sequential_runs_once() {
         let unit = |merged_from| CountedUnit::Operations { unit: Some(256 << 10), merged_from };
         let mut single = Limiter::new(&limit(reads(1000), unit(None), PLAIN));
         assert_eq!(saturated(&mut single, 1 << 20, 1), [250]);
         let mut runs = Limiter::new(&limit(reads(1000), unit(Some(0)), PLAIN));
-        // The first of a run pays for the three after it: the last run is not whole.
+        // The first of a run pays for the three after it: the last run is incomplete.
         assert!(saturated(&mut runs, 64 << 10, 1)[0].abs_diff(4000) < 4);
     }
 
     #[test]
-    fn a_limit_on_large_requests_lets_small_ones_pass() {
+    fn a_limit_on_large_requests_admits_small_ones() {
         let mut limit = limit(reads(1000), OPERATIONS, PLAIN);
         limit.larger_than = 8192;
         let mut limiter = Limiter::new(&limit);
@@ -411,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn credits_are_spent_and_earned_back() {
+    fn credits_are_spent_and_refilled() {
         let burst = Burst::Credits { most: 5_400_000, at_start: 5_400_000 };
         let mut bucket = Limiter::new(&limit(reads(300), OPERATIONS, burst));
         let mut peak = Limiter::new(&limit(reads(3000), OPERATIONS, PLAIN));
@@ -427,35 +400,35 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_changes_holds_from_the_next_request_on() {
+    fn a_changed_rate_applies_from_the_next_request() {
         let mut limiter = Limiter::new(&limit(reads(1000), OPERATIONS, PLAIN));
         let queued: Vec<u64> = (0..8).map(|_| limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4096).get()).collect();
         assert_eq!(queued[7], 7_000_000);
-        limiter.retune(Nanos::from_millis(3), &limit(reads(10_000), OPERATIONS, PLAIN));
+        limiter.reconfigure(Nanos::from_millis(3), &limit(reads(10_000), OPERATIONS, PLAIN));
         let after = [(); 3].map(|()| limiter.admit(Nanos::from_millis(3), RequestKind::Read, 0, 4096).get());
-        assert_eq!(after, [8_000_000, 8_100_000, 8_200_000], "behind what was admitted before, at the new rate");
-        limiter.retune(Nanos::from_secs(1), &limit(reads(10), OPERATIONS, PLAIN));
+        assert_eq!(after, [8_000_000, 8_100_000, 8_200_000], "after earlier admissions, at the new rate");
+        limiter.reconfigure(Nanos::from_secs(1), &limit(reads(10), OPERATIONS, PLAIN));
         let idle = [(); 2].map(|()| limiter.admit(Nanos::from_secs(1), RequestKind::Read, 0, 4096).get());
         assert_eq!(idle, [1_000_000_000, 1_100_000_000]);
         assert_eq!(limiter.counts.requests, 13);
     }
 
     #[test]
-    fn credits_stay_when_the_rate_changes() {
+    fn credits_survive_a_rate_change() {
         let burst = |most| Burst::Credits { most, at_start: most };
         let mut bucket = Limiter::new(&limit(reads(100), OPERATIONS, burst(1000)));
         (0..400).for_each(|_| assert_eq!(bucket.admit(Nanos::ZERO, RequestKind::Read, 0, 4096), Nanos::ZERO));
-        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(1000)));
+        bucket.reconfigure(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(1000)));
         assert!((bucket.credits(Nanos::ZERO) - 600.0).abs() < 1.0, "{}", bucket.credits(Nanos::ZERO));
-        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(200)));
+        bucket.reconfigure(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(200)));
         assert!((bucket.credits(Nanos::ZERO) - 200.0).abs() < 1.0, "{}", bucket.credits(Nanos::ZERO));
-        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, PLAIN));
-        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(70)));
+        bucket.reconfigure(Nanos::ZERO, &limit(reads(50), OPERATIONS, PLAIN));
+        bucket.reconfigure(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(70)));
         assert!((bucket.credits(Nanos::ZERO) - 70.0).abs() < 1.0, "a new bucket is full");
     }
 
     #[test]
-    fn one_request_of_any_size_passes_and_the_next_one_pays() {
+    fn a_request_of_any_size_is_admitted_and_the_next_one_waits() {
         let mut limiter = Limiter::new(&limit(reads(1 << 20), CountedUnit::Bytes, PLAIN));
         assert_eq!(limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4 << 20), Nanos::ZERO);
         assert_eq!(limiter.admit(Nanos::ZERO, RequestKind::Read, 0, 4096), Nanos::from_secs(4));

@@ -3,13 +3,13 @@
 /// Kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestKind {
-    /// Reads.
+    /// A read.
     Read,
-    /// Writes.
+    /// A write.
     Write,
-    /// Gives a range up.
+    /// A discard of a range.
     Trim,
-    /// Makes what was written durable.
+    /// A request to make completed writes durable.
     Flush,
 }
 
@@ -17,7 +17,7 @@ impl RequestKind {
     /// All kinds, in the order of [`PerRequestKind`].
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
 
-    /// Its place in tables.
+    /// Returns the index in tables.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -28,18 +28,18 @@ impl RequestKind {
 /// One value for each [`RequestKind`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerRequestKind<T> {
-    /// For reads.
+    /// Value for reads.
     pub read: T,
-    /// For writes.
+    /// Value for writes.
     pub write: T,
-    /// For trims.
+    /// Value for trims.
     pub trim: T,
-    /// For flushes.
+    /// Value for flushes.
     pub flush: T,
 }
 
 impl<T> PerRequestKind<T> {
-    /// The value for one kind.
+    /// Returns the value for one kind.
     #[inline]
     #[must_use]
     pub const fn get(&self, kind: RequestKind) -> &T {
@@ -51,41 +51,41 @@ impl<T> PerRequestKind<T> {
         }
     }
 
-    /// The values in the order of [`RequestKind::ALL`].
+    /// Returns the values in the order of [`RequestKind::ALL`].
     pub fn each(&self) -> [&T; 4] {
         [&self.read, &self.write, &self.trim, &self.flush]
     }
 
-    /// Another value for each kind.
+    /// Converts each value.
     #[must_use]
     pub fn map<U>(&self, make: impl Fn(&T) -> U) -> PerRequestKind<U> {
-        PerRequestKind {
-            read: make(&self.read),
-            write: make(&self.write),
-            trim: make(&self.trim),
-            flush: make(&self.flush),
-        }
+        PerRequestKind::from_fn(|kind| make(self.get(kind)))
+    }
+
+    pub(crate) fn from_fn(make: impl Fn(RequestKind) -> T) -> Self {
+        let [read, write, trim, flush] = RequestKind::ALL.map(make);
+        Self { read, write, trim, flush }
     }
 }
 
 /// One request to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Who asked: handed back when it is done. Below [`crate::System::IDS_MAX`], and free again only then.
+    /// ID returned with the completion. Below [`crate::System::IDS_MAX`], and reusable only then.
     pub id: u32,
-    /// What it does.
+    /// Kind of the request.
     pub kind: RequestKind,
-    /// Where it begins, in bytes from the start of the volume.
+    /// Offset from the start of the volume, in bytes.
     pub offset: u64,
-    /// How many bytes; zero for flushes.
+    /// Length in bytes; zero for flushes.
     pub length: u32,
 }
 
-/// Whose a request is where several users are to have equal shares of every limit.
+/// User of a request, where several users share every limit equally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Which user: a small number.
+    /// Index of the user: a small number.
     pub user: u32,
-    /// How many users want something now.
+    /// Users with requests at the moment.
     pub among: u32,
 }

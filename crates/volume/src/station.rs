@@ -5,21 +5,20 @@ use units::Nanos;
 use crate::limiter::LimiterCounts;
 use crate::spec::Station;
 
-/// When each server is free again, in 1/1024 ns; requests are served in the order of their arrival.
+/// When each server becomes free, in 1/1024 ns. Requests are served in order of arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct Servers {
-    /// Equal service times make the servers free in turn; others make this a heap kept by hand.
+    /// With equal service times, servers become free in turn; otherwise the first free one is searched.
     free_at: Vec<u128>,
     service_fixed: u64,
     bytes_per_sec: Option<u64>,
     next: usize,
-    /// Whether servers may become free in another order than in turn: the service time has changed.
+    /// Whether the service time has changed, so that servers may not become free in turn.
     uneven: bool,
     pub counts: LimiterCounts,
 }
 
 impl Servers {
-    /// How many requests it serves at once.
     pub(crate) fn servers(&self) -> usize {
         self.free_at.len()
     }
@@ -35,9 +34,9 @@ impl Servers {
         }
     }
 
-    /// Serves from now on as another station does. What is being served is not served anew; of fewer servers, those stay
-    /// that are busy longest.
-    pub(crate) fn retune(&mut self, station: &Station) {
+    /// Switches to another service time and number of servers. Requests in service keep their times; if servers are
+    /// removed, the busiest stay.
+    pub(crate) fn reconfigure(&mut self, station: &Station) {
         let Self { mut free_at, service_fixed, bytes_per_sec, .. } = Self::new(station);
         let unchanged = (service_fixed, bytes_per_sec) == (self.service_fixed, self.bytes_per_sec);
         if unchanged && free_at.len() == self.free_at.len() {
@@ -50,7 +49,7 @@ impl Servers {
         *self = Self { free_at, service_fixed, bytes_per_sec, next: 0, uneven: true, counts: self.counts };
     }
 
-    /// When a request that arrives at an instant leaves. The wait for a server is counted.
+    /// Returns when a request that arrives at `now` leaves. Waits for a server are counted.
     #[inline]
     pub(crate) fn serve(&mut self, now: Nanos, length: u32) -> Nanos {
         let arrival = u128::from(now.get()) << Station::FRACTION_BITS;
@@ -59,7 +58,7 @@ impl Servers {
             Some(rate) => u128::from(self.service_fixed) + transfer(length, rate),
         };
         let even = self.bytes_per_sec.is_none() && !self.uneven;
-        let server = if even { self.in_turn() } else { self.first_free() };
+        let server = if even { self.next_in_turn() } else { self.first_free() };
         let free_at = &mut self.free_at[server];
         let begin = arrival.max(*free_at);
         *free_at = begin + service;
@@ -71,9 +70,9 @@ impl Servers {
         Nanos::new(((begin + service) >> Station::FRACTION_BITS) as u64)
     }
 
-    /// With equal service times and arrivals in order, the server that began first is free first.
+    /// Returns the next server. With equal service times and arrivals in order, the one that began first is free first.
     #[inline]
-    fn in_turn(&mut self) -> usize {
+    fn next_in_turn(&mut self) -> usize {
         let server = self.next;
         self.next = if server + 1 == self.free_at.len() { 0 } else { server + 1 };
         server
@@ -111,25 +110,25 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_changes_serves_at_its_new_rate_with_what_it_was_doing() {
+    fn a_reconfigured_pool_keeps_its_requests_in_service() {
         let mut pool = servers(2, 1000.0, None);
         let serve = |pool: &mut Servers| pool.serve(Nanos::ZERO, 4096).get();
         assert_eq!([(); 3].map(|()| serve(&mut pool)), [1000, 1000, 2000]);
-        pool.retune(&station(3, 100.0, None));
+        pool.reconfigure(&station(3, 100.0, None));
         assert_eq!([(); 3].map(|()| serve(&mut pool)), [100, 200, 300], "the third server is free");
-        pool.retune(&station(1, 100.0, None));
-        assert_eq!([(); 2].map(|()| serve(&mut pool)), [2100, 2200], "the one that is busy longest stays");
+        pool.reconfigure(&station(1, 100.0, None));
+        assert_eq!([(); 2].map(|()| serve(&mut pool)), [2100, 2200], "the busiest server stays");
     }
 
     #[test]
-    fn a_pool_serves_as_many_a_second_as_its_servers_can() {
+    fn a_pool_serves_at_the_rate_of_its_servers() {
         let mut pool = servers(12, 5946.0, None);
         let last = (0..2_018_164).map(|_| pool.serve(Nanos::ZERO, 4096)).max();
         assert!(last.is_some_and(|last| last.get().abs_diff(1_000_000_000) < 20_000), "{last:?}");
     }
 
     #[test]
-    fn transfers_take_their_bytes() {
+    fn transfers_take_time_per_byte() {
         let mut wire = servers(1, 0.0, Some(1 << 30));
         assert_eq!(wire.serve(Nanos::ZERO, 1 << 20), Nanos::new(976_562));
         assert_eq!(wire.serve(Nanos::ZERO, 1 << 20), Nanos::new(1_953_125));

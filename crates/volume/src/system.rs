@@ -6,123 +6,116 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos, random::Random};
 
-use crate::agenda::Agenda;
-use crate::ahead::Early;
 use crate::burst_credits::BurstCredits;
 use crate::disk::Mechanics;
-use crate::events::{ADMITTED, DONE, EventQueue, ID_BITS};
+use crate::event_heap::EventHeap;
+use crate::events::{ADMITTED, DONE, DriveEvents, ID_BITS};
 use crate::law::LawSampler;
-use crate::limiter::{Limiter, LimiterCounts, applying};
+use crate::lead::Early;
+use crate::limiter::{Limiter, LimiterCounts, limiters_by_kind};
 use crate::request::{PerRequestKind, Request, Share};
 use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};
-use crate::spells::Calendar;
+use crate::spells::SlowPeriodState;
 use crate::station::Servers;
 use crate::tally::StageTally;
 use crate::written::WrittenRanges;
 
-/// One way from a machine to a volume.
+/// Path from a machine to a volume.
 ///
-/// Most runs have one for each volume. A volume that several machines read has one for each machine.
+/// Most runs have one per volume. A volume that several machines read has one per machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attachment {
-    /// What is attached.
+    /// Specification of the volume.
     pub spec: Spec,
-    /// Which volume it is: attachments with equal names are one volume, with its limits and its state.
+    /// Name of the volume. Attachments with equal names share one volume with its limits and state.
     pub volume: String,
 }
 
 /// Kinds of stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageKind {
-    /// A limit.
+    /// A rate limit.
     Limit,
-    /// A station.
+    /// A queueing station.
     Station,
 }
 
-/// What one limit or station did to the requests that passed it while a job was measured whose route leads through it:
-/// [`System::measure`].
+/// Statistics of a limit or station over the time in which jobs that pass it were measured ([`System::measure`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceStage {
-    /// Its name in the spec.
+    /// Name in the spec.
     pub name: String,
-    /// Whose it is: a volume's or a machine's name.
+    /// Name of the volume or machine that owns it.
     pub owner: String,
-    /// What it is.
+    /// Kind of the stage.
     pub kind: StageKind,
-    /// Requests that passed it.
+    /// Requests that passed.
     pub requests: u64,
-    /// Those it held back.
+    /// Requests that it delayed.
     pub delayed: u64,
-    /// Those whose admission it set: nothing held them longer.
+    /// Requests whose admission time it determined: no other limit delayed them longer.
     pub decided: u64,
-    /// How long it held them back, all together, beyond what the stages before it had. The delays of all stages add
-    /// up to all the time that requests waited for admission.
+    /// Total delay beyond that of the preceding stages. The delays of all stages add up to the total time that requests
+    /// waited for admission.
     pub delay_ns: u64,
-    /// How much of its capacity was used in that time, from 0 to 1; more than 1 while a bucket of credits is spent.
+    /// Fraction of its capacity used; above 1 while burst credits are spent.
     pub utilisation: f64,
-    /// The attachments whose way leads through it.
+    /// Indices of the attachments whose route includes it.
     pub routes: Vec<usize>,
-    /// Its bucket of credits; `None` where it has none.
+    /// Burst credits; `None` if it has no bucket.
     pub credits: Option<BurstCredits>,
-    /// What its jitter spared requests; `None` where it has none, or no account of it is kept.
+    /// Waiting time that jitter saved; `None` without jitter or if jitter is not accounted for.
     pub early: Option<Early>,
-    /// Requests that a limit did not count because they continued the ones before them.
+    /// Requests that the limit did not count because they continued preceding ones.
     pub merged: u64,
-    /// Those that continued the ones before them and were too small to be merged.
+    /// Requests that continued preceding ones but were too small to be merged.
     pub unmerged: u64,
-    /// The rule of the limit.
+    /// Rule of the limit.
     pub rule: String,
 }
 
-/// The world of a run.
+/// The simulated volumes and machines of a run.
 ///
-/// # How a request goes
+/// # Path of a request
 ///
-/// It passes the stations of its way one after the other. Then every limit of its way is asked when it would admit
-/// it, and charged; the latest answer holds. Because every limit sees all its requests in the order of their
-/// arrival, whatever other limits do to them, its rate is exact even where volumes share machines and machines share
-/// volumes. Then the volume takes its time, by chance or by its mechanics.
+/// A request passes the stations of its route one after the other. Then each limit of the route computes when it admits
+/// the request, and charges it; the latest admission holds. Each limit sees all its requests in order of arrival,
+/// whatever other limits do, so its rate is exact even where volumes share machines and machines share volumes. Finally
+/// the volume serves the request, by a random latency or by its mechanics.
 #[derive(Debug)]
 pub struct System {
     routes: Vec<Route>,
-    limiters: Vec<Limiter>,
-    stations: Vec<Servers>,
-    volumes: Vec<Volume>,
-    titles: Vec<Title>,
-    agenda: Agenda,
-    /// Requests that wait for their admission to a drive, and to which, by their ids: those of users, those of hosts.
+    stages: SystemStages,
+    events: EventHeap,
+    /// Requests that wait for admission to a drive, with their volume, by ID: those of users, then those of hosts.
     waiting: [Vec<(usize, Request)>; 2],
-    /// Where each way begins.
     homes: Vec<Home>,
-    seed: u64,
-    index: StageIndex,
 }
 
 /// Location of a volume: machine and page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// Which machine: they are numbered in the order in which they are first met.
+    /// Index of the machine, in order of first appearance.
     pub machine: usize,
-    /// What is said of its page cache. The memory is that of the machine, whichever of its volumes says so.
+    /// Page cache settings. The memory is that of the machine, whichever of its volumes specifies it.
     pub buffering: Buffering,
 }
 
-/// Title of a limiter or station in reports.
+/// Description and counters of a limiter or station.
 #[derive(Clone, Debug)]
-struct Title {
+struct StageRecord {
     name: String,
     owner: String,
     rule: String,
     part: SystemPart,
     tally: StageTally,
-    /// What its bucket held at the start.
+    /// Burst credits at the start.
     credits: Option<u64>,
-    /// How far ahead of an even schedule it admits; `None` where that is nothing.
+    /// Jitter of the limit; `None` if zero.
     jitter: Option<Jitter>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SystemPart {
     Limiter(usize),
     Station(usize),
@@ -136,7 +129,7 @@ struct Route {
 }
 
 impl Route {
-    fn leads_through(&self, part: SystemPart) -> bool {
+    fn includes(&self, part: SystemPart) -> bool {
         match part {
             SystemPart::Limiter(index) => self.limiters.each().into_iter().any(|limiters| limiters.contains(&index)),
             SystemPart::Station(index) => self.stations.contains(&index),
@@ -146,72 +139,62 @@ impl Route {
 
 #[derive(Debug)]
 enum Volume {
-    Chance(Box<Chance>),
+    Latency(Box<LatencyVolume>),
     Drive(Box<Mechanics>),
 }
 
-/// A volume whose requests take their time each for itself.
+/// A volume whose requests have independent random latencies.
 #[derive(Debug)]
-struct Chance {
+struct LatencyVolume {
     law: PerRequestKind<LawSampler>,
     unwritten: Option<(LawSampler, WrittenRanges)>,
     bytes_per_sec: Option<u64>,
-    spells: Option<Calendar>,
+    spells: Option<SlowPeriodState>,
     random: Random,
 }
 
 impl System {
-    /// Ids of requests are below this.
+    /// Upper bound of request IDs.
     pub const IDS_MAX: u32 = 1 << ID_BITS;
-    /// Requests that a host makes by itself, beside those of its users, have ids from here on.
+    /// First ID of requests that a host makes itself, beside those of its users.
     pub const HOST_IDS: u32 = 1 << (ID_BITS - 1);
 
-    /// A world at time zero. Everything random in it comes from `seed`.
+    /// Creates a system at time zero. `seed` determines all random choices.
     #[must_use]
     pub fn new(attachments: &[Attachment], seed: u64) -> Self {
-        let mut builder = SystemBuilder { seed, ..SystemBuilder::default() };
-        let routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
-        Self {
-            routes,
-            limiters: builder.limiters,
-            stations: builder.stations,
-            volumes: builder.volumes,
-            titles: builder.titles,
-            agenda: Agenda::default(),
-            waiting: [Vec::new(), Vec::new()],
-            homes: homes(attachments),
-            seed,
-            index: builder.index,
-        }
+        let mut stages = SystemStages { seed, ..SystemStages::default() };
+        let routes = attachments.iter().map(|attachment| stages.route(attachment)).collect();
+        let (events, homes) = (EventHeap::default(), homes(attachments));
+        Self { routes, stages, events, waiting: [Vec::new(), Vec::new()], homes }
     }
 
-    /// Takes a request by the `route`-th attachment. Where a volume [moves](System::moves), `now` is never earlier than
-    /// before; elsewhere it may go back a little, as where each of several clients has a round trip of its own.
+    /// Submits a request through the attachment `route`. `now` may go back a little, for clients with different round
+    /// trips, unless a volume [has mechanics](System::moves).
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
-        self.take(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));
+        self.submit(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));
     }
 
-    /// Takes a request of one of several users, each of whom has an equal share of every limit: large requests of one hold
-    /// up small ones of another no longer than that takes, nor do many hold up few. With one user it is as
+    /// Submits a request of one of several users, each of whom gets an equal share of every limit: neither large
+    /// requests nor many requests of one user delay another beyond its share. With one user this equals
     /// [`System::arrive`].
     pub fn arrive_shared(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
         let Request { kind, offset, length, .. } = request;
-        self.take(now, route, request, |limiter| limiter.admit_share(now, share, kind, offset, length));
+        self.submit(now, route, request, |limiter| limiter.admit_share(now, share, kind, offset, length));
     }
 
     #[inline(always)]
-    fn take(&mut self, now: Nanos, route: usize, request: Request, mut admit: impl FnMut(&mut Limiter) -> Nanos) {
-        debug_assert!(request.id < Self::IDS_MAX, "a request without a number");
+    fn submit(&mut self, now: Nanos, route: usize, request: Request, mut admit: impl FnMut(&mut Limiter) -> Nanos) {
+        debug_assert!(request.id < Self::IDS_MAX, "request ID out of range");
         let route = &self.routes[route];
         let mut arrived = now;
         for &station in &route.stations {
-            arrived = self.stations[station].serve(arrived, request.length);
+            arrived = self.stages.stations[station].serve(arrived, request.length);
         }
         let mut admitted = arrived;
         let mut deciding = None;
         for &index in route.limiters.get(request.kind) {
-            let limiter = &mut self.limiters[index];
+            let limiter = &mut self.stages.limiters[index];
             let at = admit(limiter);
             if at > admitted {
                 limiter.counts.delay_ns += at.since(admitted).get();
@@ -220,152 +203,153 @@ impl System {
             }
         }
         if let Some(index) = deciding {
-            self.limiters[index].counts.decided += 1;
+            self.stages.limiters[index].counts.decided += 1;
         }
-        match &mut self.volumes[route.volume] {
-            Volume::Chance(chance) => {
-                let done = admitted + chance.latency(admitted, &request);
-                self.agenda.push(done, DONE << ID_BITS | request.id);
+        match &mut self.stages.volumes[route.volume] {
+            Volume::Latency(latency_volume) => {
+                let done = admitted + latency_volume.latency(admitted, &request);
+                self.events.push(done, DONE << ID_BITS | request.id);
             }
             Volume::Drive(_) => self.admit_to_drive(admitted, route.volume, request),
         }
     }
 
-    /// Keeps a request until its admission: drives must see their requests in the order of their admissions.
+    /// Stores a request until its admission: drives must receive requests in order of admission.
     fn admit_to_drive(&mut self, at: Nanos, volume: usize, request: Request) {
-        let (half, id) = halves(request.id);
+        let (half, id) = id_slot(request.id);
         let waiting = &mut self.waiting[half];
         if id >= waiting.len() {
             waiting.resize(id + 1, (volume, request));
         }
         waiting[id] = (volume, request);
-        self.agenda.push(at, ADMITTED << ID_BITS | request.id);
+        self.events.push(at, ADMITTED << ID_BITS | request.id);
     }
 
-    /// Enters an end that no volume has to do with: a host's own work, an alarm. [`System::next_done`] brings it.
+    /// Schedules a completion without a volume, such as a host's own work or a timer. [`System::next_done`] returns it.
     #[inline]
     pub fn enter(&mut self, at: Nanos, id: u32) {
-        debug_assert!(id < Self::IDS_MAX, "an end without a number");
-        self.agenda.push(at, DONE << ID_BITS | id);
+        debug_assert!(id < Self::IDS_MAX, "completion ID out of range");
+        self.events.push(at, DONE << ID_BITS | id);
     }
 
-    /// Whether any volume has parts that move: it wants its requests in the order of time, also among its own events.
+    /// Reports whether any volume has mechanics and therefore needs its requests in order of time, its own events
+    /// included.
     #[must_use]
     pub fn moves(&self) -> bool {
-        self.volumes.iter().any(|volume| matches!(volume, Volume::Drive(_)))
+        self.stages.volumes.iter().any(|volume| matches!(volume, Volume::Drive(_)))
     }
 
-    /// Where each way begins.
+    /// Returns the machine and page cache of each route.
     #[must_use]
     pub fn homes(&self) -> &[Home] {
         &self.homes
     }
 
-    /// When something happens next; `None` when nothing is under way.
+    /// Returns the time of the next event; `None` if there is none.
     #[inline]
     pub fn next_event(&mut self) -> Option<Nanos> {
-        self.agenda.next()
+        self.events.next()
     }
 
-    /// The next request that is done no later than `until`, and when it was. Answers come in order of time, those of
-    /// one instant in the order in which their ends were settled.
+    /// Returns the next completion no later than `until`, with its time. Completions come in order of time, those of
+    /// one instant in the order in which they were scheduled.
     #[inline]
     pub fn next_done(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
         loop {
-            let (at, what) = self.agenda.pop(until)?;
+            let (at, what) = self.events.pop(until)?;
             let id = what & (Self::IDS_MAX - 1);
             if what >> ID_BITS == DONE {
                 return Some((at, id));
             }
-            self.happen(at, what >> ID_BITS, id);
+            self.handle_event(at, what >> ID_BITS, id);
         }
     }
 
-    /// An event that is not an end.
-    fn happen(&mut self, at: Nanos, kind: u32, id: u32) {
+    /// Handles an event other than a completion.
+    fn handle_event(&mut self, at: Nanos, kind: u32, id: u32) {
         let (volume, request) = match kind {
             ADMITTED => {
-                let (half, id) = halves(id);
+                let (half, id) = id_slot(id);
                 let (volume, request) = self.waiting[half][id];
                 (volume, Some(request))
             }
             _ => (id as usize, None),
         };
-        let mut events = EventQueue { agenda: &mut self.agenda, volume: volume as u32 };
-        if let Volume::Drive(mechanics) = &mut self.volumes[volume] {
+        let mut events = DriveEvents { events: &mut self.events, volume: volume as u32 };
+        if let Volume::Drive(mechanics) = &mut self.stages.volumes[volume] {
             match request {
                 Some(request) => mechanics.arrive(at, &request, &mut events),
-                None => mechanics.moved(at, &mut events),
+                None => mechanics.handle_event(at, &mut events),
             }
         }
     }
 
-    /// A job whose requests take the `route`-th attachment is measured from now on (`begins`), or no longer: a ramp is
-    /// over, a job has ended. What limits and stations did is told of the time in which anybody was.
+    /// Starts or ends (`begins`) the measurement of a job that uses the attachment `route`. Stages report only the time
+    /// in which at least one job is measured, which excludes ramps.
     pub fn measure(&mut self, now: Nanos, route: usize, begins: bool) {
         let Some(route) = self.routes.get(route) else { return };
-        for title in self.titles.iter_mut().filter(|title| route.leads_through(title.part)) {
-            let counts = match title.part {
-                SystemPart::Limiter(index) => self.limiters[index].counts,
-                SystemPart::Station(index) => self.stations[index].counts,
+        for record in self.stages.records.iter_mut().filter(|record| route.includes(record.part)) {
+            let counts = match record.part {
+                SystemPart::Limiter(index) => self.stages.limiters[index].counts,
+                SystemPart::Station(index) => self.stages.stations[index].counts,
             };
             if begins {
-                title.tally.begin(now, counts);
+                record.tally.begin(now, counts);
             } else {
-                title.tally.end(now, counts);
+                record.tally.end(now, counts);
             }
-            if let SystemPart::Limiter(index) = title.part {
-                let ahead = &mut self.limiters[index].ahead;
-                if begins { ahead.begin() } else { ahead.end() }
+            if let SystemPart::Limiter(index) = record.part {
+                let leads = &mut self.stages.limiters[index].leads;
+                if begins { leads.begin() } else { leads.end() }
             }
         }
     }
 
-    /// Keeps account of what jitter spares requests in the limits on the way to the `route`-th attachment, for
-    /// [`ServiceStage::early`]; to be called before [`System::measure`]. Requests cost more with it, and it says nothing of
-    /// requests that wait for the replies to others: without jitter they would have come later.
+    /// Records how much waiting jitter saves in the limits of a route, for [`ServiceStage::early`]. Call it before
+    /// [`System::measure`]. It makes requests more expensive, and says nothing about closed loops, whose requests would
+    /// arrive later without jitter.
     pub fn account_for_jitter(&mut self, route: usize) {
         let Some(route) = self.routes.get(route) else { return };
-        for title in self.titles.iter().filter(|title| title.jitter.is_some() && route.leads_through(title.part)) {
-            if let SystemPart::Limiter(index) = title.part {
-                self.limiters[index].ahead.keep();
+        for record in self.stages.records.iter().filter(|record| record.jitter.is_some() && route.includes(record.part))
+        {
+            if let SystemPart::Limiter(index) = record.part {
+                self.stages.limiters[index].leads.enable();
             }
         }
     }
 
-    /// What is left in each bucket of credits at an instant, in the order of the stages that have one, in the units of
-    /// [`BurstCredits::left`].
+    /// Returns the level of each bucket of credits, in the order of the stages and the units of [`BurstCredits::left`].
     pub fn credit_levels(&self, now: Nanos) -> impl Iterator<Item = f64> + '_ {
-        let buckets = self.titles.iter().filter(|title| title.credits.is_some());
-        buckets.filter_map(move |title| match title.part {
-            SystemPart::Limiter(index) => Some(self.limiters[index].credits(now)),
+        let buckets = self.stages.records.iter().filter(|record| record.credits.is_some());
+        buckets.filter_map(move |record| match record.part {
+            SystemPart::Limiter(index) => Some(self.stages.limiters[index].credits(now)),
             SystemPart::Station(_) => None,
         })
     }
 
-    /// What each limit and station has done by an instant, in the order in which they were first met.
+    /// Returns the statistics of each limit and station, in order of first appearance.
     #[must_use]
     pub fn stages(&self, now: Nanos) -> Vec<ServiceStage> {
-        self.titles.iter().map(|title| self.stage(title, now)).collect()
+        self.stages.records.iter().map(|record| self.stage(record, now)).collect()
     }
 
-    fn stage(&self, title: &Title, now: Nanos) -> ServiceStage {
-        let (kind, counts, servers, credits) = match title.part {
+    fn stage(&self, record: &StageRecord, now: Nanos) -> ServiceStage {
+        let (kind, counts, servers, credits) = match record.part {
             SystemPart::Limiter(index) => {
-                let limiter = &self.limiters[index];
-                (StageKind::Limit, limiter.counts, 1, title.credits.map(|start| limiter.bucket(now, start)))
+                let limiter = &self.stages.limiters[index];
+                (StageKind::Limit, limiter.counts, 1, record.credits.map(|start| limiter.credit_state(now, start)))
             }
             SystemPart::Station(index) => {
-                let station = &self.stations[index];
+                let station = &self.stages.stations[index];
                 (StageKind::Station, station.counts, station.servers(), None)
             }
         };
-        let (counts, time_ns) = title.tally.so_far(now, counts);
+        let (counts, time_ns) = record.tally.total(now, counts);
         let LimiterCounts { requests, delayed, decided, delay_ns, busy_ns, merged, unmerged } = counts;
-        let routes = self.routes.iter().enumerate().filter(|(_, route)| route.leads_through(title.part));
+        let routes = self.routes.iter().enumerate().filter(|(_, route)| route.includes(record.part));
         ServiceStage {
-            name: title.name.clone(),
-            owner: title.owner.clone(),
+            name: record.name.clone(),
+            owner: record.owner.clone(),
             kind,
             requests,
             delayed,
@@ -374,24 +358,23 @@ impl System {
             utilisation: busy_ns as f64 / servers as f64 / time_ns.max(1) as f64,
             routes: routes.map(|(number, _)| number).collect(),
             credits,
-            early: self.early(title, requests),
+            early: self.early(record, requests),
             merged,
             unmerged,
-            rule: title.rule.clone(),
+            rule: record.rule.clone(),
         }
     }
 
-    /// What its jitter spared so many requests.
-    fn early(&self, title: &Title, requests: u64) -> Option<Early> {
-        let (SystemPart::Limiter(index), Some(jitter)) = (title.part, &title.jitter) else { return None };
-        let ahead = Some(&self.limiters[index].ahead).filter(|ahead| ahead.is_kept())?;
-        let p99_without = ahead.quantile(0.99, requests);
+    fn early(&self, record: &StageRecord, requests: u64) -> Option<Early> {
+        let (SystemPart::Limiter(index), Some(jitter)) = (record.part, &record.jitter) else { return None };
+        let leads = Some(&self.stages.limiters[index].leads).filter(|leads| leads.is_enabled())?;
+        let p99_without = leads.quantile(0.99, requests);
         let p99 = p99_without.since(jitter.time);
-        Some(Early { jitter: jitter.clone(), requests: ahead.requests(), p99, p99_without })
+        Some(Early { jitter: jitter.clone(), requests: leads.requests(), p99, p99_without })
     }
 }
 
-impl Chance {
+impl LatencyVolume {
     fn new(latency: &LatencySpec, size: u64, seed: u64, number: u64) -> Self {
         let unwritten = latency.unwritten.as_ref().map(|law| {
             (LawSampler::new(law), WrittenRanges::new(size, latency.written_share, units::random::mix(seed, number)))
@@ -400,12 +383,12 @@ impl Chance {
             law: latency.law.map(LawSampler::new),
             unwritten,
             bytes_per_sec: latency.bytes_per_sec,
-            spells: latency.spells.map(|spells| Calendar::new(spells, Random::new(seed, 0x57e1 << 32 | number))),
+            spells: latency.spells.map(|spells| SlowPeriodState::new(spells, Random::new(seed, 0x57e1 << 32 | number))),
             random: Random::new(seed, 0x1a7e << 32 | number),
         }
     }
 
-    /// How long a request takes that is admitted at an instant.
+    /// Returns the latency of a request that is admitted at `admitted`.
     #[inline]
     fn latency(&mut self, admitted: Nanos, request: &Request) -> Nanos {
         if self.unwritten.is_none() && self.bytes_per_sec.is_none() && self.spells.is_none() {
@@ -415,21 +398,21 @@ impl Chance {
     }
 
     fn special_latency(&mut self, admitted: Nanos, request: &Request) -> Nanos {
-        let unwritten = self.unwritten.as_mut().and_then(|(law, written)| (!written.touch(request)).then_some(&*law));
+        let unwritten = self.unwritten.as_mut().and_then(|(law, written)| (!written.update(request)).then_some(&*law));
         let law = unwritten.unwrap_or_else(|| self.law.get(request.kind));
         let mut latency = law.draw(&mut self.random);
         if let Some(rate) = self.bytes_per_sec {
             latency += Nanos::new(u64::from(request.length) * 1_000_000_000 / rate.max(1));
         }
         match &mut self.spells {
-            Some(calendar) => calendar.stretch(admitted, latency),
+            Some(slow_periods) => slow_periods.scale(admitted, latency),
             None => latency,
         }
     }
 }
 
-/// Which half of the ids one is in, and where.
-const fn halves(id: u32) -> (usize, usize) {
+/// Splits an ID into its range (users or hosts) and its index there.
+const fn id_slot(id: u32) -> (usize, usize) {
     ((id >> (ID_BITS - 1)) as usize, (id & (System::HOST_IDS - 1)) as usize)
 }
 
@@ -451,79 +434,73 @@ fn homes(attachments: &[Attachment]) -> Vec<Home> {
     homes
 }
 
-/// Puts equal things together while a system is built.
-#[derive(Default)]
-struct SystemBuilder {
+/// Limits, stations and volumes, equal ones merged, with their indices by identity.
+#[derive(Debug, Default)]
+struct SystemStages {
     seed: u64,
     limiters: Vec<Limiter>,
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
-    titles: Vec<Title>,
-    index: StageIndex,
+    records: Vec<StageRecord>,
+    limiter_index: BTreeMap<StageKey, usize>,
+    station_index: BTreeMap<StageKey, usize>,
+    volume_index: BTreeMap<String, usize>,
 }
 
-/// Which limits, stations and volumes there are, by name.
-#[derive(Debug, Default)]
-struct StageIndex {
-    limiters: BTreeMap<StageKey, usize>,
-    stations: BTreeMap<StageKey, usize>,
-    volumes: BTreeMap<String, usize>,
-}
-
-impl SystemBuilder {
+impl SystemStages {
     fn route(&mut self, attachment: &Attachment) -> Route {
         let spec = &attachment.spec;
         let stations = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
         let limits: Vec<(usize, &Limit)> =
             spec.limits.iter().map(|limit| (self.limiter(attachment, limit), limit)).collect();
-        Route { stations, limiters: applying(&limits), volume: self.volume(attachment) }
+        Route { stations, limiters: limiters_by_kind(&limits), volume: self.volume(attachment) }
     }
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
         let known = StageKey::of(attachment, &station.scope, &station.name);
-        let index = *self.index.stations.entry(known.clone()).or_insert(self.stations.len());
+        let index = *self.station_index.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
-            self.titles.push(known.title(SystemPart::Station(index), &station.rule, None, None));
+            self.records.push(known.record(SystemPart::Station(index), &station.rule, None, None));
         }
         index
     }
 
     fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
         let known = StageKey::of(attachment, &limit.scope, &limit.name);
-        let index = *self.index.limiters.entry(known.clone()).or_insert(self.limiters.len());
+        let index = *self.limiter_index.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
             let jitter = match &limit.burst {
                 Burst::Jitter(jitter) if jitter.time > Nanos::ZERO => Some(jitter.clone()),
                 _ => None,
             };
-            self.titles.push(known.title(SystemPart::Limiter(index), &limit.rule, credits_at_start(limit), jitter));
+            self.records.push(known.record(SystemPart::Limiter(index), &limit.rule, credits_at_start(limit), jitter));
         }
         index
     }
 
     fn volume(&mut self, attachment: &Attachment) -> usize {
-        if let Some(&known) = self.index.volumes.get(&attachment.volume) {
+        if let Some(&known) = self.volume_index.get(&attachment.volume) {
             return known;
         }
         let index = self.volumes.len();
         let (spec, number) = (&attachment.spec, index as u64);
         self.volumes.push(match &spec.behaviour {
             Behaviour::Latency(latency) => {
-                Volume::Chance(Box::new(Chance::new(latency, spec.size.get(), self.seed, number)))
+                Volume::Latency(Box::new(LatencyVolume::new(latency, spec.size.get(), self.seed, number)))
             }
             Behaviour::Drive(drive) => {
                 let random = Random::new(self.seed, 0xd15c << 32 | number);
                 Volume::Drive(Box::new(Mechanics::new(drive, spec.size, random)))
             }
         });
-        self.index.volumes.insert(attachment.volume.clone(), index);
+        self.volume_index.insert(attachment.volume.clone(), index);
         index
     }
 }
 
-/// Burst credits of a limit at the start; `None` where it has none.
+/// Returns the burst credits of a limit at the start; `None` if it has no bucket.
 fn credits_at_start(limit: &Limit) -> Option<u64> {
     match limit.burst {
         Burst::Credits { most, at_start } => Some(at_start.min(most)),
@@ -531,7 +508,7 @@ fn credits_at_start(limit: &Limit) -> Option<u64> {
     }
 }
 
-/// By what a limit or station is known again: those of one scope, owner and name are one.
+/// Identity of a limit or station: equal scope, owner and name mean the same one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct StageKey {
     scope: Scope,
@@ -548,8 +525,8 @@ impl StageKey {
         Self { scope: scope.clone(), owner: owner.clone(), name: name.to_owned() }
     }
 
-    fn title(self, part: SystemPart, rule: &str, credits: Option<u64>, jitter: Option<Jitter>) -> Title {
+    fn record(self, part: SystemPart, rule: &str, credits: Option<u64>, jitter: Option<Jitter>) -> StageRecord {
         let Self { owner, name, .. } = self;
-        Title { name, owner, rule: rule.to_owned(), part, tally: StageTally::default(), credits, jitter }
+        StageRecord { name, owner, rule: rule.to_owned(), part, tally: StageTally::default(), credits, jitter }
     }
 }

@@ -4,25 +4,24 @@ use units::Nanos;
 
 use crate::limiter::LimiterCounts;
 
-/// The counts of a limiter or a station over the time in which at least one of those whose way leads through it was
-/// measured. Ramps, pauses between jobs and whatever comes after the last of them are no part of it.
+/// Counters of a limiter or station over the time in which at least one job that passes it was measured, without ramps
+/// and pauses between jobs.
 ///
-/// Limiters and stations count without asking who does: this takes the difference between the beginning and the end
-/// of each such time, so that it costs a request nothing.
+/// Limiters and stations count all requests; this takes differences between the start and the end of each measured
+/// interval, at no cost per request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StageTally {
-    /// How many are being measured.
+    /// Measurements in progress.
     open: u32,
-    /// Since when, and what was counted before.
+    /// Start of the current interval, and the counters then.
     since: Nanos,
     before: LimiterCounts,
-    /// What was counted in the times before this one, and how long they were.
+    /// Counters and duration of completed intervals.
     counts: LimiterCounts,
     time_ns: u64,
 }
 
 impl StageTally {
-    /// One more is measured.
     pub(crate) fn begin(&mut self, now: Nanos, counts: LimiterCounts) {
         if self.open == 0 {
             (self.since, self.before) = (now, counts);
@@ -30,20 +29,19 @@ impl StageTally {
         self.open += 1;
     }
 
-    /// One less is measured.
     pub(crate) fn end(&mut self, now: Nanos, counts: LimiterCounts) {
         if self.open == 1 {
-            (self.counts, self.time_ns) = self.so_far(now, counts);
+            (self.counts, self.time_ns) = self.total(now, counts);
         }
         self.open = self.open.saturating_sub(1);
     }
 
-    /// What was counted while a job was measured, and in how many nanoseconds.
-    pub(crate) fn so_far(&self, now: Nanos, counts: LimiterCounts) -> (LimiterCounts, u64) {
+    /// Returns the counters over all measured intervals, and their duration in nanoseconds.
+    pub(crate) fn total(&self, now: Nanos, counts: LimiterCounts) -> (LimiterCounts, u64) {
         if self.open == 0 {
             return (self.counts, self.time_ns);
         }
-        (self.counts + (counts - self.before), self.time_ns + now.since(self.since).get())
+        (self.counts.plus_change(self.before, counts), self.time_ns + now.since(self.since).get())
     }
 }
 
@@ -56,18 +54,18 @@ mod tests {
     }
 
     #[test]
-    fn times_that_overlap_are_one_and_what_lies_between_them_is_none() {
+    fn overlapping_measurements_merge_and_gaps_do_not_count() {
         let mut tally = StageTally::default();
         let at = Nanos::new;
-        assert_eq!(tally.so_far(at(5), counts(7)), (counts(0), 0));
+        assert_eq!(tally.total(at(5), counts(7)), (counts(0), 0));
         tally.begin(at(10), counts(10));
         tally.begin(at(20), counts(15));
         tally.end(at(30), counts(18));
-        assert_eq!(tally.so_far(at(40), counts(20)), (counts(10), 30));
+        assert_eq!(tally.total(at(40), counts(20)), (counts(10), 30));
         tally.end(at(50), counts(30));
-        assert_eq!(tally.so_far(at(99), counts(90)), (counts(20), 40));
+        assert_eq!(tally.total(at(99), counts(90)), (counts(20), 40));
         tally.begin(at(100), counts(90));
         tally.end(at(110), counts(91));
-        assert_eq!(tally.so_far(at(120), counts(99)), (counts(21), 50));
+        assert_eq!(tally.total(at(120), counts(99)), (counts(21), 50));
     }
 }

@@ -6,16 +6,16 @@ use units::random::mix;
 
 use crate::request::{Request, RequestKind};
 
-/// Bytes in a block: what is remembered is one bit for each.
+/// Bytes per block; the map has one bit per block.
 const BLOCK: u64 = 64 << 10;
-/// Blocks in a page of the map; a page exists once one of its blocks has been written or trimmed.
+/// Blocks per page of the map; a page is allocated when one of its blocks is written or trimmed.
 const PAGE_BLOCKS: u64 = 4096;
 
-/// A map of written blocks. At the start a share of them is, spread evenly by a keyed hash.
+/// A map of written blocks. A hash selects the fraction that is written at the start.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenRanges {
     pages: BTreeMap<u64, Box<[u64]>>,
-    /// A block is written at the start if its hash is below this.
+    /// Blocks with a hash below this are written at the start.
     threshold: u64,
     key: u64,
     blocks: u64,
@@ -27,8 +27,8 @@ impl WrittenRanges {
         Self { pages: BTreeMap::new(), threshold, key, blocks: size.div_ceil(BLOCK).max(1) }
     }
 
-    /// Whether a request finds all its blocks written; afterwards those of a write are, and those of a trim are not.
-    pub(crate) fn touch(&mut self, request: &Request) -> bool {
+    /// Reports whether all blocks of a request are written. Then marks those of a write, and clears those of a trim.
+    pub(crate) fn update(&mut self, request: &Request) -> bool {
         let first = (request.offset / BLOCK) % self.blocks;
         let last = ((request.offset + u64::from(request.length.max(1)) - 1) / BLOCK) % self.blocks;
         match request.kind {
@@ -82,21 +82,21 @@ mod tests {
     #[test]
     fn writes_and_trims_are_remembered() {
         let mut written = WrittenRanges::new(1 << 40, 0.0, 1);
-        assert!(!written.touch(&request(RequestKind::Read, 5 << 30)));
-        written.touch(&request(RequestKind::Write, 5 << 30));
-        assert!(written.touch(&request(RequestKind::Read, 5 << 30)));
-        assert!(!written.touch(&request(RequestKind::Read, (5 << 30) + BLOCK)));
-        written.touch(&request(RequestKind::Trim, 5 << 30));
-        assert!(!written.touch(&request(RequestKind::Read, 5 << 30)));
+        assert!(!written.update(&request(RequestKind::Read, 5 << 30)));
+        written.update(&request(RequestKind::Write, 5 << 30));
+        assert!(written.update(&request(RequestKind::Read, 5 << 30)));
+        assert!(!written.update(&request(RequestKind::Read, (5 << 30) + BLOCK)));
+        written.update(&request(RequestKind::Trim, 5 << 30));
+        assert!(!written.update(&request(RequestKind::Read, 5 << 30)));
     }
 
     #[test]
-    fn a_share_of_the_blocks_is_written_at_the_start() {
+    fn a_fraction_of_the_blocks_is_written_at_the_start() {
         let mut written = WrittenRanges::new(1 << 40, 0.25, 7);
-        let found = (0..100_000).filter(|block| written.touch(&request(RequestKind::Read, block * BLOCK))).count();
+        let found = (0..100_000).filter(|block| written.update(&request(RequestKind::Read, block * BLOCK))).count();
         assert!((24_000..26_000).contains(&found), "{found}");
-        written.touch(&request(RequestKind::Write, 0));
-        let again = (1..100_000).filter(|block| written.touch(&request(RequestKind::Read, block * BLOCK))).count();
-        assert!(again.abs_diff(found) <= 1, "a page that came to be changed its other blocks");
+        written.update(&request(RequestKind::Write, 0));
+        let again = (1..100_000).filter(|block| written.update(&request(RequestKind::Read, block * BLOCK))).count();
+        assert!(again.abs_diff(found) <= 1, "allocating a page changed its other blocks");
     }
 }

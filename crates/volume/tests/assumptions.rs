@@ -1,4 +1,4 @@
-//! What models assume where providers publish nothing: the jitter of limits, machine limits, merging.
+//! Assumptions of models for unpublished figures: jitter of limits, machine limits, merging.
 
 use std::collections::BTreeSet;
 
@@ -19,22 +19,22 @@ fn jitter<'a>(spec: &'a Spec, name: &str) -> &'a Jitter {
     jitter
 }
 
-/// What is wrong with some volumes, one a line.
+/// Returns the problems of some volumes, one per line.
 fn refused(texts: &[&str]) -> String {
     let problems = resolve_all(texts, &no_files).expect_err("it is refused");
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// No volume named the 5 ms that decide p99 near a limit.
+/// No volume stated the 5 ms that determine p99 near a limit.
 #[test]
-fn limits_say_what_their_jitter_rests_on() {
+fn limits_state_the_basis_of_their_jitter() {
     let assumed = Jitter { time: Nanos::from_millis(5), basis: JitterBasis::Assumed };
     assert_eq!(jitter(&spec("custom,iops=1000"), "volume IOPS"), &assumed);
     for (words, time) in [("0ms", 0), ("1.5ms", 1_500_000), ("60s", 60_000_000_000)] {
         let found = spec(&format!("custom,iops=1000,burst_iops=2000,jitter={words}"));
         assert_eq!(jitter(&found, "burst IOPS"), &Jitter { time: Nanos::new(time), basis: JitterBasis::Given });
         assert!(found.name.ends_with(&format!("jitter={words}")), "{}", found.name);
-        assert!(matches!(found.limits[0].burst, Burst::Credits { most: 60_000, .. }), "buckets stay as they are");
+        assert!(matches!(found.limits[0].burst, Burst::Credits { most: 60_000, .. }), "buckets are unaffected");
     }
     for listed in list() {
         for limit in spec(&listed.name).limits {
@@ -66,13 +66,13 @@ fn files_state_the_jitter_of_their_limits() {
     assert_eq!(of("a.toml", "{ ms = 2, source = 'sheet' }"), (2_000_000, "stated"));
     assert_eq!(of("a.toml", "{ ms = '0.5 * 3' }"), (1_500_000, "assumed"));
     assert_eq!(of("a.toml", "{ ms = 0, source = 'sheet' }"), (0, "stated"));
-    // A key of the file's own; where it has no value the default holds.
+    // A key of the file itself; without a value the default applies.
     assert_eq!(of("a.toml,jitter=7ms", "{ ms = 'jitter_ms', source = 'sheet' }"), (7_000_000, "given"));
     assert_eq!(of("a.toml", "{ ms = 'jitter_ms', source = 'sheet' }"), (5_000_000, "assumed"));
 }
 
 #[test]
-fn a_jitter_that_is_none_is_refused_with_its_place() {
+fn invalid_jitter_is_reported_at_its_place() {
     for (text, message) in [
         ("custom,iops=5,jitter=61s", "1:22: jitter: `61s` is more than 60 s"),
         ("custom,iops=5,jitter=5", "`5` has no unit"),
@@ -89,7 +89,7 @@ fn a_jitter_that_is_none_is_refused_with_its_place() {
     }
 }
 
-/// Volumes share the limits of their machine, and these have one jitter.
+/// Volumes share the limits of their machine, which have one jitter.
 #[test]
 fn volumes_on_one_machine_agree_about_the_jitter_of_its_limits() {
     let [first, second] = ["0ms", "1ms"].map(|jitter| format!("aws/gp3,machine=m5.large,jitter={jitter}"));
@@ -101,11 +101,11 @@ fn volumes_on_one_machine_agree_about_the_jitter_of_its_limits() {
         let times = both[..2].iter().map(|volume| jitter(&volume.spec, name).time.get());
         times.collect::<Vec<_>>()
     };
-    assert_eq!(times("machine maximum IOPS"), [0, 0], "one of them says so for both");
-    assert_eq!(times("volume IOPS"), [5_000_000, 0], "limits of its own stay as they are");
+    assert_eq!(times("machine maximum IOPS"), [0, 0], "one volume sets it for both");
+    assert_eq!(times("volume IOPS"), [5_000_000, 0], "its own limits are unaffected");
 }
 
-/// The ends of reads that arrive at these instants, and what their volume's stages say of them.
+/// Returns the completion times of reads with these arrival times, and the volume's stages.
 fn ends(spec: &Spec, arrivals: &[(Nanos, u32)]) -> (Vec<Nanos>, Vec<ServiceStage>) {
     let mut system = System::new(&[Attachment { spec: spec.clone(), volume: "v".to_owned() }], 7);
     system.account_for_jitter(0);
@@ -122,7 +122,7 @@ fn ends(spec: &Spec, arrivals: &[(Nanos, u32)]) -> (Vec<Nanos>, Vec<ServiceStage
     (ends, system.stages(now))
 }
 
-/// Arrivals of a Poisson process at so many times the rate of 10,000 a second.
+/// Returns arrivals of a Poisson process at `load` times a rate of 10,000 per second.
 fn poisson(seed: u64, number: usize, load: f64) -> Vec<(Nanos, u32)> {
     let (mut random, mut now) = (Random::new(seed, 0), 0.0);
     let mut next = || {
@@ -132,9 +132,9 @@ fn poisson(seed: u64, number: usize, load: f64) -> Vec<(Nanos, u32)> {
     (0..number).map(|_| next()).collect()
 }
 
-/// With jitter a request waits for what is beyond it of the wait without: to the nanosecond, whatever the load.
+/// With jitter, a request waits for the part of its wait that exceeds the jitter: exact to the nanosecond at any load.
 #[test]
-fn jitter_takes_its_time_off_every_wait_and_no_more() {
+fn jitter_shortens_every_wait_by_its_time() {
     let without = spec("custom,iops=10000,latency=1ms,jitter=0ms");
     for (seed, load) in [(1, 0.5), (2, 0.9), (3, 0.98), (4, 1.3)] {
         let arrivals = poisson(seed, 20_000, load);
@@ -156,10 +156,10 @@ fn p99(mut waits: Vec<u64>) -> f64 {
     waits[(waits.len() as f64 * 0.99).ceil() as usize - 1] as f64
 }
 
-/// One run says what the 99th percentile would be without jitter: 98 % of a limit had 1.6 ms with and 5.5 ms without, and
-/// no result said so.
+/// One run yields the 99th percentile without jitter: at 98 % of a limit it was 1.6 ms with and 5.5 ms without jitter,
+/// and no result stated that.
 #[test]
-fn a_stage_says_what_its_jitter_spared() {
+fn a_stage_reports_the_effect_of_its_jitter() {
     for (seed, load) in [(1, 0.7), (2, 0.95), (3, 0.98)] {
         let arrivals = poisson(seed, 200_000, load);
         let waits = |ends: &[Nanos]| {
@@ -172,15 +172,15 @@ fn a_stage_says_what_its_jitter_spared() {
         let early = stages[0].early.as_ref().expect("it has jitter");
         let (with, without) = (waits(&lenient), waits(&strict));
         assert!((early.p99_without.get() as f64 / without - 1.0).abs() < 0.04, "{load}: {early:?} for {without}");
-        // Kept to one part in 32 of the wait without.
+        // Accurate to one part in 32 of the wait without jitter.
         assert!((early.p99.get() as f64 - with).abs() <= 0.04 * without, "{load}: {early:?} for {with}");
         assert!(early.requests > 0 && early.requests <= 200_000);
     }
 }
 
-/// Times that no clock has, jitter of nothing and of a minute: admissions never go back, and never come before arrivals.
+/// Extreme times with jitter of zero and of a minute: admissions never go back in time and never precede arrivals.
 #[test]
-fn jitter_keeps_the_order_of_time_at_its_extremes() {
+fn extreme_jitter_keeps_the_order_of_time() {
     for (seed, words) in (0_u64..).zip([
         "jitter=0ms",
         "jitter=1ns",
@@ -200,11 +200,11 @@ fn jitter_keeps_the_order_of_time_at_its_extremes() {
         let (ends, _) = ends(&spec, &arrivals);
         let admissions = ends.windows(2).zip(arrivals.windows(2));
         assert!(admissions.clone().all(|(ends, _)| ends[0] <= ends[1]), "{words}: admissions go back in time");
-        assert!(ends.iter().zip(&arrivals).all(|(end, (at, _))| end >= at), "{words}: admitted before it came");
+        assert!(ends.iter().zip(&arrivals).all(|(end, (at, _))| end >= at), "{words}: admitted before arrival");
     }
 }
 
-/// Sequential 4 KiB writes on gp2 were simulated at 4,000 IOPS, 4 in flight at 1 ms each, where 3,068 were measured
+/// Sequential 4 KiB writes on gp2 were simulated at 4,000 IOPS, with 4 in flight at 1 ms each; 3,068 were measured
 /// (dyu/vps-comparison, fio-iodepth-4/fio-libaio-4K.md, 2017-10-06): operations below 32 KiB are not merged.
 #[test]
 fn small_sequential_operations_on_ebs_are_not_merged() {
@@ -218,14 +218,14 @@ fn small_sequential_operations_on_ebs_are_not_merged() {
     };
     assert!((most("aws/gp2,size=8GiB", 4096) - 3_000.0).abs() < 1e-6);
     assert!((most("aws/gp2,size=8GiB", 16 << 10) - 3_000.0).abs() < 1e-6);
-    // 128 MiB/s bind then: 24,000 operations of 32 KiB would pass.
+    // Then 128 MiB/s is the limit: 24,000 operations of 32 KiB would be admitted.
     assert!((most("aws/gp2,size=8GiB", 32 << 10) - 4_096.0).abs() < 1e-6);
     assert!((most("aws/st1,size=8TiB", 16 << 10) - 500.0).abs() < 1e-6);
     assert!((most("aws/st1,size=8TiB", 32 << 10) - 16_000.0).abs() < 1e-6, "500 MiB/s");
 }
 
 #[test]
-fn a_limiter_counts_what_it_merged_and_what_was_too_small() {
+fn a_limiter_counts_merged_and_unmerged_requests() {
     let volume = spec("aws/gp3");
     let stage = |lengths: &[u32]| {
         let mut system = System::new(&[Attachment { spec: volume.clone(), volume: "v".to_owned() }], 1);
@@ -240,13 +240,13 @@ fn a_limiter_counts_what_it_merged_and_what_was_too_small() {
     let counted = |stage: &ServiceStage| (stage.merged, stage.unmerged, (stage.utilisation * 3_000.0).round());
     assert_eq!(counted(&stage(&[64 << 10; 8])), (6, 0, 2.0), "512 KiB are two of 256 KiB");
     assert_eq!(counted(&stage(&[4 << 10; 8])), (0, 7, 8.0));
-    // One that is too small ends a run, and the next one begins another.
+    // A request that is too small ends a run, and the next one begins another.
     assert_eq!(counted(&stage(&[64 << 10, 64 << 10, 4 << 10, 64 << 10, 64 << 10])), (2, 1, 3.0));
     assert_eq!(counted(&stage(&[1 << 20, 1 << 20])), (0, 0, 8.0));
 }
 
 #[test]
-fn limits_that_merge_say_what_that_rests_on() {
+fn limits_that_merge_state_the_basis() {
     for listed in list() {
         for limit in spec(&listed.name).limits {
             let merges = matches!(limit.counted, CountedUnit::Operations { merged_from: Some(_), .. });
@@ -262,10 +262,10 @@ fn limits_that_merge_say_what_that_rests_on() {
     assert_eq!(merged.counted, CountedUnit::Operations { unit: Some(1 << 20), merged_from: Some(0) });
 }
 
-/// Ultra on D8ds_v4 was simulated at four times what was measured (15,300 writes and 17,000 reads a second of 4 KiB,
-/// JanneMattila/playground-aks-storage, 2022-02-18): an empty column of the machine meant no limit.
+/// Ultra on D8ds_v4 was simulated at four times the measured rate (15,300 writes and 17,000 reads per second of 4 KiB,
+/// JanneMattila/playground-aks-storage, 2022-02-18), because an empty column of the machine meant no limit.
 #[test]
-fn an_empty_column_of_a_machine_is_not_no_limit() {
+fn an_empty_column_does_not_mean_no_machine_limit() {
     let volume = "azure/ultra,size=256GiB,iops=76800,throughput=4000MB/s,machine=D8ds_v4";
     let found = spec(volume);
     let iops = |is_bucket: bool| {
@@ -275,7 +275,7 @@ fn an_empty_column_of_a_machine_is_not_no_limit() {
     assert_eq!((iops(true).round(), iops(false).round()), (12_800.0, 16_000.0));
     assert!(found.notes.iter().any(|note| note.contains("its uncached limits hold")), "{:?}", found.notes);
     assert_eq!((found.unknown_limits.len(), found.unknown_machine()), (0, None));
-    // A machine with limits of its own for these disks keeps them, and nothing bursts that does not.
+    // A machine with its own limits for these disks keeps them, and only disks that burst have burst limits.
     let own = spec("azure/ultra,size=256GiB,iops=76800,machine=D4s_v6");
     let names: Vec<&str> = own.limits.iter().map(|limit| limit.name.as_str()).collect();
     assert_eq!(names, ["volume IOPS", "volume throughput", "machine maximum IOPS", "machine maximum throughput"]);
@@ -284,15 +284,15 @@ fn an_empty_column_of_a_machine_is_not_no_limit() {
 }
 
 #[test]
-fn limits_of_a_machine_that_are_not_known_are_named() {
+fn unknown_machine_limits_are_named() {
     let found = spec("azure/p30,machine=D8s_v3");
     assert_eq!(found.unknown_limits, ["machine maximum throughput"]);
-    let note = found.unknown_machine().expect("it is said");
+    let note = found.unknown_machine().expect("a note");
     assert!(note.contains("machine maximum throughput of D8s_v3"), "{note}");
     let none = spec("gcp/hyperdisk-balanced,machine=n2-standard-8");
     assert!(none.unknown_machine().is_some_and(|note| note.contains("of n2-standard-8")), "{:?}", none.notes);
     assert_eq!(spec("azure/p30").unknown_machine(), None, "no machine is named");
-    // Where another published limit counts the same, that one holds.
+    // A published limit that counts the same applies instead.
     let covered = spec("gcp/pd-ssd,machine=n2-standard-8");
     assert_eq!((covered.unknown_limits.len(), covered.unknown_machine()), (0, None));
     let note =
@@ -302,10 +302,10 @@ fn limits_of_a_machine_that_are_not_known_are_named() {
     assert_eq!(ops.unknown_limits, ["machine Hyperdisk Balanced IOPS"], "its throughput counts something else");
 }
 
-/// Every machine in the catalogue: each limit that its volume has on any machine holds or is named as not known.
+/// On every machine of the catalogue, each limit that its volume has on any machine applies or is named as unknown.
 #[test]
-fn every_machine_limits_or_is_said_not_to() {
-    // Base rates hold only where a machine bursts; its maximum holds everywhere.
+fn every_machine_has_limits_or_names_unknown_ones() {
+    // Base rates apply only to machines that burst; their maximum always applies.
     let of_machine = |limit: &&Limit| limit.scope == Scope::Machine && matches!(limit.burst, Burst::Jitter(_));
     for listed in list() {
         let machines = machines(&listed.name).unwrap();
@@ -320,7 +320,7 @@ fn every_machine_limits_or_is_said_not_to() {
             let limits = spec.limits.iter().filter(of_machine).map(|limit| limit.name.clone());
             limits.chain(spec.unknown_limits.iter().cloned()).collect()
         };
-        // Limits in whose place another one holds are named in a note.
+        // A note names limits that are replaced by others.
         let covered =
             |spec: &Spec, name: &str| spec.notes.iter().any(|note| note.starts_with(name) && note.ends_with(" holds"));
         let all: BTreeSet<String> =

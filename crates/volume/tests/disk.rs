@@ -1,4 +1,4 @@
-//! The 7,200 rpm drive against the figures that were measured on one, in closed loops over a whole system.
+//! Compares the 7,200 rpm drive with measured figures, in closed loops over a whole system.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ fn system(drive: HardDisk, seed: u64) -> System {
     System::new(&[Attachment { spec, volume: "disk".into() }], seed)
 }
 
-/// What came of a closed loop.
+/// Results of a closed loop.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     latencies: Vec<u64>,
@@ -54,7 +54,7 @@ impl Outcome {
     }
 }
 
-/// Keeps `depth` requests outstanding for `secs` seconds of the drive's time.
+/// Keeps `depth` requests outstanding for `secs` seconds of virtual time.
 fn closed(drive: HardDisk, seed: u64, depth: u32, secs: u64, mut ask: impl FnMut(u32) -> Request) -> Outcome {
     let mut system = system(drive, seed);
     let mut began = vec![Nanos::ZERO; depth as usize];
@@ -80,7 +80,7 @@ fn random(kind: RequestKind, depth: u32, secs: u64) -> Outcome {
     closed(HardDisk::sata_7200rpm(), SEED, depth, secs, random_blocks(kind, SEED))
 }
 
-/// Each request begins where the one before it ended.
+/// Returns requests that each begin where the previous one ended.
 fn one_after_another(kind: RequestKind, start: u64, length: u32) -> impl FnMut(u32) -> Request {
     let mut offset = start;
     move |id| {
@@ -122,7 +122,7 @@ fn ten_readers_wait_73_ms_on_average_and_most_of_a_second_at_worst() {
 }
 
 #[test]
-fn half_an_hour_of_ten_readers_sees_waits_of_nine_tenths_of_a_second() {
+fn ten_readers_see_waits_of_0_9_s_within_half_an_hour() {
     let worst =
         |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 1_800, random_blocks(RequestKind::Read, seed)).max_ms();
     let worst: Vec<f64> = (SEED..SEED + 8).map(worst).collect();
@@ -136,7 +136,7 @@ fn a_full_queue_of_reads_is_as_fast_as_cached_writes() {
 }
 
 #[test]
-fn reads_follow_a_power_of_the_threads_without_a_knee() {
+fn read_iops_follow_a_power_of_the_threads_without_a_knee() {
     for threads in [1, 2, 3, 5, 8, 12, 16, 20, 24, 28, 32] {
         let law = 80.26 * f64::from(threads).powf(0.2342);
         close(&format!("IOPS of {threads}"), random(RequestKind::Read, threads, 1_800).iops(), law, 1.2);
@@ -155,7 +155,7 @@ fn random_writes_are_flat_from_the_first_second() {
 }
 
 #[test]
-fn a_rested_cache_takes_its_slots_at_the_speed_of_the_interface() {
+fn an_empty_cache_fills_at_interface_speed() {
     let drive = HardDisk { cache_slots: 16_384, cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let outcome = closed(drive, SEED, 1, 60, random_blocks(RequestKind::Write, SEED));
     let fast = outcome.latencies.iter().take_while(|&&ns| ns < 1_000_000).count();
@@ -194,7 +194,7 @@ fn uncached_writes_one_after_another_lose_a_turn_each() {
 }
 
 #[test]
-fn a_longest_wait_bounds_the_worst_and_ageing_shortens_the_tail() {
+fn a_maximum_age_bounds_waits_and_ageing_shortens_the_tail() {
     let bounded = HardDisk { max_age: Some(Nanos::from_millis(400)), ..HardDisk::sata_7200rpm() };
     let outcome = closed(bounded, SEED, 10, 1_800, random_blocks(RequestKind::Read, SEED));
     close("IOPS with a bound", outcome.iops(), 136.9, 1.0);
@@ -206,7 +206,7 @@ fn a_longest_wait_bounds_the_worst_and_ageing_shortens_the_tail() {
 }
 
 #[test]
-fn a_flush_waits_for_what_is_in_the_cache_and_one_of_a_clean_cache_for_nothing() {
+fn a_flush_waits_for_cached_writes_and_completes_at_once_without_any() {
     let drive = HardDisk { cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
     let mut system = system(drive, SEED);
     let request = |id, kind, offset| Request { id, kind, offset, length: BLOCK };
@@ -244,14 +244,14 @@ fn trims_cost_the_interface_alone() {
 }
 
 #[test]
-fn readers_go_before_the_cache_until_it_is_full() {
+fn reads_precede_cached_writes_until_the_cache_is_full() {
     let mixed = |slots| {
         let cache_bytes = Bytes::new(4 * Bytes::GIB);
         let drive =
             HardDisk { cache_slots: slots, cache_bytes, cache_full_at_start: false, ..HardDisk::sata_7200rpm() };
         let mut reads = random_blocks(RequestKind::Read, SEED);
         let mut writes = random_blocks(RequestKind::Write, SEED + 1);
-        // Six readers and one writer that pauses never.
+        // Six readers and one writer without pauses.
         closed(drive, SEED, 7, 10, move |id| if id < 6 { reads(id) } else { writes(id) })
     };
     let (roomy, short) = (mixed(u32::MAX), mixed(32));
@@ -261,7 +261,7 @@ fn readers_go_before_the_cache_until_it_is_full() {
 }
 
 #[test]
-fn every_request_is_done_once_whatever_the_mix() {
+fn every_request_completes_once_in_any_mix() {
     let mut random = Random::new(SEED, 3);
     for round in 0..200_u32 {
         let drive = HardDisk {
@@ -282,7 +282,7 @@ fn every_request_is_done_once_whatever_the_mix() {
         let mut take = |system: &mut System, until| {
             let mut last = Nanos::ZERO;
             while let Some((at, id)) = system.next_done(until) {
-                assert!(at >= last, "answers in order of time, seed {SEED}, round {round}");
+                assert!(at >= last, "completions in order of time, seed {SEED}, round {round}");
                 last = at;
                 done[id as usize] += 1;
             }
@@ -306,7 +306,7 @@ fn every_request_is_done_once_whatever_the_mix() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_and_the_head_starts_elsewhere_with_another() {
+fn equal_seeds_give_equal_runs_and_others_differ() {
     let run = |seed| closed(HardDisk::sata_7200rpm(), seed, 10, 60, random_blocks(RequestKind::Read, SEED));
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
@@ -320,8 +320,8 @@ fn a_run_is_the_same_to_the_nanosecond_in_every_build() {
 }
 
 #[test]
-fn a_host_that_answers_within_the_overhead_is_heard() {
-    // Ten readers, each of whom takes 50 µs to ask again.
+fn a_host_that_responds_within_the_overhead_takes_part_in_the_choice() {
+    // Ten readers with 50 µs between completion and next request.
     let mut system = system(HardDisk::sata_7200rpm(), SEED);
     let mut ask = random_blocks(RequestKind::Read, SEED);
     let mut later: VecDeque<(Nanos, Request)> = (0..10).map(|id| (Nanos::ZERO, ask(id))).collect();

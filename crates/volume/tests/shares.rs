@@ -1,17 +1,17 @@
-//! Several users of one volume: what they have together is its limit, and no kind of request shuts out another.
+//! Several users of one volume: their total is its limit, and no kind of request starves another.
 
 use units::Nanos;
 use volume::catalogue::resolve;
 use volume::{Attachment, Request, RequestKind, Share, System};
 
-/// A user who keeps so many requests of one length outstanding.
+/// A user who keeps a number of requests of one length outstanding.
 #[derive(Clone, Copy)]
 struct User {
     depth: u32,
     length: u32,
 }
 
-/// Operations of each user in `secs` seconds.
+/// Returns the operations of each user in `secs` seconds.
 fn operations(volume: &str, users: &[User], secs: u64) -> Vec<u64> {
     let spec = resolve(volume).expect("a volume");
     let mut system = System::new(&[Attachment { spec, volume: "shared".into() }], 20_261_121);
@@ -32,14 +32,14 @@ fn operations(volume: &str, users: &[User], secs: u64) -> Vec<u64> {
 
 const BIG: User = User { depth: 4, length: 1 << 20 };
 const SMALL: User = User { depth: 1, length: 4096 };
-/// 4.096 MB a second.
+/// 4.096 MB/s.
 const SLOW: &str = "custom,throughput=4096kB/s,latency=100us";
 
 #[test]
-fn a_large_request_starves_no_small_ones_nor_the_reverse() {
+fn large_and_small_requests_do_not_starve_each_other() {
     let counts = operations(SLOW, &[BIG, SMALL], 60);
     let (big, small) = (counts[0] as f64 / 60.0, counts[1] as f64 / 60.0);
-    // In the order of arrival the small one would wait for four large ones each time: one operation a second.
+    // In order of arrival the small request would always wait for four large ones: one operation per second.
     assert!(small > 300.0, "{small} small operations a second");
     assert!(big > 1.5, "{big} large operations a second");
     let total = big * f64::from(BIG.length) + small * f64::from(SMALL.length);
@@ -47,7 +47,7 @@ fn a_large_request_starves_no_small_ones_nor_the_reverse() {
 }
 
 #[test]
-fn many_requests_of_one_user_hold_up_few_of_another_no_longer_than_its_share() {
+fn many_requests_of_one_user_leave_another_its_share() {
     let volume = "custom,iops=1000,latency=100us";
     let counts = operations(volume, &[User { depth: 256, length: 4096 }, User { depth: 4, length: 4096 }], 30);
     let (many, few) = (counts[0] as f64 / 30.0, counts[1] as f64 / 30.0);
@@ -56,9 +56,9 @@ fn many_requests_of_one_user_hold_up_few_of_another_no_longer_than_its_share() {
 }
 
 #[test]
-fn a_user_who_wants_less_than_its_share_leaves_the_rest_to_others() {
+fn unused_shares_go_to_other_users() {
     let volume = "custom,iops=1000,latency=20ms";
-    // One request at a time of 20 ms is 50 a second at most.
+    // One request at a time with 20 ms is at most 50 per second.
     let counts = operations(volume, &[User { depth: 256, length: 4096 }, User { depth: 1, length: 4096 }], 30);
     let (many, one) = (counts[0] as f64 / 30.0, counts[1] as f64 / 30.0);
     assert!((many + one - 1000.0).abs() < 20.0, "{many} and {one}");
@@ -66,7 +66,7 @@ fn a_user_who_wants_less_than_its_share_leaves_the_rest_to_others() {
 }
 
 #[test]
-fn a_newcomer_finds_no_bucket_of_credits_that_another_has_emptied() {
+fn a_new_user_cannot_spend_credits_that_another_has_used() {
     let volume = "aws/gp2,size=100GiB";
     let alone = operations(volume, &[User { depth: 64, length: 4096 }], 3000)[0];
     let both = operations(volume, &[User { depth: 32, length: 4096 }, User { depth: 32, length: 4096 }], 3000);

@@ -1,4 +1,4 @@
-//! Which sizes can be bought, as the catalogue states them.
+//! Sizes on sale, as the catalogue states them.
 
 use volume::catalogue::{Bounds, list, no_files, resolve_all};
 
@@ -18,7 +18,7 @@ fn ultra_disks_are_sold_in_set_sizes_and_whole_tib() {
 }
 
 #[test]
-fn tiers_are_sold_whole_and_any_size_within_them_can_be_given() {
+fn tiers_are_sold_whole_but_accept_any_size_within() {
     let premium = size("azure/premium-ssd");
     assert_eq!((premium.sold_from(466.0), premium.sold_from(4_097.0)), (Some(512.0), Some(8_192.0)));
     assert!(premium.is_sold(466.0) && !premium.is_sold(466.5));
@@ -46,7 +46,7 @@ fn every_volume_of_a_provider_states_what_is_sold() {
 }
 
 #[test]
-fn a_model_of_a_size_that_is_not_sold_says_so() {
+fn a_size_that_is_not_on_sale_gets_a_note() {
     let notes = |volume: &str| resolve_all(&[volume], &no_files).expect("it can be modelled").remove(0).spec.notes;
     let of = notes("azure/ultra,size=466GiB");
     assert!(of.iter().any(|note| note.contains("not sold with size=466 GiB: the next size is 512 GiB")), "{of:?}");
@@ -54,7 +54,7 @@ fn a_model_of_a_size_that_is_not_sold_says_so() {
 }
 
 #[test]
-fn prices_of_several_regions_have_a_source_each() {
+fn regional_prices_have_their_own_sources() {
     let about = |volume: &str| resolve_all(&[volume], &no_files).expect("a volume").remove(0).about;
     let prices = about("aws/gp3,size=2000GiB,iops=10000,throughput=500MiB/s").prices;
     let of = |region: &str| prices.iter().filter(|price| price.holds_in(region)).collect::<Vec<_>>();
@@ -67,7 +67,7 @@ fn prices_of_several_regions_have_a_source_each() {
 }
 
 #[test]
-fn latencies_say_whether_they_are_measured_published_or_assumed() {
+fn latencies_state_their_basis() {
     let basis =
         |volume: &str| resolve_all(&[volume], &no_files).expect("a volume").remove(0).about.latency_basis.name();
     let known = [

@@ -1,5 +1,5 @@
-//! Every limit that the seed documents and the providers print comes out of the catalogue, after the print's own
-//! rounding; those that contradict their own document are listed in `docs/seeds.md`, with the reason.
+//! Computes every limit in the seed documents and the providers' documents from the catalogue, with the document's
+//! rounding. `docs/seeds.md` lists those that contradict their own document, with the reason.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use volume::catalogue::{ResolvedVolume, no_files, resolve_all};
 use volume::spec::{Burst, CountedUnit, Limit};
 use volume::{RequestKind, Spec};
 
-/// One published cell.
+/// A published cell.
 struct Vector<'a> {
     id: &'a str,
     ask: &'a str,
@@ -44,7 +44,7 @@ fn kind(quantity: &str) -> RequestKind {
     if quantity.starts_with("write") { RequestKind::Write } else { RequestKind::Read }
 }
 
-/// The least rate of some limits for requests of one kind and length.
+/// Returns the lowest rate of some limits for requests of one kind and length.
 fn least<'a>(limits: impl Iterator<Item = &'a Limit>, kind: RequestKind, length: u32) -> f64 {
     limits.filter_map(|limit| limit.requests_per_sec(kind, length)).fold(f64::INFINITY, f64::min)
 }
@@ -58,7 +58,7 @@ fn unit(quantity: &str) -> f64 {
     }
 }
 
-/// The sustained rate of `read_iops`, `write_mbps` and so on; with a block, all limits count.
+/// Returns the sustained rate for `read_iops`, `write_mbps` and so on; with a block size, all limits count.
 fn rate(spec: &Spec, quantity: &str) -> f64 {
     let (name, block) = match quantity.split_once('@') {
         Some((name, block)) => (name, block.parse().expect("a block size")),
@@ -73,7 +73,7 @@ fn rate(spec: &Spec, quantity: &str) -> f64 {
     }
 }
 
-/// What is left for writes beside so many reads a second (or so many MB of them).
+/// Returns the rate that remains for writes beside a rate of reads (in operations or MB).
 fn beside(spec: &Spec, quantity: &str, reads: f64) -> f64 {
     let (name, block) = quantity.split_once('@').unwrap_or((quantity, "1"));
     let block: u32 = block.parse().expect("a block size");
@@ -86,7 +86,7 @@ fn beside(spec: &Spec, quantity: &str, reads: f64) -> f64 {
     left.fold(f64::INFINITY, f64::min) / unit(name)
 }
 
-/// The bucket of credits, base rate and peak rate of a limit on bytes or on operations.
+/// Returns the bucket of credits, base rate and peak rate of a limit on bytes or on operations.
 fn burst(spec: &Spec, bytes: bool) -> (f64, f64, f64) {
     let mut found = (f64::NAN, f64::NAN, f64::INFINITY);
     for limit in spec.limits.iter().filter(|limit| is_bytes(limit) == bytes) {
@@ -99,7 +99,7 @@ fn burst(spec: &Spec, bytes: bool) -> (f64, f64, f64) {
     found
 }
 
-/// Hours to read a volume once, with a full bucket at the start.
+/// Returns the hours for reading a volume once, with a full bucket at the start.
 fn scan_hours(spec: &Spec) -> f64 {
     let (credits, base, peak) = burst(spec, true);
     let size = spec.size.get() as f64;
@@ -108,7 +108,7 @@ fn scan_hours(spec: &Spec) -> f64 {
     (fast / peak + if fast < size { (size - fast) / base } else { 0.0 }) / 3600.0
 }
 
-/// A number out of `3,000 IOPS` or `140 MiB/s`.
+/// Parses the number in `3,000 IOPS` or `140 MiB/s`.
 fn figure(text: &str) -> f64 {
     let digits: String = text.chars().take_while(|c| !c.is_whitespace()).filter(|c| *c != ',').collect();
     digits.parse().unwrap_or(f64::NAN)
@@ -124,7 +124,7 @@ fn key(volume: &ResolvedVolume, which: &str, name: &str) -> f64 {
     })
 }
 
-/// The least whole number of GB at which a rate is reached.
+/// Returns the least whole number of GB that reaches a rate.
 fn least_gb(ask: &str, quantity: &str, wanted: f64) -> f64 {
     let (mut below, mut enough) = (0_u32, 65_536_u32);
     while enough - below > 1 {
@@ -186,7 +186,7 @@ fn measure(ask: &str, quantity: &str) -> f64 {
     }
 }
 
-/// A quantity with what follows it: `price*12/720`.
+/// Evaluates a quantity with trailing arithmetic: `price*12/720`.
 fn value(vector: &Vector) -> f64 {
     let end = vector.quantity.find(['*', '/']).unwrap_or(vector.quantity.len());
     let mut value = measure(vector.ask, &vector.quantity[..end]);
@@ -200,12 +200,12 @@ fn value(vector: &Vector) -> f64 {
     value
 }
 
-/// Whether a value is what was printed, by the print's own rounding.
+/// Reports whether a value equals the printed one with the document's rounding.
 fn agrees(vector: &Vector, value: f64) -> bool {
     let printed = figure(vector.printed);
     let decimals = vector.printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let step = 10_f64.powi(-(decimals as i32));
-    // Rates are whole operations and bytes a second.
+    // Rates are whole operations and bytes per second.
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1e-3);
     match vector.verdict {
         "exact" | "given" => near(value, printed),
@@ -236,18 +236,18 @@ fn check(vectors: &[Vector]) {
 }
 
 #[test]
-fn every_limit_of_the_seeds_comes_out_of_the_catalogue() {
+fn the_catalogue_reproduces_every_limit_of_the_seed_documents() {
     let seeds = seeds();
     assert!(seeds.len() > 400);
     check(&seeds);
 }
 
 #[test]
-fn every_example_of_the_providers_comes_out_of_the_catalogue() {
+fn the_catalogue_reproduces_every_example_of_the_providers() {
     check(&vectors(include_str!("vectors/providers.txt")));
 }
 
-/// The table of contradictions in `docs/seeds.md`.
+/// Returns the table of contradictions in `docs/seeds.md`.
 fn contradictions() -> String {
     let mut table = "| cell | printed | by the rules | why |\n|---|---|---|---|\n".to_owned();
     for vector in seeds().iter().filter(|vector| vector.verdict == "mismatch") {
@@ -257,7 +257,7 @@ fn contradictions() -> String {
     table
 }
 
-/// What the documents say in other places than their tables of limits, with what follows from their other figures.
+/// Statements outside the documents' tables of limits, with the values that follow from their other figures.
 const STATEMENTS: [(&str, &str, f64, &str); 7] = [
     ("000, headline", "2,000 IOPS", 1.0 / 0.002, "fio's default depth is 1, and the document reckons with 2 ms"),
     (
@@ -287,7 +287,7 @@ fn statements() -> String {
 }
 
 #[test]
-fn the_contradictions_in_the_documents_are_those_that_are_listed() {
+fn documented_contradictions_are_complete() {
     let page = include_str!("../../../docs/seeds.md");
     let statements = statements();
     assert!(page.contains(&statements), "docs/seeds.md should have this table:\n{statements}");

@@ -1,14 +1,13 @@
 //! The built-in suites, and suite files.
 
 use job::Diagnostic;
-use units::closest;
+use units::suggestion;
 
 use super::read::read;
 use super::schema::{Suite, SuiteText};
 
 macro_rules! suites {
     ($($name:literal),* $(,)?) => {
-        /// Names and texts of the procedures there are.
         pub(crate) const TEXTS: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../../suites/", $name, ".toml")))),*];
     };
@@ -16,19 +15,19 @@ macro_rules! suites {
 
 suites!["gcp-pd", "gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "snia-iops", "ai-training", "ai-inference",];
 
-/// All procedures. A test reads them: none has a problem.
+/// Returns all built-in suites. A test parses them: none has a problem.
 #[must_use]
 pub fn all() -> Vec<Suite> {
     TEXTS.iter().filter_map(|(name, text)| read(&SuiteText::new(&format!("suites/{name}.toml"), text)).ok()).collect()
 }
 
-/// Their names.
+/// Returns the names of the built-in suites.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     TEXTS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The procedure of this name, or the file.
+/// Returns the built-in suite of this name, or parses the file.
 pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Result<Suite, Vec<Diagnostic>> {
     if name.contains('/') || name.ends_with(".toml") {
         let text = read_suite(name).map_err(|why| vec![Diagnostic::error("suite", why)])?;
@@ -37,13 +36,9 @@ pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Resul
     match TEXTS.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => read(&SuiteText::new(&format!("suites/{name}.toml"), text)),
         None => {
-            let near = closest(name, names().into_iter());
-            let remedy = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "))
-                }
-            };
+            let listed =
+                || format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "));
+            let remedy = suggestion(name, names().into_iter(), listed);
             Err(vec![Diagnostic::error("suite", format!("there is no suite `{name}`")).remedy(remedy)])
         }
     }

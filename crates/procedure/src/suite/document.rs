@@ -5,9 +5,9 @@ use report::suite::{SuiteDocument, SuiteOutcome, SuiteRounds, SuiteRow, SuiteSte
 
 use super::question::SuiteQuestion;
 use super::schema::{MeasuredStep, StepSpec};
-use super::state::{SuiteState, TakenStep};
+use super::state::{FinishedStep, SuiteState};
 
-/// The first figure of a step in each of the first `rounds` rounds; `None` where one failed.
+/// Returns the first figure of a step in each of the first `rounds` rounds; `None` if one failed.
 fn followed(question: &SuiteQuestion<'_>, state: &SuiteState, step: &str, rounds: usize) -> Option<Vec<f64>> {
     let value = |round| {
         let taken = state.of(step, round)?;
@@ -25,14 +25,14 @@ fn is_steady(question: &SuiteQuestion<'_>, state: &SuiteState, rounds: usize) ->
     question.suite.rounds.as_ref().is_some_and(|of| of.follow.iter().all(steady))
 }
 
-/// Whether no more rounds are to be done after this many: they are steady, or that cannot be determined.
+/// Reports whether the rounds end after `rounds`: they are steady, or that cannot be determined.
 pub(crate) fn rounds_end(question: &SuiteQuestion<'_>, state: &SuiteState, rounds: usize) -> bool {
     let Some(of) = &question.suite.rounds else { return true };
     let lost = of.follow.iter().any(|step| followed(question, state, step, rounds).is_none());
     lost || is_steady(question, state, rounds)
 }
 
-/// Rounds whose mean is the result of a step.
+/// Number of rounds whose mean is the result of a step.
 const WINDOW: usize = 5;
 
 /// Returns the result of a suite, in the order of its steps.
@@ -73,10 +73,10 @@ pub fn document(
     }
 }
 
-/// Result of a step: means of the last five rounds, and findings of the last.
+/// Returns the result of a step: means of the last five rounds, and findings of the last.
 fn result(step: &StepSpec, state: &SuiteState) -> Option<SuiteStep> {
     let rounds = (1..).take_while(|round| state.of(&step.name, *round).is_some()).count();
-    let window: Vec<&TakenStep> = match rounds {
+    let window: Vec<&FinishedStep> = match rounds {
         0 => state.of(&step.name, 0).into_iter().collect(),
         rounds => {
             let first = rounds.saturating_sub(WINDOW) + 1;
@@ -84,7 +84,7 @@ fn result(step: &StepSpec, state: &SuiteState) -> Option<SuiteStep> {
         }
     };
     let last = *window.last()?;
-    let mean = |of: fn(&TakenStep) -> &Option<SuiteOutcome>, index: usize| {
+    let mean = |of: fn(&FinishedStep) -> &Option<SuiteOutcome>, index: usize| {
         let values: Option<Vec<f64>> = window.iter().map(|taken| of(taken).as_ref()?.value(index)).collect();
         values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
     };

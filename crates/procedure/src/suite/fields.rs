@@ -5,11 +5,11 @@ use std::ops::Range;
 use job::Diagnostic;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::closest;
+use units::suggestion;
 
 use super::schema::SuiteText;
 
-/// Everything that is wrong with a file, as it is found.
+/// Problems of a file, as they are found.
 pub(crate) struct FieldErrors {
     pub(crate) text: SuiteText,
     pub(crate) problems: Vec<Diagnostic>,
@@ -22,51 +22,51 @@ impl FieldErrors {
     }
 }
 
-/// One table, and which of its keys were asked for.
+/// A table, and which of its keys were read.
 pub(crate) struct SuiteFields<'t> {
     table: &'t DeTable<'t>,
     pub(crate) at: Range<usize>,
     pub(crate) name: String,
-    asked: Vec<&'static str>,
+    keys_read: Vec<&'static str>,
 }
 
 impl<'t> SuiteFields<'t> {
     pub(crate) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
-        Self { table, at, name: name.into(), asked: Vec::new() }
+        Self { table, at, name: name.into(), keys_read: Vec::new() }
     }
 
     pub(crate) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
-        self.asked.push(key);
+        self.keys_read.push(key);
         self.table.get(key)
     }
 
-    /// The place of a key's value, or else that of the table.
+    /// Returns the place of a key's value, or that of the table.
     pub(crate) fn place(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
     }
 
-    pub(crate) fn text(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<String> {
+    pub(crate) fn text(&mut self, key: &'static str, errors: &mut FieldErrors) -> Option<String> {
         let value = self.value(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
-            faults.add(&value.span(), format!("`{key}` is a text, not {}", kind(value)), "write it in quotes");
+            errors.add(&value.span(), format!("`{key}` is a text, not {}", kind(value)), "write it in quotes");
         }
         text
     }
 
-    /// A text that must be there.
-    pub(crate) fn needed(&mut self, key: &'static str, faults: &mut FieldErrors) -> String {
+    /// Reads a required text.
+    pub(crate) fn required(&mut self, key: &'static str, errors: &mut FieldErrors) -> String {
         if !self.table.contains_key(key) {
-            faults.add(&self.at, format!("{} has no `{key}`", self.name), format!("write `{key} = \"...\"`"));
+            errors.add(&self.at, format!("{} has no `{key}`", self.name), format!("write `{key} = \"...\"`"));
         }
-        self.text(key, faults).unwrap_or_default()
+        self.text(key, errors).unwrap_or_default()
     }
 
-    /// A list of texts, each with its place.
-    pub(crate) fn texts(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<(String, Range<usize>)> {
+    /// Reads a list of texts with their places.
+    pub(crate) fn texts(&mut self, key: &'static str, errors: &mut FieldErrors) -> Vec<(String, Range<usize>)> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
-            faults.add(&value.span(), format!("`{key}` is a list, not {}", kind(value)), "write it in brackets");
+            errors.add(&value.span(), format!("`{key}` is a list, not {}", kind(value)), "write it in brackets");
             return Vec::new();
         };
         let mut texts = Vec::new();
@@ -75,57 +75,54 @@ impl<'t> SuiteFields<'t> {
                 Some(text) => texts.push((text.to_owned(), value.span())),
                 None => {
                     let message = format!("`{key}` holds texts, not {}", kind(value));
-                    faults.add(&value.span(), message, "write each in quotes");
+                    errors.add(&value.span(), message, "write each in quotes");
                 }
             }
         }
         texts
     }
 
-    pub(crate) fn switch(&mut self, key: &'static str, faults: &mut FieldErrors) -> bool {
+    pub(crate) fn boolean(&mut self, key: &'static str, errors: &mut FieldErrors) -> bool {
         let Some(value) = self.value(key) else { return false };
         value.get_ref().as_bool().unwrap_or_else(|| {
-            faults.add(&value.span(), format!("`{key}` is a switch, not {}", kind(value)), "write true or false");
+            errors.add(&value.span(), format!("`{key}` is a switch, not {}", kind(value)), "write true or false");
             false
         })
     }
 
-    /// A number above zero.
-    pub(crate) fn number(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<f64> {
+    /// Reads a number above zero.
+    pub(crate) fn number(&mut self, key: &'static str, errors: &mut FieldErrors) -> Option<f64> {
         let value = self.value(key)?;
         let number = number(value.get_ref()).filter(|number| *number > 0.0);
         if number.is_none() {
             let message = format!("`{key}` is a number above 0, not {}", kind(value));
-            faults.add(&value.span(), message, "write the number without quotes and without its unit");
+            errors.add(&value.span(), message, "write the number without quotes and without its unit");
         }
         number
     }
 
-    /// A whole number from 1 on.
-    pub(crate) fn whole(&mut self, key: &'static str, most: u32, faults: &mut FieldErrors) -> Option<u32> {
-        let number = self.number(key, faults)?;
+    /// Reads a whole number from 1 to `most`.
+    pub(crate) fn whole(&mut self, key: &'static str, most: u32, errors: &mut FieldErrors) -> Option<u32> {
+        let number = self.number(key, errors)?;
         let whole = (number.fract() == 0.0 && number <= f64::from(most)).then_some(number as u32);
         if whole.is_none() {
-            faults.add(&self.place(key), format!("`{key}` is a whole number"), format!("write one from 1 to {most}"));
+            errors.add(&self.place(key), format!("`{key}` is a whole number"), format!("write one from 1 to {most}"));
         }
         whole
     }
 
-    pub(crate) fn table(&mut self, key: &'static str, faults: &mut FieldErrors) -> Option<SuiteFields<'t>> {
+    pub(crate) fn table(&mut self, key: &'static str, errors: &mut FieldErrors) -> Option<SuiteFields<'t>> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
-            faults.add(
-                &value.span(),
-                format!("`{key}` is a table, not {}", kind(value)),
-                "write it as { key = value }",
-            );
+            let message = format!("`{key}` is a table, not {}", kind(value));
+            errors.add(&value.span(), message, "write it as { key = value }");
         }
         table.map(|table| SuiteFields::new(table, value.span(), format!("`{key}`")))
     }
 
-    /// A list of tables.
-    pub(crate) fn tables(&mut self, key: &'static str, faults: &mut FieldErrors) -> Vec<SuiteFields<'t>> {
+    /// Reads a list of tables.
+    pub(crate) fn tables(&mut self, key: &'static str, errors: &mut FieldErrors) -> Vec<SuiteFields<'t>> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let list = value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let mut tables = Vec::new();
@@ -134,14 +131,14 @@ impl<'t> SuiteFields<'t> {
                 Some(table) => tables.push(SuiteFields::new(table, value.span(), format!("this `{key}`"))),
                 None => {
                     let message = format!("`{key}` holds tables, not {}", kind(value));
-                    faults.add(&value.span(), message, "write each as { key = value }");
+                    errors.add(&value.span(), message, "write each as { key = value }");
                 }
             }
         }
         tables
     }
 
-    /// All entries in the order in which they are written.
+    /// Returns all entries in the order of the file.
     pub(crate) fn entries(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut entries: Vec<_> = self.table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -149,15 +146,13 @@ impl<'t> SuiteFields<'t> {
     }
 
     /// Reports unknown keys.
-    pub(crate) fn finish(self, faults: &mut FieldErrors) {
+    pub(crate) fn finish(self, errors: &mut FieldErrors) {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
-            if !self.asked.contains(&name) {
-                let remedy = match closest(name, self.asked.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("it may have {}", self.asked.join(", ")),
-                };
-                faults.add(&key.span(), format!("{} has no key `{name}`", self.name), remedy);
+            if !self.keys_read.contains(&name) {
+                let listed = || format!("it may have {}", self.keys_read.join(", "));
+                let remedy = suggestion(name, self.keys_read.iter().copied(), listed);
+                errors.add(&key.span(), format!("{} has no key `{name}`", self.name), remedy);
             }
         }
     }
@@ -184,11 +179,11 @@ fn number(value: &DeValue) -> Option<f64> {
     parsed.filter(|number: &f64| number.is_finite())
 }
 
-/// A value of a job option, as fio writes it.
+/// Converts a value of a job option to fio's notation.
 pub(crate) fn word(value: &Spanned<DeValue>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
-        DeValue::Boolean(switch) => Some(u8::from(*switch).to_string()),
+        DeValue::Boolean(boolean) => Some(u8::from(*boolean).to_string()),
         DeValue::Integer(integer) if integer.radix() == 10 => Some(integer.as_str().to_owned()),
         DeValue::Float(float) => Some(float.as_str().to_owned()),
         _ => None,

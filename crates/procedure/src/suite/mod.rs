@@ -1,6 +1,6 @@
-//! Published benchmark procedures, step by step, beside the figures that were published of them.
+//! Published benchmark procedures, step by step, beside their published figures.
 //!
-//! A procedure is data (`suites/*.toml`); each of its steps is a run on a device, on a model, or on both.
+//! A procedure is data (`suites/*.toml`); each step runs on a device, on a model, or on both.
 
 mod builtin;
 mod document;

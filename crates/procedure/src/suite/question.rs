@@ -7,7 +7,7 @@ use runner::{RunPlace, Runner};
 use units::{Bytes, Nanos};
 use volume::catalogue;
 
-use super::read::filled;
+use super::read::fill_placeholders;
 use super::schema::{StepOption, StepSpec, Suite};
 use crate::host::ProcedureHost;
 use crate::jobs::around;
@@ -20,7 +20,7 @@ pub struct SuiteRequest {
     pub target: Option<String>,
     /// Modelled volume, beside the target or instead of it.
     pub on: Option<String>,
-    /// Absolute path of the target, by which a saved state knows it again.
+    /// Absolute path of the target, which identifies it in a saved state.
     pub target_path: Option<String>,
     /// How much of the target to use.
     pub size: Option<String>,
@@ -28,7 +28,6 @@ pub struct SuiteRequest {
     pub scale: String,
 }
 
-/// Places of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SuitePlace {
     /// On the files and devices of this host.
@@ -37,7 +36,7 @@ pub(crate) enum SuitePlace {
     Model,
 }
 
-/// The options of a run, understood.
+/// A validated suite request.
 #[derive(Debug)]
 pub struct SuiteQuestion<'a> {
     pub(crate) suite: Suite,
@@ -45,30 +44,30 @@ pub struct SuiteQuestion<'a> {
     pub(crate) target_path: Option<String>,
     pub(crate) on: Option<String>,
     pub(crate) scale: f64,
-    /// Bytes of the target that are used.
+    /// Bytes of the target to use.
     pub(crate) target_bytes: Option<u64>,
-    /// Bytes of the volume that are used.
+    /// Bytes of the volume to use.
     pub(crate) volume_bytes: Option<u64>,
-    host: ProcedureHost<'a>,
+    pub(crate) host: ProcedureHost<'a>,
 }
 
 /// Path of the modelled volume in the jobs of steps.
 const VOLUME: &str = "/dev/modelled";
-/// Sizes are cut to multiples of this and are no less than the other.
+/// Granularity and minimum of scaled sizes.
 const SIZE_STEP: u64 = 1 << 20;
-const SIZE_LEAST: u64 = 16 << 20;
-/// Into how many parts a size may be cut, and what they are multiples of.
-const PARTS_MOST: u64 = 16;
+const SIZE_MIN: u64 = 16 << 20;
+/// Maximum number of parts of a size, and their alignment.
+const PARTS_MAX: u64 = 16;
 const ALIGN: u64 = 4096;
-/// The processors of a machine in the way of a model.
+/// Processors available to modelled steps.
 const MODEL_CPUS: &str = "0-11";
 
 impl<'a> SuiteQuestion<'a> {
-    /// Reads the request.
+    /// Validates the request.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// Returns its problems.
     pub fn read(options: &SuiteRequest, suite: Suite, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
         let scale = share(&options.scale).ok_or_else(|| {
             let text = &options.scale;
@@ -84,7 +83,7 @@ impl<'a> SuiteQuestion<'a> {
         let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
         let scaled = |bytes: u64| {
             let scaled = (bytes as f64 * scale) as u64;
-            (scaled / SIZE_STEP * SIZE_STEP).max(SIZE_LEAST).min(bytes)
+            (scaled / SIZE_STEP * SIZE_STEP).max(SIZE_MIN).min(bytes)
         };
         let used = |as_a_whole: bool, all: Option<u64>| match all {
             Some(all) if as_a_whole => scaled(all),
@@ -104,7 +103,7 @@ impl<'a> SuiteQuestion<'a> {
             suite,
         };
         let device = question.device_bytes();
-        // What is larger than a device is for the checks to refuse.
+        // The checks of the run refuse sizes above that of the device.
         question.target_bytes =
             options.target.is_some().then(|| given.unwrap_or_else(|| used(question.suite.whole, device)));
         Ok(question)
@@ -128,12 +127,7 @@ impl<'a> SuiteQuestion<'a> {
         self.on.as_deref()
     }
 
-    /// The program around the procedure.
-    pub(crate) fn host(&self) -> &ProcedureHost<'a> {
-        &self.host
-    }
-
-    /// The size of the target, where it is a device.
+    /// Returns the size of the target if it is a device.
     fn device_bytes(&self) -> Option<u64> {
         let target = self.target.as_ref()?;
         let names = self.suite.steps.first().and_then(|step| step.jobs.first());
@@ -142,7 +136,6 @@ impl<'a> SuiteQuestion<'a> {
         (self.host.device_bytes)(&path)
     }
 
-    /// Returns the runner of a place.
     pub(crate) fn runner(&self, place: SuitePlace) -> Box<dyn Runner> {
         let place = match place {
             SuitePlace::Host => RunPlace::Device,
@@ -151,19 +144,19 @@ impl<'a> SuiteQuestion<'a> {
         (self.host.runner)(place)
     }
 
-    /// Where each step is carried out.
+    /// Returns the places in which each step runs.
     pub(crate) fn places(&self) -> impl Iterator<Item = SuitePlace> + use<> {
         let places =
             [self.target.is_some().then_some(SuitePlace::Host), self.on.is_some().then_some(SuitePlace::Model)];
         places.into_iter().flatten()
     }
 
-    /// The jobs of a step, with times and sizes as they are asked for.
+    /// Returns the jobs of a step, with scaled times and sizes.
     pub(crate) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
         let words = self.words(step, place);
         let volume = if place == SuitePlace::Model { self.on.as_deref() } else { None };
         let mut around: Around = around(volume);
-        // One result for each step, whatever the number of its workers.
+        // One result per step, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let args: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
         let parsed = job::parse_job_arguments(&args, &[], &around, Dialect::Strict, self.host.source);
@@ -183,7 +176,7 @@ impl<'a> SuiteQuestion<'a> {
         }
     }
 
-    /// The step as words of a command line, each with the setting that it is made of.
+    /// Returns the step as command-line arguments, each with the option it comes from.
     fn words<'s>(&self, step: &'s StepSpec, place: SuitePlace) -> Vec<(String, Option<&'s StepOption>)> {
         let (target, bytes) = match place {
             SuitePlace::Host => (self.target.clone(), self.target_bytes),
@@ -200,20 +193,21 @@ impl<'a> SuiteQuestion<'a> {
             ("cpus".to_owned(), cpus),
         ];
         names.extend(
-            (2..=PARTS_MOST).map(|parts| (format!("size/{parts}"), (bytes / parts / ALIGN * ALIGN).to_string())),
+            (2..=PARTS_MAX).map(|parts| (format!("size/{parts}"), (bytes / parts / ALIGN * ALIGN).to_string())),
         );
         let several = step.jobs.len() > 1;
         let mut words = Vec::new();
         for (index, job) in step.jobs.iter().enumerate() {
             let number = if several { format!("-{}", index + 1) } else { String::new() };
             words.push((format!("--name={}{number}", step.name), None));
-            let word = |one: &'s StepOption| (format!("--{}={}", one.key, filled(&one.value, &names)), Some(one));
+            let word =
+                |one: &'s StepOption| (format!("--{}={}", one.key, fill_placeholders(&one.value, &names)), Some(one));
             words.extend(job.iter().map(word));
         }
         words
     }
 
-    /// Problems with the words of a step, at the settings that they are made of.
+    /// Moves problems of a step's arguments to the options in the suite.
     pub(crate) fn located(&self, step: &StepSpec, place: SuitePlace, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let words = self.words(step, place);
         let setting = |column: usize| {
@@ -237,7 +231,7 @@ impl<'a> SuiteQuestion<'a> {
         problems
     }
 
-    /// Where the suite is to run, for the preview.
+    /// Returns the targets of the suite, for the preview.
     #[must_use]
     pub fn targets(&self) -> SuiteTargets<'_> {
         SuiteTargets {
@@ -248,7 +242,7 @@ impl<'a> SuiteQuestion<'a> {
     }
 }
 
-/// Bytes of a size as fio writes it.
+/// Parses a size in fio's notation.
 fn bytes_of(text: &str) -> Result<u64, String> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
     let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &job::Nowhere);
@@ -263,7 +257,6 @@ fn bytes_of(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The size of a modelled volume.
 fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> Result<u64, Refusal> {
     match catalogue::resolve_all(&[words], &read_volume) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
@@ -278,7 +271,7 @@ fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> 
     }
 }
 
-/// `0.01` or `1%`.
+/// Parses `0.01` or `1%`.
 fn share(text: &str) -> Option<f64> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share = number.trim().parse::<f64>().ok()? / unit;
@@ -290,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_sizes_are_read_with_their_units() {
+    fn fractions_and_sizes_are_parsed_with_their_units() {
         assert_eq!((share("0.01"), share("1%"), share("1")), (Some(0.01), Some(0.01), Some(1.0)));
         assert_eq!((share("0"), share("2"), share("-1"), share("NaN"), share("x")), (None, None, None, None, None));
         assert_eq!(bytes_of("16m"), Ok(16 << 20));

@@ -6,167 +6,150 @@ use job::Diagnostic;
 use record::Figure;
 use report::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
-use units::closest;
+use units::suggestion;
 
 use super::fields::{FieldErrors, SuiteFields, kind, word};
 use super::schema::{MeasuredStep, RoundsSpec, StepOption, StepSpec, Suite, SuiteText};
 
-/// The most rounds, where a procedure does not say.
+/// Default maximum number of rounds.
 const ROUNDS: usize = 25;
-/// The most steps that one entry of a file makes.
+/// Maximum number of steps per entry of a file.
 const STEPS: usize = 4096;
 
-/// Reads a procedure, or tells everything that is wrong with its words.
+/// Parses a suite, or returns all problems of its text.
 pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
-    let (root, errors) = DeTable::parse_recoverable(&text.text);
-    let mut faults = FieldErrors { text: text.clone(), problems: Vec::new() };
-    for error in &errors {
+    let (root, syntax_errors) = DeTable::parse_recoverable(&text.text);
+    let mut errors = FieldErrors { text: text.clone(), problems: Vec::new() };
+    for error in &syntax_errors {
         let end = text.text.len();
         let remedy = "write TOML, as in the example of docs/suites.md";
-        faults.add(&error.span().unwrap_or(end..end), error.message(), remedy);
+        errors.add(&error.span().unwrap_or(end..end), error.message(), remedy);
     }
-    if !errors.is_empty() {
-        return Err(faults.problems);
+    if !syntax_errors.is_empty() {
+        return Err(errors.problems);
     }
-    let suite = suite(SuiteFields::new(root.get_ref(), 0..0, "the file"), &mut faults);
-    faults.problems.sort_by_key(|problem| problem.place.as_ref().map(|place| (place.line, place.column)));
-    if faults.problems.is_empty() { Ok(suite) } else { Err(faults.problems) }
+    let suite = suite(SuiteFields::new(root.get_ref(), 0..0, "the file"), &mut errors);
+    errors.problems.sort_by_key(|problem| problem.place.as_ref().map(|place| (place.line, place.column)));
+    if errors.problems.is_empty() { Ok(suite) } else { Err(errors.problems) }
 }
 
-fn suite(mut root: SuiteFields, faults: &mut FieldErrors) -> Suite {
-    let head = root.table("suite", faults);
-    if head.is_none() && faults.problems.is_empty() {
-        faults.add(&(0..0), "there is no [suite] in it", "begin with [suite] and its `name`, `title` and `source`");
+fn suite(mut root: SuiteFields, errors: &mut FieldErrors) -> Suite {
+    let head = root.table("suite", errors);
+    if head.is_none() && errors.problems.is_empty() {
+        errors.add(&(0..0), "there is no [suite] in it", "begin with [suite] and its `name`, `title` and `source`");
     }
-    let options = root.table("options", faults).map_or_else(Vec::new, |fields| settings(&fields, faults));
-    let rounds = root.table("rounds", faults).map(|mut fields| {
-        let follow = fields.texts("follow", faults);
-        let most = fields.whole("most", 1000, faults).map_or(ROUNDS, |most| most as usize);
+    let options = root.table("options", errors).map_or_else(Vec::new, |fields| settings(&fields, errors));
+    let rounds = root.table("rounds", errors).map(|mut fields| {
+        let follow = fields.texts("follow", errors);
+        let most = fields.whole("most", 1000, errors).map_or(ROUNDS, |most| most as usize);
         let at = fields.at.clone();
-        fields.finish(faults);
+        fields.finish(errors);
         (follow, most, at)
     });
     let mut steps: Vec<StepSpec> = Vec::new();
-    let written = root.tables("step", faults);
+    let written = root.tables("step", errors);
     if written.is_empty() {
-        faults.add(&(0..0), "there is no step in it", "write a [[step]] with its `name`, `measure` and `options`");
+        errors.add(&(0..0), "there is no step in it", "write a [[step]] with its `name`, `measure` and `options`");
     }
     for fields in written {
         let at = fields.place("name");
         let mut told = false;
-        for step in step(fields, &options, faults) {
+        for step in step(fields, &options, errors) {
             if !told && steps.iter().any(|known| known.name == step.name) {
                 told = true;
                 let remedy = "give each its own name, with a {key} for each key of `each`";
-                faults.add(&at, format!("two steps are called `{}`", step.name), remedy);
+                errors.add(&at, format!("two steps are called `{}`", step.name), remedy);
             }
             steps.push(step);
         }
     }
     let rounds = rounds.map(|(follow, most, at)| {
         if follow.is_empty() {
-            faults.add(
-                &at,
-                "`rounds` follow no step",
-                "write `follow = [\"STEP\"]`: the steps that have to become steady",
-            );
+            let remedy = "write `follow = [\"STEP\"]`: the steps that have to become steady";
+            errors.add(&at, "`rounds` follow no step", remedy);
         }
         for (name, at) in &follow {
             if !steps.iter().any(|step| step.name == *name && !step.once) {
-                let near = closest(name, steps.iter().map(|step| step.name.as_str()));
-                let remedy = near.map_or_else(|| "name a step".to_owned(), |near| format!("did you mean `{near}`?"));
-                faults.add(at, format!("no step that is repeated is called `{name}`"), remedy);
+                let names = steps.iter().map(|step| step.name.as_str());
+                let remedy = suggestion(name, names, || "name a step".to_owned());
+                errors.add(at, format!("no step that is repeated is called `{name}`"), remedy);
             }
         }
         RoundsSpec { follow: follow.into_iter().map(|(name, _)| name).collect(), most }
     });
-    root.finish(faults);
-    let mut suite = Suite {
-        name: String::new(),
-        title: String::new(),
-        source: String::new(),
-        date: String::new(),
-        model: None,
-        size: String::new(),
-        size_at: 0..0,
-        whole: false,
-        drained: false,
-        preconditions: Vec::new(),
-        rounds,
-        steps,
-        text: faults.text.clone(),
-    };
+    root.finish(errors);
+    let mut suite = Suite { rounds, steps, text: errors.text.clone(), ..Suite::default() };
     if let Some(fields) = head {
-        about(fields, &mut suite, faults);
+        about(fields, &mut suite, errors);
     }
     suite
 }
 
-fn about(mut fields: SuiteFields, suite: &mut Suite, faults: &mut FieldErrors) {
-    suite.name = fields.needed("name", faults);
+fn about(mut fields: SuiteFields, suite: &mut Suite, errors: &mut FieldErrors) {
+    suite.name = fields.required("name", errors);
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if !plain(&suite.name) {
         let remedy = "use letters, digits, `-`, `_` and `.`: files are called by it";
-        faults.add(&fields.place("name"), format!("`{}` is no name for a suite", suite.name), remedy);
+        errors.add(&fields.place("name"), format!("`{}` is no name for a suite", suite.name), remedy);
     }
-    suite.title = fields.needed("title", faults);
-    suite.source = fields.needed("source", faults);
-    suite.date = fields.needed("date", faults);
-    suite.model = fields.text("model", faults);
-    suite.size = fields.needed("size", faults);
+    suite.title = fields.required("title", errors);
+    suite.source = fields.required("source", errors);
+    suite.date = fields.required("date", errors);
+    suite.model = fields.text("model", errors);
+    suite.size = fields.required("size", errors);
     suite.size_at = fields.place("size");
-    suite.whole = fields.switch("whole", faults);
-    suite.drained = fields.switch("drained", faults);
-    suite.preconditions = fields.texts("preconditions", faults).into_iter().map(|(text, _)| text).collect();
-    fields.finish(faults);
+    suite.whole = fields.boolean("whole", errors);
+    suite.drained = fields.boolean("drained", errors);
+    suite.preconditions = fields.texts("preconditions", errors).into_iter().map(|(text, _)| text).collect();
+    fields.finish(errors);
 }
 
-/// Job options, in the order in which they are written.
-fn settings(fields: &SuiteFields, faults: &mut FieldErrors) -> Vec<StepOption> {
+/// Reads job options in the order of the file.
+fn settings(fields: &SuiteFields, errors: &mut FieldErrors) -> Vec<StepOption> {
     let mut settings = Vec::new();
     for (key, value) in fields.entries() {
         match word(value) {
             Some(word) => settings.push(StepOption { key, value: word, at: value.span() }),
             None => {
                 let message = format!("the job option `{key}` is a text or a number, not {}", kind(value));
-                faults.add(&value.span(), message, "write it as fio does, in quotes");
+                errors.add(&value.span(), message, "write it as fio does, in quotes");
             }
         }
     }
     settings
 }
 
-/// Names that stand for something, and what for.
+/// Names of placeholders with their values.
 type Names = Vec<(String, String)>;
 
-/// A text with its names in braces filled in; others stay.
-pub(crate) fn filled(text: &str, names: &[(String, String)]) -> String {
+/// Replaces the placeholders in braces; unknown ones stay.
+pub(crate) fn fill_placeholders(text: &str, names: &[(String, String)]) -> String {
     names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-/// A step, once for each combination of the values of `each`.
-fn step(mut fields: SuiteFields, common: &[StepOption], faults: &mut FieldErrors) -> Vec<StepSpec> {
-    let name = fields.needed("name", faults);
+/// Reads a step, once for each combination of the values of `each`.
+fn step(mut fields: SuiteFields, common: &[StepOption], errors: &mut FieldErrors) -> Vec<StepSpec> {
+    let name = fields.required("name", errors);
     fields.name = format!("the step `{name}`");
     let at = fields.place("name");
-    let (title, means) = (fields.needed("title", faults), fields.needed("means", faults));
-    let once = fields.switch("once", faults);
-    let copies = fields.whole("copies", 1024, faults).unwrap_or(1);
-    let own = fields.table("options", faults).map_or_else(Vec::new, |fields| settings(&fields, faults));
+    let (title, means) = (fields.required("title", errors), fields.required("means", errors));
+    let once = fields.boolean("once", errors);
+    let copies = fields.whole("copies", 1024, errors).unwrap_or(1);
+    let own = fields.table("options", errors).map_or_else(Vec::new, |fields| settings(&fields, errors));
     let mut jobs: Vec<Vec<StepOption>> =
-        fields.tables("jobs", faults).iter().map(|fields| settings(fields, faults)).collect();
+        fields.tables("jobs", errors).iter().map(|fields| settings(fields, errors)).collect();
     if jobs.is_empty() {
         jobs.push(Vec::new());
     }
-    let measure = figures(&mut fields, faults);
-    let published: Vec<_> = fields.tables("figure", faults).into_iter().map(|table| figure(table, faults)).collect();
+    let measure = figures(&mut fields, errors);
+    let published: Vec<_> = fields.tables("figure", errors).into_iter().map(|table| figure(table, errors)).collect();
     for (figure, _, at, _) in published.iter().flatten() {
         if !measure.contains(figure) {
-            faults.add(at, format!("{} does not measure `{figure}`", fields.name), "add it to its `measure`");
+            errors.add(at, format!("{} does not measure `{figure}`", fields.name), "add it to its `measure`");
         }
     }
-    let combinations = each(&mut fields, faults);
-    fields.finish(faults);
+    let combinations = each(&mut fields, errors);
+    fields.finish(errors);
     let of = |names: &Names| {
         let matches = |when: &Names| when.iter().all(|pair| names.contains(pair));
         let measured = |wanted: &Figure| {
@@ -176,12 +159,13 @@ fn step(mut fields: SuiteFields, common: &[StepOption], faults: &mut FieldErrors
         let job = |job: &Vec<StepOption>, copy: u32| {
             let names: Names = names.iter().cloned().chain([("copy".to_owned(), copy.to_string())]).collect();
             let all = common.iter().chain(&own).chain(job);
-            all.map(|one| StepOption { value: filled(&one.value, &names), ..one.clone() }).collect::<Vec<_>>()
+            all.map(|one| StepOption { value: fill_placeholders(&one.value, &names), ..one.clone() })
+                .collect::<Vec<_>>()
         };
         StepSpec {
-            name: filled(&name, names),
+            name: fill_placeholders(&name, names),
             at: at.clone(),
-            title: filled(&title, names),
+            title: fill_placeholders(&title, names),
             means: means.clone(),
             figures: measure.iter().map(measured).collect(),
             once,
@@ -191,20 +175,20 @@ fn step(mut fields: SuiteFields, common: &[StepOption], faults: &mut FieldErrors
     combinations.iter().map(of).collect()
 }
 
-/// Every combination of the values of `each`, the last key changing fastest.
-fn each(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Names> {
+/// Returns all combinations of the values of `each`, the last key varying fastest.
+fn each(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Names> {
     let mut combinations = vec![Vec::new()];
-    let Some(table) = fields.table("each", faults) else { return combinations };
+    let Some(table) = fields.table("each", errors) else { return combinations };
     for (key, value) in table.entries() {
         let words: Option<Vec<String>> = value.get_ref().as_array().map(|list| list.iter().filter_map(word).collect());
         let Some(words) = words.filter(|words| !words.is_empty()) else {
             let message = format!("`{key}` of `each` is a list of values, not {}", kind(value));
-            faults.add(&value.span(), message, "write, for example, bs = [\"4k\", \"1m\"]");
+            errors.add(&value.span(), message, "write, for example, bs = [\"4k\", \"1m\"]");
             continue;
         };
         if combinations.len() * words.len() > STEPS {
             let message = format!("`each` makes more than {STEPS} steps");
-            faults.add(&value.span(), message, "give fewer values, or split the suite");
+            errors.add(&value.span(), message, "give fewer values, or split the suite");
             continue;
         }
         let with = |names: &Names, word: &String| {
@@ -215,55 +199,52 @@ fn each(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Names> {
     combinations
 }
 
-/// Reads the figures of a step.
-fn figures(fields: &mut SuiteFields, faults: &mut FieldErrors) -> Vec<Figure> {
-    let names = fields.texts("measure", faults);
+fn figures(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Figure> {
+    let names = fields.texts("measure", errors);
     if names.is_empty() {
         let remedy = "write, for example, `measure = [\"read.iops\"]`";
-        faults.add(&fields.place("measure"), format!("{} measures nothing", fields.name), remedy);
+        errors.add(&fields.place("measure"), format!("{} measures nothing", fields.name), remedy);
     }
-    names.iter().filter_map(|(name, at)| named(name, at, faults)).collect()
+    names.iter().filter_map(|(name, at)| named(name, at, errors)).collect()
 }
 
-fn named(name: &str, at: &Range<usize>, faults: &mut FieldErrors) -> Option<Figure> {
+fn named(name: &str, at: &Range<usize>, errors: &mut FieldErrors) -> Option<Figure> {
     let figure = Figure::named(name);
     if figure.is_none() {
         let known = Figure::names();
-        let remedy = match closest(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use one of {}", known.join(", ")),
-        };
-        faults.add(at, format!("there is no figure `{name}`"), remedy);
+        let listed = || format!("use one of {}", known.join(", "));
+        let remedy = suggestion(name, known.iter().map(String::as_str), listed);
+        errors.add(at, format!("there is no figure `{name}`"), remedy);
     }
     figure
 }
 
-/// A published figure: which, what, where it is written, and for which values of `each`.
+/// A published figure, its value, its place in the file, and the values of `each` to which it applies.
 type Read = (Figure, Published, Range<usize>, Names);
 
-fn figure(mut fields: SuiteFields, faults: &mut FieldErrors) -> Option<Read> {
+fn figure(mut fields: SuiteFields, errors: &mut FieldErrors) -> Option<Read> {
     let at = fields.at.clone();
-    let name = fields.needed("measure", faults);
-    let figure = if name.is_empty() { None } else { named(&name, &fields.place("measure"), faults) };
-    let (value, to) = (fields.number("value", faults), fields.number("to", faults));
+    let name = fields.required("measure", errors);
+    let figure = if name.is_empty() { None } else { named(&name, &fields.place("measure"), errors) };
+    let (value, to) = (fields.number("value", errors), fields.number("to", errors));
     if value.is_none() && fields.place("value") == at {
-        faults.add(&at, "a published figure has a value", "write `value = ...`, as it was printed");
+        errors.add(&at, "a published figure has a value", "write `value = ...`, as it was printed");
     }
-    let (below, conditions) = (fields.switch("below", faults), fields.needed("where", faults));
-    let apart = fields.text("apart", faults);
-    let written = fields.needed("unit", faults);
+    let (below, conditions) = (fields.boolean("below", errors), fields.required("where", errors));
+    let apart = fields.text("apart", errors);
+    let written = fields.required("unit", errors);
     let unit = MeasureUnit::ALL.into_iter().find(|unit| unit.name() == written);
     let fits = unit.filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
     if fits.is_none() && !written.is_empty() {
         let fitting = MeasureUnit::ALL.iter().filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
         let fitting: Vec<&str> = fitting.map(|unit| unit.name()).collect();
         let remedy = format!("write one of {}", fitting.join(", "));
-        faults.add(&fields.place("unit"), format!("`{written}` is no unit of {name}"), remedy);
+        errors.add(&fields.place("unit"), format!("`{written}` is no unit of {name}"), remedy);
     }
-    let when = fields.table("when", faults).map_or_else(Vec::new, |table| {
-        settings(&table, faults).into_iter().map(|setting| (setting.key, setting.value)).collect()
+    let when = fields.table("when", errors).map_or_else(Vec::new, |table| {
+        settings(&table, errors).into_iter().map(|setting| (setting.key, setting.value)).collect()
     });
-    fields.finish(faults);
+    fields.finish(errors);
     let unit = fits?;
     let factor = unit.factor();
     let published = Published { value: value? * factor, to: to.map(|to| to * factor), below, unit, conditions, apart };
@@ -308,7 +289,7 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
     }
 
     #[test]
-    fn steps_are_made_for_each_value_and_figures_belong_to_theirs() {
+    fn steps_are_expanded_for_each_value_with_their_figures() {
         let suite = read(&SuiteText::new("mine.toml", SMALL)).expect("it is good");
         let names: Vec<&str> = suite.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["read-4k", "read-8k"]);
@@ -343,14 +324,14 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
     }
 
     #[test]
-    fn all_problems_are_told_at_once() {
+    fn all_problems_are_reported_at_once() {
         let text =
             SMALL.replace("randread\"", "randread\", x = []").replace("\"2026\"", "2026").replace("means", "mean");
         assert!(read(&SuiteText::new("mine.toml", &text)).expect_err("it is wrong").len() >= 3);
     }
 
     #[test]
-    fn every_suite_is_in_order() {
+    fn every_built_in_suite_is_valid() {
         for (name, text) in builtin::TEXTS {
             match read(&SuiteText::new(name, text)) {
                 Ok(suite) => assert_eq!(suite.name, *name),

@@ -7,8 +7,7 @@ use job::Place;
 use record::Figure;
 use report::suite::{ProcedureStep, Published, SuiteProcedure};
 
-/// A text and what it is called.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SuiteText {
     pub(crate) name: Arc<str>,
     pub(crate) text: Arc<str>,
@@ -19,7 +18,7 @@ impl SuiteText {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// The place of some bytes: of what is longer than a line, its part of the first.
+    /// Returns the place of a byte range; of several lines, the part in the first.
     pub(crate) fn place(&self, at: &Range<usize>) -> Place {
         let text = &*self.text;
         let start = (0..=at.start.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
@@ -37,44 +36,43 @@ impl SuiteText {
     }
 }
 
-/// A procedure.
-#[derive(Clone, Debug)]
+/// A benchmark procedure.
+#[derive(Clone, Debug, Default)]
 pub struct Suite {
     pub(crate) name: String,
     pub(crate) title: String,
-    /// The document that it and its figures are from.
+    /// Document that describes the procedure and its figures.
     pub(crate) source: String,
     pub(crate) date: String,
-    /// The volume that the figures are of.
+    /// Volume that was measured.
     pub(crate) model: Option<String>,
-    /// How much is used, as fio writes sizes.
+    /// Amount of data to use, in fio's notation.
     pub(crate) size: String,
     pub(crate) size_at: Range<usize>,
-    /// Devices and volumes are used as a whole, and only of files as much as `size`.
+    /// Whether devices and volumes are used as a whole; `size` then applies to files only.
     pub(crate) whole: bool,
-    /// The figures are those of volumes without burst credit.
+    /// Whether the figures are without burst credits.
     pub(crate) drained: bool,
     pub(crate) preconditions: Vec<String>,
     pub(crate) rounds: Option<RoundsSpec>,
     pub(crate) steps: Vec<StepSpec>,
-    /// Where it is written.
     pub(crate) text: SuiteText,
 }
 
 impl Suite {
-    /// Returns its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its text.
+    /// Returns the source text.
     #[must_use]
     pub fn toml(&self) -> &str {
         &self.text.text
     }
 
-    /// Returns it as `report` prints it.
+    /// Returns the procedure for `report`.
     #[must_use]
     pub fn procedure(&self) -> SuiteProcedure<'_> {
         SuiteProcedure {
@@ -93,28 +91,25 @@ impl Suite {
     }
 }
 
-/// Steps are repeated until what they give is steady.
+/// Repetition of steps until their results are steady.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundsSpec {
-    /// The steps whose first figure is looked at.
+    /// Steps whose first figure must be steady.
     pub(crate) follow: Vec<String>,
     pub(crate) most: usize,
 }
 
-/// A step.
 #[derive(Clone, Debug)]
 pub(crate) struct StepSpec {
     pub(crate) name: String,
-    /// Where its name is written.
+    /// Place of the name in the file.
     pub(crate) at: Range<usize>,
-    /// What it measures.
     pub(crate) title: String,
-    /// What its result means.
+    /// Interpretation of the result.
     pub(crate) means: String,
     pub(crate) figures: Vec<MeasuredStep>,
-    /// It comes before the rounds.
+    /// Whether it runs once before the rounds.
     pub(crate) once: bool,
-    /// Its jobs, which run at the same time.
     pub(crate) jobs: Vec<Vec<StepOption>>,
 }
 
@@ -127,11 +122,11 @@ impl StepSpec {
             writes: self.writes(),
             once: self.once,
             figures: self.figures.iter().map(|one| (one.figure, one.published.as_ref())).collect(),
-            jobs: self.jobs.iter().map(|job| job.iter().map(StepOption::pair).collect()).collect(),
+            jobs: self.jobs.iter().map(|job| job.iter().map(|one| (&*one.key, &*one.value)).collect()).collect(),
         }
     }
 
-    /// Whether it changes what its target holds.
+    /// Reports whether the step changes data on its target.
     pub(crate) fn writes(&self) -> bool {
         self.jobs.iter().any(|job| {
             let rw = job.iter().rev().find(|setting| setting.key == "rw");
@@ -140,23 +135,17 @@ impl StepSpec {
     }
 }
 
-/// A figure of a step, and what was published of it.
+/// A figure of a step, with its published value.
 #[derive(Clone, Debug)]
 pub(crate) struct MeasuredStep {
     pub(crate) figure: Figure,
     pub(crate) published: Option<Published>,
 }
 
-/// A job option and its value, with `{target}`, `{size}` and `{cpus}` still to be filled in.
+/// A job option with its value, in which `{target}`, `{size}` and `{cpus}` are placeholders.
 #[derive(Clone, Debug)]
 pub(crate) struct StepOption {
     pub(crate) key: String,
     pub(crate) value: String,
     pub(crate) at: Range<usize>,
-}
-
-impl StepOption {
-    fn pair(&self) -> (&str, &str) {
-        (&self.key, &self.value)
-    }
 }

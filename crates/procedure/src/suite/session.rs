@@ -1,4 +1,4 @@
-//! Carries out the steps of a suite.
+//! Runs the steps of a suite.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use runner::{RunControl, Seeds};
 use super::document::rounds_end;
 use super::question::{SuitePlace, SuiteQuestion};
 use super::schema::StepSpec;
-use super::state::{SuiteState, TakenStep};
+use super::state::{FinishedStep, SuiteState};
 use super::step::StepRunner;
 use crate::host::ProcedureObserver;
 
-/// A suite that is carried out.
+/// A running suite.
 pub struct SuiteSession<'a> {
-    /// What is asked for.
+    /// The request.
     pub question: &'a SuiteQuestion<'a>,
-    /// What is done of it.
+    /// Finished steps.
     pub state: SuiteState,
-    /// Saves what is done.
+    /// Saves the state.
     pub save: &'a dyn Fn(&SuiteState) -> Result<(), String>,
     /// Signals and deadlines.
     pub control: &'a dyn RunControl,
     /// Observes the steps.
     pub observer: &'a mut dyn ProcedureObserver,
-    /// The records of the steps that were carried out now, with their names.
+    /// Runs of the steps of this session, with their names.
     pub parts: Vec<(String, Run)>,
-    /// When it began, on the clock of `control`.
+    /// Start time on the clock of `control`.
     pub begun: Duration,
 }
 
@@ -41,21 +41,21 @@ impl std::fmt::Debug for SuiteSession<'_> {
 /// How a suite ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SuiteEnd {
-    /// All steps are done.
+    /// All steps are finished.
     Finished,
-    /// A signal has come.
+    /// A signal ended the suite.
     Signal,
-    /// A target has not answered.
+    /// A target stopped responding.
     Stuck,
-    /// What was done cannot be saved.
+    /// The state could not be saved.
     Unkept(String),
 }
 
 impl SuiteSession<'_> {
-    /// Carries out all steps that are not done.
+    /// Runs all unfinished steps.
     pub fn all_steps(&mut self) -> SuiteEnd {
         let suite = &self.question.suite;
-        // Before the first step: a place that cannot be written to is known before an hour is spent.
+        // Save before the first step: an unwritable file is detected before hours are spent.
         if let Err(problem) = (self.save)(&self.state) {
             return SuiteEnd::Unkept(problem);
         }
@@ -78,7 +78,7 @@ impl SuiteSession<'_> {
         SuiteEnd::Finished
     }
 
-    /// One step of one round, unless it is done.
+    /// Runs one step of one round, unless it is finished.
     fn one(&mut self, step: &StepSpec, round: usize) -> Option<SuiteEnd> {
         if self.state.of(&step.name, round).is_some() {
             return None;
@@ -90,10 +90,10 @@ impl SuiteSession<'_> {
         self.observer.set_prefix(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
         self.observer.show_status("begins");
         let credits = self.state.credits();
-        let mut taken = TakenStep { step: step.name.clone(), round, measured: None, modelled: None, credits };
-        let bench = StepRunner { question: self.question, step, seeds };
+        let mut taken = FinishedStep { step: step.name.clone(), round, measured: None, modelled: None, credits };
+        let step_runner = StepRunner { question: self.question, step, seeds };
         for place in self.question.places() {
-            let outcome = bench.carry_out(place, self.control, &mut *self.observer, &mut taken.credits);
+            let outcome = step_runner.execute(place, self.control, &mut *self.observer, &mut taken.credits);
             let Some((outcome, run)) = outcome else { return self.control.end().map(|_| SuiteEnd::Signal) };
             run.into_iter().for_each(|run| self.add_part(step, round, place, run));
             if let (SuiteOutcome::Failed(reason), true) = (&outcome, self.control.is_stuck()) {

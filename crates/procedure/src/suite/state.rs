@@ -1,4 +1,4 @@
-//! Finished steps of a suite, so that an interrupted run continues.
+//! State of a suite's finished steps, so that an interrupted run can continue.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use super::question::SuiteQuestion;
 
-/// The version of the file's layout.
+/// Version of the file format.
 const SCHEMA: u32 = 2;
 
 /// The saved state of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteState {
     fathom_suite_state: u32,
-    /// What was asked for.
+    /// Request that the state belongs to.
     asked: Vec<(String, String)>,
-    /// What everything random derives from.
+    /// Seed for all random choices.
     pub seed: u64,
-    taken: Vec<TakenStep>,
-    /// Under which id an earlier command has kept the records of its steps.
+    taken: Vec<FinishedStep>,
+    /// ID under which an earlier command has saved the runs of its steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
 }
 
-/// A step that is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TakenStep {
+pub(crate) struct FinishedStep {
     pub step: String,
-    /// Zero for what comes before the rounds.
+    /// Zero for steps before the rounds.
     pub round: usize,
     pub measured: Option<SuiteOutcome>,
     pub modelled: Option<SuiteOutcome>,
-    /// What it left of the model's credits.
+    /// Remaining burst credits of the model.
     #[serde(default, skip_serializing_if = "StepCredits::is_empty")]
     pub credits: StepCredits,
 }
@@ -40,7 +39,7 @@ pub(crate) struct TakenStep {
 /// Fill levels of a model's burst credits by limit, in billionths: whole numbers survive a round trip.
 pub(crate) type StepCredits = BTreeMap<String, u64>;
 
-/// All that has to be the same for a run to go on.
+/// Returns the properties that must not change for a run to continue.
 fn asked(question: &SuiteQuestion<'_>) -> Vec<(String, String)> {
     let suite = &question.suite;
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "nothing".to_owned());
@@ -57,38 +56,37 @@ fn asked(question: &SuiteQuestion<'_>) -> Vec<(String, String)> {
 }
 
 impl SuiteState {
-    /// Returns the state of a suite of which nothing is done.
+    /// Returns the state of a suite without finished steps.
     #[must_use]
     pub fn new(question: &SuiteQuestion<'_>, seed: u64) -> Self {
         Self { fathom_suite_state: SCHEMA, asked: asked(question), seed, taken: Vec::new(), kept: None }
     }
 
-    /// Adds a finished step.
-    pub(crate) fn add(&mut self, taken: TakenStep) {
+    pub(crate) fn add(&mut self, taken: FinishedStep) {
         self.taken.push(taken);
     }
 
-    /// What the last step left of the model's credits.
+    /// Returns the burst credits after the last step.
     pub(crate) fn credits(&self) -> StepCredits {
         self.taken.last().map(|taken| taken.credits.clone()).unwrap_or_default()
     }
 
-    /// What a step brought in one round.
-    pub(crate) fn of(&self, step: &str, round: usize) -> Option<&TakenStep> {
+    /// Returns a finished step of a round.
+    pub(crate) fn of(&self, step: &str, round: usize) -> Option<&FinishedStep> {
         self.taken.iter().find(|taken| taken.step == step && taken.round == round)
     }
 
-    /// Returns how many steps are done.
+    /// Returns the number of finished steps.
     #[must_use]
     pub fn done(&self) -> usize {
         self.taken.len()
     }
 
-    /// Reads a saved state. `name` is what errors call it.
+    /// Parses a saved state. `name` is its name in errors.
     ///
     /// # Errors
     ///
-    /// It is not a state, or one of another run.
+    /// Returns an error if it is not a state, or of another run.
     pub fn parse(name: &str, text: &str, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Self, String> {
         let remedy = "give another file with --state, or start again with --restart";
         let state: Self = serde_json::from_str(text)
@@ -117,14 +115,14 @@ impl SuiteState {
         Err(format!("the state {name} is of another run: {differing}\nhelp: repeat the command as it was, {remedy}"))
     }
 
-    /// Returns the state as it is saved.
+    /// Serializes the state.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// FNV-1a, which is the same in every version.
+/// Returns the FNV-1a hash, which is the same in every version.
 #[must_use]
 pub fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -13,7 +13,6 @@ use super::state::StepCredits;
 use crate::host::ProcedureObserver;
 use runner::Refusal;
 
-/// One step of a suite, with the seeds that it is carried out with.
 #[derive(Clone, Copy)]
 pub(crate) struct StepRunner<'a> {
     pub(crate) question: &'a SuiteQuestion<'a>,
@@ -21,42 +20,41 @@ pub(crate) struct StepRunner<'a> {
     pub(crate) seeds: Seeds,
 }
 
-/// Checks every step before anything is touched.
+/// Checks every step before a device is touched.
 ///
 /// # Errors
 ///
-/// All that is wrong with the first step that is wrong, or all that would be overwritten.
+/// Returns all problems of the first wrong step, or everything that would be overwritten.
 pub fn check_all(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<(), Refusal> {
-    let mut dangers: Vec<String> = Vec::new();
+    let mut refusals: Vec<String> = Vec::new();
     let mut written = false;
     for step in &question.suite.steps {
-        let bench = StepRunner { question, step, seeds };
+        let step_runner = StepRunner { question, step, seeds };
         for place in question.places() {
             let runner = question.runner(place);
             // What an earlier step writes is there by then.
-            let prepared = bench.prepare(&*runner, place, written)?;
-            dangers.extend(
-                prepared.refusals().iter().filter(|danger| !dangers.contains(danger)).cloned().collect::<Vec<_>>(),
+            let prepared = step_runner.prepare(&*runner, place, written)?;
+            refusals.extend(
+                prepared.refusals().iter().filter(|refusal| !refusals.contains(refusal)).cloned().collect::<Vec<_>>(),
             );
         }
         written |= step.writes();
     }
-    if dangers.is_empty() { Ok(()) } else { Err(Refusal::Words(dangers)) }
+    if refusals.is_empty() { Ok(()) } else { Err(Refusal::Words(refusals)) }
 }
 
-/// Describes what each step would touch: its name and a text.
+/// Describes what each step would touch, by name.
 ///
 /// # Errors
 ///
-/// All that is wrong with the first step that is wrong.
+/// Returns all problems of the first wrong step.
 pub fn described(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<Vec<(String, String)>, Refusal> {
-    let of_step = |step: &StepSpec| Ok((step.name.clone(), StepRunner { question, step, seeds }.told()?));
+    let of_step = |step: &StepSpec| Ok((step.name.clone(), StepRunner { question, step, seeds }.describe()?));
     question.suite.steps.iter().map(of_step).collect()
 }
 
 impl StepRunner<'_> {
-    /// What would be touched.
-    pub(crate) fn told(&self) -> Result<String, Refusal> {
+    pub(crate) fn describe(&self) -> Result<String, Refusal> {
         let of_place = |place| {
             let runner = self.question.runner(place);
             Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
@@ -64,9 +62,9 @@ impl StepRunner<'_> {
         self.question.places().map(of_place).collect()
     }
 
-    /// Carries the step out, on a model with the credits that are left there: what it brought, and the record of it;
-    /// `None` where it was interrupted.
-    pub(crate) fn carry_out(
+    /// Runs the step, on a model with the remaining credits. Returns its outcome and its run; `None` if it was
+    /// interrupted.
+    pub(crate) fn execute(
         &self,
         place: SuitePlace,
         control: &dyn RunControl,
@@ -78,7 +76,7 @@ impl StepRunner<'_> {
             return None;
         }
         let figures: Vec<Figure> = self.step.figures.iter().map(|measured| measured.figure).collect();
-        Some(match ran.and_then(usable) {
+        Some(match ran.and_then(check_usable) {
             Ok(run) => (SuiteOutcome::of(&run, &analyse::analyse(&run), &figures), Some(run)),
             Err(reason) => (SuiteOutcome::Failed(reason), None),
         })
@@ -99,16 +97,16 @@ impl StepRunner<'_> {
         let start = if self.question.suite.drained { CreditPolicy::Spent } else { CreditPolicy::Left(credits.clone()) };
         let options = RunOptions { credits: start, ..RunOptions::default() };
         let completed = prepared.run(&options, control, observer).map_err(|error| error.to_string())?;
-        let failures = (self.question.host().failures)(&*prepared, &completed);
-        // What a model could not start is in its record.
+        let failures = (self.question.host.failures)(&*prepared, &completed);
+        // The record contains what a model could not start.
         if !failures.is_empty() && place == SuitePlace::Host {
             return Err(failures.join("; "));
         }
-        credits.extend(left(&completed.run));
+        credits.extend(remaining_credits(&completed.run));
         Ok(completed.run)
     }
 
-    /// Prepares the step; `later` where earlier steps will have changed its files by then.
+    /// Prepares the step; `later` if earlier steps will have changed its files by then.
     fn prepare<'r>(
         &self,
         runner: &'r dyn Runner,
@@ -125,16 +123,12 @@ impl StepRunner<'_> {
             return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
-        prepared.map_err(|problems| self.located(place, problems))
-    }
-
-    fn located(&self, place: SuitePlace, problems: Vec<Diagnostic>) -> Refusal {
-        Refusal::Jobs(self.question.located(self.step, place, problems))
+        prepared.map_err(|problems| Refusal::Jobs(question.located(step, place, problems)))
     }
 }
 
-/// Burst credits that a simulation leaves for each limit, in billionths.
-fn left(run: &Run) -> impl Iterator<Item = (String, u64)> {
+/// Returns the burst credits of each limit after a simulation, in billionths.
+fn remaining_credits(run: &Run) -> impl Iterator<Item = (String, u64)> {
     let stages = run.model.iter().flat_map(|model| &model.stages);
     stages.filter_map(|stage| {
         let credits = stage.credits.filter(|credits| credits.most > 0.0)?;
@@ -142,7 +136,7 @@ fn left(run: &Run) -> impl Iterator<Item = (String, u64)> {
     })
 }
 
-fn usable(run: Run) -> Result<Run, String> {
+fn check_usable(run: Run) -> Result<Run, String> {
     if run.outcome == Ending::Failed {
         return Err("a worker failed".to_owned());
     }

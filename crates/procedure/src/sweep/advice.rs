@@ -4,7 +4,7 @@ use analyse::knee::{Curve, Fit};
 use job::{Engine, Job, Plan};
 use report::sweep::SweepAdvice;
 
-/// `iodepth` and `numjobs` that make `depth` operations in flight.
+/// Returns the `iodepth` and `numjobs` with `depth` operations in flight.
 pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
     if !job.engine.engine.is_async() {
         return (1, depth);
@@ -13,25 +13,24 @@ pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
     (depth.div_ceil(workers).max(1), workers)
 }
 
-/// Operations a second that one worker issues with ease where nothing was measured.
-const EASY_IOPS: f64 = 200_000.0;
-/// Maximum utilization of a worker.
-const BUSY: f64 = 0.7;
+/// Assumed operations per second of one worker without a measurement.
+const ASSUMED_WORKER_IOPS: f64 = 200_000.0;
+const UTILIZATION_MAX: f64 = 0.7;
 
-/// A knee that is this close above a whole number is that number.
-const EXACT: f64 = 0.995;
+/// A knee this close above a whole number is rounded down to it.
+const KNEE_ROUNDING: f64 = 0.995;
 
 /// Returns settings for the knee; `None` without a knee.
 pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps: &usize) -> Option<SweepAdvice> {
     let (depth, iops) = match &fit.curve {
-        Curve::Knee(knee) => ((knee.depth.value * EXACT).ceil(), knee.xmax.value),
+        Curve::Knee(knee) => ((knee.depth.value * KNEE_ROUNDING).ceil(), knee.xmax.value),
         Curve::Flat { depth, xmax, .. } => (f64::from(*depth), xmax.value),
         _ => return None,
     };
     let job = &plan.jobs[0];
     let depth = depth.max(1.0) as u32;
-    let wanted = cpu_per_io_ns.map_or(iops / EASY_IOPS, |ns| iops * ns / 1e9 / BUSY);
-    // More workers than processors get in each other's way.
+    let wanted = cpu_per_io_ns.map_or(iops / ASSUMED_WORKER_IOPS, |ns| iops * ns / 1e9 / UTILIZATION_MAX);
+    // More workers than processors slow each other down.
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let most = if cpu_per_io_ns.is_some() { processors } else { 64 };
     let numjobs = match job.grouping.numjobs {
@@ -44,8 +43,8 @@ pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps:
     Some(SweepAdvice { depth: iodepth * numjobs, iodepth, numjobs, fio: line.filter(|_| *sweeps == 1), cpu_per_io_ns })
 }
 
-/// Options that the line sets itself.
-const OWN: [&str; 14] = [
+/// Options that the command line sets itself.
+const FIXED_OPTIONS: [&str; 14] = [
     "name",
     "iodepth",
     "numjobs",
@@ -62,7 +61,6 @@ const OWN: [&str; 14] = [
     "thread",
 ];
 
-/// The command line for fio.
 fn fio_line(plan: &Plan, job: &Job, iodepth: u32, numjobs: u32) -> Option<String> {
     let given = |name: &str| {
         let all = plan.globals.iter().chain(&job.echo);
@@ -86,14 +84,14 @@ fn fio_line(plan: &Plan, job: &Job, iodepth: u32, numjobs: u32) -> Option<String
     options.push(("numjobs", numjobs.to_string()));
     options.push(("time_based", "1".to_owned()));
     options.push(("runtime", "60".to_owned()));
-    let rest = plan.globals.iter().chain(&job.echo).filter(|(name, _)| !OWN.contains(&name.as_str()));
+    let rest = plan.globals.iter().chain(&job.echo).filter(|(name, _)| !FIXED_OPTIONS.contains(&name.as_str()));
     let mut words: Vec<String> = options.iter().map(|(name, value)| word(name, value)).collect();
     words.extend(rest.map(|(name, value)| word(name, value)));
     words.push("--group_reporting".to_owned());
     Some(format!("fio {}", words.join(" ")))
 }
 
-/// One option, quoted where a shell would read it otherwise.
+/// Formats an option, quoted for a shell if necessary.
 fn word(name: &str, value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
     let quoted =

@@ -1,7 +1,7 @@
-//! How many operations in flight a device or a modelled volume needs, and what more of them cost.
+//! Finds how many operations in flight a device or a modelled volume needs, and what more of them cost.
 //!
-//! `analyse::knee::search` decides which depth is probed next. [`PreparedSweep`] makes each probe a run: on a modelled volume
-//! in virtual time, several side by side, or on a device one after the other.
+//! `analyse::knee::search` selects the next depth. [`PreparedSweep`] runs each probe: on a modelled volume in virtual
+//! time and in parallel, or on a device one after the other.
 
 mod advice;
 mod prepared;
@@ -17,11 +17,11 @@ use crate::host::ProcedureObserver;
 pub use prepared::PreparedSweep;
 pub use question::{SweepQuestion, SweepRequest, UNNAMED};
 
-/// Makes one search after the other, as many as begin before an interruption.
+/// Runs the searches one after the other, until an interruption.
 ///
 /// # Errors
 ///
-/// Why a probe could not be made, where nothing was found before.
+/// Returns why a probe failed, if there was no result before.
 pub fn search_all(
     prepared: &mut [PreparedSweep<'_>],
     control: &dyn RunControl,
@@ -37,7 +37,7 @@ pub fn search_all(
     Ok(sweeps)
 }
 
-/// Asks the search for probes and makes them, until it has seen enough.
+/// Runs the probes that the search requests, until it ends.
 fn search(
     prepared: &mut PreparedSweep<'_>,
     control: &dyn RunControl,
@@ -48,13 +48,13 @@ fn search(
     let mut search = KneeSearch::new(KneeSettings { step: prepared.workers(), ..settings });
     let begun = control.elapsed();
     loop {
-        let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(prepared.side_by_side()).collect();
+        let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(prepared.parallel_probes()).collect();
         if probes.is_empty() {
             break;
         }
         observer.show_status(&progress(&search, &probes, budget_s));
         let readings = match prepared.measure(&probes, control, observer) {
-            // What was found before stands.
+            // Earlier results remain valid.
             Err(problem) if (control.end().is_some() || control.is_stuck()) && !search.taken().is_empty() => {
                 observer.warn(&problem);
                 break;

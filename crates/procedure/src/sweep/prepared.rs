@@ -1,5 +1,5 @@
-//! Where the probes of a sweep run: on a modelled volume in virtual time, several side by side, or on a device one after
-//! the other.
+//! Runs the probes of a sweep: on a modelled volume in virtual time and in parallel, or on a device one after the
+//! other.
 
 use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings, ProbeReading};
 use analyse::knee::steady;
@@ -19,15 +19,15 @@ use super::advice;
 use super::question::{self, SweepQuestion};
 use crate::host::ProcedureObserver;
 
-/// One search: its jobs, and the runner of its probes.
+/// One search with its jobs and the runner of its probes.
 pub struct PreparedSweep<'a> {
     question: &'a SweepQuestion<'a>,
     settings: Vec<(String, String)>,
     plan: Plan,
     place: RunPlace,
     runner: Box<dyn Runner>,
-    /// Runs of its probes, each with its depth.
-    taken: Vec<(u32, Run)>,
+    /// Runs of completed probes, with their depths.
+    completed: Vec<(u32, Run)>,
 }
 
 impl std::fmt::Debug for PreparedSweep<'_> {
@@ -40,24 +40,23 @@ impl std::fmt::Debug for PreparedSweep<'_> {
 }
 
 /// Number of parallel simulations: a constant, so that results do not depend on the host.
-const SIDE_BY_SIDE: usize = 4;
-/// Into how many intervals a probe is cut.
+const PARALLEL_PROBES: usize = 4;
 const INTERVALS: f64 = 40.0;
 
 impl<'q> PreparedSweep<'q> {
-    /// Checks everything that can be checked before anything is touched.
+    /// Checks everything that can be checked before a device is touched.
     pub fn set(question: &'q SweepQuestion<'q>, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
         let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
         question::only_job(&plan)?;
-        let place = match (question::is_modelled(&plan), question.real_time) {
+        let place = match (question::is_modelled(&plan), question.request.real_time) {
             (true, true) => RunPlace::Paced,
             (true, false) => RunPlace::Virtual,
             (false, _) => RunPlace::Device,
         };
         let runner = (question.host.runner)(place);
-        let sweep = Self { question, settings, plan, place, runner, taken: Vec::new() };
+        let sweep = Self { question, settings, plan, place, runner, completed: Vec::new() };
         let deepest = sweep.settings().most / sweep.workers() * sweep.workers();
-        // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
+        // Synchronous engines use a worker per operation in flight, which may need a file of its own.
         for depth in [sweep.workers(), deepest.max(sweep.workers())] {
             let prepared = sweep.prepare(&sweep.plan_of(&KneeProbe { depth, warm_up_s: 0.0, seconds: 1.0 }));
             let prepared = prepared.map_err(Refusal::Jobs)?;
@@ -68,7 +67,7 @@ impl<'q> PreparedSweep<'q> {
         Ok(sweep)
     }
 
-    /// Returns its jobs.
+    /// Returns the jobs.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -78,7 +77,6 @@ impl<'q> PreparedSweep<'q> {
         &self.plan.jobs[0]
     }
 
-    /// What its search is to keep to.
     pub(crate) fn settings(&self) -> KneeSettings {
         self.question.settings(&self.plan, self.is_virtual())
     }
@@ -87,16 +85,16 @@ impl<'q> PreparedSweep<'q> {
         self.place == RunPlace::Virtual
     }
 
-    /// What depths are multiples of.
+    /// Returns the number of which depths are multiples.
     pub(crate) fn workers(&self) -> u32 {
         if self.job().engine.engine.is_async() { self.job().grouping.numjobs.max(1) } else { 1 }
     }
 
-    pub(crate) fn side_by_side(&self) -> usize {
-        if self.is_virtual() { SIDE_BY_SIDE } else { 1 }
+    pub(crate) fn parallel_probes(&self) -> usize {
+        if self.is_virtual() { PARALLEL_PROBES } else { 1 }
     }
 
-    /// Returns the jobs of one probe. Synchronous engines have one operation in flight for each worker.
+    /// Returns the jobs of one probe. Synchronous engines have one operation in flight per worker.
     fn plan_of(&self, probe: &KneeProbe) -> Plan {
         let mut plan = self.plan.clone();
         for job in &mut plan.jobs {
@@ -110,10 +108,10 @@ impl<'q> PreparedSweep<'q> {
     }
 
     fn prepare(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
-        self.runner.prepare(plan, self.question.seeds)
+        self.runner.prepare(plan, self.question.request.seeds)
     }
 
-    /// What would be touched.
+    /// Describes what the sweep would touch.
     pub fn told(&self) -> String {
         let settings: Vec<String> = self.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let with = if settings.is_empty() { String::new() } else { format!("with {}: ", settings.join(" ")) };
@@ -125,14 +123,14 @@ impl<'q> PreparedSweep<'q> {
         };
         let whole = format!("{with}depths from {} to {}, {time}\n", self.workers(), search.most);
         let described = self.prepare(&self.plan).map(|prepared| preview::prepared(&*prepared)).unwrap_or_default();
-        // How long each probe takes is said above.
+        // The duration of each probe is stated above.
         let duration = format!("{}: until", self.job().name);
         let touched: String =
             described.lines().filter(|line| !line.starts_with(&duration)).map(|line| format!("{line}\n")).collect();
         format!("{whole}{touched}")
     }
 
-    /// Makes probes, all of them side by side where time is virtual.
+    /// Runs probes, in parallel in virtual time.
     pub(crate) fn measure(
         &mut self,
         probes: &[KneeProbe],
@@ -153,23 +151,22 @@ impl<'q> PreparedSweep<'q> {
             probes.iter().map(&mut one).collect::<Result<_, _>>()?
         };
         let readings = runs.iter().map(reading).collect();
-        self.taken.extend(probes.iter().map(|probe| probe.depth).zip(runs));
+        self.completed.extend(probes.iter().map(|probe| probe.depth).zip(runs));
         Ok(readings)
     }
 
-    /// The last probes with their names, so many.
+    /// Returns the last `count` probes with their names.
     pub(crate) fn latest(&self, count: usize) -> impl Iterator<Item = (String, &Run)> {
         let settings: String = self.settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
-        let latest = &self.taken[self.taken.len().saturating_sub(count)..];
+        let latest = &self.completed[self.completed.len().saturating_sub(count)..];
         latest.iter().map(move |(depth, run)| (format!("{settings}depth={depth}"), run))
     }
 
-    /// All probes with their names.
+    /// Returns all probes with their names.
     pub fn parts(&self) -> impl Iterator<Item = (String, Run)> {
-        self.latest(self.taken.len()).map(|(name, run)| (name, run.clone()))
+        self.latest(self.completed.len()).map(|(name, run)| (name, run.clone()))
     }
 
-    /// Runs one probe.
     fn run(
         &self,
         probe: &KneeProbe,
@@ -199,7 +196,7 @@ impl<'q> PreparedSweep<'q> {
         }
     }
 
-    /// What the search has found, and what follows from it.
+    /// Returns the result of the search, with advice and findings.
     pub(crate) fn conclude(&mut self, search: &KneeSearch, control: &dyn RunControl) -> Result<Sweep, String> {
         let fit = search.fit();
         let job = self.job();
@@ -227,11 +224,10 @@ impl<'q> PreparedSweep<'q> {
     }
 
     fn deepest(&self) -> Option<&Run> {
-        self.taken.iter().max_by_key(|(depth, _)| *depth).map(|(_, run)| run)
+        self.completed.iter().max_by_key(|(depth, _)| *depth).map(|(_, run)| run)
     }
 
-    /// Why the figures may not mean what they seem to: what is wrong with the load or with what it went to. That a probe
-    /// is short and its pace changes is for the search to see.
+    /// Returns warnings about the load or the device. The search itself detects short probes and changes of pace.
     fn findings(&self) -> Vec<Finding> {
         let verdict = self.deepest().map(|run| analyse::analyse(run).into_iter().next());
         let of_search =
@@ -242,7 +238,7 @@ impl<'q> PreparedSweep<'q> {
         findings
     }
 
-    /// What held most operations back in the deepest probe.
+    /// Returns the bottleneck of the deepest probe.
     fn limit(&self) -> Option<String> {
         let stages = &self.deepest()?.model.as_ref()?.stages;
         let most = stages.iter().max_by_key(|stage| stage.decided.max(stage.delayed.min(stage.delay_ns)))?;
@@ -256,7 +252,7 @@ impl<'q> PreparedSweep<'q> {
         (ios > 0).then(|| busy as f64 / ios as f64)
     }
 
-    /// What the volume gives while it has credits, and how long a full bucket lasts at that pace.
+    /// Returns the rate while credits last, and how long a full bucket lasts at that rate.
     fn burst_of_model(
         &self,
         search: &KneeSearch,
@@ -275,7 +271,7 @@ impl<'q> PreparedSweep<'q> {
         if !volumes.iter().any(|volume| volume.has_credits) {
             return Ok(None);
         }
-        // Deep enough for the burst too, whose knee lies higher.
+        // The knee of the burst lies higher.
         let depth = deepest.max(self.workers() * 64);
         let run = self.run(&KneeProbe { depth, ..probe }, CreditPolicy::AsDefined, control, &mut Silent)?;
         let found = reading(&run);
@@ -289,7 +285,7 @@ impl<'q> PreparedSweep<'q> {
     }
 }
 
-/// Credits that ran out while it was measured: a level above all that lasts.
+/// Returns a burst that ended during the measurement: a level above all sustained ones.
 fn burst_seen(search: &KneeSearch) -> Option<SweepBurst> {
     const ABOVE: f64 = 1.05;
     let lasting = search.points().iter().map(|point| point.iops).fold(0.0, f64::max);
@@ -308,7 +304,7 @@ fn burst_seen(search: &KneeSearch) -> Option<SweepBurst> {
     last.filter(|_| iops > ABOVE * lasting).map(|seconds| SweepBurst { iops, seconds: Some(seconds) })
 }
 
-/// The length of intervals that cut a probe into equal parts; on hosts no less than what timers can tell apart.
+/// Returns interval widths that divide a probe into equal parts; on hosts at least the resolution of timers.
 fn interval(seconds: f64, virtual_time: bool) -> IntervalWidths {
     let least = if virtual_time { 1_000 } else { 20_000_000 };
     IntervalWidths::of(Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least)))
@@ -324,7 +320,7 @@ fn reading(run: &Run) -> ProbeReading {
         (0..3).for_each(|kind| sum.ios[kind] += one.ios[kind]);
         sum.service_ns += one.service_ns;
     }
-    // The last one may have been cut short.
+    // The last interval may be incomplete.
     if length > 4 {
         whole.pop();
     }
@@ -337,7 +333,7 @@ fn reading(run: &Run) -> ProbeReading {
     ProbeReading {
         iops: judged.mean.value,
         latency_ns: service_ns / kept_ios.max(1.0),
-        // Of few operations the mean is worth no more than their number.
+        // The error is at least that of the number of operations.
         error: (judged.mean.error / judged.mean.value.max(1e-9)).max(0.5 / kept_ios.max(1.0)),
         step: judged.step,
         drift: judged.drift.map(|drift| drift.change),

@@ -33,47 +33,40 @@ pub struct SweepRequest {
     pub seeds: Seeds,
 }
 
-/// The name of a job that has none.
+/// Name of a job without one.
 pub const UNNAMED: &str = "sweep";
 
-/// The options of a sweep, understood.
+/// A validated sweep request.
 #[derive(Debug)]
 pub struct SweepQuestion<'a> {
     pub(crate) host: ProcedureHost<'a>,
-    jobs: Vec<String>,
-    sections: Vec<String>,
+    pub(crate) request: SweepRequest,
     around: Around,
     axes: Vec<GridAxis>,
-    pub(crate) seeds: Seeds,
-    depth_max: Option<u32>,
     precision: f64,
     budget_s: Option<f64>,
-    pub(crate) real_time: bool,
 }
 
-/// The default load of a sweep: the load that providers state their IOPS for.
+/// Default load: the one for which providers state IOPS.
 const DEFAULTS: [(&str, &str); 3] = [("rw", "randread"), ("bs", "4k"), ("direct", "1")];
-/// The default highest depth.
+/// Default maximum depth.
 const DEPTH_MAX: u32 = 4096;
-/// The same on devices: blk-mq queues are seldom deeper.
+/// Default maximum depth on devices: blk-mq queues are seldom deeper.
 const DEVICE_DEPTH_MAX: u32 = 1024;
-/// The default time limit of all probes on a device, in seconds.
+/// Default time limit of all probes on a device, in seconds.
 const BUDGET_S: f64 = 60.0;
 
 impl<'a> SweepQuestion<'a> {
-    /// Reads the request.
+    /// Validates the request.
     ///
     /// # Errors
     ///
-    /// All that is wrong with its options.
+    /// Returns all problems of its options.
     pub fn read(options: &SweepRequest, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
         let mut problems = Vec::new();
         let mut note = |problem: String| problems.push(problem);
-        let precision = share(&options.precision).unwrap_or_else(|| {
-            note(format!(
-                "--precision {}: not a percentage from 0.5% to 50%\nhelp: write, for example, --precision 5%",
-                options.precision
-            ));
+        let precision = fraction(&options.precision).unwrap_or_else(|| {
+            note(format!("--precision {}: write a share from 0.5% to 50%, such as --precision 5%", options.precision));
             0.05
         });
         let budget_s = options.time_limit.as_deref().and_then(|text| {
@@ -99,54 +92,40 @@ impl<'a> SweepQuestion<'a> {
         if options.on.is_none() {
             around.before.push(("ioengine".to_owned(), host.default_engine.to_owned()));
         }
-        // One result for each probe, whatever the number of its workers.
+        // One result per probe, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
-        let mut question = Self {
-            host,
-            jobs: options.jobs.clone(),
-            sections: options.sections.clone(),
-            around,
-            axes,
-            seeds: options.seeds,
-            depth_max: options.depth_max,
-            precision,
-            budget_s,
-            real_time: options.real_time,
-        };
-        question.name_the_job();
+        let mut question = Self { host, request: options.clone(), around, axes, precision, budget_s };
+        question.ensure_job_name();
         Ok(question)
     }
 
-    /// A job needs no name here: there is only one.
-    fn name_the_job(&mut self) {
+    fn ensure_job_name(&mut self) {
         let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
         if self.plan(&[]).err().is_some_and(unnamed) {
-            self.jobs.push(format!("--name={UNNAMED}"));
+            self.request.jobs.push(format!("--name={UNNAMED}"));
         }
     }
 
-    /// All settings that the depth is swept for.
+    /// Returns the combinations of varied settings; the depth is swept for each.
     #[must_use]
     pub fn combinations(&self) -> Vec<Vec<(String, String)>> {
         grid::combinations(&self.axes)
     }
 
-    /// Reads the jobs under some settings.
+    /// Parses the jobs with some settings changed.
     pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
-        let Self { jobs, sections, around, host, .. } = self;
-        let words = VariedJobs { jobs, sections, around: around.clone(), outside: host.source };
-        words.with(settings)
+        let SweepRequest { jobs, sections, .. } = &self.request;
+        VariedJobs { jobs, sections, around: self.around.clone(), outside: self.host.source }.with(settings)
     }
 
-    /// The words of its jobs, with a name where they had none.
+    /// Returns the job arguments, including a name.
     #[must_use]
     pub fn jobs(&self) -> &[String] {
-        &self.jobs
+        &self.request.jobs
     }
 
-    /// What the search may do.
     pub(crate) fn settings(&self, plan: &Plan, virtual_time: bool) -> KneeSettings {
-        let most = self.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
+        let most = self.request.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
         let common = KneeSettings {
             step: 1,
             most,
@@ -158,7 +137,7 @@ impl<'a> SweepQuestion<'a> {
             operations: 40_000.0,
             operations_max: 4e6,
             warm_up_s: 0.03,
-            seed: self.seeds.printed(plan),
+            seed: self.request.seeds.printed(plan),
         };
         if virtual_time {
             return common;
@@ -177,14 +156,14 @@ impl<'a> SweepQuestion<'a> {
         }
     }
 
-    /// The seed with which `--seed` repeats it.
+    /// Returns the seed that repeats the sweep with `--seed`.
     #[must_use]
     pub fn seed(&self, plan: Option<&Plan>) -> u64 {
-        plan.map_or(0, |plan| self.seeds.printed(plan))
+        plan.map_or(0, |plan| self.request.seeds.printed(plan))
     }
 }
 
-/// The one job of a plan, if it is one whose depth can be swept.
+/// Returns the single job of a plan if its depth can be swept.
 pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     let [job] = plan.jobs.as_slice() else {
         let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
@@ -222,19 +201,18 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
 }
 
-/// Returns whether all jobs are on modelled volumes.
 pub(crate) fn is_modelled(plan: &Plan) -> bool {
     used(plan) == Use::Everywhere
 }
 
-/// `5%` or `0.05`.
-fn share(text: &str) -> Option<f64> {
+/// Parses `5%` or `0.05`.
+fn fraction(text: &str) -> Option<f64> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let share = number.trim().parse::<f64>().ok()? / unit;
-    (0.005..=0.5).contains(&share).then_some(share)
+    let fraction = number.trim().parse::<f64>().ok()? / unit;
+    (0.005..=0.5).contains(&fraction).then_some(fraction)
 }
 
-/// `90`, `60s`, `5m`, `1h`.
+/// Parses `90`, `60s`, `5m`, `1h`.
 fn seconds(text: &str) -> Option<f64> {
     let (number, unit) = match text.trim_end_matches(|c: char| c.is_ascii_alphabetic()) {
         number if number.len() == text.len() => (number, "s"),
@@ -256,9 +234,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_times_are_read_with_their_units() {
-        assert_eq!((share("5%"), share("0.02"), share("2 %")), (Some(0.05), Some(0.02), Some(0.02)));
-        assert_eq!((share("5"), share("0"), share("x%")), (None, None, None));
+    fn fractions_and_times_are_parsed_with_their_units() {
+        assert_eq!((fraction("5%"), fraction("0.02"), fraction("2 %")), (Some(0.05), Some(0.02), Some(0.02)));
+        assert_eq!((fraction("5"), fraction("0"), fraction("x%")), (None, None, None));
         let times = ["90", "60s", "5m", "1h", "1500ms", "0.5s", "s", "5 days"].map(seconds);
         let wanted = [Some(90.0), Some(60.0), Some(300.0), Some(3600.0), Some(1.5), None, None, None];
         assert_eq!(times, wanted);

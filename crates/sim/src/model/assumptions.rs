@@ -1,4 +1,4 @@
-//! What the results of modelled volumes rest on where it made a difference: the jitter of limits, the merging of sequential
+//! Assumptions that affected the results of modelled volumes: the jitter of limits, the merging of sequential
 //! operations.
 
 use job::{Job, Plan};
@@ -8,10 +8,10 @@ use volume::{Attachment, CountedUnit, Limit, ServiceStage, cited_jitter, cited_m
 
 use super::placement::Placement;
 
-/// Jitter matters where without it the 99th percentile would be longer by this fraction of a job's.
+/// Jitter matters if the 99th percentile would be longer by this fraction without it.
 const MATTERS: f64 = 0.05;
 
-/// Effect of a stage's jitter, where it matters to its slowest job, which has this 99th percentile.
+/// Describes the effect of a stage's jitter, if it matters to its slowest job with the 99th percentile `p99`.
 pub(super) fn jitter(stage: &ServiceStage, p99: Option<Nanos>) -> Option<String> {
     let early = stage.early.as_ref()?;
     let longer = early.p99_without.since(early.p99).secs_f64();
@@ -30,14 +30,14 @@ pub(super) fn jitter(stage: &ServiceStage, p99: Option<Nanos>) -> Option<String>
     })
 }
 
-/// The limit that a stage is; `None` for a station.
+/// Returns the limit of a stage; `None` for a station.
 pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &ServiceStage) -> Option<&'a Limit> {
     let spec = &attachments.get(*stage.routes.first()?)?.spec;
     spec.limits.iter().find(|limit| limit.name == stage.name)
 }
 
-/// The 99th percentile of the slowest job whose way leads through a stage. `None` where one of them waits for its own
-/// operations: without jitter these would have come later.
+/// Returns the 99th percentile of the slowest job that passes a stage. `None` if one of them is a closed loop, whose
+/// operations would arrive later without jitter.
 pub(super) fn open_p99(
     (plan, workers): (&Plan, &[WorkerPlan]),
     placement: &Placement,
@@ -60,7 +60,7 @@ pub(super) fn open_p99(
     slowest
 }
 
-/// The ways to volumes that jobs take whose operations arrive at a rate.
+/// Returns the routes of jobs with an offered load.
 pub(super) fn open_routes(
     (plan, workers): (&Plan, &[WorkerPlan]),
     placement: &Placement,
@@ -69,13 +69,13 @@ pub(super) fn open_routes(
     open.flat_map(|worker| placement.places.get(worker.number).into_iter().flatten()).map(|place| place.route)
 }
 
-/// Whether operations arrive at a rate, however long others take.
+/// Reports whether operations arrive at a rate, independent of completions.
 fn is_open(job: &Job) -> bool {
     let paced = job.paced();
     paced.read.is_some() || paced.write.is_some() || paced.trim.is_some()
 }
 
-/// Describes how limits counted operations that continued others, each stage with its limit.
+/// Describes how limits counted sequential operations, for stages with their limits.
 pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a ServiceStage)>) -> Vec<String> {
     joined_by_text(stages.filter_map(|(limit, stage)| Some((limit.name.clone(), merged(limit, stage)?))))
 }
@@ -83,15 +83,11 @@ pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a ServiceSta
 fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
     let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
     let merging = limit.merging.as_ref()?;
-    let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
-    let mut said = Vec::new();
-    if stage.merged > 0 {
-        let share = format!("{} of {} operations", grouped(stage.merged), grouped(stage.requests));
-        said.push(format!("{share} continued others and counted with them, up to {}", bytes(unit)));
-    }
-    if stage.unmerged > 0 {
-        let share = format!("{} of {} operations", grouped(stage.unmerged), grouped(stage.requests));
-        said.push(format!("{share} continued others and counted each, being below {}", bytes(least)));
-    }
-    (!said.is_empty()).then(|| format!("{} ({})", said.join("; "), cited_merging(merging)))
+    let cases = [(stage.merged, "with them, up to", unit), (stage.unmerged, "each, being below", least)];
+    let part = |(count, how, bytes): (u64, &str, u32)| {
+        let (count, all, bytes) = (grouped(count), grouped(stage.requests), units::Bytes::new(u64::from(bytes)));
+        format!("{count} of {all} operations continued others and counted {how} {bytes}")
+    };
+    let parts: Vec<String> = cases.into_iter().filter(|(count, ..)| *count > 0).map(part).collect();
+    (!parts.is_empty()).then(|| format!("{} ({})", parts.join("; "), cited_merging(merging)))
 }

@@ -9,14 +9,14 @@ use volume::{RequestKind, Spec, System};
 use super::page_cache::buffered;
 use super::volumes::Volumes;
 
-/// Everything that is wrong with jobs and volumes that are each well formed.
+/// Reports problems of jobs and volumes that are each well formed.
 pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> Vec<Diagnostic> {
-    let standing = plan.jobs.iter().filter_map(|job| standing_still(job, volumes.of(job)?));
-    standing.chain(too_deep(plan, workers)).collect()
+    let endless = plan.jobs.iter().filter_map(|job| endless_loop(job, volumes.of(job)?));
+    endless.chain(too_deep(plan, workers)).collect()
 }
 
-/// Reports a closed loop whose operations take no time: it would never end.
-fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
+/// Reports closed loops whose operations take no time and would never end.
+fn endless_loop(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     let paces_itself = policy::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
     if paces_itself || buffered(job).is_some() {
         return None;
@@ -38,20 +38,19 @@ fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// Requests are told apart by numbers, of which there are so many.
+/// Reports stages with more operations in flight than there are request IDs.
 fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Diagnostic> {
     let in_flight = |stage: &[WorkerPlan]| -> u64 {
         stage.iter().map(|worker| u64::from(policy::depth(&plan.jobs[worker.job]))).sum()
     };
-    let stage = workers.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > MOST)?;
+    let stage = workers.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > IN_FLIGHT_MAX)?;
     let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| policy::depth(job))?;
     let found = in_flight(stage);
-    let message = format!("{found} operations in flight are more than a simulation holds, which is {MOST}");
+    let message = format!("{found} operations in flight are more than a simulation holds, which is {IN_FLIGHT_MAX}");
     let diagnostic = Diagnostic::error("too-many-in-flight", message)
         .at(deepest.origin.of("iodepth").cloned())
         .remedy("take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)");
     Some(diagnostic)
 }
 
-/// Operations in flight at most, all workers together.
-const MOST: u64 = System::HOST_IDS as u64;
+const IN_FLIGHT_MAX: u64 = System::HOST_IDS as u64;

@@ -1,4 +1,4 @@
-//! Jobs on modelled volumes: where their files are, and the one loop in virtual or in real time.
+//! Runs jobs on modelled volumes, in virtual or in real time.
 
 mod assumptions;
 mod checks;

@@ -5,7 +5,7 @@ use volume::pagecache::AccessAdvice;
 
 use crate::Buffered;
 
-/// Returns how a job uses the page cache of its machine; `None` where it bypasses the cache.
+/// Returns how a job uses the page cache of its machine; `None` if it bypasses the cache.
 pub(super) fn buffered(job: &Job) -> Option<Buffered> {
     let engine = job.engine.engine;
     let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;

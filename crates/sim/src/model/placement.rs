@@ -13,30 +13,29 @@ use super::checks;
 use super::volumes::{self, ReadFile, Volumes, is_device};
 use crate::ClientPlace;
 
-/// Files begin at multiples of this, as on a filesystem with large extents.
+/// File alignment, as on a filesystem with large extents.
 const FILE_ALIGN: u64 = 1 << 20;
-/// Name of the volume under the files of jobs.
 const FILES: &str = "files";
 
-/// The routes to volumes, and where on them the files of each worker are.
+/// Routes to volumes, and the positions of each worker's files on them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placement {
-    /// The routes, in the order in which workers first use them.
+    /// Routes, in the order in which workers first use them.
     pub(super) attachments: Vec<Attachment>,
-    /// For each worker, by its number, the places of its files.
+    /// Positions of each worker's files, by worker number.
     pub(super) places: Vec<Vec<ClientPlace>>,
-    /// The name of each route's volume, and the job that gives it.
+    /// Volume text of each route, and the job that specifies it.
     words: Vec<(String, usize)>,
-    /// The route from a machine to a volume.
+    /// Routes by machine and volume.
     routes: BTreeMap<(String, String), usize>,
-    /// How much of each volume is used by files, and where each file is.
-    taken: BTreeMap<String, u64>,
+    /// Allocated bytes of each volume, and the position of each file.
+    allocated: BTreeMap<String, u64>,
     files: BTreeMap<(String, String), ClientPlace>,
 }
 
 impl Placement {
-    /// Each path under `/dev` is a volume of its own; all other files of jobs on the same volume lie on one, side by
-    /// side. The same device on several machines (`host=`) is one volume that they share.
+    /// Places the files of all workers. Each path under `/dev` is a volume of its own; other files of jobs on the same
+    /// volume lie on it side by side. A device on several machines (`host=`) is one shared volume.
     pub(super) fn new(
         plan: &Plan,
         workers: &[WorkerPlan],
@@ -54,7 +53,7 @@ impl Placement {
                     place.as_ref().ok().map(|place| &placement.words[place.route]).filter(|_| is_device(path))
                     && other.0 != *words
                 {
-                    problems.push(two_of_one_path(plan, path, other, worker.job));
+                    problems.push(conflicting_volumes(plan, path, other, worker.job));
                 }
                 place
             };
@@ -77,7 +76,7 @@ impl Placement {
         if problems.is_empty() { Ok(placement) } else { Err(problems) }
     }
 
-    /// Resolves all volumes once more, together: some limits depend on what else is attached to the machine.
+    /// Resolves all volumes together: some limits depend on the other volumes of the machine.
     fn resolve_together(&mut self, plan: &Plan, read_file: ReadFile) -> Vec<Diagnostic> {
         let words: Vec<&str> = self.words.iter().map(|(words, _)| words.as_str()).collect();
         match volumes::look_up_all(&words, read_file) {
@@ -103,38 +102,36 @@ impl Placement {
             let route = self.route(spec, path);
             return Ok(ClientPlace { route, base: 0, bytes: size });
         }
-        // On one machine, files of jobs that name different volumes lie on different ones, however alike they are.
+        // Files of jobs that name different volumes on one machine lie on different volumes, even with equal titles.
         let titled = format!("{FILES} on {}", spec.title);
         let known = self.routes.get(&(spec.host.clone(), titled.clone()));
         let other = known.is_some_and(|&route| self.attachments[route].spec.name != spec.name);
         let volume = if other { format!("{FILES} on {}", spec.name) } else { titled };
         let route = self.route(spec, &volume);
-        let taken = self.taken.entry(volume.clone()).or_default();
+        let allocated = self.allocated.entry(volume.clone()).or_default();
         let key = (volume, path.to_owned());
         if let Some(place) = self.files.get(&key).filter(|place| place.bytes >= needed) {
             return Ok(ClientPlace { route, ..*place });
         }
-        let base = *taken;
+        let base = *allocated;
         if needed > size.saturating_sub(base) {
             let (needed, free) = (Bytes::new(needed), Bytes::new(size.saturating_sub(base)));
             return Err(format!("{path} takes {needed}, and {} has {free} left of {}", spec.name, spec.size));
         }
-        *taken = (base + needed).next_multiple_of(FILE_ALIGN);
+        *allocated = (base + needed).next_multiple_of(FILE_ALIGN);
         let place = ClientPlace { route, base, bytes: needed };
         self.files.insert(key, place);
         Ok(place)
     }
 
-    /// Returns the attachments of a worker.
     pub(super) fn attachments_of(&self, worker: usize) -> impl Iterator<Item = &Attachment> {
         self.places.get(worker).into_iter().flatten().filter_map(|place| self.attachments.get(place.route))
     }
 
-    /// Returns the memory of a machine for the page cache.
     pub(super) fn memory_of(&self, host: &str) -> Bytes {
         let on_it = self.attachments.iter().filter(|attachment| attachment.spec.host == host);
-        let said = on_it.filter_map(|attachment| attachment.spec.buffering.memory).max();
-        said.unwrap_or(PageCacheSettings::default().memory)
+        let memory = on_it.filter_map(|attachment| attachment.spec.buffering.memory).max();
+        memory.unwrap_or(PageCacheSettings::default().memory)
     }
 
     fn route(&mut self, spec: &Spec, volume: &str) -> usize {
@@ -147,8 +144,8 @@ impl Placement {
     }
 }
 
-/// One device of one machine cannot be two volumes.
-fn two_of_one_path(plan: &Plan, path: &str, other: &(String, usize), job: usize) -> Diagnostic {
+/// Reports a device of one machine that is used as two volumes.
+fn conflicting_volumes(plan: &Plan, path: &str, other: &(String, usize), job: usize) -> Diagnostic {
     let (job, known) = (&plan.jobs[job], &plan.jobs[other.1]);
     let here = job.engine.volume.as_deref().unwrap_or_default();
     let message = format!(

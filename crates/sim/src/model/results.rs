@@ -12,7 +12,7 @@ use super::assumptions;
 use super::placement::Placement;
 use crate::{Clock, World};
 
-/// Returns what the volumes, their limits and stations, and the page caches did in `elapsed` of the run's time.
+/// Returns the statistics of volumes, limits, stations and page caches over the first `elapsed` of the run.
 pub(super) fn model<C: Clock>(
     world: &World<C>,
     (plan, workers): (&Plan, &[WorkerPlan]),
@@ -22,8 +22,8 @@ pub(super) fn model<C: Clock>(
     finished: &[WorkerResult],
 ) -> ModelRecord {
     let mut volumes: Vec<ModelledVolume> = Vec::new();
-    // Of each route, the volume that it leads to.
-    let mut ends = Vec::with_capacity(placement.attachments.len());
+    // Volume of each route.
+    let mut route_volumes = Vec::with_capacity(placement.attachments.len());
     for (route, attachment) in placement.attachments.iter().enumerate() {
         let spec = &attachment.spec;
         let path = attachment.volume.starts_with('/').then(|| attachment.volume.clone());
@@ -33,7 +33,7 @@ pub(super) fn model<C: Clock>(
             volumes.push(ModelledVolume { path, name, title, bytes: spec.size.get(), notes, workers: Vec::new() });
             volumes.len() - 1
         });
-        ends.push(end);
+        route_volumes.push(end);
         let users_of_volume = &mut volumes[end].workers;
         let users = (0..).zip(&placement.places).filter(|(_, files)| files.iter().any(|file| file.route == route));
         users_of_volume.extend(users.map(|(number, _): (u32, _)| number));
@@ -43,17 +43,18 @@ pub(super) fn model<C: Clock>(
     let mut described = world.system().stages(elapsed);
     for stage in &mut described {
         let p99 = assumptions::open_p99((plan, workers), placement, finished, stage);
-        // Of a closed loop nothing is known: its operations would have come later.
+        // Closed loops have no valid estimate: their operations would arrive later without jitter.
         stage.early = stage.early.take().filter(|_| p99.is_some());
-        let end = stage.routes.first().map(|&route| ends[route]);
+        let end = stage.routes.first().map(|&route| route_volumes[route]);
         end.into_iter().for_each(|end| volumes[end].notes.extend(assumptions::jitter(stage, p99)));
     }
     for (index, volume) in volumes.iter_mut().enumerate() {
-        let own = described.iter().filter(|stage| stage.routes.first().is_some_and(|&route| ends[route] == index));
+        let own =
+            described.iter().filter(|stage| stage.routes.first().is_some_and(|&route| route_volumes[route] == index));
         let limits = own.filter_map(|stage| Some((assumptions::limit(&placement.attachments, stage)?, stage)));
         volume.notes.extend(assumptions::merging_notes(limits));
     }
-    let mut stages: Vec<ModelStage> = described.into_iter().map(|described| stage(described, &ends)).collect();
+    let mut stages: Vec<ModelStage> = described.into_iter().map(|described| stage(described, &route_volumes)).collect();
     let buckets = stages.iter_mut().filter(|stage| stage.credits.is_some());
     for (bucket, stage) in buckets.enumerate() {
         stage.levels = world.ledger().levels(bucket).map(|(at, left)| (at.get(), left)).collect();
@@ -67,7 +68,7 @@ pub(super) fn model<C: Clock>(
     }
 }
 
-/// Returns what the page caches did that any operation passed through.
+/// Returns the statistics of the page caches that were used.
 fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<ModelPageCache> {
     let mut machines: Vec<(usize, &str)> = Vec::new();
     for (home, attachment) in world.system().homes().iter().zip(attachments) {
@@ -96,9 +97,9 @@ fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<Mo
     used.filter(|cache| cache.reads + cache.writes > 0).collect()
 }
 
-/// Converts a stage; `ends` has the volume of each route.
-fn stage(stage: volume::ServiceStage, ends: &[usize]) -> ModelStage {
-    let mut volumes: Vec<usize> = stage.routes.iter().map(|&route| ends[route]).collect();
+/// Converts a stage; `route_volumes` has the volume of each route.
+fn stage(stage: volume::ServiceStage, route_volumes: &[usize]) -> ModelStage {
+    let mut volumes: Vec<usize> = stage.routes.iter().map(|&route| route_volumes[route]).collect();
     volumes.sort_unstable();
     volumes.dedup();
     ModelStage {

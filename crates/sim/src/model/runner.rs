@@ -29,7 +29,7 @@ use crate::{Clock, ModelClient, Virtual, World};
 #[derive(Clone)]
 pub struct ModelRunner<C> {
     clock: fn() -> C,
-    /// The host where time is real; `None` in virtual time, whose results depend on no host.
+    /// The host in real time; `None` in virtual time, whose results do not depend on a host.
     host: Option<Arc<dyn RunFacts + Send + Sync>>,
     capacity: Capacity,
     read_file: ReadFile,
@@ -45,7 +45,7 @@ impl ModelRunner<Virtual> {
 }
 
 impl<C> ModelRunner<C> {
-    /// Creates a runner on a clock that passes by itself, on a host.
+    /// Creates a runner in real time on a host.
     #[must_use]
     pub fn in_real_time(
         clock: fn() -> C,
@@ -71,7 +71,7 @@ impl<C: Clock + 'static> Runner for ModelRunner<C> {
     }
 }
 
-/// A plan that can begin on modelled volumes.
+/// A plan that is ready to run on modelled volumes.
 struct ModelRun<'a, C> {
     runner: &'a ModelRunner<C>,
     plan: Plan,
@@ -140,7 +140,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
 }
 
 impl<C> ModelRun<'_, C> {
-    /// Returns the machine and the memory of the page cache that a job uses; `None` where it bypasses the cache.
+    /// Returns the machine and the memory of the page cache that a job uses; `None` if it bypasses the cache.
     fn page_cache(&self, index: usize, job: &Job) -> Option<(String, Bytes)> {
         let worker = self.workers.iter().find(|worker| worker.job == index)?;
         let attachment = self.placement.attachments_of(worker.number).next()?;
@@ -154,7 +154,7 @@ impl<C> ModelRun<'_, C> {
 }
 
 impl Placement {
-    /// Returns the same placement with other burst credits at the start.
+    /// Returns the placement with other burst credits at the start.
     fn with_credits(&self, credits: &CreditPolicy) -> Self {
         let fraction = |limit: &str| match credits {
             CreditPolicy::AsDefined => None,
@@ -203,7 +203,7 @@ impl RunFacts for ModelFacts<'_> {
 /// Interval at which limits are published, in model time.
 const STAGES_EVERY: Nanos = Nanos::from_millis(250);
 /// Interval at which signals are checked and progress is published, in real time.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 
 /// State shared by all stages of a run.
 struct Execution<'a, C> {
@@ -265,7 +265,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         world.connect(clients);
         self.invalidate(&numbers, &workers, world);
         let (control, counters, virtual_time) = (self.control, self.counters, self.run.runner.host.is_none());
-        let mut watch = Lookout {
+        let mut watcher = RunWatcher {
             counters,
             control,
             numbers: &numbers,
@@ -275,22 +275,22 @@ impl<C: Clock + 'static> Execution<'_, C> {
             observer,
             finished,
             virtual_time,
-            notes_credits: self.has_credits,
+            records_credits: self.has_credits,
             stride: Nanos::from_millis(10),
-            looked: control.elapsed(),
+            last_observed: control.elapsed(),
         };
         numbers.iter().for_each(|&number| counters.worker(number).set_running(true));
-        drive::drive(&mut workers, world, stop, &mut watch);
+        drive::drive(&mut workers, world, stop, &mut watcher);
         numbers.iter().for_each(|&number| counters.worker(number).set_running(false));
         let now = world.now();
         for (index, worker) in workers.iter_mut().enumerate() {
-            watch.look(index, worker.meter_mut(), now);
+            watcher.look(index, worker.meter_mut(), now);
             counters.publish_last(counters.worker(numbers[index]), worker.meter_mut(), now);
         }
         if counters.is_watched() {
             counters.publish_stages(now, world.system().stages(now));
         }
-        let Lookout { logs, finished, .. } = watch;
+        let RunWatcher { logs, finished, .. } = watcher;
         finished.extend(workers.into_iter().zip(&numbers).zip(logs).map(|((mut worker, &number), logs)| {
             let error = match logs.map(WorkerLog::finish) {
                 Some(Err(text)) => Some(WorkerError { text, errno: 0 }),
@@ -303,7 +303,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         }));
     }
 
-    /// Drops what the page caches hold of the files of jobs, unless they say `invalidate=0`.
+    /// Drops clean cached pages of the jobs' files, except for jobs with `invalidate=0`.
     fn invalidate(&self, numbers: &[usize], workers: &[drive::DriveWorker], world: &mut World<C>) {
         let mut first = 0;
         for (&number, worker) in numbers.iter().zip(workers) {
@@ -324,7 +324,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
             .map_err(|error| WorkerError::new(error.to_string()))?;
         ready.logs.push(self.run.runner.logs.create(&job.stats, worker.number).map_err(WorkerError::new)?);
         let mut policy = policy::policy(worker, job, seed);
-        // The time of a model stands still while operations are submitted: small groups gain nothing.
+        // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.len());
         ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter), policy));
@@ -339,7 +339,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
 }
 
 /// Checks signals, and publishes counters, progress and log files while the loop runs.
-struct Lookout<'a> {
+struct RunWatcher<'a> {
     counters: &'a RunCounters,
     control: &'a dyn RunControl,
     numbers: &'a [usize],
@@ -349,34 +349,34 @@ struct Lookout<'a> {
     observer: &'a mut dyn Observer,
     finished: &'a mut Vec<WorkerResult>,
     virtual_time: bool,
-    notes_credits: bool,
-    /// Modelled time between two looks, which takes about [`LOOK_EVERY`].
+    records_credits: bool,
+    /// Model time between two observations; adjusted to about [`OBSERVE_EVERY`] in real time.
     stride: Nanos,
-    /// When the last look was, by [`RunControl::elapsed`].
-    looked: Duration,
+    /// Time of the last observation, by [`RunControl::elapsed`].
+    last_observed: Duration,
 }
 
-impl Lookout<'_> {
-    fn since_look(&self) -> Duration {
-        self.control.elapsed().saturating_sub(self.looked)
+impl RunWatcher<'_> {
+    fn since_observation(&self) -> Duration {
+        self.control.elapsed().saturating_sub(self.last_observed)
     }
 }
 
-impl DriveObserver for Lookout<'_> {
+impl DriveObserver for RunWatcher<'_> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
-        let took = self.since_look();
-        self.looked += took;
-        if took < LOOK_EVERY / 2 {
+        let took = self.since_observation();
+        self.last_observed += took;
+        if took < OBSERVE_EVERY / 2 {
             self.stride = self.stride + self.stride;
-        } else if took > LOOK_EVERY * 2 {
+        } else if took > OBSERVE_EVERY * 2 {
             self.stride = Nanos::new((self.stride.get() / 2).max(1_000_000));
         }
         let look = now + self.stride;
-        if self.notes_credits { look.min(crate::next_note(now)) } else { look }
+        if self.records_credits { look.min(crate::next_note(now)) } else { look }
     }
 
     fn is_overdue(&mut self) -> bool {
-        self.since_look() > LOOK_EVERY * 2
+        self.since_observation() > OBSERVE_EVERY * 2
     }
 
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos) {
@@ -388,7 +388,7 @@ impl DriveObserver for Lookout<'_> {
             if self.control.end().is_some() {
                 self.stop.set();
             }
-            // What a model still has to do may take it longer than the user waits.
+            // The remaining simulation may take longer than the user waits.
             if self.control.gives_up() {
                 self.stop.abandon();
             }

@@ -12,19 +12,19 @@ use workload::{FileFact, FilePlan, WorkloadError};
 /// Path of the volume itself, for jobs without a file.
 const WHOLE_VOLUME: &str = "/dev/modelled";
 
-/// Whether the jobs of a plan are on modelled volumes.
+/// Use of modelled volumes by the jobs of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// None is.
+    /// By no job.
     Nowhere,
-    /// All are.
+    /// By all jobs.
     Everywhere,
-    /// Some are, which cannot run together: a model and a device have different clocks.
+    /// By some jobs. They cannot run together, because a model and a device have different clocks.
     Mixed,
 }
 
-/// Returns whether jobs are on models: by their own options (`ioengine=model`), or by `--on`, which gives each of them a volume
-/// whatever its engine.
+/// Reports which jobs use models, by their own options (`ioengine=model`) or by `--on`, which assigns a volume to every
+/// job.
 #[must_use]
 pub fn used(plan: &Plan) -> Use {
     let is_modelled = |job: &&Job| job.engine.engine == Engine::Model || job.engine.volume.is_some();
@@ -36,7 +36,7 @@ pub fn used(plan: &Plan) -> Use {
     }
 }
 
-/// The volumes of a plan, by the words that name them.
+/// Volumes of a plan, by their text.
 pub(super) struct Volumes {
     specs: BTreeMap<String, Spec>,
     capacity: Capacity,
@@ -46,7 +46,7 @@ pub(super) struct Volumes {
 pub type ReadFile = fn(&str) -> Result<String, String>;
 
 impl Volumes {
-    /// Looks every volume up. A job that names no file and no size is given the volume itself.
+    /// Resolves all volumes. Jobs without a file and a size get the whole volume.
     pub(super) fn resolve(plan: &mut Plan, capacity: Capacity, read_file: ReadFile) -> Result<Self, Vec<Diagnostic>> {
         let (mut specs, mut problems) = (BTreeMap::new(), Vec::new());
         for job in &mut plan.jobs {
@@ -58,27 +58,20 @@ impl Volumes {
             if specs.contains_key(words) {
                 continue;
             }
-            match look_up(words, read_file) {
-                Ok(spec) => drop(specs.insert(words.clone(), spec)),
+            match look_up_all(&[words], read_file) {
+                Ok(mut found) => drop(specs.insert(words.clone(), found.remove(0))),
                 Err(found) => problems.extend(found.iter().map(|problem| diagnostic(job, problem))),
             }
         }
         if problems.is_empty() { Ok(Self { specs, capacity }) } else { Err(problems) }
     }
 
-    /// The volume of a job.
     pub(super) fn of(&self, job: &Job) -> Option<&Spec> {
         self.specs.get(job.engine.volume.as_ref()?)
     }
 }
 
-/// One volume, by itself.
-fn look_up(words: &str, read_file: ReadFile) -> Result<Spec, Vec<Problem>> {
-    let mut resolved = look_up_all(&[words], read_file)?;
-    Ok(resolved.remove(0))
-}
-
-/// The volumes of one run, which know of each other.
+/// Resolves the volumes of one run together.
 pub(super) fn look_up_all(words: &[&str], read_file: ReadFile) -> Result<Vec<Spec>, Vec<Problem>> {
     let resolved = catalogue::resolve_all(words, &read_file)?;
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
@@ -92,7 +85,7 @@ pub fn with_key(words: &str, key: &str, value: &str) -> String {
     format!("{kept},{key}={value}")
 }
 
-/// Whether a path is a device, and so a volume of its own.
+/// Reports whether a path is a device, and therefore a volume of its own.
 pub(super) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/")
 }
@@ -134,7 +127,7 @@ fn no_volume(job: &Job) -> Diagnostic {
         .remedy("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them")
 }
 
-/// A problem of the catalogue, at its place in the job file or on the command line.
+/// Converts a catalogue problem, with its place in the job file or on the command line.
 pub(super) fn diagnostic(job: &Job, problem: &Problem) -> Diagnostic {
     problems::of_volume(problem, place(job, problem))
 }
@@ -147,13 +140,10 @@ fn place(job: &Job, problem: &Problem) -> Place {
     let given = job.origin.options.iter().rev().find(|(name, _)| *name == "volume");
     match given.map(|(_, place)| place) {
         None => Place { source: "--on".into(), ..there },
-        // The text is the option's value: its columns are those of the job file from there on.
-        Some(value) if words_at(value) == *problem.place.text => value.part(there.column - 1, there.length),
+        // The text is the option's value, so its columns continue those of the job file.
+        Some(value) if value.text.chars().skip(value.column - 1).take(value.length).eq(problem.place.text.chars()) => {
+            value.part(there.column - 1, there.length)
+        }
         Some(_) => there,
     }
-}
-
-/// Text at a place.
-fn words_at(place: &Place) -> String {
-    place.text.chars().skip(place.column - 1).take(place.length).collect()
 }

@@ -1,4 +1,4 @@
-//! Jobs on modelled volumes, from text to what was counted.
+//! Runs jobs on modelled volumes, from job text to counters.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use drive::{DriveWorker, Policy, Stop, Unwatched};
@@ -13,33 +13,33 @@ use volume::{
 };
 use workload::{FileFact, Issuer};
 
-/// What a run leaves.
+/// Results of a run.
 pub(crate) struct Outcome {
-    /// Of each worker, the jobs in their order.
+    /// Workers of the jobs, in order.
     pub(crate) summaries: Vec<Summary>,
-    /// What held requests back.
+    /// Limits and stations.
     pub(crate) stages: Vec<ServiceStage>,
     /// When the last worker ended.
     pub(crate) ended: Nanos,
-    /// What the page cache has done, if anybody went through it, and what it holds.
+    /// Counters and content of the page cache, if it was used.
     pub(crate) cache: Option<PageCacheCounts>,
     pub(crate) unwritten: u64,
     pub(crate) cached: u64,
 }
 
 impl Outcome {
-    /// Operations of all workers and kinds a second.
+    /// Returns the operations per second of all workers and kinds.
     pub(crate) fn iops(&self) -> f64 {
         self.ios() as f64 / self.ended.secs_f64()
     }
 
-    /// Operations of all workers and kinds.
+    /// Returns the operations of all workers and kinds.
     pub(crate) fn ios(&self) -> u64 {
         self.summaries.iter().flat_map(|summary| &summary.directions).map(|direction| direction.ios).sum()
     }
 }
 
-/// Runs the jobs of a job file's text on one volume, all in one virtual world.
+/// Runs the jobs of a job file's text on one volume, in one virtual world.
 pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
     let plan = job::parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
     let (plan, _) = plan.into_result().expect("the job is well formed");
@@ -74,7 +74,7 @@ pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
     }
 }
 
-/// A volume without limits, on which everything takes the same time.
+/// A volume without limits and with constant latency.
 pub(crate) fn constant(latency: Nanos) -> Spec {
     let law = Law::Constant(latency);
     Spec {
@@ -99,7 +99,7 @@ pub(crate) fn constant(latency: Nanos) -> Spec {
     }
 }
 
-/// The same with a limit of bytes a second.
+/// The same with a limit in bytes per second.
 pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
     let rate = PerRequestKind { read: Some(bytes_per_sec), write: Some(bytes_per_sec), ..PerRequestKind::default() };
     let limit = Limit {
@@ -117,7 +117,7 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
     Spec { limits: vec![limit], ..constant(latency) }
 }
 
-/// `ioengine=model` and `direct=1` bypass the page cache.
+/// Reports whether the options make a job bypass the page cache: `ioengine=model` and `direct=1` do.
 fn buffered(job: &Job) -> Option<Buffered> {
     let past = job.engine.direct || job.engine.engine == job::Engine::Model;
     (!past).then(|| Buffered {

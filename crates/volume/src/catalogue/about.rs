@@ -10,39 +10,39 @@ use crate::spec::Price;
 /// Descriptive facts of a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
-    /// Who sells it.
+    /// Name of the provider.
     pub provider: String,
-    /// What it is made of.
+    /// Media: `SSD, network`.
     pub media: String,
-    /// The time of its rules, where there are newer ones.
+    /// Date of the rules, if newer ones exist.
     pub edition: Option<String>,
-    /// When its figures were last looked at.
+    /// Date of the last check of the figures.
     pub as_of: String,
     /// Figures that are not published.
     pub unknown: Vec<String>,
     /// Whether many machines may read it at once.
     pub many_readers: bool,
-    /// What one may say about it, and what was said.
+    /// Keys with their ranges and values.
     pub keys: Vec<KeyAbout>,
-    /// Why the latency is assumed, where it is.
+    /// Reason for an assumed latency; `None` if it is not assumed.
     pub latency_assumed: Option<String>,
-    /// Where the figures of its latency are from.
+    /// Basis of the latency figures.
     pub latency_basis: LatencyBasis,
-    /// Its prices in all regions that are known, the one of its [`Spec`](crate::Spec) among them.
+    /// Prices in all known regions, including that of its [`Spec`](crate::Spec).
     pub prices: Vec<Regional>,
 }
 
-/// A price and the regions that pay it.
+/// A price and the regions in which it applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Regional {
     /// The price, with the region of its source.
     pub price: Price,
-    /// Other regions that pay the same.
+    /// Other regions with the same price.
     pub also: Vec<String>,
 }
 
 impl Regional {
-    /// Whether it holds in a region: one that names none holds everywhere.
+    /// Reports whether the price applies in a region; one without a region applies everywhere.
     #[must_use]
     pub fn holds_in(&self, region: &str) -> bool {
         let Some(own) = &self.price.region else { return true };
@@ -50,24 +50,23 @@ impl Regional {
     }
 }
 
-/// One key of a volume.
+/// A key of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyAbout {
-    /// Its name.
+    /// Name of the key.
     pub name: String,
-    /// Its value with its unit; empty where it has none.
+    /// Value with its unit; empty if there is none.
     pub value: String,
-    /// Who said so.
+    /// Origin of the value.
     pub origin: FigureOrigin,
-    /// What it may be: `10 GiB to 64 TiB`, `on, off`.
+    /// Valid values: `10 GiB to 64 TiB`, `on, off`.
     pub range: String,
-    /// The same for programs.
+    /// Valid values, machine-readable.
     pub bounds: Bounds,
-    /// Where the range is from.
+    /// Source of the range.
     pub source: String,
 }
 
-/// Returns the descriptive facts of a volume.
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
     let assumed = match &volume.behaviour {
@@ -100,7 +99,7 @@ fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
     }
 }
 
-/// A range that ends no earlier and has ten times this factor between its ends says nothing.
+/// Ranges that reach this value and span ten times this factor are shown as `any`.
 const ANY: f64 = 1e6;
 
 fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
@@ -109,12 +108,22 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
         let rule = rule.as_ref()?;
         eval(&rule.expr, &found.values.names).ok().flatten()?.number()
     };
+    let mut bounds = Bounds { one_of: key.one_of.clone(), fixed: key.fixed, ..Bounds::default() };
+    let word = || value.map(|known| super::word(&known.value));
     let (shown, range) = match &key.kind {
         KeyKind::Quantity(unit, word) => {
+            let base = value.and_then(|value| value.value.number());
+            (bounds.unit, bounds.sold, bounds.step) = (unit.name.to_owned(), key.sold.clone(), key.step);
+            if let (Some(tiers), "size") = (&found.volume().tiers, key.name.as_str()) {
+                let in_unit = |gib: f64| gib * (1_u64 << 30) as f64 / unit.factor;
+                bounds.tiers = super::table::tiers(&found.provider.tables, tiers).into_iter().map(in_unit).collect();
+            }
+            bounds.value = base.map(|base| base / unit.factor);
+            (bounds.least, bounds.most) = (bound(&key.least), bound(&key.most));
             let with = |base: f64| format!("{} {word}", unit.show(base)).trim_end().to_owned();
-            let range = match (bound(&key.least), bound(&key.most)) {
+            let range = match (bounds.least, bounds.most) {
                 _ if key.fixed => "follows from the rest".to_owned(),
-                // Such bounds only keep out what is no number.
+                // Such bounds only exclude invalid numbers.
                 (least, Some(most)) if least.unwrap_or(0.0) * 10.0 * ANY <= most && most >= ANY => "any".to_owned(),
                 _ if !key.one_of.is_empty() => key.one_of.iter().map(|one| number(*one)).collect::<Vec<_>>().join(", "),
                 (Some(_), Some(most)) if !key.sold.is_empty() => sold_range(key, unit, most),
@@ -124,26 +133,14 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
                 (Some(least), Some(most)) => format!("{} to {}", with(least * unit.factor), with(most * unit.factor)),
                 _ => String::new(),
             };
-            (value.and_then(|value| value.value.number()).map(with), range)
+            (base.map(with), range)
         }
-        KeyKind::Choice(choices) => (word(value), choices.join(", ")),
-        KeyKind::Machine(_) => (word(value), "a machine of the provider's".to_owned()),
+        KeyKind::Choice(choices) => {
+            bounds.choices.clone_from(choices);
+            (word(), choices.join(", "))
+        }
+        KeyKind::Machine(_) => (word(), "a machine of the provider's".to_owned()),
     };
-    let mut bounds = Bounds { one_of: key.one_of.clone(), fixed: key.fixed, ..Bounds::default() };
-    match &key.kind {
-        KeyKind::Quantity(unit, _) => {
-            bounds.unit = unit.name.to_owned();
-            (bounds.sold, bounds.step) = (key.sold.clone(), key.step);
-            if let (Some(tiers), "size") = (&found.volume().tiers, key.name.as_str()) {
-                let in_unit = |gib: f64| gib * (1_u64 << 30) as f64 / unit.factor;
-                bounds.tiers = super::table::tiers(&found.provider.tables, tiers).into_iter().map(in_unit).collect();
-            }
-            bounds.value = value.and_then(|value| value.value.number()).map(|base| base / unit.factor);
-            (bounds.least, bounds.most) = (bound(&key.least), bound(&key.most));
-        }
-        KeyKind::Choice(choices) => bounds.choices.clone_from(choices),
-        KeyKind::Machine(_) => {}
-    }
     KeyAbout {
         name: key.name.clone(),
         value: shown.unwrap_or_default(),
@@ -161,8 +158,4 @@ fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUn
         format!(", then multiples of {} to {}", unit.show(step * unit.factor), unit.show(most * unit.factor))
     });
     format!("{listed} {}{}", unit.name, then.unwrap_or_default())
-}
-
-fn word(value: Option<&super::values::KeyValue>) -> Option<String> {
-    value.map(|known| super::word(&known.value))
 }

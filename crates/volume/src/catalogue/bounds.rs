@@ -1,63 +1,63 @@
 //! Bounds of a key of a volume.
 
-/// Values are compared with this relative tolerance: a third of a TiB is not a whole number of bytes.
-const HAIR: f64 = 1e-9;
+/// Relative tolerance of comparisons: a third of a TiB is not a whole number of bytes.
+const TOLERANCE: f64 = 1e-9;
 
-/// Bounds of a key, in its unit; they follow from the keys before it.
+/// Bounds of a key, in its unit; they may depend on preceding keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
-    /// How the unit is written behind a number; empty for what is counted.
+    /// Suffix of the unit; empty for counted things.
     pub unit: String,
-    /// What it is now.
+    /// Current value.
     pub value: Option<f64>,
-    /// The least it may be.
+    /// Minimum.
     pub least: Option<f64>,
-    /// The most it may be.
+    /// Maximum.
     pub most: Option<f64>,
-    /// The only numbers there are, if not all between them.
+    /// The only valid numbers; empty if all between the bounds are.
     pub one_of: Vec<f64>,
-    /// The values that are sold, up to the last of them; empty where only `step` says what is sold.
+    /// Values on sale, up to the last of them; empty if only `step` determines them.
     pub sold: Vec<f64>,
-    /// Sold in multiples of this, above the last of `sold`; `None` where the catalogue does not say.
+    /// Step of the values on sale above the last of `sold`; `None` if the catalogue does not state it.
     pub step: Option<f64>,
-    /// Values up to which one price and one set of limits hold: a smaller one costs as much as the next of these.
+    /// Maximum sizes of tiers with one price and one set of limits: a smaller size costs as much as the next of these.
     pub tiers: Vec<f64>,
-    /// The only words there are, where it is a word.
+    /// The only valid words, for a key with words.
     pub choices: Vec<String>,
-    /// It must not be given.
+    /// Whether the key must not be given.
     pub fixed: bool,
 }
 
 impl Bounds {
-    /// The least value that is sold and is no less than `least`; `None` where the largest is smaller. Of values that
-    /// one price covers it is the largest. Without a published step whole units are assumed.
+    /// Returns the smallest value on sale that is at least `least`; within a tier, the largest of its price. `None` if
+    /// the maximum is smaller. Without a published step, whole units are assumed.
     #[must_use]
     pub fn sold_from(&self, least: f64) -> Option<f64> {
-        let least = least.max(self.least.unwrap_or(0.0)) * (1.0 - HAIR);
+        let least = least.max(self.least.unwrap_or(0.0)) * (1.0 - TOLERANCE);
         let listed = self.sold.iter().copied().find(|sold| *sold >= least);
         let stepped = || {
             let step = if self.sold.is_empty() { Some(self.step.unwrap_or(1.0)) } else { self.step };
             step.map(|step| (least / step).ceil().max(1.0) * step)
         };
         let sold = listed.or_else(stepped)?;
-        let tiered = self.tiers.iter().copied().find(|tier| *tier >= sold * (1.0 - HAIR)).unwrap_or(sold);
-        self.most.is_none_or(|most| tiered <= most * (1.0 + HAIR)).then_some(tiered)
+        let tiered = self.tiers.iter().copied().find(|tier| *tier >= sold * (1.0 - TOLERANCE)).unwrap_or(sold);
+        self.most.is_none_or(|most| tiered <= most * (1.0 + TOLERANCE)).then_some(tiered)
     }
 
-    /// The largest value that is sold; `None` where the catalogue states no bound.
+    /// Returns the largest value on sale; `None` if the catalogue states no maximum.
     #[must_use]
     pub fn largest_sold(&self) -> Option<f64> {
-        let most = self.most? * (1.0 + HAIR);
+        let most = self.most? * (1.0 + TOLERANCE);
         let listed = self.sold.iter().copied().rfind(|sold| *sold <= most);
         let step = if self.sold.is_empty() { Some(self.step.unwrap_or(1.0)) } else { self.step };
         let stepped = step.map(|step| (most / step).floor() * step);
         listed.into_iter().chain(stepped).reduce(f64::max)
     }
 
-    /// Whether a volume with this value can be bought, as far as the catalogue says.
+    /// Reports whether a volume with this value is on sale, as far as the catalogue states it.
     #[must_use]
     pub fn is_sold(&self, value: f64) -> bool {
-        let is = |sold: f64| (value / sold - 1.0).abs() <= HAIR;
+        let is = |sold: f64| (value / sold - 1.0).abs() <= TOLERANCE;
         let last = self.sold.last().copied().unwrap_or(0.0);
         match self.step {
             _ if self.sold.iter().any(|sold| is(*sold)) => true,
@@ -70,11 +70,11 @@ impl Bounds {
 /// Origin of a key's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FigureOrigin {
-    /// It was asked for.
+    /// Specified by the user.
     Asked,
-    /// It follows from another key or from the name.
+    /// Follows from another key or from the name.
     Implied,
-    /// Unknown.
+    /// Default of the catalogue.
     #[default]
     Default,
 }

@@ -5,14 +5,15 @@ mod assumed;
 use units::{Bytes, Nanos};
 
 use super::about::{About, Regional, about};
-use super::fields::worked_out;
+use super::fields::evaluate;
 use super::problem::Problem;
 use super::quantity::whole;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
-    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule, VolumeType, What,
+    BehaviourRule, BurstRule, CountedRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule,
+    ToleranceRule, VolumeType,
 };
-use super::{FoundVolume, ask};
+use super::{FoundVolume, request};
 use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerRequestKind;
@@ -20,19 +21,19 @@ use crate::spec::{
     Behaviour, Buffering, Burst, CountedUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, Spec, Spells,
     Station, Tolerance,
 };
-use assumed::AssumedFigure;
+use assumed::UnknownLimit;
 
-/// A volume and what its entry in the catalogue says about it.
+/// A volume with the descriptive facts of its catalogue entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResolvedVolume {
-    /// The volume.
+    /// Specification of the volume.
     pub spec: Spec,
-    /// The rest.
+    /// Descriptive facts.
     pub about: About,
 }
 
-/// Puts the combined size of all volumes of the type on the machine into the names.
-pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
+/// Adds variables for the combined size of all volumes of the type on the machine.
+pub(super) fn set_combined_size(names: &mut Names, bytes: f64, count: f64) {
     let gib = (1_u64 << 30) as f64;
     let sizes = [("gib", gib, "GiB"), ("tib", gib * 1024.0, "TiB"), ("gb", 1e9, "GB"), ("tb", 1e12, "TB")];
     for (name, factor, unit) in sizes {
@@ -44,30 +45,29 @@ pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
     names.insert("volumes".to_owned(), Variable { value: Some(RuleValue::Number(count)), unit: "volumes".to_owned() });
 }
 
-/// Numbers above this mean nothing, in whatever unit.
-const MOST: f64 = 1e15;
+/// Largest valid value, in any unit.
+const VALUE_MAX: f64 = 1e15;
 
-/// Servers of a station at most.
 const SERVERS_MAX: u32 = 1 << 16;
 
 struct VolumeBuilder<'a> {
     found: &'a FoundVolume,
     problems: Vec<Problem>,
     notes: Vec<String>,
-    unknown: Vec<AssumedFigure>,
+    unknown: Vec<UnknownLimit>,
 }
 
-/// The spec of a volume, or what is wrong with its rules.
 pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
     let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
     for note in volume.notes.iter().rev() {
-        if note.when.as_ref().is_none_or(|when| builder.condition(when).is_some_and(|held| held != 0.0)) {
+        if builder.holds(note.when.as_ref()) {
             builder.notes.insert(0, note.text.clone());
         }
     }
-    let prices: Vec<Regional> = volume.prices.iter().filter_map(|price| builder.regional(price)).collect();
+    let mut regional = |rule: &PriceRule| Some(Regional { price: builder.price(rule)?, also: rule.also.clone() });
+    let prices: Vec<Regional> = volume.prices.iter().filter_map(&mut regional).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
@@ -76,11 +76,11 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
 impl VolumeBuilder<'_> {
     fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
         let limits = self.limits(&volume.limits);
-        self.used(&limits);
+        self.check_unused_keys(&limits);
         let unknown_limits = self.unknown_limits(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
-        // A key `region` chooses among prices of several regions; without one the first holds.
+        // A key `region` selects among several prices; without one the first applies.
         let region = self.found.values.key("region").map(super::word);
         let is_chosen = |of: &&Regional| region.is_none() || of.price.region == region;
         let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
@@ -110,22 +110,23 @@ impl VolumeBuilder<'_> {
         id.and_then(|id| self.found.provider.sources.get(id)).cloned().unwrap_or_default()
     }
 
-    fn value(&mut self, rule: &SchemaRule) -> Option<f64> {
-        let value = worked_out(rule, &self.found.values.names, &self.found.provider.text);
-        value.map_or_else(
-            |problem| {
-                self.report(problem);
-                None
-            },
-            |value| value?.number(),
-        )
+    /// Evaluates a rule; `None` if it is absent or has a problem, which is reported.
+    fn evaluate(&mut self, rule: &SchemaRule) -> Option<RuleValue> {
+        evaluate(rule, &self.found.values.names, &self.found.provider.text).unwrap_or_else(|problem| {
+            self.report(problem);
+            None
+        })
     }
 
-    /// A value that must be positive, or else at least not negative.
+    fn value(&mut self, rule: &SchemaRule) -> Option<f64> {
+        self.evaluate(rule)?.number()
+    }
+
+    /// Evaluates a rule that must be positive, or at least not negative.
     fn bounded(&mut self, rule: &SchemaRule, what: &str, positive: bool) -> Option<f64> {
         let value = self.value(rule)?;
         let bound = if positive { "more than 0" } else { "0 or more" };
-        if value > MOST {
+        if value > VALUE_MAX {
             let message = format!("`{what}` comes to {value:e}, more than there is of anything");
             self.refuse(rule, message, "write a number, or a rule for one, up to 10^15");
         } else if value < 0.0 || positive && value == 0.0 {
@@ -135,7 +136,7 @@ impl VolumeBuilder<'_> {
         Some(value)
     }
 
-    /// Of units a second, bytes or operations, one at least.
+    /// Evaluates a rate in bytes or operations per second; at least 1.
     fn rate(&mut self, rule: &SchemaRule, what: &str, factor: f64) -> Option<u64> {
         let value = self.bounded(rule, what, true)?;
         if value > 0.0 && whole(value * factor) == 0 {
@@ -150,13 +151,13 @@ impl VolumeBuilder<'_> {
     }
 
     fn report(&mut self, problem: Problem) {
-        // One rule may be for reads and for writes.
+        // One rule may apply to both reads and writes.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
-    /// Limits in force have different names: what is told of one would be told of both.
+    /// Builds the limits in force. Their names must differ, because reports identify limits by name.
     fn limits(&mut self, rules: &[LimitRule]) -> Vec<Limit> {
         let mut limits: Vec<Limit> = Vec::new();
         for rule in rules {
@@ -175,94 +176,82 @@ impl VolumeBuilder<'_> {
         show(&rule.expr, &self.found.values.names)
     }
 
-    /// Whether something holds; not where that is not known.
-    fn condition(&mut self, rule: &SchemaRule) -> Option<f64> {
-        match worked_out(rule, &self.found.values.names, &self.found.provider.text) {
-            Ok(Some(RuleValue::Word(word))) => {
+    /// Evaluates an optional condition; unknown counts as false.
+    fn holds(&mut self, condition: Option<&SchemaRule>) -> bool {
+        let Some(rule) = condition else { return true };
+        match self.evaluate(rule) {
+            Some(RuleValue::Number(number)) => number != 0.0,
+            Some(RuleValue::Word(word)) => {
                 let message = format!("`when` comes to the word `{word}`");
                 self.refuse(rule, message, "write a condition, as in `machine = 'large'`");
-                Some(0.0)
+                false
             }
-            Ok(value) => Some(value.and_then(|value| value.number()).unwrap_or(0.0)),
-            Err(problem) => {
-                self.report(problem);
-                Some(0.0)
-            }
+            None => false,
         }
     }
 
     fn limit(&mut self, limit: &LimitRule) -> Option<Limit> {
-        if let Some(when) = &limit.when
-            && self.condition(when) == Some(0.0)
-        {
+        if !self.holds(limit.when.as_ref()) {
             return None;
         }
-        let factor = match limit.what {
-            What::Operations { .. } => 1.0,
-            What::Bytes(unit) => unit.factor,
+        let factor = match limit.counted {
+            CountedRule::Operations { .. } => 1.0,
+            CountedRule::Bytes(unit) => unit.factor,
         };
         let mut rate = |rule: &Option<SchemaRule>| rule.as_ref().and_then(|rule| self.rate(rule, "rate", factor));
         let (read, write) = (rate(&limit.read), rate(&limit.write));
         if read.is_none() && write.is_none() {
-            self.absent(limit);
+            self.note_absent(limit);
             return None;
         }
-        let (counted, merging, trim) = match &limit.what {
+        let (counted, merging, trim, larger_than) = match &limit.counted {
             // A trim is an operation like a write, but moves no bytes.
-            What::Operations { unit, merging, .. } => {
-                let merged_from = merging.as_ref().map(|rule| rule.from);
-                (
-                    CountedUnit::Operations { unit: *unit, merged_from },
-                    merging.as_ref().map(|rule| self.merging(rule)),
-                    write,
-                )
+            CountedRule::Operations { unit, merging, above } => {
+                let merging = merging.as_ref();
+                let counted = CountedUnit::Operations { unit: *unit, merged_from: merging.map(|rule| rule.from) };
+                (counted, merging.map(|rule| self.merging(rule)), write, above.unwrap_or(0))
             }
-            What::Bytes(_) => (CountedUnit::Bytes, None, None),
+            CountedRule::Bytes(_) => (CountedUnit::Bytes, None, None, 0),
         };
+        let tolerance =
+            |rule: &ToleranceRule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) };
+        let tolerance = limit.tolerance.as_ref().map(tolerance);
         Some(Limit {
             name: limit.name.clone(),
             scope: limit.scope.clone(),
             counted,
             rate: PerRequestKind { read, write, trim, flush: None },
-            larger_than: match limit.what {
-                What::Operations { above, .. } => above.unwrap_or(0),
-                What::Bytes(_) => 0,
-            },
+            larger_than,
             burst: self.burst(&limit.burst, &limit.scope, factor),
             merging,
-            tolerance: limit
-                .tolerance
-                .as_ref()
-                .map(|rule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) }),
-            rule: self.rates(limit),
-            source: self.source(self.cites_table(limit).or(limit.source.as_ref())),
+            tolerance,
+            rule: self.show_rates(limit),
+            source: self.source(self.rate_table_source(limit).or(limit.source.as_ref())),
         })
     }
 
-    /// Figures of machines and tiers have the source of their table.
-    fn cites_table(&self, limit: &LimitRule) -> Option<&String> {
-        let mut used = Vec::new();
-        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
+    /// Returns the source of the table if the rates use figures of machines or tiers.
+    fn rate_table_source(&self, limit: &LimitRule) -> Option<&String> {
         let from_table = |name: &str| name.starts_with("machine_") || name.starts_with("tier_");
-        let found = used.iter().any(|(name, _)| from_table(name));
+        let found = limit.variables().iter().any(|name| from_table(name));
         self.found.values.table_source.as_ref().filter(|_| found)
     }
 
-    /// The rates of a limit with their numbers: `min(30 × 2,048 GB, 60,000)`.
-    fn rates(&self, limit: &LimitRule) -> String {
-        let unit = match limit.what {
-            What::Operations { .. } => "IOPS".to_owned(),
-            What::Bytes(unit) => format!("{}/s", unit.name),
+    /// Returns the rates of a limit with their numbers: `min(30 × 2,048 GB, 60,000)`.
+    fn show_rates(&self, limit: &LimitRule) -> String {
+        let unit = match limit.counted {
+            CountedRule::Operations { .. } => "IOPS".to_owned(),
+            CountedRule::Bytes(unit) => format!("{}/s", unit.name),
         };
-        let shown = |rule: &Option<SchemaRule>| self.worked_out(rule.as_ref()?, &unit);
+        let shown = |rule: &Option<SchemaRule>| self.show_with_value(rule.as_ref()?, &unit);
         match (shown(&limit.read), shown(&limit.write)) {
             (Some(read), Some(write)) if read != write => format!("reads {read}, writes {write}, on one budget"),
             (read, write) => read.or(write).unwrap_or_default(),
         }
     }
 
-    /// A rule with its numbers and what it comes to, the unit once: `min(30 × 500 GB, 60,000) = 15,000 IOPS`.
-    fn worked_out(&self, rule: &SchemaRule, unit: &str) -> Option<String> {
+    /// Returns a rule with its numbers and its value, the unit once: `min(30 × 500 GB, 60,000) = 15,000 IOPS`.
+    fn show_with_value(&self, rule: &SchemaRule, unit: &str) -> Option<String> {
         let value = eval(&rule.expr, &self.found.values.names).ok()??.number()?;
         let (text, value) = (self.show(rule), number(value));
         let plain = text == value || text == format!("{value} {unit}");
@@ -277,22 +266,19 @@ impl VolumeBuilder<'_> {
                 let start = at_start.as_ref().and_then(|rule| {
                     let start = whole(self.bounded(rule, "credits_at_start", false)? * factor);
                     if start > most {
-                        self.refuse(
-                            rule,
-                            "more credits at the start than the bucket holds".to_owned(),
-                            "write less, or nothing for a full bucket",
-                        );
+                        let message = "more credits at the start than the bucket holds".to_owned();
+                        self.refuse(rule, message, "write less, or nothing for a full bucket");
                     }
                     Some(start)
                 });
-                let asked = self.found.values.common.credits.map(|share| whole(most as f64 * share));
-                Burst::Credits { most, at_start: asked.or(start).unwrap_or(most).min(most) }
+                let request = self.found.values.common.credits.map(|share| whole(most as f64 * share));
+                Burst::Credits { most, at_start: request.or(start).unwrap_or(most).min(most) }
             }
         }
     }
 
-    /// What was asked for has something to be about.
-    fn used(&mut self, limits: &[Limit]) {
+    /// Reports requested keys that have no effect on this volume.
+    fn check_unused_keys(&mut self, limits: &[Limit]) {
         let common = &self.found.values.common;
         let is_bucket = |limit: &Limit| matches!(limit.burst, Burst::Credits { .. });
         let unused = [
@@ -300,14 +286,14 @@ impl VolumeBuilder<'_> {
             ("jitter", common.jitter_ns.is_some(), !limits.iter().all(is_bucket), "limit without a bucket of credits"),
         ];
         for (name, _, _, what) in unused.into_iter().filter(|(_, is_given, is_used, _)| *is_given && !is_used) {
-            let asked = &self.found.asked;
-            let at = asked.pairs.iter().find(|(key, _)| key.text == name).map_or(0..0, |(key, _)| key.at.clone());
-            let problem = asked.text.problem(at, format!("it has no {what} at this size"));
+            let request = &self.found.request;
+            let at = request.pairs.iter().find(|(key, _)| key.text == name).map_or(0..0, |(key, _)| key.at.clone());
+            let problem = request.text.problem(at, format!("it has no {what} at this size"));
             self.problems.push(problem.remedy(format!("leave `{name}` out")));
         }
     }
 
-    /// Stations have different names as well.
+    /// Builds the stations. Their names must differ as well.
     fn stations(&mut self, rules: &[StationRule]) -> Vec<Station> {
         let mut stations: Vec<Station> = Vec::new();
         for rule in rules {
@@ -329,7 +315,7 @@ impl VolumeBuilder<'_> {
         }
         let servers = whole(servers);
         let service_us = self.bounded(&station.service_us, "service_us", false)?;
-        let each = self.worked_out(&station.service_us, "us").unwrap_or_default();
+        let each = self.show_with_value(&station.service_us, "us").unwrap_or_default();
         let plural = if servers == 1 { "" } else { "s" };
         let rule = format!("{} server{plural}, each operation takes {each}", number(servers as f64));
         Some(Station {
@@ -344,21 +330,20 @@ impl VolumeBuilder<'_> {
     }
 
     fn behaviour(&mut self, volume: &VolumeType) -> Behaviour {
-        let rule = match &volume.behaviour {
-            BehaviourRule::Latency(rule) => rule,
+        match &volume.behaviour {
+            BehaviourRule::Latency(rule) => Behaviour::Latency(self.latency(rule)),
             BehaviourRule::Drive(parameters) => {
-                self.no_law();
-                return Behaviour::Drive(self.drive(parameters));
+                self.refuse_latency_keys();
+                Behaviour::Drive(self.drive(parameters))
             }
-        };
-        Behaviour::Latency(self.latency(rule))
+        }
     }
 
     fn drive(&mut self, rules: &[(String, SchemaRule)]) -> HardDisk {
         let mut parameters: Vec<(String, f64)> = Vec::with_capacity(rules.len());
         for (name, rule) in rules {
             let Some(value) = self.value(rule) else { continue };
-            match super::drive::impossible(name, value) {
+            match super::drive::check_parameter(name, value) {
                 Some((message, remedy)) => self.refuse(rule, message, &remedy),
                 None => parameters.push((name.clone(), value)),
             }
@@ -376,28 +361,28 @@ impl VolumeBuilder<'_> {
         drive
     }
 
-    /// The mechanics of a drive leave nothing to say about its latency.
-    fn no_law(&mut self) {
-        let asked = &self.found.asked;
-        for (key, _) in &asked.pairs {
+    /// Refuses latency keys for a drive, whose mechanics determine its latency.
+    fn refuse_latency_keys(&mut self) {
+        let request = &self.found.request;
+        for (key, _) in &request.pairs {
             if matches!(key.text.as_str(), "latency" | "written" | "unwritten" | "spells") {
                 let message = format!("`{}` says nothing to a drive: its mechanics set its latency", key.text);
-                self.problems.push(asked.text.problem(key.at.clone(), message).remedy("leave it out"));
+                self.problems.push(request.text.problem(key.at.clone(), message).remedy("leave it out"));
             }
         }
     }
 
     fn latency(&mut self, rule: &LatencyRule) -> LatencySpec {
         let common = &self.found.values.common;
-        let asked = common.latency_ns.map(|ns| Law::Constant(Nanos::new(whole(ns))));
-        let read = asked.clone().unwrap_or_else(|| self.law(&rule.read));
+        let request = common.latency_ns.map(|ns| Law::Constant(Nanos::new(whole(ns))));
+        let read = request.clone().unwrap_or_else(|| self.law(&rule.read));
         let write =
-            asked.clone().unwrap_or_else(|| rule.write.as_ref().map_or_else(|| read.clone(), |law| self.law(law)));
-        if let (Some(why), None) = (&rule.assumed, &asked) {
+            request.clone().unwrap_or_else(|| rule.write.as_ref().map_or_else(|| read.clone(), |law| self.law(law)));
+        if let (Some(why), None) = (&rule.assumed, &request) {
             self.notes.push(format!("latency is assumed: {why}"));
         }
         LatencySpec {
-            // A flush waits as long as a write, a trim as well.
+            // Flushes and trims take as long as writes.
             law: PerRequestKind { read, write: write.clone(), trim: write.clone(), flush: write },
             unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
             written_share: common.written.unwrap_or(1.0),
@@ -440,35 +425,27 @@ impl VolumeBuilder<'_> {
         }
     }
 
-    fn regional(&mut self, rule: &PriceRule) -> Option<Regional> {
-        Some(Regional { price: self.price(rule)?, also: rule.also.clone() })
-    }
-
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
         let per_month = self.bounded(&price.rule, "price", false)?;
-        let said: Vec<&str> = price.region.iter().map(String::as_str).chain([price.note.as_str()]).collect();
-        let said: Vec<&str> = said.into_iter().filter(|said| !said.is_empty()).collect();
-        let note = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
+        let remarks = price.region.iter().map(String::as_str).chain([price.note.as_str()]);
+        let remarks: Vec<&str> = remarks.filter(|remark| !remark.is_empty()).collect();
+        let note = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
+        let part = |name: &str| price_component(name, self.found.volume());
+        let [capacity, iops, throughput, performance] = split(&price.rule.expr, &self.found.values.names, &part)?;
         Some(Price {
             currency: price.currency.clone(),
             per_month,
-            parts: self.parts(&price.rule)?,
+            parts: PriceParts { capacity, iops, throughput, performance },
             region: price.region.clone(),
             lacks: price.lacks.clone(),
             rule: format!("{}{note}", self.show(&price.rule)),
             source: self.source(price.source.as_ref()),
         })
     }
-
-    fn parts(&self, rule: &SchemaRule) -> Option<PriceParts> {
-        let part = |name: &str| paid_for(name, self.found.volume());
-        let [capacity, iops, throughput, performance] = split(&rule.expr, &self.found.values.names, &part)?;
-        Some(PriceParts { capacity, iops, throughput, performance })
-    }
 }
 
-/// Component of a price that a variable stands for: capacity, IOPS, throughput, or performance units.
-fn paid_for(name: &str, volume: &VolumeType) -> Option<usize> {
+/// Returns the component of a price that a variable pays for: capacity, IOPS, throughput, or performance units.
+fn price_component(name: &str, volume: &VolumeType) -> Option<usize> {
     let of_key =
         |key: &&super::schema::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
     match volume.keys.iter().find(of_key).map(|key| key.name.as_str()) {
@@ -480,26 +457,27 @@ fn paid_for(name: &str, volume: &VolumeType) -> Option<usize> {
     }
 }
 
-/// The shape of latencies that was measured on Hyperdisk Balanced, with another mean.
+/// Returns the latency distribution measured on Hyperdisk Balanced, scaled to another mean.
 fn networked(mean: Nanos) -> Law {
     let scaled = |factor: f64| Nanos::new(libm::round(mean.get() as f64 * factor) as u64);
     let [shift, scale, most] = NETWORKED.map(scaled);
     Law::LogLogistic { shift, scale, shape: NETWORKED_SHAPE, most }
 }
 
-/// Shift, scale and cut-off of the log-logistic law in `models/gcp.toml`, as shares of its mean; and its shape.
+/// Shift, scale and cut-off of the log-logistic distribution in `models/gcp.toml` as fractions of its mean; and its
+/// shape.
 const NETWORKED: [f64; 3] = [812.36 / 1321.0, 470.99 / 1321.0, 4200.0 / 1321.0];
 const NETWORKED_SHAPE: f64 = 4.6553;
 
-/// The volume as it can be asked for again.
+/// Returns the volume's name in the form that requests it again.
 fn canonical(found: &FoundVolume) -> String {
-    let text = &found.asked.text.text;
-    let head = match &found.asked.head {
-        ask::VolumeName::File { path, kind } => {
+    let text = &found.request.text.text;
+    let head = match &found.request.head {
+        request::VolumeName::File { path, kind } => {
             kind.as_ref().map_or_else(|| path.text.clone(), |kind| format!("{}#{}", path.text, kind.text))
         }
-        ask::VolumeName::Type { .. } => text.split(',').next().unwrap_or_default().trim().to_owned(),
+        request::VolumeName::Type { .. } => text.split(',').next().unwrap_or_default().trim().to_owned(),
     };
-    let pairs = found.asked.pairs.iter().map(|(key, value)| format!(",{}={}", key.text, value.text));
+    let pairs = found.request.pairs.iter().map(|(key, value)| format!(",{}={}", key.text, value.text));
     head + &pairs.collect::<String>()
 }

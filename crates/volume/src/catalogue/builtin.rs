@@ -1,4 +1,4 @@
-//! The files of `models/`, read when they are first needed.
+//! The files of `models/`, parsed on first use.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,6 @@ use super::schema::Provider;
 
 macro_rules! providers {
     ($($id:literal),* $(,)?) => {
-        /// The providers there are.
         pub(super) const IDS: &[&str] = &[$($id),*];
 
         static TEXTS: &[(&str, &str)] =
@@ -20,11 +19,10 @@ providers!["gcp", "aws", "azure", "vultr", "digitalocean", "oci", "akamai", "het
 
 static READ: [OnceLock<Option<Arc<Provider>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
 
-/// A provider by its name.
 pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
     let index = IDS.iter().position(|known| *known == id)?;
     let (_, text) = TEXTS.get(index)?;
-    // A test reads them all: none has a problem.
+    // A test parses them all: none has a problem.
     let make = || read(&CatalogueText::new(&format!("models/{id}.toml"), text)).0.map(Arc::new);
     READ.get(index)?.get_or_init(make).clone()
 }
@@ -32,19 +30,19 @@ pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
 /// One volume of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltinVolume {
-    /// Its provider, in full.
+    /// Full name of the provider.
     pub provider: String,
-    /// As it is asked for: `gcp/pd-ssd@2019`.
+    /// Name for requests: `gcp/pd-ssd@2019`.
     pub name: String,
-    /// What it is.
+    /// Title.
     pub title: String,
-    /// What it is made of: `SSD, network`.
+    /// Media: `SSD, network`.
     pub media: String,
-    /// When its figures were last looked at.
+    /// Date of the last check of the figures.
     pub as_of: String,
 }
 
-/// All volumes, provider by provider.
+/// Returns all volumes, provider by provider.
 #[must_use]
 pub fn list() -> Vec<BuiltinVolume> {
     let mut listed = Vec::new();
@@ -68,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_in_order() {
+    fn every_built_in_file_is_valid() {
         for (id, text) in TEXTS {
             let provider = super::super::from_text(&CatalogueText::new(id, text)).unwrap_or_else(|problems| {
                 panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))

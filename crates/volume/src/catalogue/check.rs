@@ -1,59 +1,52 @@
-//! What is wrong with a file although every word of it can be read: names that nothing stands for, two things of one
-//! name, units that are none. What rules come to is seen when they are worked out.
+//! Checks of a file beyond syntax: undefined names, duplicate names, unknown units. Values of rules are checked when
+//! they are evaluated.
 
 use std::ops::Range;
 
-use units::closest;
+use units::{closest, suggestion};
 
 use super::fields::{CatalogueErrors, CatalogueFields, inside};
 use super::problem::CatalogueText;
 use super::quantity::{QuantityKind, QuantityUnit};
 use super::schema::{KeyKind, Provider, VolumeType, names as known_names};
 
-/// Names that nothing stands for: variables of rules, sources, tables.
-pub(super) fn names(provider: &Provider, faults: &mut CatalogueErrors) {
+/// Reports undefined variables, sources and tables.
+pub(super) fn names(provider: &Provider, errors: &mut CatalogueErrors) {
     for volume in &provider.types {
-        variables(provider, volume, faults);
-        order_of_lets(volume, faults);
+        variables(provider, volume, errors);
+        order_of_lets(volume, errors);
     }
-    for (id, at) in std::mem::take(&mut faults.cited) {
+    for (id, at) in std::mem::take(&mut errors.cited) {
         if !provider.sources.contains_key(&id) {
-            let near = closest(&id, provider.sources.keys().map(String::as_str));
-            let remedy = near.map_or_else(
-                || format!("write a `[source.{id}]` with its `title`"),
-                |near| format!("did you mean `{near}`?"),
-            );
-            faults.add_with(at, format!("there is no source `{id}`"), remedy);
+            let write = || format!("write a `[source.{id}]` with its `title`");
+            let remedy = suggestion(&id, provider.sources.keys().map(String::as_str), write);
+            errors.add_with(at, format!("there is no source `{id}`"), remedy);
         }
     }
-    for (id, at) in std::mem::take(&mut faults.tables) {
-        if !provider.tables.iter().any(|table| table.serves(&id)) {
+    for (id, at) in std::mem::take(&mut errors.tables) {
+        if !provider.tables.iter().any(|table| table.has_id(&id)) {
             let known = provider.tables.iter().flat_map(|table| &table.ids);
-            let near = closest(&id, known.map(String::as_str));
-            let remedy = near.map_or_else(
-                || format!("write a `[[table]]` with `id = \"{id}\"`"),
-                |near| format!("did you mean `{near}`?"),
-            );
-            faults.add_with(at, format!("there is no table `{id}`"), remedy);
+            let write = || format!("write a `[[table]]` with `id = \"{id}\"`");
+            let remedy = suggestion(&id, known.map(String::as_str), write);
+            errors.add_with(at, format!("there is no table `{id}`"), remedy);
         }
     }
 }
 
-fn variables(provider: &Provider, volume: &VolumeType, faults: &mut CatalogueErrors) {
+fn variables(provider: &Provider, volume: &VolumeType, errors: &mut CatalogueErrors) {
     let known = known_names(volume, &provider.tables);
     for rule in volume.rules() {
         let mut used = Vec::new();
         rule.expr.names(&mut used);
         for (name, at) in used.into_iter().filter(|(name, _)| !known.contains_key(name)) {
-            let near = closest(&name, known.keys().map(String::as_str));
             let listed = || format!("there are {}", known.keys().cloned().collect::<Vec<_>>().join(", "));
-            let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
-            faults.add_with(inside(&rule.at, &at), format!("there is no variable `{name}`"), remedy);
+            let remedy = suggestion(&name, known.keys().map(String::as_str), listed);
+            errors.add_with(inside(&rule.at, &at), format!("there is no variable `{name}`"), remedy);
         }
     }
 }
 
-fn order_of_lets(volume: &VolumeType, faults: &mut CatalogueErrors) {
+fn order_of_lets(volume: &VolumeType, errors: &mut CatalogueErrors) {
     for (index, (name, rule)) in volume.lets.iter().enumerate() {
         let mut used = Vec::new();
         rule.expr.names(&mut used);
@@ -61,42 +54,37 @@ fn order_of_lets(volume: &VolumeType, faults: &mut CatalogueErrors) {
         for (used, at) in used.into_iter().filter(|(used, _)| later(used)) {
             let message = format!("`let.{name}` needs `let.{used}`, which has no value before it");
             let remedy = "write what a rule needs above it, and nothing in a circle";
-            faults.add_with(inside(&rule.at, &at), message, remedy);
+            errors.add_with(inside(&rule.at, &at), message, remedy);
         }
         let is_key = volume.keys.iter().any(|key| {
             key.name == *name || super::schema::variables(key).iter().any(|(variable, _, _)| variable == name)
         });
         if is_key {
             let message = format!("`let.{name}` has the name of a key's variable, which it would hide");
-            faults.add_with(rule.at.clone(), message, "give it another name");
+            errors.add_with(rule.at.clone(), message, "give it another name");
         }
     }
 }
 
-/// The id of a volume is written behind `#`, before the keys.
-pub(super) fn id(id: &str, at: Range<usize>, faults: &mut CatalogueErrors) {
+/// Checks the ID of a volume. Requests write it behind `#`, before the keys.
+pub(super) fn id(id: &str, at: Range<usize>, errors: &mut CatalogueErrors) {
     if id.trim().is_empty() || id.contains([',', '#', '@', '=']) || id.trim() != id {
-        let message = format!("`{id}` is no name for a volume");
-        faults.add_with(
-            at,
-            message,
-            "write one without `,`, `#`, `@`, `=` and blanks around it, as in `id = \"fast\"`",
-        );
+        let remedy = "write one without `,`, `#`, `@`, `=` and blanks around it, as in `id = \"fast\"`";
+        errors.add_with(at, format!("`{id}` is no name for a volume"), remedy);
     }
 }
 
-/// Reads the title of a limit or a station.
-pub(super) fn title(fields: &mut CatalogueFields, faults: &mut CatalogueErrors) -> String {
-    let name = fields.needed("name", faults);
+pub(super) fn title(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> String {
+    let name = fields.required("name", errors);
     if fields.has("name") && name.trim().is_empty() {
         let at = fields.place("name");
-        faults.add_with(at, "the name is empty", "write what it is, as in `name = \"volume IOPS\"`");
+        errors.add_with(at, "the name is empty", "write what it is, as in `name = \"volume IOPS\"`");
     }
     name
 }
 
-/// Whether a key's unit is one, and of what the key's name promises.
-pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, faults: &mut CatalogueErrors) {
+/// Checks that a key's unit is known and fits the key's name.
+pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, errors: &mut CatalogueErrors) {
     let wanted = match key {
         "size" => Some((QuantityKind::Size, "a size")),
         "throughput" => Some((QuantityKind::Throughput, "a throughput")),
@@ -104,7 +92,7 @@ pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, 
         _ => None,
     };
     let wrong = wanted.filter(|(measure, _)| *measure != unit.measure);
-    // `gib` is a slip, `disks` is a word for what is counted.
+    // `gib` is a slip, `disks` names what is counted.
     let slip = QuantityUnit::names().find(|name| unit.name.is_empty() && name.eq_ignore_ascii_case(word));
     if wrong.is_none() && slip.is_none() && !word.trim().is_empty() {
         return;
@@ -117,35 +105,35 @@ pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, 
     };
     let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
     let what = wrong.map_or("a quantity", |(_, what)| what);
-    faults.add_with(at, format!("`{word}` is no unit of {what}"), remedy);
+    errors.add_with(at, format!("`{word}` is no unit of {what}"), remedy);
 }
 
-/// Choices are different words.
-pub(super) fn choices(kind: &KeyKind, fields: &CatalogueFields, faults: &mut CatalogueErrors) {
+/// Checks that choices differ and have no numeric bounds.
+pub(super) fn choices(kind: &KeyKind, fields: &CatalogueFields, errors: &mut CatalogueErrors) {
     let KeyKind::Choice(choices) = kind else { return };
     if let Some(word) = twice(choices) {
-        faults.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
+        errors.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
     }
     for key in ["min", "max", "one_of", "sold", "step"] {
         if fields.has(key) {
             let message = format!("`{key}` says nothing of words to choose from");
-            faults.add_with(fields.place(key), message, "leave it out, or write a `unit` instead of `choices`");
+            errors.add_with(fields.place(key), message, "leave it out, or write a `unit` instead of `choices`");
         }
     }
 }
 
-/// The first word that is there a second time.
+/// Returns the first duplicate word.
 pub(super) fn twice(words: &[String]) -> Option<&str> {
     let again = |(index, word): (usize, &String)| words[..index].contains(word);
     words.iter().enumerate().find(|entry| again(*entry)).map(|(_, word)| word.as_str())
 }
 
 /// Checks that a limit's way of counting fits its rate.
-pub(super) fn counting(fields: &CatalogueFields, faults: &mut CatalogueErrors) {
+pub(super) fn counting(fields: &CatalogueFields, errors: &mut CatalogueErrors) {
     let counts_operations = ["iops", "read_iops", "write_iops"].iter().any(|word| fields.has(word));
     let mut refuse = |key: &str, message: &str, remedy: &str| {
         if fields.has(key) {
-            faults.add_with(fields.place(key), format!("`{key}` {message}"), remedy);
+            errors.add_with(fields.place(key), format!("`{key}` {message}"), remedy);
         }
     };
     if !counts_operations {
@@ -168,7 +156,7 @@ pub(super) fn counting(fields: &CatalogueFields, faults: &mut CatalogueErrors) {
     }
 }
 
-/// One problem once, in the order of the file, and no more than anybody reads.
+/// Sorts problems in the order of the file, without duplicates, up to a maximum.
 pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::Problem>) -> Vec<super::Problem> {
     problems.sort_by_key(|problem| (problem.place != *text, problem.at.start));
     let mut known: Vec<super::Problem> = Vec::new();
@@ -184,5 +172,4 @@ pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::Problem>) ->
     known
 }
 
-/// A file with more problems is no file of volumes.
 const PROBLEMS_MAX: usize = 100;

@@ -6,15 +6,13 @@ use super::quantity::whole;
 use super::rule::number;
 use crate::hard_disk::HardDisk;
 
-/// A parameter of a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter {
-    /// Its name, with its unit at its end.
+    /// Name, with the unit at its end.
     pub name: &'static str,
-    /// There are drives between these.
+    /// Minimum.
     pub least: f64,
     pub most: f64,
-    /// It is a count.
     pub whole: bool,
 }
 
@@ -23,10 +21,10 @@ const fn real(name: &'static str, least: f64, most: f64) -> Parameter {
 }
 
 const fn whole_number(name: &'static str, least: f64, most: f64) -> Parameter {
-    Parameter { name, least, most, whole: true }
+    Parameter { whole: true, ..real(name, least, most) }
 }
 
-/// All of them. Switches are 1 and 0, `max_age_ms` is off at 0.
+/// All parameters. Switches are 1 and 0; 0 disables `max_age_ms`.
 pub(super) const PARAMETERS: [Parameter; 18] = [
     real("overhead_us", 0.0, 1_000_000_000.0),
     real("seek_least_us", 0.0, 1_000_000_000.0),
@@ -49,7 +47,7 @@ pub(super) const PARAMETERS: [Parameter; 18] = [
 ];
 
 /// Checks a parameter by itself; returns the problem and its remedy.
-pub(super) fn impossible(name: &str, value: f64) -> Option<(String, String)> {
+pub(super) fn check_parameter(name: &str, value: f64) -> Option<(String, String)> {
     let parameter = PARAMETERS.iter().find(|parameter| parameter.name == name)?;
     let (least, most) = (number(parameter.least), number(parameter.most));
     let kind = if parameter.whole { "a whole number" } else { "a number" };
@@ -58,10 +56,9 @@ pub(super) fn impossible(name: &str, value: f64) -> Option<(String, String)> {
     (!fits).then(|| (message(), format!("write {kind} from {least} to {most}")))
 }
 
-/// Pairs of parameters of which the first is never more than the second.
+/// Pairs of parameters of which the first must not exceed the second.
 pub(super) const ORDERED: [(&str, &str); 2] = [("seek_least_us", "seek_stroke_us"), ("inner_mbps", "outer_mbps")];
 
-/// Returns the value of a parameter.
 pub(super) fn value(drive: &HardDisk, name: &str) -> f64 {
     match name {
         "seek_least_us" => drive.seek_least.get() as f64 / 1e3,
@@ -71,7 +68,7 @@ pub(super) fn value(drive: &HardDisk, name: &str) -> f64 {
     }
 }
 
-/// The 7,200 rpm drive with some parameters set.
+/// Returns the 7,200 rpm drive with some parameters set.
 pub(super) fn drive(parameters: &[(String, f64)]) -> HardDisk {
     let mut drive = HardDisk::sata_7200rpm();
     for (name, value) in parameters {
@@ -114,7 +111,7 @@ mod tests {
     use crate::spec::Behaviour;
 
     #[test]
-    fn the_drive_of_the_catalogue_is_the_one_that_was_fitted() {
+    fn the_drive_of_the_catalogue_has_the_fitted_parameters() {
         let spec = resolve("hdd/7200rpm").unwrap();
         assert_eq!(spec.behaviour, Behaviour::Drive(HardDisk::sata_7200rpm()));
         let fresh = resolve("hdd/7200rpm,cache_slots=16384,cache_full_at_start=off,max_age=600ms").unwrap();

@@ -3,19 +3,19 @@
 /// Basis of latency figures, the most certain first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LatencyBasis {
-    /// It was given with the volume's name.
+    /// Specified with the volume's name.
     Given,
     /// Measured on this type of volume.
     Measured,
-    /// The provider publishes a mean or a range.
+    /// Published by the provider as a mean or a range.
     Published,
-    /// Neither: another volume's, or what a word such as "sub-millisecond" allows.
+    /// Another volume's figures, or an interpretation of a phrase such as "sub-millisecond".
     #[default]
     Assumed,
 }
 
 impl LatencyBasis {
-    /// `measured`, `published`, `assumed`, `given`.
+    /// Returns `measured`, `published`, `assumed` or `given`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

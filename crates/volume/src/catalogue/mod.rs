@@ -1,14 +1,13 @@
-//! The volumes that providers sell, with their rules, sources and dates.
+//! Catalogue of the volumes that providers sell, with rules, sources and dates.
 //!
-//! Each file in `models/` is one provider: sources, tables of machines, types of volumes. Every limit there is a rule
-//! (`min(30 * gib, 60_000)`) that is worked out for the size, the machine and the performance that was asked for, and
-//! stays readable: a [`Limit`](crate::Limit) carries the rule with its numbers and says where it is from. A user's own
-//! file has the same form. What is not published is absent and named, never guessed; what had to be assumed says so.
+//! Each file in `models/` is one provider: sources, tables of machines, types of volumes. Every limit is a rule
+//! (`min(30 * gib, 60_000)`), evaluated for the requested size, machine and performance. It stays readable: a
+//! [`Limit`](crate::Limit) carries the rule with its numbers and its source. Users' files have the same form.
+//! Unpublished figures are absent and named, never guessed; assumptions are labelled.
 //!
-//! Rates are worked out in `f64` and rounded down to whole operations or bytes a second.
+//! Rates are computed in `f64` and rounded down to whole operations or bytes per second.
 
 mod about;
-mod ask;
 mod bounds;
 mod build;
 mod builtin;
@@ -19,6 +18,7 @@ mod latency_basis;
 mod problem;
 mod quantity;
 mod read;
+mod request;
 mod rule;
 mod schema;
 mod table;
@@ -29,47 +29,47 @@ mod values;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use units::closest;
+use units::suggestion;
 
 pub use about::{About, KeyAbout, Regional};
-pub use ask::file;
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
 pub use latency_basis::LatencyBasis;
 pub use problem::{CatalogueText, Problem};
 pub use quantity::{QuantityKind, read as quantity};
+pub use request::file;
 pub use values::COMMON_KEYS;
 
-use ask::{RequestPart, VolumeName, VolumeRequest};
+use request::{RequestPart, VolumeName, VolumeRequest};
 use schema::{Provider, VolumeType};
 use values::Values;
 
 use crate::spec::{LimitSource, Scope, Spec};
 
-/// Reads a file of volumes: its text, or why it cannot be read.
+/// Reads a catalogue file: returns its text, or why it cannot be read.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
-/// For those who have no files.
+/// A [`ReadFile`] for callers without file access.
 pub fn no_files(path: &str) -> Result<String, String> {
     Err(format!("{path} cannot be read here"))
 }
 
-/// One volume, as it was asked for: `gcp/pd-ssd@2019,size=2048GB,vcpus=32`.
+/// Resolves one requested volume: `gcp/pd-ssd@2019,size=2048GB,vcpus=32`.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the name, at once.
+/// Returns all problems of the name.
 pub fn resolve(text: &str) -> Result<Spec, Vec<Problem>> {
     let mut resolved = resolve_all(&[text], &no_files)?;
     Ok(resolved.remove(0).spec)
 }
 
-/// The volumes of one run. Those of one type on one machine know of each other: some limits go by their combined size.
+/// Resolves the volumes of one run. Some limits depend on the combined size of volumes of one type on one machine.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with their names and files, at once.
+/// Returns all problems of their names and files.
 pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedVolume>, Vec<Problem>> {
     let mut found = Vec::new();
     let mut problems = Vec::new();
@@ -80,12 +80,14 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedV
         }
     }
     if problems.is_empty() {
-        problems = machines_that_differ(&found);
-        problems.extend(memories_that_differ(&found));
-        problems.extend(jitters_that_differ(&found));
+        problems = machine_conflicts(&found);
+        // A machine has one memory, and its shared limits have one jitter; not every volume needs to state them.
+        problems.extend(value_conflicts(&found, "memory", |volume| volume.values.common.memory));
+        let sharing = found.iter().filter(|volume| shares_limits(volume.volume()));
+        problems.extend(value_conflicts(sharing, "jitter", |volume| volume.values.common.jitter_ns));
     }
     combine(&mut found);
-    share_jitter(&mut found);
+    apply_machine_jitter(&mut found);
     let mut resolved = Vec::new();
     for volume in &found {
         match build::build(volume) {
@@ -96,20 +98,20 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedV
     if problems.is_empty() { Ok(resolved) } else { Err(problems) }
 }
 
-/// A machine whose limits for a volume are known.
+/// A machine with known limits for a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// The least name that its row of a table stands for; a `*` is anything without `-`, and may be asked for as it is.
+    /// First name that its table row matches. A `*` stands for any text without `-`, and may be requested as it is.
     pub name: String,
-    /// Its processors, where a table says them.
+    /// Number of processors; `None` if no table states it.
     pub vcpus: Option<u32>,
 }
 
-/// The machines whose limits for a volume are known, by name.
+/// Returns the machines with known limits for a volume, by name.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the volume's name.
+/// Returns all problems of the volume's name.
 pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
     let found = find(text, &no_files)?;
     let tables = &found.provider.tables;
@@ -118,19 +120,19 @@ pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
         _ => None,
     });
     let Some(id) = id else { return Ok(Vec::new()) };
-    let rows = tables.iter().filter(|table| table.serves(id)).flat_map(|table| &table.rows);
-    let mut names: Vec<String> = rows.map(|row| table::least_name(&row.name)).collect();
+    let rows = tables.iter().filter(|table| table.has_id(id)).flat_map(|table| &table.rows);
+    let mut names: Vec<String> = rows.map(|row| table::first_name(&row.name)).collect();
     names.sort_unstable();
     names.dedup();
     let machine = |name: String| Machine { vcpus: table::vcpus(tables, id, &name), name };
     Ok(names.into_iter().map(machine).collect())
 }
 
-/// A volume whose keys are known.
+/// A requested volume with resolved keys.
 struct FoundVolume {
-    asked: VolumeRequest,
+    request: VolumeRequest,
     provider: Arc<Provider>,
-    /// Its place among the provider's types.
+    /// Index of the type in the provider's list.
     index: usize,
     values: Values,
 }
@@ -146,46 +148,45 @@ impl FoundVolume {
 }
 
 fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
-    let asked = ask::parse(text)?;
-    let (provider, index, tier) = match &asked.head {
+    let request = request::parse(text)?;
+    let (provider, index, tier) = match &request.head {
         VolumeName::File { path, kind } => {
-            let provider = from_file(&asked, path, read_file)?;
-            let index = in_file(&asked, &provider, kind.as_ref())?;
+            let provider = from_file(&request, path, read_file)?;
+            let index = find_in_file(&request, &provider, kind.as_ref())?;
             (provider, index, None)
         }
         VolumeName::Type { provider, kind, edition } => {
-            let provider = builtin_provider(&asked, provider, kind)?;
-            let (index, tier) = of_provider(&asked, &provider, kind, edition.as_ref())?;
+            let provider = builtin_provider(&request, provider, kind)?;
+            let (index, tier) = find_type(&request, &provider, kind, edition.as_ref())?;
             (provider, index, tier)
         }
     };
-    let (values, problems) = values::values(&asked, &provider, &provider.types[index], tier);
+    let (values, problems) = values::values(&request, &provider, &provider.types[index], tier);
     if !problems.is_empty() {
         return Err(problems);
     }
     if values.base("size").unwrap_or(0.0) < 1.0 {
-        let at = 0..asked.text.text.len();
+        let at = 0..request.text.text.len();
         let problem =
-            asked.text.problem(at, format!("how large {} is has no default", provider.types[index].full_id()));
+            request.text.problem(at, format!("how large {} is has no default", provider.types[index].full_id()));
         return Err(vec![problem.remedy("write it, for example size=1TiB")]);
     }
-    Ok(FoundVolume { asked, provider, index, values })
+    Ok(FoundVolume { request, provider, index, values })
 }
 
-fn from_file(asked: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
+fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
     let text = read_file(&path.text).map_err(|message| {
         let remedy = "give the path of a file as docs/volumes.md describes it, like ./mydisk.toml";
-        vec![asked.text.problem(path.at.clone(), message).remedy(remedy)]
+        vec![request.text.problem(path.at.clone(), message).remedy(remedy)]
     })?;
     from_text(&CatalogueText::new(&path.text, &text))
 }
 
-/// A file of volumes, or everything that is wrong with its words and with what its rules come to by their defaults,
-/// whichever of its volumes is asked for.
+/// Parses a catalogue file. Checks the rules of all its volumes at their defaults, whichever volume is requested.
 fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
     let (provider, mut problems) = read::read(text);
     let provider = provider.map(Arc::new);
-    for found in provider.iter().flat_map(by_default) {
+    for found in provider.iter().flat_map(with_defaults) {
         match found {
             Ok(found) => problems.extend(build::build(&found).err().into_iter().flatten()),
             Err(more) => problems.extend(more),
@@ -197,12 +198,12 @@ fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
     }
 }
 
-/// Every volume of a file as it is where nothing is said about it.
-fn by_default(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Problem>>> {
+/// Resolves every volume of a file with default keys.
+fn with_defaults(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Problem>>> {
     let resolved = provider.types.iter().enumerate().map(|(index, volume)| {
-        let asked = VolumeRequest::plain(&volume.full_id());
-        let (values, problems) = values::values(&asked, provider, volume, None);
-        let mut found = [FoundVolume { asked, provider: Arc::clone(provider), index, values }];
+        let request = VolumeRequest::plain(&volume.full_id());
+        let (values, problems) = values::values(&request, provider, volume, None);
+        let mut found = [FoundVolume { request, provider: Arc::clone(provider), index, values }];
         combine(&mut found);
         let [found] = found;
         (found, problems)
@@ -210,12 +211,16 @@ fn by_default(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Problem>>
     resolved.flat_map(|(found, problems)| [Err(problems), Ok(found)]).collect()
 }
 
-/// A file with one type needs no name for it.
-fn in_file(asked: &VolumeRequest, provider: &Provider, kind: Option<&RequestPart>) -> Result<usize, Vec<Problem>> {
+/// Finds a type in a file. A file with one type needs no name for it.
+fn find_in_file(
+    request: &VolumeRequest,
+    provider: &Provider,
+    kind: Option<&RequestPart>,
+) -> Result<usize, Vec<Problem>> {
     let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
     let Some(kind) = kind else {
         let several = || {
-            let problem = asked.text.problem(0..asked.text.text.len(), "the file has several volumes");
+            let problem = request.text.problem(0..request.text.text.len(), "the file has several volumes");
             vec![problem.remedy(format!("append #NAME with one of {}", names.join(", ")))]
         };
         return if names.len() == 1 { Ok(0) } else { Err(several()) };
@@ -223,11 +228,11 @@ fn in_file(asked: &VolumeRequest, provider: &Provider, kind: Option<&RequestPart
     names
         .iter()
         .position(|name| *name == kind.text)
-        .ok_or_else(|| vec![unknown(asked, kind, "volume in the file", &names)])
+        .ok_or_else(|| vec![unknown(request, kind, "volume in the file", &names)])
 }
 
 fn builtin_provider(
-    asked: &VolumeRequest,
+    request: &VolumeRequest,
     provider: &RequestPart,
     kind: &RequestPart,
 ) -> Result<Arc<Provider>, Vec<Problem>> {
@@ -235,27 +240,28 @@ fn builtin_provider(
         return Ok(provider);
     }
     let path = provider.at.start..kind.at.end;
-    let named = &asked.text.text[path.clone()];
-    if ask::file(named).is_some() {
-        let problem = asked.text.problem(path.end..asked.head_end(), "a file has no editions");
+    let named = &request.text.text[path.clone()];
+    if request::file(named).is_some() {
+        let problem = request.text.problem(path.end..request.head_end(), "a file has no editions");
         return Err(vec![problem.remedy(format!("name a volume in it, as in {named}#NAME@EDITION"))]);
     }
     if provider.text.is_empty() || provider.text.starts_with(['.', '~']) {
-        let problem = asked.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
+        let problem =
+            request.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
         return Err(vec![problem.remedy("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
     }
-    // `pd-ssd` alone, or `gpc/pd-ssd`: whose volume is it?
+    // For `pd-ssd` alone, or `gpc/pd-ssd`, suggest the providers that sell it.
     let owners = list().into_iter().filter(|listed| listed.name.split('/').nth(1) == Some(kind.text.as_str()));
     let owners: Vec<String> = owners.map(|listed| listed.name).collect();
     let names: Vec<String> = builtin::IDS.iter().map(|id| (*id).to_owned()).collect();
-    let problem = unknown(asked, provider, "provider", &names);
+    let problem = unknown(request, provider, "provider", &names);
     let meant = (!owners.is_empty()).then(|| format!("did you mean {}?", owners.join(" or ")));
     Err(vec![problem.maybe(meant)])
 }
 
-/// The type of this name and edition, and the size of the tier whose name it is.
-fn of_provider(
-    asked: &VolumeRequest,
+/// Finds a type by name and edition, or the type and size of a tier by its name.
+fn find_type(
+    request: &VolumeRequest,
     provider: &Provider,
     kind: &RequestPart,
     edition: Option<&RequestPart>,
@@ -278,13 +284,18 @@ fn of_provider(
         .map(|known| known.edition.as_deref().unwrap_or(""))
         .collect();
     if !editions.is_empty() {
-        return Err(vec![no_edition(asked, kind, edition, &editions)]);
+        return Err(vec![unknown_edition(request, kind, edition, &editions)]);
     }
     let names: Vec<String> = provider.types.iter().map(|known| known.id.clone()).collect();
-    Err(vec![unknown(asked, kind, &format!("volume of {}", provider.title), &names)])
+    Err(vec![unknown(request, kind, &format!("volume of {}", provider.title), &names)])
 }
 
-fn no_edition(asked: &VolumeRequest, kind: &RequestPart, edition: Option<&RequestPart>, editions: &[&str]) -> Problem {
+fn unknown_edition(
+    request: &VolumeRequest,
+    kind: &RequestPart,
+    edition: Option<&RequestPart>,
+    editions: &[&str],
+) -> Problem {
     let known: Vec<String> = editions
         .iter()
         .map(|edition| {
@@ -296,22 +307,18 @@ fn no_edition(asked: &VolumeRequest, kind: &RequestPart, edition: Option<&Reques
         Some(edition) => format!("{} has no edition `{}`", kind.text, edition.text),
         None => format!("of {} only older editions are known", kind.text),
     };
-    asked.text.problem(at, message).remedy(format!("there is {}", known.join(" and ")))
+    request.text.problem(at, message).remedy(format!("there is {}", known.join(" and ")))
 }
 
-fn unknown(asked: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
+fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
     known.dedup();
-    let near = closest(&part.text, known.iter().copied());
-    let remedy = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
-    };
-    asked.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).remedy(remedy)
+    let remedy = suggestion(&part.text, known.iter().copied(), || format!("there are {}", known.join(", ")));
+    request.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).remedy(remedy)
 }
 
-/// Two machines cannot be one host: volumes on one agree about everything that its limits and stations go by.
-fn machines_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
+/// Reports volumes on one machine that disagree about its properties: two machines cannot be one host.
+fn machine_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
     let mut known: BTreeMap<(&str, &str), &values::KeyValue> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
@@ -322,35 +329,24 @@ fn machines_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
             if other.value == key.value || !said {
                 continue;
             }
-            let given = volume.asked.pairs.iter().find(|(name, _)| name.text == key.name);
-            let at = given.map_or(0..volume.asked.text.text.len(), |(_, value)| value.at.clone());
+            let given = volume.request.pairs.iter().find(|(name, _)| name.text == key.name);
+            let at = given.map_or(0..volume.request.text.text.len(), |(_, value)| value.at.clone());
             let (here, there) = (word(&key.value), word(&other.value));
             let message = format!("`{}` is `{here}` here and `{there}` for another volume on the machine", key.name);
-            let problem = volume.asked.text.problem(at, message);
+            let problem = volume.request.text.problem(at, message);
             problems.push(problem.remedy("give volumes on different machines different names with host="));
         }
     }
     problems
 }
 
-/// A machine has one memory: those of its volumes that say how large it is agree, and the others need not say it.
-fn memories_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
-    said_twice(found, "memory", |volume| volume.values.common.memory)
-}
-
-/// Volumes share the limits of their machine: those that say how much these forgive agree.
-fn jitters_that_differ(found: &[FoundVolume]) -> Vec<Problem> {
-    let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
-    said_twice(shares, "jitter", |volume| volume.values.common.jitter_ns)
-}
-
-/// Whether a volume has limits that it shares with others on its machine.
+/// Reports whether a volume has limits that it shares with others on its machine.
 fn shares_limits(volume: &VolumeType) -> bool {
     volume.limits.iter().any(|limit| limit.scope == Scope::Machine)
 }
 
 /// Reports keys with different values for one machine.
-fn said_twice<'a>(
+fn value_conflicts<'a>(
     found: impl IntoIterator<Item = &'a FoundVolume>,
     name: &str,
     value: impl Fn(&FoundVolume) -> Option<f64>,
@@ -358,12 +354,12 @@ fn said_twice<'a>(
     let mut known: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
-        let given = volume.asked.pairs.iter().find(|(key, _)| key.text == name);
+        let given = volume.request.pairs.iter().find(|(key, _)| key.text == name);
         let Some(((_, here), said)) = given.zip(value(volume)) else { continue };
         let (other, there) = *known.entry(volume.host()).or_insert((said, &here.text));
         if other != said {
             let message = format!("`{name}` is `{}` here and `{there}` for another volume on the machine", here.text);
-            let problem = volume.asked.text.problem(here.at.clone(), message);
+            let problem = volume.request.text.problem(here.at.clone(), message);
             problems
                 .push(problem.remedy("say it once, or give volumes on different machines different names with host="));
         }
@@ -372,18 +368,17 @@ fn said_twice<'a>(
 }
 
 /// Applies the jitter of a machine's limits, given with one volume, to all volumes of the machine.
-fn share_jitter(found: &mut [FoundVolume]) {
+fn apply_machine_jitter(found: &mut [FoundVolume]) {
     let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
     let said = |volume: &FoundVolume| Some((volume.host().to_owned(), volume.values.common.jitter_ns?));
     let said: BTreeMap<String, f64> = shares.filter_map(said).collect();
     for volume in found {
-        let jitter = said.get(volume.host()).copied();
-        volume.values.common.machine_jitter_ns = jitter;
+        volume.values.common.machine_jitter_ns = said.get(volume.host()).copied();
     }
 }
 
-/// The keys of a volume that say something about its machine: all that limits and stations of machines use, but for
-/// the size of the volume.
+/// Returns the keys that describe a volume's machine: all that limits and stations of machines use, except the size of
+/// the volume.
 fn machine_keys(volume: &VolumeType) -> Vec<&str> {
     let limits = volume.limits.iter().filter(|limit| limit.scope == Scope::Machine);
     let limits = limits.flat_map(|limit| [&limit.read, &limit.write, &limit.when].into_iter().flatten());
@@ -413,7 +408,7 @@ fn word(value: &rule::RuleValue) -> String {
     }
 }
 
-/// Tells each volume how large all of its type on its machine are together.
+/// Sets the combined size of all volumes of one type on one machine.
 fn combine(found: &mut [FoundVolume]) {
     let key = |volume: &FoundVolume| (volume.provider.id.clone(), volume.volume().full_id(), volume.host().to_owned());
     let mut sums: BTreeMap<(String, String, String), (f64, f64)> = BTreeMap::new();
@@ -424,11 +419,11 @@ fn combine(found: &mut [FoundVolume]) {
     }
     for volume in found.iter_mut() {
         let (bytes, count) = sums.get(&key(volume)).copied().unwrap_or_default();
-        build::enter_combined(&mut volume.values.names, bytes, count);
+        build::set_combined_size(&mut volume.values.names, bytes, count);
     }
 }
 
-/// A source as it is cited in a message: its title and date.
+/// Returns a source's title and date, for messages.
 fn cited(provider: &Provider, id: Option<&String>) -> String {
     let source = id.and_then(|id| provider.sources.get(id)).cloned().unwrap_or_default();
     let LimitSource { title, date, .. } = source;

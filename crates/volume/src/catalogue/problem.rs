@@ -4,38 +4,38 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text and what it is called.
+/// A text and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogueText {
-    /// `volume` for a volume as it was asked for; a file's name otherwise.
+    /// `volume` for a requested volume; otherwise the name of a file.
     pub name: Arc<str>,
-    /// All of it.
+    /// The whole text.
     pub text: Arc<str>,
 }
 
 impl CatalogueText {
-    /// A text under a name.
+    /// Creates a text with a name.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Self {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// A problem at a place in this text.
+    /// Creates a problem at a place in this text.
     pub(super) fn problem(&self, at: Range<usize>, message: impl Into<String>) -> Problem {
         Problem { message: message.into(), place: self.clone(), at, remedy: None }
     }
 }
 
-/// One problem. All problems of a text are reported at once.
+/// A problem of a text. All problems of a text are reported at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, in one sentence without a full stop.
+    /// Problem in one sentence, without a full stop.
     pub message: String,
-    /// In which text.
+    /// Text with the problem.
     pub place: CatalogueText,
-    /// Where in it, in bytes.
+    /// Place in the text, in bytes.
     pub at: Range<usize>,
-    /// What to write instead.
+    /// Suggested correction.
     pub remedy: Option<String>,
 }
 
@@ -45,13 +45,13 @@ impl Problem {
         self
     }
 
-    /// With the remedy, if there is one.
+    /// Sets the remedy, if there is one.
     pub(super) fn maybe(mut self, remedy: Option<String>) -> Self {
         self.remedy = remedy.or(self.remedy);
         self
     }
 
-    /// The line and the column of its first character, both counted from 1, and the whole line.
+    /// Returns the line and the column of its first character, both counted from 1, and the whole line.
     #[must_use]
     pub fn line(&self) -> (usize, usize, &str) {
         let text = &*self.place.text;
@@ -65,7 +65,7 @@ impl Problem {
         (number, text[begin..start].chars().count() + 1, text[begin..end].trim_end_matches('\r'))
     }
 
-    /// How many characters of its line it spans.
+    /// Returns the number of characters that it spans in its line.
     #[must_use]
     pub fn width(&self) -> usize {
         let (_, column, line) = self.line();

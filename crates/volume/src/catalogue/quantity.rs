@@ -2,29 +2,28 @@
 
 use super::rule::number;
 
-/// Quantity and unit of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QuantityUnit {
-    /// How it is written after a number.
+    /// Suffix after a number.
     pub name: &'static str,
-    /// What kind of quantity it is.
+    /// Kind of quantity.
     pub measure: QuantityKind,
-    /// How many bytes, bytes a second, nanoseconds or ones it is.
+    /// Bytes, bytes per second, nanoseconds or ones per unit.
     pub factor: f64,
 }
 
-/// Quantities.
+/// Kinds of quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantityKind {
     /// Bytes: `2TiB`.
     Size,
-    /// Bytes a second: `400MB/s`.
+    /// Bytes per second: `400MB/s`.
     Throughput,
     /// Nanoseconds: `1.5ms`.
     Duration,
-    /// Parts of a hundred, kept as parts of one.
+    /// A percentage, stored as a fraction.
     Share,
-    /// Operations a second and things that are counted: a bare number.
+    /// Operations per second and counted things: a bare number.
     Count,
 }
 
@@ -34,7 +33,7 @@ const fn unit(name: &'static str, measure: QuantityKind, factor: f64) -> Quantit
     QuantityUnit { name, measure, factor }
 }
 
-/// All units with a name of their own.
+/// All named units but the percent sign.
 const UNITS: [QuantityUnit; 23] = [
     unit("KiB", QuantityKind::Size, KIB),
     unit("MiB", QuantityKind::Size, KIB * KIB),
@@ -61,11 +60,10 @@ const UNITS: [QuantityUnit; 23] = [
     unit("h", QuantityKind::Duration, 3600e9),
 ];
 
-/// Shares are given with a percent sign.
 pub(super) const PERCENT: QuantityUnit = unit("%", QuantityKind::Share, 0.01);
 
 impl QuantityUnit {
-    /// The unit of this name; any other name is that of things that are counted.
+    /// Returns the unit of this name; `None` for words for counted things.
     pub(super) fn of(name: &str) -> Option<Self> {
         if name == PERCENT.name {
             return Some(PERCENT);
@@ -73,17 +71,15 @@ impl QuantityUnit {
         UNITS.into_iter().find(|unit| unit.name == name)
     }
 
-    /// The names of all units.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         UNITS.iter().map(|unit| unit.name).chain([PERCENT.name])
     }
 
-    /// The names of the units of one measure.
     pub(super) fn of_measure(measure: QuantityKind) -> Vec<&'static str> {
         UNITS.iter().filter(|unit| unit.measure == measure).map(|unit| unit.name).collect()
     }
 
-    /// A value in base units, in this unit, for people.
+    /// Formats a value in base units in this unit.
     pub(super) fn show(&self, base: f64) -> String {
         let value = number(base / self.factor);
         match self.measure {
@@ -106,11 +102,11 @@ impl QuantityKind {
     }
 }
 
-/// Reads a quantity of this measure; the result is in base units: bytes, bytes a second, nanoseconds, ones.
+/// Parses a quantity into base units: bytes, bytes per second, nanoseconds, ones.
 ///
 /// # Errors
 ///
-/// What is wanted instead.
+/// Returns what is expected instead.
 pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '_' | '.'))).unwrap_or(text.len());
@@ -136,7 +132,7 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
     if base.is_finite() && base <= 1e19 { Ok(base) } else { Err(format!("`{text}` is too large")) }
 }
 
-/// Rounded down to whole units; a hair below a whole number is taken for it.
+/// Rounds down to whole units; tolerates rounding errors just below a whole number.
 pub(super) fn whole(value: f64) -> u64 {
     (value.max(0.0) * (1.0 + 1e-12) + 1e-9) as u64
 }
@@ -146,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_read_in_both_families_of_units() {
+    fn quantities_have_binary_and_decimal_units() {
         let cases = [
             ("2048GB", QuantityKind::Size, 2_048_000_000_000.0),
             ("500 GB", QuantityKind::Size, 500_000_000_000.0),

@@ -22,64 +22,61 @@ pub(super) struct Provider {
     pub text: CatalogueText,
 }
 
-/// One type of volume in one edition.
 #[derive(Clone, Debug)]
 pub(super) struct VolumeType {
     pub id: String,
-    /// The time of the rules, if newer ones are here too.
+    /// Date of the rules, if newer ones exist.
     pub edition: Option<String>,
     pub title: String,
     pub media: String,
     pub as_of: Option<String>,
     pub keys: Vec<SchemaKey>,
-    /// A table of sizes, each with a name and its figures: Azure's P10, P20.
+    /// ID of a table of sizes with names and figures, such as Azure's P10 and P20.
     pub tiers: Option<String>,
     pub lets: Vec<(String, SchemaRule)>,
     pub limits: Vec<LimitRule>,
     pub stations: Vec<StationRule>,
     pub behaviour: BehaviourRule,
-    /// Prices of one region each, the one that holds where none is asked for first.
+    /// Prices, one per region; the default comes first.
     pub prices: Vec<PriceRule>,
-    /// Many machines may read it at once.
+    /// Whether many machines may read it at once.
     pub many_readers: bool,
     pub notes: Vec<NoteRule>,
     pub unknown: Vec<String>,
 }
 
-/// A rule and where it stands in its file.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaRule {
     pub expr: Expr,
     pub at: Range<usize>,
 }
 
-/// A key of a volume.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaKey {
     pub name: String,
     pub kind: KeyKind,
-    /// What it is where it is not given, in the key's unit.
+    /// Value if the key is not given, in its unit.
     pub default: Option<SchemaRule>,
-    /// The user has no say in it.
+    /// Whether the value follows from other keys and cannot be given.
     pub fixed: bool,
     pub least: Option<SchemaRule>,
     pub most: Option<SchemaRule>,
-    /// The only numbers there are, if not all between `least` and `most`.
+    /// The only valid numbers; empty if all from `least` to `most` are.
     pub one_of: Vec<f64>,
-    /// The values that are sold up to the last of them, where not every multiple of `step` is.
+    /// Values on sale; above the last of them, multiples of `step` are.
     pub sold: Vec<f64>,
-    /// Sold in multiples of this.
+    /// Step of the values on sale.
     pub step: Option<f64>,
     pub source: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum KeyKind {
-    /// A number; counted things carry their word.
+    /// A number. Counted things have a word, such as `disks`.
     Quantity(QuantityUnit, String),
-    /// One of some words.
+    /// One of several words.
     Choice(Vec<String>),
-    /// The name of a machine; its limits are in the tables of this name.
+    /// The name of a machine, with the ID of the tables of its limits.
     Machine(String),
 }
 
@@ -87,11 +84,11 @@ pub(super) enum KeyKind {
 pub(super) struct LimitRule {
     pub name: String,
     pub scope: Scope,
-    pub what: What,
-    /// Rates in the unit of `what`.
+    pub counted: CountedRule,
+    /// Rates in the unit of `counted`.
     pub read: Option<SchemaRule>,
     pub write: Option<SchemaRule>,
-    /// Holds only where this is not zero.
+    /// Applies only if this is not zero.
     pub when: Option<SchemaRule>,
     pub burst: BurstRule,
     pub tolerance: Option<ToleranceRule>,
@@ -114,7 +111,7 @@ pub(super) struct MergingRule {
     pub assumed: Option<String>,
 }
 
-/// A text for the reader, where a condition holds if it has one.
+/// A note, with its condition if it has one.
 #[derive(Clone, Debug)]
 pub(super) struct NoteRule {
     pub when: Option<SchemaRule>,
@@ -122,25 +119,24 @@ pub(super) struct NoteRule {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum CountedRule {
     Operations {
         unit: Option<u32>,
         merging: Option<MergingRule>,
         above: Option<u32>,
     },
-    /// Bytes, in units of so many.
+    /// Bytes, with the unit of the rates.
     Bytes(QuantityUnit),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum BurstRule {
-    /// How far ahead of an even schedule requests are admitted; `None` where the file does not say.
+    /// Jitter; `None` if the file does not state it.
     Jitter(Option<JitterRule>),
-    /// In units of the limit.
+    /// Capacity and initial level, in units of the limit.
     Credits { most: SchemaRule, at_start: Option<SchemaRule> },
 }
 
-/// Jitter that a limit forgives, with its source.
 #[derive(Clone, Debug)]
 pub(super) struct JitterRule {
     pub ms: SchemaRule,
@@ -160,7 +156,6 @@ pub(super) struct StationRule {
 #[derive(Clone, Debug)]
 pub(super) enum BehaviourRule {
     Latency(Box<LatencyRule>),
-    /// The parameters of a drive, by name.
     Drive(Vec<(String, SchemaRule)>),
 }
 
@@ -170,18 +165,18 @@ pub(super) struct LatencyRule {
     pub write: Option<LawRule>,
     pub mibps: Option<SchemaRule>,
     pub source: Option<String>,
-    /// Why it is what it is, where no measurement or publication states it.
+    /// Reason for figures that no measurement or publication states.
     pub assumed: Option<String>,
-    /// Where the figures are from; `None` for what follows from the two before.
+    /// Basis of the figures; `None` if it follows from `source` and `assumed`.
     pub basis: Option<LatencyBasis>,
 }
 
-/// A law and its parameters, in microseconds where they are times.
+/// A latency distribution with its parameters; times are in microseconds.
 #[derive(Clone, Debug)]
 pub(super) struct LawRule {
     pub law: String,
     pub parameters: Vec<(String, SchemaRule)>,
-    /// Measured quantiles: pairs of a percentage and microseconds, both rising.
+    /// Measured quantiles: pairs of a percentile and microseconds, both rising.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -190,7 +185,7 @@ pub(super) struct PriceRule {
     pub currency: String,
     pub rule: SchemaRule,
     pub region: Option<String>,
-    /// Other regions that pay the same.
+    /// Other regions with the same price.
     pub also: Vec<String>,
     /// Further costs whose price is not published.
     pub lacks: Option<String>,
@@ -198,8 +193,17 @@ pub(super) struct PriceRule {
     pub source: Option<String>,
 }
 
+impl LimitRule {
+    /// Returns the names of the variables in its rates.
+    pub(super) fn variables(&self) -> Vec<String> {
+        let mut used = Vec::new();
+        [&self.read, &self.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
+        used.into_iter().map(|(name, _)| name).collect()
+    }
+}
+
 impl VolumeType {
-    /// `pd-ssd@2019`.
+    /// Returns the ID with the edition: `pd-ssd@2019`.
     pub(super) fn full_id(&self) -> String {
         match &self.edition {
             Some(edition) => format!("{}@{edition}", self.id),
@@ -207,7 +211,6 @@ impl VolumeType {
         }
     }
 
-    /// Every rule in it.
     pub(super) fn rules(&self) -> Vec<&SchemaRule> {
         let mut rules: Vec<&SchemaRule> = self.lets.iter().map(|(_, rule)| rule).collect();
         for key in &self.keys {
@@ -240,7 +243,7 @@ impl VolumeType {
     }
 }
 
-/// The names that a key brings into rules, with the factor from base units and the unit as it is written.
+/// Returns the variables that a key defines, with the factor from base units and the unit for display.
 pub(super) fn variables(key: &SchemaKey) -> Vec<(String, f64, String)> {
     use super::quantity::QuantityKind;
     let KeyKind::Quantity(unit, word) = &key.kind else { return Vec::new() };
@@ -261,11 +264,11 @@ pub(super) fn variables(key: &SchemaKey) -> Vec<(String, f64, String)> {
     }
 }
 
-/// All names that the rules of a type may use, none of them with a value yet.
+/// Returns all variables that the rules of a type may use, without values.
 pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
     let mut names = Names::new();
     let columns = |id: &str| -> Vec<String> {
-        tables.iter().filter(|table| table.serves(id)).flat_map(|table| table.columns.clone()).collect()
+        tables.iter().filter(|table| table.has_id(id)).flat_map(|table| table.columns.clone()).collect()
     };
     let mut add = |name: String, unit: String| {
         names.insert(name, super::rule::Variable { value: None, unit });
@@ -280,7 +283,12 @@ pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
         if let KeyKind::Machine(table) = &key.kind {
             columns(table).into_iter().for_each(|column| add(format!("machine_{column}"), String::new()));
         }
-        add(key.name.clone(), if key.name == "iops" { "IOPS".to_owned() } else { word(key) });
+        let unit = match &key.kind {
+            _ if key.name == "iops" => "IOPS",
+            KeyKind::Quantity(_, word) => word,
+            _ => "",
+        };
+        add(key.name.clone(), unit.to_owned());
     }
     if let Some(tiers) = &volume.tiers {
         columns(tiers).into_iter().for_each(|column| add(format!("tier_{column}"), String::new()));
@@ -289,11 +297,4 @@ pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
     add("volumes".to_owned(), "volumes".to_owned());
     volume.lets.iter().for_each(|(name, _)| add(name.clone(), String::new()));
     names
-}
-
-fn word(key: &SchemaKey) -> String {
-    match &key.kind {
-        KeyKind::Quantity(_, word) => word.clone(),
-        _ => String::new(),
-    }
 }

@@ -4,17 +4,17 @@ use units::closest;
 
 use super::rule::RuleValue;
 
-/// One table; several may be for one thing and are searched together, one may be for several.
+/// A table of machines or tiers. Several tables may have one ID and are searched together; one may have several IDs.
 #[derive(Clone, Debug)]
 pub(super) struct RateTable {
-    /// What it is for, in words.
+    /// IDs by which volumes use the table.
     pub ids: Vec<String>,
     pub columns: Vec<String>,
     pub rows: Vec<TableRow>,
     pub source: Option<String>,
 }
 
-/// A name or a pattern, and a cell for each column; `None` is unknown.
+/// A name or pattern, and a cell per column.
 #[derive(Clone, Debug)]
 pub(super) struct TableRow {
     pub name: String,
@@ -25,24 +25,24 @@ pub(super) struct TableRow {
 pub(super) enum Cell {
     Unknown,
     Is(RuleValue),
-    /// The number that the pattern's range matched.
+    /// The number matched by the pattern's range.
     Matched,
 }
 
-/// A row that a machine's name matches, with its figures.
+/// The row that matches a machine's name, with its figures; `None` is unknown.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct FoundCell {
+pub(super) struct FoundRow {
     pub row: String,
     pub cells: Vec<(String, Option<RuleValue>)>,
     pub source: Option<String>,
 }
 
 impl RateTable {
-    pub(super) fn serves(&self, id: &str) -> bool {
+    pub(super) fn has_id(&self, id: &str) -> bool {
         self.ids.iter().any(|known| known == id)
     }
 
-    /// Reads `name cell cell…`; the error says what is wrong.
+    /// Parses `name cell cell…`.
     pub(super) fn row(columns: &[String], line: &str) -> Result<TableRow, String> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_owned();
@@ -50,7 +50,7 @@ impl RateTable {
         if cells.len() != columns.len() {
             return Err(format!("`{name}` has {} cells for {} columns", cells.len(), columns.len()));
         }
-        // Each star may match in as many ways as the name has letters.
+        // Bounds the time of matching, which is exponential in stars.
         if name.matches('*').count() > 3 {
             return Err(format!("`{name}` has more than three stars"));
         }
@@ -63,14 +63,14 @@ impl RateTable {
         Ok(TableRow { name, cells })
     }
 
-    fn get(&self, row: &TableRow, matched: Option<f64>) -> FoundCell {
+    fn get(&self, row: &TableRow, matched: Option<f64>) -> FoundRow {
         let value = |cell: &Cell| match cell {
             Cell::Unknown => None,
             Cell::Is(value) => Some(value.clone()),
             Cell::Matched => matched.map(RuleValue::Number),
         };
         let cells = self.columns.iter().cloned().zip(row.cells.iter().map(value)).collect();
-        FoundCell { row: row.name.clone(), cells, source: self.source.clone() }
+        FoundRow { row: row.name.clone(), cells, source: self.source.clone() }
     }
 }
 
@@ -88,8 +88,8 @@ fn cell(word: &str) -> Result<Cell, String> {
     })
 }
 
-/// A pattern with the least number of each of its ranges: `n2-*-8` of `n2-*-{8..15}`.
-pub(super) fn least_name(pattern: &str) -> String {
+/// Returns a pattern with the first number of each range: `n2-*-8` for `n2-*-{8..15}`.
+pub(super) fn first_name(pattern: &str) -> String {
     let mut parts = pattern.split('{');
     let mut name = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -100,7 +100,7 @@ pub(super) fn least_name(pattern: &str) -> String {
     name
 }
 
-/// Whether what stands in braces is a range of whole numbers.
+/// Reports whether all braces of a pattern enclose a range of whole numbers.
 fn well_formed(pattern: &str) -> bool {
     let mut parts = pattern.split('{');
     let before = parts.next().is_some_and(|literal| !literal.contains('}'));
@@ -114,11 +114,11 @@ fn well_formed(pattern: &str) -> bool {
         })
 }
 
-/// The row for a machine: of all that match the one that says most about the name, of equals the first. Cells that
-/// are unknown there are taken from the next best.
-pub(super) fn find(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundCell> {
+/// Finds the row of a machine: the match with the most literal characters, the first of equals. Its unknown cells are
+/// taken from the next best.
+pub(super) fn find(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundRow> {
     let mut matches = Vec::new();
-    for table in tables.iter().filter(|table| table.serves(id)) {
+    for table in tables.iter().filter(|table| table.has_id(id)) {
         for row in &table.rows {
             if let Some(matched) = matching(&row.name, machine) {
                 let literal = row.name.chars().filter(|c| !matches!(c, '*' | '{' | '}')).count();
@@ -138,50 +138,50 @@ pub(super) fn find(tables: &[RateTable], id: &str, machine: &str) -> Option<Foun
     Some(best)
 }
 
-/// The processors of a machine, where a table has a column for them.
+/// Returns the processors of a machine, if a table has a column for them.
 pub(super) fn vcpus(tables: &[RateTable], id: &str, machine: &str) -> Option<u32> {
     let found = find(tables, id, machine)?;
     let (_, value) = found.cells.into_iter().find(|(column, _)| column == "vcpus")?;
     value?.number().map(|vcpus| vcpus as u32)
 }
 
-/// The tier for a size in GiB: the first whose `upto_gib` is enough.
-pub(super) fn tier(tables: &[RateTable], id: &str, gib: f64) -> Option<FoundCell> {
-    let table = tables.iter().find(|table| table.serves(id))?;
+/// Returns the tier for a size in GiB: the first whose `upto_gib` suffices.
+pub(super) fn tier(tables: &[RateTable], id: &str, gib: f64) -> Option<FoundRow> {
+    let table = tables.iter().find(|table| table.has_id(id))?;
     table.rows.iter().map(|row| table.get(row, None)).find(|found| upto_gib(found) >= gib)
 }
 
-/// The sizes in GiB up to which the tiers of a table go.
+/// Returns the maximum sizes of a table's tiers in GiB.
 pub(super) fn tiers(tables: &[RateTable], id: &str) -> Vec<f64> {
-    let table = tables.iter().find(|table| table.serves(id));
+    let table = tables.iter().find(|table| table.has_id(id));
     let rows = |table: &RateTable| table.rows.iter().map(|row| upto_gib(&table.get(row, None))).collect();
     table.map_or_else(Vec::new, rows)
 }
 
-/// The tier of a name, in any case, and the size up to which it goes.
+/// Returns a tier by its name, in any case, with its maximum size in GiB.
 pub(super) fn tier_named(tables: &[RateTable], id: &str, name: &str) -> Option<(String, f64)> {
-    let table = tables.iter().find(|table| table.serves(id))?;
+    let table = tables.iter().find(|table| table.has_id(id))?;
     let row = table.rows.iter().find(|row| row.name.eq_ignore_ascii_case(name))?;
     Some((row.name.clone(), upto_gib(&table.get(row, None))))
 }
 
-fn upto_gib(found: &FoundCell) -> f64 {
+fn upto_gib(found: &FoundRow) -> f64 {
     let cell = found.cells.iter().find(|(column, _)| column == "upto_gib");
     cell.and_then(|(_, value)| value.as_ref()?.number()).unwrap_or(f64::INFINITY)
 }
 
-/// Whether any of the tables knows the machine at all.
+/// Reports whether any table has the machine.
 pub(super) fn known(tables: &[RateTable], machine: &str) -> bool {
     tables.iter().flat_map(|table| &table.rows).any(|row| matching(&row.name, machine).is_some())
 }
 
-/// The name in the tables that is nearest to one that is not there; patterns come with their stars.
+/// Returns the name in the tables that is nearest to an unknown one; patterns keep their stars.
 pub(super) fn nearest<'a>(tables: &'a [RateTable], machine: &str) -> Option<&'a str> {
     closest(machine, tables.iter().flat_map(|table| &table.rows).map(|row| row.name.as_str()))
 }
 
-/// Whether a name matches a pattern, in which `*` is any text without `-` and `{2..7}` or `{64..}` a whole number in
-/// this range; and that number.
+/// Matches a name against a pattern, in which `*` is any text without `-` and `{2..7}` or `{64..}` a whole number in
+/// this range. Returns that number.
 fn matching(pattern: &str, name: &str) -> Option<Option<f64>> {
     let Some(special) = pattern.find(['*', '{']) else {
         return pattern.eq_ignore_ascii_case(name).then_some(None);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_match_by_name_star_and_range() {
+    fn machine_patterns_match_names_stars_and_ranges() {
         let tables = table(&["c4d-*-8 8 50_000", "c4d-*-384 384 1", "n1-*-{2..7} # 2", "n1-*-{64..} # 3", "x4 - -"]);
         assert_eq!(iops(&tables, "c4d-standard-8"), Some(50_000.0));
         assert_eq!(iops(&tables, "C4D-highmem-384"), Some(1.0));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_exact_row_wins_and_others_fill_its_gaps() {
+    fn the_most_specific_row_wins_and_others_fill_its_gaps() {
         let tables = table(&["m4-* 1 2", "m4-*-16 - 3", "m4-big-16 7 -"]);
         let found = find(&tables, "t", "m4-big-16").unwrap();
         assert_eq!(found.cells[0].1, Some(RuleValue::Number(7.0)));

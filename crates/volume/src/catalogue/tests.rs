@@ -4,14 +4,14 @@ use super::*;
 use crate::request::RequestKind;
 use crate::spec::Limit;
 
-/// The rate of the limit of this name, in its own unit.
+/// Returns the rate of the named limit, in its own unit.
 fn rate(text: &str, name: &str) -> Option<u64> {
     let spec = resolve(text).unwrap_or_else(|problems| panic!("{text}: {}", problems[0]));
     let limit: &Limit = spec.limits.iter().find(|limit| limit.name == name)?;
     limit.rate.read.or(limit.rate.write)
 }
 
-/// All problems of a volume, one a line.
+/// Returns all problems of a volume, one per line.
 fn refused(text: &str) -> Vec<String> {
     match resolve(text) {
         Ok(spec) => panic!("{text} is {spec:?}"),
@@ -27,7 +27,7 @@ fn refused_for(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn every_volume_resolves_as_it_is_listed() {
+fn every_listed_volume_resolves() {
     for listed in list() {
         let spec = resolve(&listed.name).unwrap_or_else(|problems| panic!("{}: {}", listed.name, problems[0]));
         assert!(spec.size.get() > 0, "{} has no size", listed.name);
@@ -40,7 +40,7 @@ fn every_volume_resolves_as_it_is_listed() {
 }
 
 #[test]
-fn what_was_asked_for_is_what_limits() {
+fn requested_values_determine_limits() {
     let text = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s,machine=a3-megagpu-8g";
     assert_eq!(rate(text, "volume IOPS"), Some(160_000));
     assert_eq!(rate(text, "volume throughput"), Some(2400 << 20));
@@ -56,9 +56,9 @@ fn what_was_asked_for_is_what_limits() {
     );
 }
 
-/// The note of gp3 said that 3 to 5 % above nominal is usual, and nothing could go by it.
+/// The note of gp3 said that 3 to 5 % above nominal is usual, but the program could not use it.
 #[test]
-fn limits_carry_how_far_above_them_was_measured() {
+fn limits_have_measured_tolerances() {
     let tolerance = |text: &str, name: &str| {
         let spec = resolve(text).unwrap();
         let limit = spec.limits.iter().find(|limit| limit.name == name).unwrap().clone();
@@ -84,7 +84,7 @@ fn volumes_of_one_type_on_one_machine_are_summed() {
 }
 
 #[test]
-fn one_machine_is_not_two() {
+fn volumes_on_one_machine_must_agree_about_it() {
     let texts = ["gcp/pd-ssd,machine=n2-standard-8", "gcp/pd-ssd,machine=n2-standard-16"];
     let problems = resolve_all(&texts, &no_files).unwrap_err();
     assert!(problems[0].message.contains("`machine` is `n2-standard-16`"), "{problems:?}");
@@ -95,14 +95,14 @@ fn one_machine_is_not_two() {
         assert!(problems[0].message.contains(&format!("`{a}` for another volume")), "{problems:?}");
         assert_eq!(&second[problems[0].at.clone()], b);
         assert!(resolve_all(&[&first, &format!("{second},host=b")], &no_files).is_ok());
-        // The one by default is no other machine's either.
+        // A default value also conflicts with that of another machine.
         assert!(resolve_all(&[&first, "gcp/pd-standard@2019"], &no_files).is_err());
     }
     assert!(resolve_all(&["gcp/pd-ssd,size=1TiB", "gcp/pd-ssd,size=2TiB"], &no_files).is_ok());
 }
 
 #[test]
-fn measured_quantiles_are_a_law() {
+fn measured_quantiles_are_a_latency_distribution() {
     let file = |points: &str| {
         format!(
             "[[volume]]\nlatency.read = {{ law = \"quantiles\", points = {points} }}\n[volume.key.size]\nunit = \"GiB\"\ndefault = 1\n"
@@ -122,7 +122,7 @@ fn measured_quantiles_are_a_law() {
 }
 
 #[test]
-fn unknown_names_get_their_nearest() {
+fn unknown_names_suggest_the_nearest() {
     refused_for("gcp/pd-sdd", &["1:5", "no volume of Google Cloud `pd-sdd`", "did you mean `pd-ssd`?"]);
     refused_for("gcq/pd-ssd", &["1:1", "no provider `gcq`", "gcp/pd-ssd"]);
     refused_for("pd-ssd", &["did you mean gcp/pd-ssd"]);
@@ -135,7 +135,7 @@ fn unknown_names_get_their_nearest() {
 }
 
 #[test]
-fn ranges_are_given_with_their_source() {
+fn ranges_cite_their_source() {
     refused_for(
         "gcp/hyperdisk-balanced,size=100GiB,iops=160000",
         &[
@@ -155,14 +155,14 @@ fn ranges_are_given_with_their_source() {
 }
 
 #[test]
-fn contradictions_are_found() {
+fn contradictions_are_reported() {
     refused_for("gcp/pd-ssd@2019,machine=c2-standard-8,vcpus=16", &["`vcpus` contradicts `machine`, which has 8"]);
     refused_for("gcp/pd-ssd,size=1TiB,size=2TiB", &["`size` is given twice"]);
     refused_for("gcp/pd-ssd,credits=50%", &["no bucket of credits"]);
 }
 
 #[test]
-fn all_problems_come_at_once_with_their_places() {
+fn all_problems_are_reported_at_once_with_their_places() {
     let problems = resolve("gcp/pd-ssd@2019,size=1,vcpus=x,speed=9,written=200%").unwrap_err();
     let columns: Vec<usize> = problems.iter().map(|problem| problem.line().1).collect();
     assert_eq!(columns.len(), 4, "{problems:?}");
@@ -172,7 +172,7 @@ fn all_problems_come_at_once_with_their_places() {
 }
 
 #[test]
-fn a_users_file_is_a_catalogue_of_its_own() {
+fn a_users_file_is_a_catalogue() {
     let toml = r#"
         [volume]
         title = "The old array"
@@ -212,10 +212,9 @@ fn problems_of_files_have_line_and_column() {
     }
 }
 
-/// What made no sense was bent until it did: a rate of -5 was one of 1, two limits of one name were one that
-/// everything paid twice.
+/// Nonsensical values used to be adjusted: a rate of -5 became 1, and two limits with one name were charged twice.
 #[test]
-fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
+fn nonsensical_values_in_a_file_are_reported_at_their_place() {
     let cases = [
         ("limit = { name = \"a\", iops = @-5 }", "`rate` comes to -5, and must be more than 0"),
         ("limit = { name = \"a\", iops = @\"5 - 5\" }", "comes to 0"),
@@ -258,7 +257,7 @@ fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
     }
 }
 
-/// Files that cannot be meant: what is marked with `@` in each, and what is said of it.
+/// Impossible files: `@` marks the reported place; with it the expected message.
 const IMPOSSIBLE: &[(&str, &str)] = &[
     ("key.size = { unit = 'GiB', default = 10, min = @20, max = 5 }", "more than its `max`"),
     ("key.size = { unit = 'GiB', default = @10, min = 20, max = 50 }", "below its `min`, 20 GiB"),
@@ -313,7 +312,7 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn volumes_that_cannot_be_are_refused_where_it_is_said() {
+fn impossible_volumes_are_reported_at_their_place() {
     for (marked, message) in IMPOSSIBLE {
         let marked = format!("[[volume]]\n{marked}\n").replace("S\n", "key.size = { unit = 'GiB', default = 10 }\n");
         let at = marked.find('@').expect("a mark");
@@ -325,15 +324,14 @@ fn volumes_that_cannot_be_are_refused_where_it_is_said() {
 }
 
 #[test]
-fn a_volume_without_a_size_is_none() {
+fn a_volume_needs_a_size() {
     let problems = resolve_all(&["a.toml"], &|_| Ok("[[volume]]\nid = 'a'\n".to_owned())).unwrap_err();
     assert!(problems[0].to_string().starts_with("a.toml:1:1: no `key.size`"), "{problems:?}");
 }
 
-/// Each mistake was told of after the one before it had been mended, and one in a volume that was not requested
-/// never was.
+/// Problems used to be reported one at a time, and those of volumes that were not requested never.
 #[test]
-fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {
+fn all_problems_of_a_file_are_reported_in_order() {
     let size = "key.size = { unit = 'GiB', default = 1";
     let toml = format!(
         "[[volume]]\nid = 'a'\n{size} }}\nlimit = {{ name = 'x', iops = -1, jitter = {{ ms = -2 }} }}\nprize = 1\n\
@@ -345,7 +343,8 @@ fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {
     assert!(problems.iter().all(|problem| problem.remedy.is_some()), "{problems:#?}");
 }
 
-/// What is asked for may put a default out of its range: that is the file's mistake, and none of ours makes it.
+/// A requested size may move a default out of its range. That would be a mistake of the file, and no built-in file
+/// makes it.
 #[test]
 fn defaults_of_the_catalogue_fit_every_size() {
     for listed in list() {
@@ -358,7 +357,7 @@ fn defaults_of_the_catalogue_fit_every_size() {
 }
 
 #[test]
-fn names_of_volumes_that_are_none_are_refused() {
+fn invalid_volume_names_are_refused() {
     let file = |_: &str| Ok("[[volume]]\nid = 'a'\nkey.size = { unit = 'GiB' }\n".to_owned());
     let long = format!("custom{}", ",iops=5".repeat(10_000));
     for (text, message) in [
@@ -377,12 +376,12 @@ fn names_of_volumes_that_are_none_are_refused() {
 }
 
 #[test]
-fn a_drive_has_no_law_of_latency() {
+fn a_drive_takes_no_latency() {
     refused_for("hdd/7200rpm,latency=1ms", &["1:13", "`latency` says nothing to a drive"]);
 }
 
 #[test]
-fn the_example_in_the_documents_is_a_good_file() {
+fn the_documented_example_is_valid() {
     let page = include_str!("../../../../docs/volumes.md");
     let toml = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     let volume = resolve_all(&["./array.toml,size=20TiB,machine=blade-16"], &|_| Ok(toml.to_owned()));
@@ -395,7 +394,7 @@ fn the_example_in_the_documents_is_a_good_file() {
 }
 
 #[test]
-fn files_that_are_damaged_are_read_or_refused() {
+fn damaged_files_are_read_or_refused() {
     let texts = [include_str!("../../../../models/vultr.toml"), include_str!("../../../../models/custom.toml")];
     for seed in 0..1500 {
         let mut random = Random::new(seed, 2);
@@ -455,7 +454,7 @@ fn any_text_resolves_or_is_refused() {
 }
 
 #[test]
-fn the_hyperdisk_law_is_that_of_the_measurement() {
+fn the_hyperdisk_latency_matches_the_measurement() {
     let spec = resolve("gcp/hyperdisk-balanced,size=1TiB").unwrap();
     let crate::spec::Behaviour::Latency(latency) = &spec.behaviour else { panic!("no latency") };
     let law = latency.law.get(RequestKind::Read);
@@ -480,7 +479,7 @@ fn the_hyperdisk_law_is_that_of_the_measurement() {
 }
 
 #[test]
-fn machines_are_told_with_their_processors() {
+fn machines_are_listed_with_their_processors() {
     let vcpus = |volume: &str, name: &str| {
         let machines = machines(volume).unwrap();
         machines.into_iter().find(|machine| machine.name == name).map(|machine| machine.vcpus)
@@ -496,7 +495,7 @@ fn machines_are_told_with_their_processors() {
 }
 
 #[test]
-fn what_a_machine_allows_is_not_what_is_provisioned() {
+fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [
         ("azure/premium-ssd-v2,size=100GiB,iops=10000,machine=D8s_v6", 10_000.0),
         ("azure/ultra,size=1TiB,iops=5000,machine=E8bds_v6", 5_000.0),
@@ -507,6 +506,6 @@ fn what_a_machine_allows_is_not_what_is_provisioned() {
             crate::closed::caps(&spec, &crate::closed::Load::of(RequestKind::Read, 4096, f64::INFINITY))[0].iops;
         assert!((lowest / iops - 1.0).abs() < 1e-3, "{volume}: {lowest}");
     }
-    // Processors are the machine's, and a key of theirs may not say otherwise.
+    // Processors belong to the machine, and their key must not contradict it.
     assert!(resolve("gcp/pd-ssd@2019,machine=c2-standard-8,vcpus=32").is_err());
 }

@@ -1,17 +1,17 @@
-//! Values of a volume's keys: given, defaults, ranges.
+//! Resolves the values of a volume's keys: requested values, defaults, ranges.
 
-use units::closest;
+use units::suggestion;
 
-use super::ask::{RequestPart, VolumeRequest};
 use super::bounds::{Bounds, FigureOrigin};
-use super::fields::worked_out;
+use super::fields::evaluate;
 use super::problem::Problem;
 use super::quantity::{self, QuantityKind, QuantityUnit};
+use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
 use super::schema::{KeyKind, Provider, SchemaKey, SchemaRule, VolumeType, names, variables};
 use super::table;
 
-/// The keys that every volume has.
+/// Keys that every volume has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Common {
     pub host: Option<String>,
@@ -20,14 +20,14 @@ pub(super) struct Common {
     pub unwritten_ns: Option<f64>,
     pub credits: Option<f64>,
     pub jitter_ns: Option<f64>,
-    /// The jitter of limits that the volume shares with others on its machine, whichever of them says it.
+    /// Jitter of limits that the volume shares with others on its machine; any of them may specify it.
     pub machine_jitter_ns: Option<f64>,
     pub spells: Option<(f64, f64, f64)>,
     pub memory: Option<f64>,
     pub read_ahead: Option<f64>,
 }
 
-/// Their names and what they are for.
+/// Names and descriptions of the common keys.
 pub const COMMON_KEYS: [(&str, &str); 9] = [
     ("host", "the machine it hangs on, by any name; volumes on one machine share its limits"),
     ("latency", "this latency for every request instead of the law"),
@@ -40,7 +40,7 @@ pub const COMMON_KEYS: [(&str, &str); 9] = [
     ("read_ahead", "how far that reads ahead of sequential reads"),
 ];
 
-/// The value of a key: in base units, where it is a number.
+/// Value of a key; numbers are in base units.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct KeyValue {
     pub name: String,
@@ -48,18 +48,18 @@ pub(super) struct KeyValue {
     pub origin: FigureOrigin,
 }
 
-/// Everything the rules of one volume may use.
-#[derive(Clone, Debug)]
+/// Variables, keys and notes that the rules of one volume may use.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     pub names: Names,
     pub keys: Vec<KeyValue>,
     pub common: Common,
-    /// Words for the reader: which row of a table holds, which machine is not known.
+    /// Notes for the reader, such as an unknown machine.
     pub notes: Vec<String>,
-    /// A machine is named, and the catalogue has it, but nothing of what it allows for this type.
+    /// Whether the catalogue has the named machine, but no limits of it for this type.
     pub unknown_machine: bool,
     pub tier: Option<String>,
-    /// Where the figures of the machine and of the tier are from.
+    /// ID of the source of the machine's and the tier's figures.
     pub table_source: Option<String>,
 }
 
@@ -68,45 +68,35 @@ impl Values {
         self.keys.iter().find(|key| key.name == name).map(|key| &key.value)
     }
 
-    /// A key's number in base units.
     pub(super) fn base(&self, name: &str) -> Option<f64> {
         self.key(name)?.number()
     }
 }
 
-/// A limit that admits what more time is worth at once saves up: it is a bucket of credits.
-pub(super) const JITTER_MOST_NS: f64 = 60e9;
+/// Maximum jitter. A limit that admits more than this at once is a bucket of credits.
+pub(super) const JITTER_MAX_NS: f64 = 60e9;
 
-/// A page cache of less is none.
-const MEMORY_LEAST: f64 = 1_048_576.0;
+const MEMORY_MIN: f64 = 1_048_576.0;
 
 struct ValueFinder<'a> {
-    asked: &'a VolumeRequest,
+    request: &'a VolumeRequest,
     provider: &'a Provider,
     volume: &'a VolumeType,
     found: Values,
     problems: Vec<Problem>,
 }
 
-/// The values of all keys, and all that is wrong with them. `tier` is the size of a tier asked for by its name.
+/// Resolves the values of all keys, and returns them with all problems. `tier` is the size of a tier requested by name.
 pub(super) fn values(
-    asked: &VolumeRequest,
+    request: &VolumeRequest,
     provider: &Provider,
     volume: &VolumeType,
     tier: Option<f64>,
 ) -> (Values, Vec<Problem>) {
     let names = names(volume, &provider.tables);
-    let found = Values {
-        names,
-        keys: Vec::new(),
-        common: Common::default(),
-        notes: Vec::new(),
-        unknown_machine: false,
-        tier: None,
-        table_source: None,
-    };
-    let mut finder = ValueFinder { asked, provider, volume, found, problems: Vec::new() };
-    for (key, value) in &asked.pairs {
+    let found = Values { names, ..Values::default() };
+    let mut finder = ValueFinder { request, provider, volume, found, problems: Vec::new() };
+    for (key, value) in &request.pairs {
         if !volume.keys.iter().any(|known| known.name == key.text) {
             finder.common(key, value);
         }
@@ -130,19 +120,19 @@ impl ValueFinder<'_> {
     }
 
     fn refuse(&mut self, part: &RequestPart, message: impl Into<String>, remedy: Option<String>) {
-        self.problems.push(self.asked.text.problem(part.at.clone(), message).maybe(remedy));
+        self.problems.push(self.request.text.problem(part.at.clone(), message).maybe(remedy));
     }
 
-    /// The value of a rule; what is wrong with it is reported in its file.
+    /// Evaluates a rule; problems are reported at its place in the file.
     fn eval(&mut self, rule: &SchemaRule) -> Option<RuleValue> {
-        worked_out(rule, &self.found.names, &self.provider.text).unwrap_or_else(|problem| {
+        evaluate(rule, &self.found.names, &self.provider.text).unwrap_or_else(|problem| {
             self.problems.push(problem);
             None
         })
     }
 
     fn given(&self, name: &str) -> Option<RequestPart> {
-        self.asked.pairs.iter().find(|(key, _)| key.text == name).map(|(_, value)| value.clone())
+        self.request.pairs.iter().find(|(key, _)| key.text == name).map(|(_, value)| value.clone())
     }
 
     fn key(&mut self, key: &SchemaKey, tier: Option<f64>) {
@@ -170,7 +160,7 @@ impl ValueFinder<'_> {
         };
         let Some(value) = value else {
             if let (None, KeyKind::Quantity(unit, _)) = (&given, &key.kind) {
-                self.own_range(key, *unit, None);
+                self.check_declared_range(key, *unit, None);
             }
             return;
         };
@@ -181,9 +171,9 @@ impl ValueFinder<'_> {
             None => FigureOrigin::Default,
         };
         if let (None, KeyKind::Quantity(unit, _)) = (&given, &key.kind) {
-            self.own_range(key, *unit, value.number().filter(|_| origin == FigureOrigin::Default));
+            self.check_declared_range(key, *unit, value.number().filter(|_| origin == FigureOrigin::Default));
         }
-        self.enter(key, &value, origin);
+        self.set_key(key, &value, origin);
         if let (KeyKind::Machine(id), RuleValue::Word(machine)) = (&key.kind, &value) {
             self.machine(id, machine, given.as_ref());
         }
@@ -197,19 +187,19 @@ impl ValueFinder<'_> {
         })
     }
 
-    /// Puts a key's value, in base units, into the names of the rules.
-    fn enter(&mut self, key: &SchemaKey, value: &RuleValue, origin: FigureOrigin) {
+    /// Adds the value of a key, in base units, to the variables of the rules.
+    fn set_key(&mut self, key: &SchemaKey, value: &RuleValue, origin: FigureOrigin) {
         let base = value.number().unwrap_or(0.0);
         for (name, factor, unit) in variables(key) {
             self.set(&name, Some(RuleValue::Number(base / factor)), unit);
         }
         if !matches!(key.kind, KeyKind::Quantity(..)) {
-            let switch = match value {
+            let boolean = match value {
                 RuleValue::Word(word) if word == "on" => RuleValue::Number(1.0),
                 RuleValue::Word(word) if word == "off" => RuleValue::Number(0.0),
                 other => other.clone(),
             };
-            self.set(&key.name, Some(switch), String::new());
+            self.set(&key.name, Some(boolean), String::new());
         }
         self.found.keys.push(KeyValue { name: key.name.clone(), value: value.clone(), origin });
     }
@@ -225,13 +215,13 @@ impl ValueFinder<'_> {
         if unit.measure == QuantityKind::Count && base.fract() != 0.0 {
             self.refuse(part, format!("`{}={}` is not a whole number", key.name, part.text), None);
         }
-        self.range(key, part, unit, base);
-        self.unsold(key, unit, base);
+        self.check_range(key, part, unit, base);
+        self.note_if_unsold(key, unit, base);
         Some(RuleValue::Number(base))
     }
 
-    /// Notes a value that cannot be bought: it can still be modelled.
-    fn unsold(&mut self, key: &SchemaKey, unit: QuantityUnit, base: f64) {
+    /// Notes that a value cannot be bought: it can still be modelled.
+    fn note_if_unsold(&mut self, key: &SchemaKey, unit: QuantityUnit, base: f64) {
         let (least, most) = self.bounds(key, unit);
         let [least, most] = [least, most].map(|bound| bound.map(|bound| bound / unit.factor));
         let bounds = Bounds { least, most, sold: key.sold.clone(), step: key.step, ..Bounds::default() };
@@ -251,7 +241,7 @@ impl ValueFinder<'_> {
         self.found.notes.push(note);
     }
 
-    /// The least and the most of a key, in base units.
+    /// Returns the minimum and maximum of a key, in base units.
     fn bounds(&mut self, key: &SchemaKey, unit: QuantityUnit) -> (Option<f64>, Option<f64>) {
         let mut bound = |rule: &Option<SchemaRule>| {
             let value = rule.as_ref().and_then(|rule| self.eval(rule));
@@ -260,10 +250,10 @@ impl ValueFinder<'_> {
         (bound(&key.least), bound(&key.most))
     }
 
-    /// What the file says of a key that was not given must fit together: its bounds, and its default within them.
-    fn own_range(&mut self, key: &SchemaKey, unit: QuantityUnit, default: Option<f64>) {
-        // A range may follow from what was asked for, and that may be wrong already.
-        if self.problems.iter().any(|problem| problem.place == self.asked.text) {
+    /// Checks what the file declares about a key that was not given: its bounds, and its default within them.
+    fn check_declared_range(&mut self, key: &SchemaKey, unit: QuantityUnit, default: Option<f64>) {
+        // A range may depend on requested values, which may already be wrong.
+        if self.problems.iter().any(|problem| problem.place == self.request.text) {
             return;
         }
         let (least, most) = self.bounds(key, unit);
@@ -304,7 +294,7 @@ impl ValueFinder<'_> {
         refuse(&key.default, message, "write a default that could be given as well");
     }
 
-    fn range(&mut self, key: &SchemaKey, part: &RequestPart, unit: QuantityUnit, base: f64) {
+    fn check_range(&mut self, key: &SchemaKey, part: &RequestPart, unit: QuantityUnit, base: f64) {
         let (least, most) = self.bounds(key, unit);
         let source = super::cited(self.provider, key.source.as_ref());
         let named = |word: &str, rule: &Option<SchemaRule>, value: f64, names: &Names| {
@@ -314,7 +304,7 @@ impl ValueFinder<'_> {
                 .filter(|by| *by != number(value / unit.factor));
             format!("{word} {}{}", unit.show(value), by.map_or(String::new(), |by| format!(" = {by}")))
         };
-        // A hair of tolerance: 1/3 of a size is not a whole number of bytes.
+        // The tolerance covers rounding: a third of a size is not a whole number of bytes.
         let message = match (least, most) {
             (Some(least), _) if base < least * (1.0 - 1e-9) => {
                 format!("is below {}", named("the least there is,", &key.least, least, &self.found.names))
@@ -378,7 +368,7 @@ impl ValueFinder<'_> {
             return;
         };
         self.found.table_source = found.source;
-        // `vcpus` of a machine is what the key of this name is about; its `iops` are not those of the volume.
+        // `vcpus` of a machine is the key of this name; its `iops` are not those of the volume.
         let of_machine = super::machine_keys(self.volume);
         for (column, value) in found.cells {
             if of_machine.contains(&column.as_str()) {
@@ -400,7 +390,7 @@ impl ValueFinder<'_> {
             "latency" => read(QuantityKind::Duration).inspect(|ns| common.latency_ns = *ns),
             "unwritten" => read(QuantityKind::Duration).inspect(|ns| common.unwritten_ns = *ns),
             "memory" => read(QuantityKind::Size).and_then(|bytes| {
-                let enough = bytes.is_some_and(|bytes| bytes >= MEMORY_LEAST);
+                let enough = bytes.is_some_and(|bytes| bytes >= MEMORY_MIN);
                 common.memory = bytes;
                 if enough { Ok(bytes) } else { Err(format!("`{}` is too small\nhelp: give at least 1MiB", value.text)) }
             }),
@@ -408,7 +398,7 @@ impl ValueFinder<'_> {
             "written" => share(&value.text).inspect(|share| common.written = *share),
             "credits" => share(&value.text).inspect(|share| common.credits = *share),
             "jitter" => read(QuantityKind::Duration).and_then(|ns| {
-                let is_fit = ns.is_some_and(|ns| ns <= JITTER_MOST_NS);
+                let is_fit = ns.is_some_and(|ns| ns <= JITTER_MAX_NS);
                 (common.jitter_ns, common.machine_jitter_ns) = (ns, ns);
                 if is_fit {
                     Ok(ns)
@@ -425,9 +415,7 @@ impl ValueFinder<'_> {
                 let mut known: Vec<&str> = own.collect();
                 let common = COMMON_KEYS.iter().map(|(name, _)| *name).filter(|name| !known.contains(name));
                 known.extend(common.collect::<Vec<_>>());
-                let near = closest(&key.text, known.iter().copied());
-                let remedy = near
-                    .map_or_else(|| format!("it has {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+                let remedy = suggestion(&key.text, known.iter().copied(), || format!("it has {}", known.join(", ")));
                 self.refuse(key, format!("{} has no key `{}`", self.volume.full_id(), key.text), Some(remedy));
                 return;
             }
@@ -443,8 +431,8 @@ fn share(text: &str) -> Result<Option<f64>, String> {
     if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than all")) }
 }
 
-/// Minimum length of slow periods: shorter ones belong into the latency distribution.
-const SPELL_LEAST_NS: f64 = 1e6;
+/// Minimum length of slow periods: shorter ones belong in the latency distribution.
+const SLOW_PERIOD_MIN_NS: f64 = 1e6;
 
 fn spells(text: &str) -> Result<(f64, f64, f64), String> {
     let wanted = || format!("`{text}` is not EVERY/LASTING/FACTOR, as in 1h/2min/10, with a factor of 1 to 1,000,000");
@@ -457,7 +445,7 @@ fn spells(text: &str) -> Result<(f64, f64, f64), String> {
         .filter(|factor| (1.0..=1e6).contains(factor))
         .ok_or_else(wanted)?;
     let (every, lasting) = (time(every)?, time(lasting)?);
-    if every.min(lasting) < SPELL_LEAST_NS {
+    if every.min(lasting) < SLOW_PERIOD_MIN_NS {
         return Err(format!(
             "`{text}` has spells, or times between them, of less than 1 ms\nhelp: write longer ones, as in 1h/2min/10"
         ));

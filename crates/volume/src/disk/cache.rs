@@ -8,22 +8,21 @@ use super::geometry::Geometry;
 use super::queue::{CommandQueue, DiskCommand};
 use crate::hard_disk::HardDisk;
 
-/// The bytes of the writes that fill a cache at the start.
+/// Length of the writes that fill a cache at the start.
 const FILL_BYTES: u32 = 4096;
 
-/// Writes between host and platters.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     slots: u64,
     bytes: u64,
-    /// How many writes are in the cache, with the one under the head.
+    /// Writes in the cache, including the one under the head.
     held: u64,
     held_bytes: u64,
-    /// Those of them that the head has not come to.
+    /// Writes that the head has not reached.
     pub(super) dirty: CommandQueue,
-    /// Writes for which there is no room, in the order of their arrival.
+    /// Writes that wait for space, in order of arrival.
     waiting: VecDeque<DiskCommand>,
-    /// Flushes, all of which wait for the same.
+    /// Flushes that wait until the cache is empty.
     flushes: Vec<u32>,
 }
 
@@ -40,65 +39,63 @@ impl Cache {
         }
     }
 
-    /// Fills every slot with a write of 4 KiB somewhere.
+    /// Fills the cache with random writes of 4 KiB.
     pub(super) fn fill(&mut self, geometry: &Geometry, random: &mut Random) {
         let blocks = geometry.size().div_ceil(u64::from(FILL_BYTES));
         while self.has_room(FILL_BYTES) {
             let offset = random.below(blocks) * u64::from(FILL_BYTES);
-            let spot = geometry.spot(offset);
+            let position = geometry.position(offset);
             self.hold(
-                DiskCommand { write: true, offset, length: FILL_BYTES, spot, ..DiskCommand::default() },
+                DiskCommand { write: true, offset, length: FILL_BYTES, position, ..DiskCommand::default() },
                 geometry,
             );
         }
     }
 
-    /// Whether nothing is in it.
     pub(super) fn is_clean(&self) -> bool {
         self.held == 0
     }
 
-    /// Whether a flush waits until it is empty.
+    /// Reports whether a flush waits until the cache is empty.
     pub(super) fn is_flushing(&self) -> bool {
         !self.flushes.is_empty()
     }
 
-    /// Whether a write waits for room in it.
-    pub(super) fn is_short(&self) -> bool {
+    pub(super) fn has_waiting_writes(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Takes a write, at once or when there is room. If at once, who is told.
+    /// Accepts a write. Returns the request to complete if there was space at once.
     pub(super) fn write(&mut self, command: DiskCommand, geometry: &Geometry) -> Option<u32> {
         self.waiting.push_back(command);
-        self.admit(command.since, geometry).and_then(|command| command.answer)
+        self.admit(command.since, geometry).and_then(|command| command.request)
     }
 
-    /// Takes the write that has waited longest, if there is room for it.
+    /// Accepts the oldest waiting write if there is space.
     ///
-    /// While the cache is being flushed nothing new comes in, or a flush might never end.
+    /// During a flush nothing is accepted, or the flush might never end.
     pub(super) fn admit(&mut self, now: Nanos, geometry: &Geometry) -> Option<DiskCommand> {
         let next = self.waiting.front()?;
         if self.is_flushing() || !self.has_room(next.length) {
             return None;
         }
         let command = self.waiting.pop_front()?;
-        self.hold(DiskCommand { answer: None, since: now, ..command }, geometry);
+        self.hold(DiskCommand { request: None, since: now, ..command }, geometry);
         Some(command)
     }
 
-    /// Waits until the cache is empty.
+    /// Adds a flush, which waits until the cache is empty.
     pub(super) fn flush(&mut self, id: u32) {
         self.flushes.push(id);
     }
 
-    /// A write is on the platters.
+    /// Removes a write that has reached the platters.
     pub(super) fn destaged(&mut self, length: u32) {
         self.held -= 1;
         self.held_bytes -= u64::from(length);
     }
 
-    /// Those who waited until the cache was empty, if it is.
+    /// Returns the flushes to complete, if the cache is empty.
     pub(super) fn flushed(&mut self) -> impl Iterator<Item = u32> {
         let count = if self.is_clean() { self.flushes.len() } else { 0 };
         self.flushes.drain(..count)

@@ -1,20 +1,21 @@
 //! Positions on the platters, and positioning times.
 //!
-//! # Places
+//! # Positions
 //!
-//! The distance of a seek is the distance of two offsets as a share of the volume. It could be that of their cylinders
-//! instead, which differ because outer tracks hold more; but the seek curve was fitted to offsets, and the other choice
-//! moves the mean seek by no more than 1 %, which a fit undoes.
+//! The distance of a seek is the distance of two offsets as a fraction of the volume. Cylinders would differ, because
+//! outer tracks hold more; but the seek curve was fitted to offsets, and the choice moves the mean seek by no more than
+//! 1 %, which a fit compensates.
 //!
-//! Zones hold equal shares of the volume. Where half of a surface with equally dense bits is reached, its outer half has
-//! been used up, so the rate falls with the root of the place: `√(outer² − x·(outer² − inner²))`. Within a zone
-//! the bytes lie on one spiral: a turn holds what the sustained rate gives in one turn, which has the head switches and
-//! the skew of tracks in it. So the angle of a byte follows from its offset, and a head that goes on reading never waits.
+//! Zones hold equal fractions of the volume. With a constant bit density, an arm in the middle of the surface has
+//! passed more than half of the bytes, so the rate falls with the square root of the offset: `√(outer² − x·(outer² −
+//! inner²))`. Within a zone the bytes lie on one spiral: a turn holds what the sustained rate transfers in one turn,
+//! which includes head switches and track skew. So the angle of a byte follows from its offset, and a sequential read
+//! never waits.
 //!
 //! # Ticks
 //!
-//! Angles are whole ticks of which a turn has 2^24 (half a nanosecond each at 7,200 turns a minute), so that the wait for
-//! an angle is one subtraction and one mask, and the search for the nearest request runs in vector registers.
+//! A turn has 2^24 ticks (half a nanosecond each at 7,200 rpm), so that the wait for an angle is one subtraction and
+//! one mask, and the search for the nearest request can use vector registers.
 
 use units::Nanos;
 
@@ -22,25 +23,22 @@ use crate::hard_disk::HardDisk;
 
 /// Bits of a turn in ticks.
 const TURN_BITS: u32 = 24;
-/// The ticks of a turn, less one.
 const TURN_MASK: u32 = (1 << TURN_BITS) - 1;
-/// Seeks are shorter than this many turns, so that a seek and a turn fit into 32 bits.
+/// Upper bound of seeks in turns, so that a seek and a turn fit into 32 bits.
 const SEEK_TURNS_MAX: f64 = 120.0;
 
-/// Position of a request.
+/// Position of a byte on the platters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spot {
-    /// The place under the arm, in the unit in which the square root of a distance is its seek in ticks.
+pub(super) struct DiskPosition {
+    /// Radial place, in the unit in which the square root of a distance is its seek in ticks.
     pub(super) place: f64,
-    /// The track. Within one there is no seek.
+    /// Track number. There is no seek within a track.
     pub(super) track: u32,
-    /// The angle in ticks.
+    /// Angle in ticks.
     pub(super) angle: u32,
-    /// How fast bytes pass the head here.
     pub(super) ns_per_byte: f64,
 }
 
-/// Geometry of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     size: u64,
@@ -52,7 +50,7 @@ pub(super) struct Geometry {
     rotation: u64,
 }
 
-/// Tracks of equal length.
+/// A zone of tracks of equal length.
 #[derive(Clone, Copy, Debug)]
 struct GeometryZone {
     start: u64,
@@ -98,19 +96,18 @@ impl Geometry {
         }
     }
 
-    /// How many bytes there are.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Where an offset lies; beyond the end, where the end does.
+    /// Returns the position of an offset; offsets beyond the end count as the end.
     #[inline]
-    pub(super) fn spot(&self, offset: u64) -> Spot {
+    pub(super) fn position(&self, offset: u64) -> DiskPosition {
         let offset = offset.min(self.size - 1);
         let zone = &self.zones[(offset / self.zone_bytes) as usize];
         let within = offset - zone.start;
         let (track, rest) = (within / zone.track_bytes, within % zone.track_bytes);
-        Spot {
+        DiskPosition {
             place: offset as f64 * self.place_per_byte,
             track: zone.first_track.wrapping_add(track as u32),
             angle: (rest as f64 * zone.ticks_per_byte) as u32 & TURN_MASK,
@@ -118,47 +115,54 @@ impl Geometry {
         }
     }
 
-    /// The angle under the head at an instant.
+    /// Returns the angle under the head at an instant.
     #[inline]
     pub(super) fn angle_at(&self, now: Nanos) -> u32 {
         (((now.get() % self.rotation) << TURN_BITS) / self.rotation) as u32
     }
 
-    /// Ticks that writes take beyond reads.
+    /// Returns the additional ticks of writes.
     pub(super) fn settle(&self) -> u32 {
         self.settle
     }
 
-    /// Ticks as time.
     #[inline]
     pub(super) fn time(&self, ticks: u32) -> Nanos {
         Nanos::new((u64::from(ticks) * self.rotation + (1 << (TURN_BITS - 1))) >> TURN_BITS)
     }
 
-    /// Time as ticks, with their fraction.
+    /// Converts time to ticks, with their fraction.
     #[inline]
     pub(super) fn ticks(&self, time: Nanos) -> f64 {
         time.get() as f64 * (f64::from(1 << TURN_BITS) / self.rotation as f64)
     }
 
-    /// Ticks from the angle `phase` until the head is at `angle` over `place`: the seek, then the rest of a turn.
+    /// Returns the ticks from the angle `phase` until the head is at `angle` over `place`: the seek, then the rest of a
+    /// turn.
     #[inline]
-    pub(super) fn positioning(&self, from: &Spot, phase: u32, place: f64, track: u32, angle: u32, settle: u32) -> u32 {
+    pub(super) fn positioning(
+        &self,
+        from: &DiskPosition,
+        phase: u32,
+        place: f64,
+        track: u32,
+        angle: u32,
+        settle: u32,
+    ) -> u32 {
         let seek = whole(self.seek_least + (place - from.place).abs().sqrt());
         let seek = if track == from.track { 0 } else { seek } + settle;
         seek + (angle.wrapping_sub(phase.wrapping_add(seek)) & TURN_MASK)
     }
 }
 
-/// The bytes a second of a zone.
 fn zone_rate(drive: &HardDisk, index: u64, count: u64) -> f64 {
     let (outer, inner) = (drive.outer_bytes_per_sec.max(1) as f64, drive.inner_bytes_per_sec.max(1) as f64);
     let share = index as f64 / count.saturating_sub(1).max(1) as f64;
     (outer * outer - share * (outer * outer - inner * inner)).sqrt()
 }
 
-/// The nearest whole number to one below 2^32, by the way in which 2^52 pushes its fraction out: unlike a conversion
-/// this is done in vector registers.
+/// Rounds a number below 2^32. Adding 2^52 shifts the fraction out, which works in vector registers, unlike a
+/// conversion.
 #[inline]
 fn whole(x: f64) -> u32 {
     const SHIFT: f64 = (1_u64 << 52) as f64;
@@ -176,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn a_seek_over_the_whole_surface_takes_its_time_and_then_the_rest_of_a_turn() {
+    fn a_full_stroke_seek_is_followed_by_rotational_delay() {
         let geometry = geometry();
-        let far = Spot { angle: 0, ..geometry.spot(SIZE - 1) };
-        let ticks = geometry.positioning(&geometry.spot(0), 0, far.place, far.track, far.angle, 0);
+        let far = DiskPosition { angle: 0, ..geometry.position(SIZE - 1) };
+        let ticks = geometry.positioning(&geometry.position(0), 0, far.place, far.track, far.angle, 0);
         // 14.237 ms of seek end within the second turn.
         assert_eq!(geometry.time(ticks).get().abs_diff(2 * 8_333_333), 0);
         let at = geometry.positioning(
-            &geometry.spot(0),
+            &geometry.position(0),
             0,
             far.place,
             far.track,
@@ -194,10 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn the_next_byte_is_under_the_head_when_the_last_has_passed() {
+    fn the_next_byte_follows_the_last_under_the_head() {
         let geometry = geometry();
         for offset in [0, 4096, 1_250_000 - 4096, 3_000_000, SIZE / 2, SIZE - (1 << 20)] {
-            let (from, to) = (geometry.spot(offset), geometry.spot(offset + 4096));
+            let (from, to) = (geometry.position(offset), geometry.position(offset + 4096));
             let turned = to.angle.wrapping_sub(from.angle) & TURN_MASK;
             let passed = geometry.ticks(Nanos::new((4096.0 * from.ns_per_byte) as u64));
             assert!((f64::from(turned) - passed).abs() < 8.0, "{offset}: {turned} {passed}");
@@ -207,25 +211,25 @@ mod tests {
     #[test]
     fn the_rate_falls_from_the_outer_to_the_inner_edge() {
         let geometry = geometry();
-        let rate = |offset| (1e3 / geometry.spot(offset).ns_per_byte).round();
+        let rate = |offset| (1e3 / geometry.position(offset).ns_per_byte).round();
         assert_eq!((rate(0), rate(SIZE - 1)), (150.0, 75.0));
         let rates: Vec<f64> = (0..16).map(|zone| rate(zone * (SIZE / 16))).collect();
         assert!(rates.is_sorted_by(|a, b| a > b), "{rates:?}");
     }
 
     #[test]
-    fn tracks_are_counted_on_over_zones_and_offsets_beyond_the_end_are_at_the_end() {
+    fn track_numbers_continue_over_zones_and_offsets_are_clamped() {
         let geometry = geometry();
-        let track = |offset| geometry.spot(offset).track;
+        let track = |offset| geometry.position(offset).track;
         let border = SIZE / 16;
         assert!(track(border) == track(border - 1) + 1, "{} {}", track(border - 1), track(border));
-        assert_eq!(geometry.spot(u64::MAX), geometry.spot(SIZE - 1));
+        assert_eq!(geometry.position(u64::MAX), geometry.position(SIZE - 1));
         let tiny = Geometry::new(&HardDisk::sata_7200rpm(), 0);
-        assert_eq!(tiny.spot(77).track, 0);
+        assert_eq!(tiny.position(77).track, 0);
     }
 
     #[test]
-    fn seeks_that_no_arm_makes_do_not_overflow() {
+    fn impossibly_long_seeks_do_not_overflow() {
         let drive = HardDisk {
             seek_least: Nanos::MAX,
             seek_stroke: Nanos::MAX,
@@ -233,8 +237,8 @@ mod tests {
             ..HardDisk::sata_7200rpm()
         };
         let geometry = Geometry::new(&drive, SIZE);
-        let far = geometry.spot(SIZE - 1);
-        let ticks = geometry.positioning(&geometry.spot(0), 0, far.place, far.track, far.angle, geometry.settle());
+        let far = geometry.position(SIZE - 1);
+        let ticks = geometry.positioning(&geometry.position(0), 0, far.place, far.track, far.angle, geometry.settle());
         assert!(geometry.time(ticks) > Nanos::from_millis(900), "{}", geometry.time(ticks));
     }
 }

@@ -1,16 +1,15 @@
-//! Carries out commands of a drive, one after the other.
+//! Executes the commands of a drive, one after the other.
 
 use units::{Bytes, Nanos, random::Random};
 
 use super::cache::Cache;
-use super::geometry::{Geometry, Spot};
+use super::geometry::{DiskPosition, Geometry};
 use super::queue::{CommandQueue, DiskCommand, Pick};
 use super::stream::DiskStream;
-use crate::events::EventQueue;
+use crate::events::DriveEvents;
 use crate::hard_disk::HardDisk;
 use crate::request::{Request, RequestKind};
 
-/// A drive at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanics {
     drive: HardDisk,
@@ -18,33 +17,31 @@ pub(crate) struct Mechanics {
     commands: CommandQueue,
     cache: Cache,
     stream: DiskStream,
-    head: Spot,
+    head: DiskPosition,
     state: HeadState,
-    /// When the event comes for which it waits. Those of other instants were asked for before it changed its mind.
+    /// Time of the event it waits for. Events at other times are obsolete.
     due: Nanos,
 }
 
 /// State of the head. Except when idle, an event is scheduled.
 #[derive(Clone, Copy, Debug)]
 enum HeadState {
-    /// Nothing waits for the platters.
+    /// No command needs the platters.
     Idle,
-    /// It will choose what is next.
+    /// Will choose the next command.
     Choosing,
-    /// A command ends under the head.
+    /// A command completes under the head.
     Serving(Service),
 }
 
-/// A command under way.
 #[derive(Clone, Copy, Debug)]
 struct Service {
     command: DiskCommand,
     origin: CommandOrigin,
-    /// Whether the head was there already.
-    goes_on: bool,
+    /// Whether the head was already in place.
+    continues: bool,
 }
 
-/// Origin of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CommandOrigin {
     Commands,
@@ -62,7 +59,7 @@ impl Mechanics {
             commands: CommandQueue::new(drive),
             cache,
             stream: DiskStream::new(drive.readahead.get()),
-            head: geometry.spot(random.below(geometry.size())),
+            head: geometry.position(random.below(geometry.size())),
             state: HeadState::Idle,
             due: Nanos::MAX,
             geometry,
@@ -70,28 +67,26 @@ impl Mechanics {
         }
     }
 
-    /// Takes a request.
-    pub(crate) fn arrive(&mut self, now: Nanos, request: &Request, events: &mut EventQueue<'_>) {
+    pub(crate) fn arrive(&mut self, now: Nanos, request: &Request, events: &mut DriveEvents<'_>) {
         match request.kind {
-            RequestKind::Trim => self.answer(now, request.id, 0, events),
-            RequestKind::Flush if self.cache.is_clean() => self.answer(now, request.id, 0, events),
+            RequestKind::Trim => self.complete(now, request.id, 0, events),
+            RequestKind::Flush if self.cache.is_clean() => self.complete(now, request.id, 0, events),
             RequestKind::Flush => self.cache.flush(request.id),
             RequestKind::Read => self.read(now, self.command(now, request), events),
             RequestKind::Write if self.drive.write_cache => {
                 let command = self.command(now, request);
                 if let Some(id) = self.cache.write(command, &self.geometry) {
-                    self.answer(now, id, request.length, events);
+                    self.complete(now, id, request.length, events);
                 }
             }
             RequestKind::Write => self.commands.push(self.command(now, request), &self.geometry),
         }
         if matches!(self.state, HeadState::Idle) {
-            self.choose_soon(now, events);
+            self.schedule_choice(now, events);
         }
     }
 
-    /// An event it asked for has come.
-    pub(crate) fn moved(&mut self, now: Nanos, events: &mut EventQueue<'_>) {
+    pub(crate) fn handle_event(&mut self, now: Nanos, events: &mut DriveEvents<'_>) {
         if now != self.due {
             return;
         }
@@ -104,52 +99,52 @@ impl Mechanics {
 
     fn command(&self, now: Nanos, request: &Request) -> DiskCommand {
         DiskCommand {
-            answer: Some(request.id),
+            request: Some(request.id),
             write: request.kind == RequestKind::Write,
             offset: request.offset,
             length: request.length,
             since: now,
-            spot: self.geometry.spot(request.offset),
+            position: self.geometry.position(request.offset),
         }
     }
 
-    /// Reports that what needs no platters is done.
-    fn answer(&self, now: Nanos, id: u32, length: u32, events: &mut EventQueue<'_>) {
+    /// Completes a request that does not need the platters.
+    fn complete(&self, now: Nanos, id: u32, length: u32, events: &mut DriveEvents<'_>) {
         events.done(now + self.drive.interface(length), id);
     }
 
-    /// Takes a read: it is there already, or on its way under the head, or waits.
-    fn read(&mut self, now: Nanos, command: DiskCommand, events: &mut EventQueue<'_>) {
+    /// Accepts a read: it is buffered, about to pass under the head, or must wait.
+    fn read(&mut self, now: Nanos, command: DiskCommand, events: &mut DriveEvents<'_>) {
         if self.stream.holds(&command, now) {
             self.stream.used(&command, now, &self.geometry);
-            self.answer_from_buffer(now, &command, events);
+            self.complete_buffered(now, &command, events);
             return;
         }
         self.commands.push(command, &self.geometry);
-        // As long as nothing else is chosen, the platters may turn on to it.
-        if !matches!(self.state, HeadState::Serving(_)) && self.stream.leads_to(&command, now) {
-            self.go_on(now, events);
+        // While no other command is chosen, the platters may turn on to it.
+        if !matches!(self.state, HeadState::Serving(_)) && self.stream.can_serve(&command, now) {
+            self.continue_at_head(now, events);
         }
     }
 
-    fn answer_from_buffer(&self, now: Nanos, command: &DiskCommand, events: &mut EventQueue<'_>) {
-        if let Some(id) = command.answer {
-            self.answer(now, id, command.length, events);
+    fn complete_buffered(&self, now: Nanos, command: &DiskCommand, events: &mut DriveEvents<'_>) {
+        if let Some(id) = command.request {
+            self.complete(now, id, command.length, events);
         }
     }
 
-    /// Whether commands and whether the cache may be served now.
+    /// Returns which of the two queues may be served now.
     ///
-    /// A flush has the drive for itself, as it has in SATA. Otherwise the cache waits while there is something to read,
-    /// until a write waits for room: then all compete.
+    /// A flush has the drive to itself, as in SATA. Otherwise the cache waits while there are reads, until a write
+    /// waits for space: then all compete.
     fn eligible(&self) -> [(CommandOrigin, bool); 2] {
         let flushing = self.cache.is_flushing();
-        let cache = flushing || self.cache.is_short() || self.commands.is_empty();
+        let cache = flushing || self.cache.has_waiting_writes() || self.commands.is_empty();
         [(CommandOrigin::Commands, !flushing), (CommandOrigin::Cache, cache)]
     }
 
-    /// Chooses after the overhead, if there is something to choose from.
-    fn choose_soon(&mut self, now: Nanos, events: &mut EventQueue<'_>) {
+    /// Schedules the next choice after the overhead, if any command waits.
+    fn schedule_choice(&mut self, now: Nanos, events: &mut DriveEvents<'_>) {
         self.state = if self.commands.is_empty() && self.cache.dirty.is_empty() {
             HeadState::Idle
         } else {
@@ -158,14 +153,14 @@ impl Mechanics {
         };
     }
 
-    fn wake(&mut self, at: Nanos, events: &mut EventQueue<'_>) {
+    fn wake(&mut self, at: Nanos, events: &mut DriveEvents<'_>) {
         self.due = at;
         events.wake(at);
     }
 
-    /// Starts the command that is nearest, or goes on where the head is.
-    fn choose(&mut self, now: Nanos, events: &mut EventQueue<'_>) {
-        if self.go_on(now, events) {
+    /// Starts the nearest command, or continues where the head is.
+    fn choose(&mut self, now: Nanos, events: &mut DriveEvents<'_>) {
+        if self.continue_at_head(now, events) {
             return;
         }
         let mut best: Option<(CommandOrigin, Pick)> = None;
@@ -184,54 +179,54 @@ impl Mechanics {
         };
         self.stream.freeze(now);
         let command = self.take(origin, pick.index);
-        let transfer = Nanos::new((f64::from(command.length) * command.spot.ns_per_byte + 0.5) as u64);
+        let transfer = Nanos::new((f64::from(command.length) * command.position.ns_per_byte + 0.5) as u64);
         let end = now + self.geometry.time(pick.ticks) + transfer;
-        self.serve(end, Service { command, origin, goes_on: false }, events);
+        self.serve(end, Service { command, origin, continues: false }, events);
     }
 
     fn take(&mut self, origin: CommandOrigin, index: usize) -> DiskCommand {
         queue(origin, &mut self.commands, &mut self.cache).take(index, &self.geometry)
     }
 
-    fn serve(&mut self, end: Nanos, service: Service, events: &mut EventQueue<'_>) {
+    fn serve(&mut self, end: Nanos, service: Service, events: &mut DriveEvents<'_>) {
         self.state = HeadState::Serving(service);
         self.wake(end, events);
     }
 
-    /// Serves what passes under the head if it just stays where it is, unless a request has waited too long. Says
-    /// whether the head is busy with that.
-    fn go_on(&mut self, now: Nanos, events: &mut EventQueue<'_>) -> bool {
+    /// Serves commands that pass under the head where it is, unless a request is overdue. Returns whether the head is
+    /// busy with one.
+    fn continue_at_head(&mut self, now: Nanos, events: &mut DriveEvents<'_>) -> bool {
         for (origin, may) in self.eligible() {
             if !may || queue(origin, &mut self.commands, &mut self.cache).overdue(now).is_some() {
                 continue;
             }
             while let Some(command) = self.next_in_stream(origin, now) {
                 let end = self.stream.passes(&command);
-                // A write has to be destaged, even one of no bytes.
+                // A write must be destaged, even one of no bytes.
                 if end > now || command.write {
-                    self.serve(end, Service { command, origin, goes_on: true }, events);
+                    self.serve(end, Service { command, origin, continues: true }, events);
                     return true;
                 }
                 self.stream.used(&command, now, &self.geometry);
-                self.answer_from_buffer(now, &command, events);
+                self.complete_buffered(now, &command, events);
             }
         }
         false
     }
 
-    /// Takes the next command to which the stream leads.
+    /// Takes the next command that the stream can serve.
     fn next_in_stream(&mut self, origin: CommandOrigin, now: Nanos) -> Option<DiskCommand> {
         let queue = queue(origin, &mut self.commands, &mut self.cache);
-        let index = queue.first_within(self.stream.range(), |command| self.stream.leads_to(command, now))?;
+        let index = queue.first_within(self.stream.range(), |command| self.stream.can_serve(command, now))?;
         Some(self.take(origin, index))
     }
 
-    /// A command has ended under the head.
-    fn finish(&mut self, now: Nanos, service: Service, events: &mut EventQueue<'_>) {
-        let Service { command, origin, goes_on } = service;
-        self.stream.restart(&command, goes_on, now, &self.geometry);
-        self.head = self.geometry.spot(command.end());
-        if let Some(id) = command.answer {
+    /// Completes a command that has passed under the head.
+    fn finish(&mut self, now: Nanos, service: Service, events: &mut DriveEvents<'_>) {
+        let Service { command, origin, continues } = service;
+        self.stream.restart(&command, continues, now, &self.geometry);
+        self.head = self.geometry.position(command.end());
+        if let Some(id) = command.request {
             events.done(now, id);
         }
         if origin == CommandOrigin::Cache {
@@ -240,16 +235,15 @@ impl Mechanics {
                 events.done(now + self.drive.interface(0), id);
             }
             while let Some(admitted) = self.cache.admit(now, &self.geometry) {
-                self.answer_from_buffer(now, &admitted, events);
+                self.complete_buffered(now, &admitted, events);
             }
         }
-        if !self.go_on(now, events) {
-            self.choose_soon(now, events);
+        if !self.continue_at_head(now, events) {
+            self.schedule_choice(now, events);
         }
     }
 }
 
-/// Queue of an origin.
 fn queue<'a>(origin: CommandOrigin, commands: &'a mut CommandQueue, cache: &'a mut Cache) -> &'a mut CommandQueue {
     match origin {
         CommandOrigin::Commands => commands,

@@ -1,24 +1,24 @@
 //! A disk drive with moving parts: seeks, rotation, a command queue ordered by positioning time, a write-back cache.
 //!
-//! # How it works
+//! # Model
 //!
-//! One arm and one set of platters serve one request at a time. What that takes is decided by where the arm is and how
-//! far the platters have turned (`geometry`); nothing is left to chance. Out of the oldest [`HardDisk::sched_window`]
-//! requests the drive takes the one under whose data the head can be first (`queue`). Writes are done when
-//! the cache has them, and reach the platters when nothing is being read, or when a write has to wait for room
-//! (`cache`). Reads that follow one another are served while the platters turn on (`stream`).
+//! One arm and one set of platters serve one request at a time. The service time follows from the position of the arm
+//! and the angle of the platters (`geometry`); nothing is random. Among the oldest [`HardDisk::sched_window`] requests
+//! the drive chooses the one whose data the head reaches first (`queue`). Writes complete in the cache, and reach the
+//! platters when there are no reads, or when a write must wait for space (`cache`). Sequential reads are served without
+//! seeks (`stream`).
 //!
-//! # How far it is right
+//! # Accuracy
 //!
-//! Random 4 KiB reads: 80 a second with one outstanding, 137 with ten, 181 with 32; within 1 % of
-//! 80.26·*N*^0.2342 for all *N* from 1 to 32. There is no knee: more outstanding requests always give the head something
-//! nearer. Writes that come faster than the platters take them: 181 a second however many wait, since the drive chooses
-//! among what is in its cache. The longest of many reads takes most of a second, because the far ones are not waited for.
+//! Random 4 KiB reads: 80 per second with one outstanding, 137 with ten, 181 with 32; within 1 % of 80.26·*N*^0.2342
+//! for all *N* from 1 to 32. There is no knee: more outstanding requests always offer the head something nearer. Writes
+//! faster than the platters: 181 per second however many wait, since the drive chooses among those in its cache. The
+//! longest of many reads takes most of a second, because distant requests are passed over.
 //!
 //! The parts are those of C. Ruemmler and J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3),
-//! 1994, who found seek curve, rotation and cache to be what a model cannot do without, on an HP C2200A and an
-//! HP 97560. Not modelled, because it hardly shows beside these: head switches (they are in the sustained rates), more
-//! than one segment of read-ahead, reads of blocks that are still dirty in the cache, remapped sectors, retries.
+//! 1994, who found seek curve, rotation and cache to be essential for a model, on an HP C2200A and an HP 97560. Not
+//! modelled because their effect is small beside these: head switches (included in the sustained rates), more than one
+//! segment of readahead, reads of blocks that are still dirty in the cache, remapped sectors, retries.
 
 mod cache;
 mod geometry;
@@ -31,14 +31,14 @@ pub(crate) use mechanics::Mechanics;
 use crate::closed::Load;
 use crate::hard_disk::HardDisk;
 
-/// Gain of throughput with the number of queued commands, as an exponent.
+/// Exponent by which throughput grows with the number of queued commands.
 const GAIN: f64 = 0.2342;
 
 impl HardDisk {
-    /// Random requests of a few blocks a second with `in_flight` outstanding, none of them sequential. `None` where
-    /// nothing simple is known: for mixtures, and for a queue that is not ordered by positioning time alone.
+    /// Returns the rate of small random requests with `in_flight` outstanding. `None` if there is no simple formula:
+    /// for mixtures, for sequential requests, and for a queue that is not ordered by positioning time alone.
     ///
-    /// A power law: 80.26·*N*^0.2342 for the drive of [`HardDisk::sata_7200rpm`], whose exponent was found by simulation
+    /// A power law: 80.26·*N*^0.2342 for the drive of [`HardDisk::sata_7200rpm`]. The exponent was found by simulation
     /// and holds within 1 % for *N* from 1 to 32. Cached writes are chosen among the whole window.
     #[must_use]
     pub fn random_iops(&self, load: &Load) -> Option<f64> {

@@ -5,50 +5,47 @@ use std::ops::RangeInclusive;
 
 use units::Nanos;
 
-use super::geometry::{Geometry, Spot};
+use super::geometry::{DiskPosition, Geometry};
 use crate::hard_disk::HardDisk;
 
-/// A read or a write on its way to the platters.
+/// A read or write that needs the platters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiskCommand {
-    /// Who is told when it is done; `None` where that was reported already.
-    pub(super) answer: Option<u32>,
-    /// Whether it writes.
+    /// Request to complete; `None` if that has already happened.
+    pub(super) request: Option<u32>,
     pub(super) write: bool,
-    /// Its first byte.
+    /// First byte.
     pub(super) offset: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub(super) length: u32,
-    /// When it came.
+    /// Time of arrival.
     pub(super) since: Nanos,
-    /// Where it begins.
-    pub(super) spot: Spot,
+    pub(super) position: DiskPosition,
 }
 
 impl DiskCommand {
-    /// The byte after its last.
+    /// Returns the byte after its last.
     pub(super) fn end(&self) -> u64 {
         self.offset.saturating_add(u64::from(self.length))
     }
 }
 
-/// A command that could be next.
+/// A candidate for the next command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pick {
-    /// Where it is in the window.
     pub(super) index: usize,
-    /// How long the head takes to it, in ticks.
+    /// Positioning time in ticks.
     pub(super) ticks: u32,
-    /// The one of the lowest cost is next.
+    /// Cost; the lowest is next.
     pub(super) cost: i64,
 }
 
-/// Cost of overdue commands: below all others, the oldest lowest.
+/// Base cost of overdue commands: below all others, the oldest lowest.
 const OVERDUE: i64 = i64::MIN / 2;
 
-/// Commands in the order of their arrival, the first of which are in a window.
+/// Commands in order of arrival, the first of which are in a window.
 ///
-/// The window is unordered, and what the search for the nearest command looks at lies together.
+/// The window is unordered; arrays per field keep what the search reads together.
 #[derive(Clone, Debug)]
 pub(super) struct CommandQueue {
     window: usize,
@@ -87,7 +84,6 @@ impl CommandQueue {
         self.commands.is_empty()
     }
 
-    /// Adds a command behind all others.
     #[inline]
     pub(super) fn push(&mut self, command: DiskCommand, geometry: &Geometry) {
         if self.commands.len() < self.window {
@@ -97,18 +93,18 @@ impl CommandQueue {
         }
     }
 
-    /// Puts a command into the window.
+    /// Adds a command to the window.
     #[inline]
     fn open(&mut self, command: DiskCommand, geometry: &Geometry) {
         self.offsets.push(command.offset);
-        self.places.push(command.spot.place);
-        self.tracks.push(command.spot.track);
-        self.angles.push(command.spot.angle);
+        self.places.push(command.position.place);
+        self.tracks.push(command.position.track);
+        self.angles.push(command.position.angle);
         self.settles.push(if command.write { geometry.settle() } else { 0 });
         self.commands.push(command);
     }
 
-    /// Takes a command out of the window, into which the oldest behind it moves up.
+    /// Removes a command from the window and refills it from the backlog.
     #[inline]
     pub(super) fn take(&mut self, index: usize, geometry: &Geometry) -> DiskCommand {
         self.offsets.swap_remove(index);
@@ -123,9 +119,9 @@ impl CommandQueue {
         command
     }
 
-    /// The command that should be next, for a head over `head` at `now`.
+    /// Returns the command that should be next, for a head over `head` at `now`.
     #[inline]
-    pub(super) fn nearest(&mut self, now: Nanos, head: &Spot, geometry: &Geometry) -> Option<Pick> {
+    pub(super) fn nearest(&mut self, now: Nanos, head: &DiskPosition, geometry: &Geometry) -> Option<Pick> {
         let phase = geometry.angle_at(now);
         let count = self.commands.len();
         let (places, tracks) = (&self.places[..count], &self.tracks[..count]);
@@ -150,7 +146,7 @@ impl CommandQueue {
         at.map(|index| Pick { index, ticks: least, cost: i64::from(least) })
     }
 
-    /// The same, if those that wait look nearer with time.
+    /// Returns the command that should be next if waiting lowers the cost.
     fn nearest_aged(&self, now: Nanos, geometry: &Geometry) -> Option<Pick> {
         let picks = self.commands.iter().zip(&self.ticks).enumerate().map(|(index, (command, &ticks))| {
             let age = geometry.ticks(now.since(command.since));
@@ -159,7 +155,7 @@ impl CommandQueue {
         picks.min_by_key(|pick| pick.cost)
     }
 
-    /// The oldest command, if it has waited too long. Its ticks are those of the last search.
+    /// Returns the oldest command if it is overdue, with the ticks of the last search.
     pub(super) fn overdue(&self, now: Nanos) -> Option<Pick> {
         let max_age = self.max_age?;
         let (index, oldest) = self.commands.iter().enumerate().min_by_key(|(_, command)| command.since)?;
@@ -168,7 +164,7 @@ impl CommandQueue {
         (waited >= max_age).then_some(Pick { index, ticks: self.ticks[index], cost })
     }
 
-    /// The command in the window with the lowest offset in `range` that `fits`.
+    /// Returns the command in the window with the lowest offset in `range` that `fits`.
     #[inline]
     pub(super) fn first_within(
         &self,
@@ -176,7 +172,7 @@ impl CommandQueue {
         fits: impl Fn(&DiskCommand) -> bool,
     ) -> Option<usize> {
         let (start, span) = (*range.start(), range.end().checked_sub(*range.start())?);
-        // Hardly ever is one in the range: so first it is asked of all at once.
+        // Matches are rare, so one pass without branches tests all offsets first.
         let any = self.offsets.iter().fold(false, |any, offset| any | (offset.wrapping_sub(start) <= span));
         if !any {
             return None;
@@ -197,25 +193,25 @@ mod tests {
         let geometry = Geometry::new(drive, SIZE);
         let mut queue = CommandQueue::new(drive);
         for (at, &offset) in offsets.iter().enumerate() {
-            let spot = geometry.spot(offset);
+            let position = geometry.position(offset);
             let since = Nanos::from_millis(at as u64);
-            queue.push(DiskCommand { offset, length: 4096, since, spot, ..DiskCommand::default() }, &geometry);
+            queue.push(DiskCommand { offset, length: 4096, since, position, ..DiskCommand::default() }, &geometry);
         }
         (queue, geometry)
     }
 
     #[test]
-    fn the_nearest_is_the_one_whose_data_the_head_reaches_first() {
+    fn the_nearest_command_is_the_one_the_head_reaches_first() {
         let drive = HardDisk::sata_7200rpm();
         let geometry = Geometry::new(&drive, SIZE);
         let offsets: Vec<u64> = (0..32).map(|n: u64| n * n * 977_111_111 % SIZE / 4096 * 4096).collect();
         let (mut queue, _) = queue(&drive, &offsets);
-        let head = geometry.spot(SIZE / 3);
+        let head = geometry.position(SIZE / 3);
         for ms in 0..100 {
             let now = Nanos::from_millis(ms);
             let time = |offset: u64| {
-                let spot = geometry.spot(offset);
-                geometry.positioning(&head, geometry.angle_at(now), spot.place, spot.track, spot.angle, 0)
+                let position = geometry.position(offset);
+                geometry.positioning(&head, geometry.angle_at(now), position.place, position.track, position.angle, 0)
             };
             let pick = queue.nearest(now, &head, &geometry).expect("there are commands");
             assert_eq!(pick.ticks, offsets.iter().map(|&offset| time(offset)).min().expect("there are offsets"));
@@ -224,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_holds_the_oldest_and_fills_from_behind_in_order() {
+    fn the_window_holds_the_oldest_commands_and_refills_in_order() {
         let drive = HardDisk { sched_window: 2, ..HardDisk::sata_7200rpm() };
         let (mut queue, geometry) = queue(&drive, &[0, 10, 20, 30, 40]);
         let mut taken = Vec::new();
@@ -236,10 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn who_has_waited_too_long_is_next_and_the_longest_first() {
+    fn overdue_commands_come_first_the_oldest_before_the_others() {
         let drive = HardDisk { max_age: Some(Nanos::from_millis(500)), ..HardDisk::sata_7200rpm() };
         let (mut queue, geometry) = queue(&drive, &[SIZE / 2, SIZE / 4, 0, 4096]);
-        let head = geometry.spot(0);
+        let head = geometry.position(0);
         assert!(queue.overdue(Nanos::from_millis(499)).is_none());
         let pick = queue.nearest(Nanos::from_millis(600), &head, &geometry).expect("there are commands");
         assert_eq!(queue.take(pick.index, &geometry).offset, SIZE / 2);

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Pages of one word.
 const WORD_BITS: u32 = 6;
 
-/// Words of 64 pages: as large as what is dirty, however large the device.
+/// A sparse bit map in words of 64 pages: its size depends on the dirty pages, not on the device.
 #[derive(Debug, Default)]
 pub(super) struct DirtyPages {
     words: BTreeMap<u64, u64>,
@@ -26,7 +25,6 @@ impl DirtyPages {
         }
     }
 
-    /// The first dirty page of a range.
     pub(super) fn first(&self, from: u64, to: u64) -> Option<u64> {
         if from >= to {
             return None;

@@ -1,15 +1,15 @@
 //! The page cache of a machine, for jobs without `direct=1`.
 //!
-//! A [`PageCache`] is told of reads, writes and syncs and says how far they come at once, which transfers the volumes
-//! have to carry out, and who goes on when one of them has ended. It follows what the kernel documents: windows of
-//! readahead ([`ReadaheadStream`]), the thresholds of `Documentation/admin-guide/sysctl/vm.rst`, `posix_fadvise(2)`, and
-//! `fsync(2)`.
+//! A [`PageCache`] processes reads, writes and syncs. It reports how far each proceeds at once, which transfers the
+//! volumes must carry out, and which operations resume when a transfer ends. It follows the kernel's documentation:
+//! readahead windows ([`ReadaheadStream`]), the thresholds of `Documentation/admin-guide/sysctl/vm.rst`,
+//! `posix_fadvise(2)`, and `fsync(2)`.
 //!
-//! Simplifications: pages are given up in the order of a clock instead of two lists; a writer at the limit stops until
-//! there is room, where the kernel slows it down from half-way between the two thresholds on, to the same rate; all
-//! memory can hold pages; background write-back is not slowed in favour of reads.
+//! Simplifications: clock eviction replaces the kernel's two lists; a writer at the limit stops until it is admitted,
+//! where the kernel slows it down from half-way between the two thresholds on, to the same rate; all memory can hold
+//! pages; background write-back is not slowed in favour of reads.
 //!
-//! What is *not* here: a clock, the time that copying takes, bytes, and whose operations these are.
+//! The caller provides the clock, the time of copies and the operations; no data are stored.
 
 mod dirty;
 mod pages;
@@ -31,37 +31,37 @@ pub use readahead::{AccessAdvice, ReadaheadStream};
 use write::Sync;
 pub use write::WriteAdmission;
 
-/// Bytes of a page.
+/// Page size in bytes.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// A machine's memory and its ways with it.
+/// Memory and write-back settings of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCacheSettings {
     /// Memory for pages.
     pub memory: Bytes,
-    /// `vm.dirty_background_ratio`: write-back begins when this share of memory is dirty, in percent.
+    /// `vm.dirty_background_ratio`: percentage of dirty memory at which write-back begins.
     pub dirty_background_percent: u32,
-    /// `vm.dirty_ratio`: writers wait when this share of memory is dirty or on its way, in percent.
+    /// `vm.dirty_ratio`: percentage of memory dirty or under write-back at which writers wait.
     pub dirty_percent: u32,
-    /// `vm.dirty_expire_centisecs`: what has been dirty for so long is written.
+    /// `vm.dirty_expire_centisecs`: age at which dirty pages are written.
     pub dirty_expire: Nanos,
-    /// `vm.dirty_writeback_centisecs`: the interval of looks for expired pages.
+    /// `vm.dirty_writeback_centisecs`: interval of checks for expired pages.
     pub flusher_every: Nanos,
-    /// `max_sectors_kb`: the largest request to a volume.
+    /// `max_sectors_kb`: size of the largest request to a volume.
     pub request_bytes_max: u32,
-    /// Requests of write-back in flight to one volume, at most 64.
+    /// Write-back requests in flight per volume, at most 64.
     pub writes_in_flight_max: u32,
-    /// What a call takes besides copying.
+    /// Duration of a call besides copying.
     pub call: Nanos,
-    /// Bytes that one processor copies in a second between a job's buffer and pages.
+    /// Bytes per second that one processor copies between a job's buffer and pages.
     pub copy_bytes_per_sec: u64,
 }
 
 impl Default for PageCacheSettings {
-    /// Linux's defaults, on a machine with 8 GiB (assumed). The time of calls and copies was measured with `fathom run`:
-    /// one `psync` job that reads a warm file of 256 MiB on a virtual machine; medians of about 0.3 us at 512 bytes, 0.7 us
-    /// at 4 KiB, 15.5 us at 128 KiB and 118 us at 1 MiB. 32 requests in flight are assumed: the queue depth of SATA, and
-    /// less than NVMe has.
+    /// Linux's defaults, on a machine with 8 GiB (assumed). The times of calls and copies were measured with `fathom
+    /// run`: one `psync` job that reads a warm file of 256 MiB on a virtual machine; medians of about 0.3 us at 512
+    /// bytes, 0.7 us at 4 KiB, 15.5 us at 128 KiB and 118 us at 1 MiB. 32 requests in flight are assumed: the queue
+    /// depth of SATA, and less than that of NVMe.
     fn default() -> Self {
         Self {
             memory: Bytes::new(8 << 30),
@@ -77,57 +77,57 @@ impl Default for PageCacheSettings {
     }
 }
 
-/// `read_ahead_kb` of a device, unless a volume says otherwise.
+/// Default `read_ahead_kb` of a device.
 pub const READ_AHEAD: Bytes = Bytes::new(128 << 10);
 
-/// Something that a volume has to do for the cache. It is told of the end by [`PageCache::finish`].
+/// A transfer between cache and volume. The caller reports its end with [`PageCache::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceTransfer {
-    /// Its name, free again when it has ended.
+    /// ID, reused once the transfer has ended.
     pub id: u32,
-    /// Which device.
+    /// Index of the device.
     pub device: u32,
-    /// A read or a write.
+    /// Read or write.
     pub kind: RequestKind,
-    /// Where it begins, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u32,
 }
 
 /// Progress of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheStep {
-    /// To its end.
+    /// The operation has completed.
     Done,
-    /// To this page; it is among those that [`PageCache::finish`] has go on.
+    /// The operation waits at this page; [`PageCache::finish`] resumes it.
     Waits(u64),
 }
 
 /// Counters of a page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCacheCounts {
-    /// Reads that have ended.
+    /// Completed reads.
     pub reads: u64,
-    /// Those that did not wait for a volume.
+    /// Reads that did not wait for a volume.
     pub hits: u64,
-    /// Bytes that jobs have read.
+    /// Bytes read by jobs.
     pub read_bytes: u64,
-    /// Bytes that were read from volumes.
+    /// Bytes read from volumes.
     pub fetched_bytes: u64,
-    /// Writes that have ended.
+    /// Completed writes.
     pub writes: u64,
-    /// Those that waited because too much was dirty.
+    /// Writes throttled because too many pages were dirty.
     pub held: u64,
-    /// How long they waited for that, all together.
+    /// Total time that writes were throttled.
     pub held_ns: u64,
-    /// Bytes that jobs have written.
+    /// Bytes written by jobs.
     pub written_bytes: u64,
-    /// Bytes that were written to volumes.
+    /// Bytes written to volumes.
     pub written_back_bytes: u64,
 }
 
-/// The pages of all devices of a machine.
+/// Page cache of a machine, with the pages of all its devices.
 #[derive(Debug)]
 pub struct PageCache {
     settings: PageCacheSettings,
@@ -136,43 +136,41 @@ pub struct PageCache {
     devices: Vec<CachedDevice>,
     flights: Vec<TransferInFlight>,
     flights_free: Vec<u32>,
-    /// What the volumes have to be asked for.
-    asked: VecDeque<DeviceTransfer>,
-    /// The next that waits for the same transfer, by operation.
-    behind: Vec<u32>,
+    /// Transfers that the caller has not taken yet.
+    queued: VecDeque<DeviceTransfer>,
+    /// Next operation that waits for the same transfer, by operation.
+    next_waiter: Vec<u32>,
     syncs: Vec<Sync>,
-    /// Writers that wait for room, and since when.
-    held: VecDeque<(u32, Nanos)>,
+    /// Throttled writers, and since when.
+    throttled: VecDeque<(u32, Nanos)>,
     dirty_pages: u64,
     writeback_pages: u64,
     counts: PageCacheCounts,
 }
 
-/// State of a device in the page cache.
 #[derive(Clone, Debug, Default)]
 struct CachedDevice {
     dirty_pages: u64,
     /// When the first of them became dirty.
     dirty_since: Option<Nanos>,
-    /// How many are to be written because of their age.
+    /// Number of pages to be written because of their age.
     expired: u64,
-    /// Where background write-back goes on.
+    /// Page at which background write-back continues.
     cursor: u64,
-    /// Which of its writes are in flight: a bit each, and the transfers.
+    /// Write-back slots in use, one bit each, and their transfers.
     writing: u64,
     writes: Vec<u32>,
 }
 
-/// A transfer under way.
 #[derive(Clone, Copy, Debug)]
 struct TransferInFlight {
     kind: RequestKind,
     device: u32,
     start: u64,
     end: u64,
-    /// Its place among the device's writes.
+    /// Its write-back slot of the device.
     slot: u32,
-    /// Those who wait for it.
+    /// First and last operation that wait for it.
     first: u32,
     last: u32,
 }
@@ -182,7 +180,7 @@ const fn key(device: u32, page: u64) -> u64 {
 }
 
 impl PageCache {
-    /// An empty cache.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(settings: PageCacheSettings) -> Self {
         let pages = (settings.memory.get() / PAGE_BYTES).clamp(1, u64::from(u32::MAX / 2));
@@ -196,46 +194,46 @@ impl PageCache {
             devices: Vec::new(),
             flights: Vec::new(),
             flights_free: Vec::new(),
-            asked: VecDeque::new(),
-            behind: Vec::new(),
+            queued: VecDeque::new(),
+            next_waiter: Vec::new(),
             syncs: Vec::new(),
-            held: VecDeque::new(),
+            throttled: VecDeque::new(),
             dirty_pages: 0,
             writeback_pages: 0,
             counts: PageCacheCounts::default(),
         }
     }
 
-    /// Its settings.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &PageCacheSettings {
         &self.settings
     }
 
-    /// What it has done.
+    /// Returns the counters.
     #[must_use]
     pub fn counts(&self) -> PageCacheCounts {
         self.counts
     }
 
-    /// How many bytes are dirty or on their way.
+    /// Returns the bytes that are dirty or under write-back.
     #[must_use]
     pub fn unwritten(&self) -> Bytes {
         Bytes::new((self.dirty_pages + self.writeback_pages) * PAGE_BYTES)
     }
 
-    /// How many bytes it holds.
+    /// Returns the bytes in the cache.
     #[must_use]
     pub fn held_bytes(&self) -> Bytes {
         Bytes::new(self.pages.len() as u64 * PAGE_BYTES)
     }
 
-    /// The next transfer that the volumes have to carry out.
+    /// Returns the next transfer that a volume must carry out.
     pub fn next_transfer(&mut self) -> Option<DeviceTransfer> {
-        self.asked.pop_front()
+        self.queued.pop_front()
     }
 
-    /// Reads on for operation `op`: `pages` are those that it has not had yet.
+    /// Starts or continues a read of operation `op`; `pages` are those it has not read yet.
     pub fn read(
         &mut self,
         op: u32,
@@ -274,7 +272,7 @@ impl PageCache {
         (u64::from(self.settings.request_bytes_max) / PAGE_BYTES).max(1)
     }
 
-    /// A page is not there.
+    /// Starts readahead for a missing page.
     fn read_ahead(&mut self, device: u32, page: u64, wanted: u64, stream: &mut ReadaheadStream) {
         let pages = &self.pages;
         let before = |most: u64| {
@@ -287,7 +285,7 @@ impl PageCache {
         }
     }
 
-    /// A mark is reached.
+    /// Starts the next readahead window when its mark is reached.
     fn read_further(&mut self, device: u32, page: u64, wanted: u64, stream: &mut ReadaheadStream) {
         let pages = &self.pages;
         let hole = |most: u64| (page + 1..=page + most).find(|&page| pages.find(key(device, page)).is_none());
@@ -296,7 +294,7 @@ impl PageCache {
         }
     }
 
-    /// Has those pages of a window read that are not there.
+    /// Starts reads of the missing pages of a window.
     fn fetch(&mut self, device: u32, window: ReadaheadWindow) {
         let most = self.request_pages();
         let mut page = window.start;
@@ -306,18 +304,18 @@ impl PageCache {
                 continue;
             }
             let start = page;
-            let id = self.take_off(RequestKind::Read, device, start);
+            let id = self.begin_transfer(RequestKind::Read, device, start);
             while page < window.end && page - start < most && self.pages.find(key(device, page)).is_none() {
                 let mark = if window.mark == Some(page) { MARK } else { 0 };
                 self.pages.insert(key(device, page), id | mark);
                 page += 1;
             }
-            self.ask(id, page);
+            self.queue_transfer(id, page);
         }
     }
 
-    /// Begins a transfer whose end is not known yet.
-    fn take_off(&mut self, kind: RequestKind, device: u32, start: u64) -> u32 {
+    /// Starts a transfer whose end is not known yet.
+    fn begin_transfer(&mut self, kind: RequestKind, device: u32, start: u64) -> u32 {
         let flight = TransferInFlight { kind, device, start, end: start, slot: 0, first: NONE, last: NONE };
         match self.flights_free.pop() {
             Some(id) => {
@@ -331,8 +329,8 @@ impl PageCache {
         }
     }
 
-    /// Asks the volumes for a transfer.
-    fn ask(&mut self, id: u32, end: u64) {
+    /// Queues a transfer for its volume.
+    fn queue_transfer(&mut self, id: u32, end: u64) {
         let flight = &mut self.flights[id as usize];
         flight.end = end;
         let (start, bytes) = (flight.start, (end - flight.start) * PAGE_BYTES);
@@ -341,25 +339,24 @@ impl PageCache {
             _ => self.counts.written_back_bytes += bytes,
         }
         let (kind, device) = (flight.kind, flight.device);
-        self.asked.push_back(DeviceTransfer { id, device, kind, offset: start * PAGE_BYTES, length: bytes as u32 });
+        self.queued.push_back(DeviceTransfer { id, device, kind, offset: start * PAGE_BYTES, length: bytes as u32 });
     }
 
-    /// Lets an operation wait for a transfer.
     fn wait_for(&mut self, transfer: u32, op: u32) {
-        if self.behind.len() <= op as usize {
-            self.behind.resize(op as usize + 1, NONE);
+        if self.next_waiter.len() <= op as usize {
+            self.next_waiter.resize(op as usize + 1, NONE);
         }
-        self.behind[op as usize] = NONE;
+        self.next_waiter[op as usize] = NONE;
         let flight = &mut self.flights[transfer as usize];
         if flight.first == NONE {
             flight.first = op;
         } else {
-            self.behind[flight.last as usize] = op;
+            self.next_waiter[flight.last as usize] = op;
         }
         flight.last = op;
     }
 
-    /// A transfer has ended. Operations that go on now are appended to `resumed`.
+    /// Completes a transfer. Operations that can continue are appended to `resumed`.
     pub fn finish(&mut self, transfer: u32, now: Nanos, resumed: &mut Vec<Resumed>) {
         let flight = self.flights[transfer as usize];
         if flight.kind == RequestKind::Read {
@@ -374,7 +371,7 @@ impl PageCache {
         let mut op = flight.first;
         while op != NONE {
             resumed.push(Resumed { op, why: WakeReason::Arrived });
-            op = self.behind[op as usize];
+            op = self.next_waiter[op as usize];
         }
         self.flights_free.push(transfer);
         if flight.kind == RequestKind::Write {
@@ -382,39 +379,39 @@ impl PageCache {
         }
     }
 
-    /// Forgets the pages of a range that are neither dirty nor in flight.
+    /// Drops the pages of a range that are neither dirty nor in flight.
     pub fn drop_clean(&mut self, device: u32, pages: Range<u64>) {
         self.pages.drop_clean(key(device, pages.start), key(device, pages.end));
     }
 }
 
-/// Counts of a read at its end.
+/// Size and history of a read, counted when it completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Read {
-    /// Its bytes.
+    /// Bytes of the read.
     pub bytes: u32,
-    /// Whether it has waited.
+    /// Whether the read has waited for a volume.
     pub waited: bool,
-    /// Whether it ends inside its last page.
+    /// Whether the read ends inside its last page.
     pub ends_inside: bool,
 }
 
-/// An operation that goes on.
+/// An operation that can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resumed {
-    /// Which.
+    /// ID of the operation.
     pub op: u32,
-    /// Why.
+    /// Reason.
     pub why: WakeReason,
 }
 
 /// Reason why a waiting operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeReason {
-    /// A page that it waited for is there: go on from where it waits.
+    /// The page it waited for is present: continue from there.
     Arrived,
-    /// There is room for what it writes, which it may not be refused now.
+    /// The write is admitted and must not be throttled again.
     Admitted,
-    /// Everything of its range is written.
+    /// All pages of the synced range are written.
     Synced,
 }

@@ -1,64 +1,63 @@
 //! Cached pages, with clock eviction.
 
-/// No page, no transfer, no waiter.
+/// No page, transfer or operation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Its bytes are those of the file; until then it is being read by the transfer in its lower bits.
+/// The content is valid; before that, the transfer in the lower bits reads the page.
 pub(super) const UPTODATE: u32 = 1 << 24;
-/// It was written to since it was last handed to the volume.
+/// The page was written to since its last write-back.
 pub(super) const DIRTY: u32 = 1 << 25;
-/// It is on its way to the volume.
+/// The page is being written to the volume.
 pub(super) const WRITEBACK: u32 = 1 << 26;
-/// A read that reaches it starts the next window.
+/// A read that reaches the page starts the next readahead window.
 pub(super) const MARK: u32 = 1 << 27;
-/// It was used once.
-const USED: u32 = 1 << 28;
-/// It was used again, and is passed over once when pages are given up.
-const HOT: u32 = 1 << 29;
-/// The place holds no page.
+/// The page was used once.
+const REFERENCED: u32 = 1 << 28;
+/// The page was used again; eviction passes it over once.
+const ACTIVE: u32 = 1 << 29;
+/// The slot holds no page.
 const FREE: u32 = 1 << 30;
-/// The transfer that reads a page.
+/// Mask of the transfer that reads a page.
 pub(super) const TRANSFER: u32 = (1 << 24) - 1;
 
-/// Pages of a run of 16 share a cache line of buckets.
+/// Runs of 16 pages share a cache line of buckets.
 const RUN_BITS: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct CachedPage {
     key: u64,
-    /// The next page of the same bucket, or the next free place.
+    /// Next page of the same bucket, or next free slot.
     chain: u32,
     state: u32,
 }
 
-/// A table of pages: places in the order in which they were filled, and buckets of places by key.
+/// A hash table of pages: slots in order of insertion, and buckets of slots by key.
 #[derive(Debug)]
 pub(super) struct PageTable {
-    places: Vec<CachedPage>,
+    slots: Vec<CachedPage>,
     buckets: Vec<u32>,
     free: u32,
-    /// Pages at most, but for those that cannot be given up.
+    /// Maximum number of pages, except for pinned ones.
     most: usize,
     used: usize,
-    /// Those that cannot be given up: being read, dirty, on their way.
-    bound: usize,
+    /// Pages that cannot be evicted: being read, dirty, or under write-back.
+    pinned: usize,
     hand: usize,
 }
 
 impl PageTable {
     pub(super) fn new(most: usize) -> Self {
         Self {
-            places: Vec::new(),
+            slots: Vec::new(),
             buckets: vec![NONE; 1024],
             free: NONE,
             most: most.max(1),
             used: 0,
-            bound: 0,
+            pinned: 0,
             hand: 0,
         }
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.used
     }
@@ -68,12 +67,12 @@ impl PageTable {
         ((run << RUN_BITS | key & ((1 << RUN_BITS) - 1)) as usize) & (self.buckets.len() - 1)
     }
 
-    /// The place of a page.
+    /// Returns the slot of a page.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         let mut at = self.buckets[self.bucket(key)];
         while at != NONE {
-            let page = &self.places[at as usize];
+            let page = &self.slots[at as usize];
             if page.key == key {
                 return Some(at);
             }
@@ -82,126 +81,123 @@ impl PageTable {
         None
     }
 
-    /// What a page is.
     #[inline]
     pub(super) fn state(&self, at: u32) -> u32 {
-        self.places[at as usize].state
+        self.slots[at as usize].state
     }
 
-    /// Which transfer reads it.
     pub(super) fn transfer(&self, at: u32) -> u32 {
-        self.places[at as usize].state & TRANSFER
+        self.slots[at as usize].state & TRANSFER
     }
 
-    /// Takes flags from a page and gives it others.
+    /// Clears and sets flags of a page.
     pub(super) fn change(&mut self, at: u32, without: u32, with: u32) {
-        let page = &mut self.places[at as usize];
-        let before = is_bound(page.state);
+        let page = &mut self.slots[at as usize];
+        let before = is_pinned(page.state);
         page.state = page.state & !without | with;
-        let after = is_bound(page.state);
-        self.bound = self.bound + usize::from(after) - usize::from(before);
+        let after = is_pinned(page.state);
+        self.pinned = self.pinned + usize::from(after) - usize::from(before);
     }
 
-    /// Notes that a page was used.
+    /// Records that a page was used.
     #[inline]
     pub(super) fn touch(&mut self, at: u32) {
-        let state = &mut self.places[at as usize].state;
-        *state |= if *state & USED == 0 { USED } else { HOT };
+        let state = &mut self.slots[at as usize].state;
+        *state |= if *state & REFERENCED == 0 { REFERENCED } else { ACTIVE };
     }
 
-    /// Puts a page in that is not there. Where all places are taken, another is given up.
+    /// Inserts a page that is not present, evicting another if the table is full.
     pub(super) fn insert(&mut self, key: u64, state: u32) -> u32 {
         while self.used >= self.most {
-            let Some(victim) = self.sweep() else { break };
+            let Some(victim) = self.find_victim() else { break };
             self.remove(victim);
         }
         let at = if self.free == NONE {
             self.grow();
-            self.places.push(CachedPage { key, chain: NONE, state });
-            (self.places.len() - 1) as u32
+            self.slots.push(CachedPage { key, chain: NONE, state });
+            (self.slots.len() - 1) as u32
         } else {
             let at = self.free;
-            self.free = self.places[at as usize].chain;
+            self.free = self.slots[at as usize].chain;
             at
         };
         let bucket = self.bucket(key);
         let chain = std::mem::replace(&mut self.buckets[bucket], at);
-        self.places[at as usize] = CachedPage { key, chain, state };
+        self.slots[at as usize] = CachedPage { key, chain, state };
         self.used += 1;
-        self.bound += usize::from(is_bound(state));
+        self.pinned += usize::from(is_pinned(state));
         at
     }
 
-    /// Forgets a page.
     pub(super) fn remove(&mut self, at: u32) {
-        let CachedPage { key, chain, state } = self.places[at as usize];
+        let CachedPage { key, chain, state } = self.slots[at as usize];
         let bucket = self.bucket(key);
         if self.buckets[bucket] == at {
             self.buckets[bucket] = chain;
         } else {
             let mut before = self.buckets[bucket];
-            while self.places[before as usize].chain != at {
-                before = self.places[before as usize].chain;
+            while self.slots[before as usize].chain != at {
+                before = self.slots[before as usize].chain;
             }
-            self.places[before as usize].chain = chain;
+            self.slots[before as usize].chain = chain;
         }
-        self.places[at as usize] = CachedPage { key, chain: self.free, state: FREE };
+        self.slots[at as usize] = CachedPage { key, chain: self.free, state: FREE };
         self.free = at;
         self.used -= 1;
-        self.bound -= usize::from(is_bound(state));
+        self.pinned -= usize::from(is_pinned(state));
     }
 
-    /// Forgets all pages of a range that nothing binds.
+    /// Removes all pages of a range that are not pinned.
     pub(super) fn drop_clean(&mut self, from: u64, to: u64) {
-        if to - from < self.places.len() as u64 {
+        if to - from < self.slots.len() as u64 {
             for key in from..to {
-                if let Some(at) = self.find(key).filter(|&at| !is_bound(self.state(at))) {
+                if let Some(at) = self.find(key).filter(|&at| !is_pinned(self.state(at))) {
                     self.remove(at);
                 }
             }
             return;
         }
-        for at in 0..self.places.len() as u32 {
-            let CachedPage { key, state, .. } = self.places[at as usize];
-            if state & FREE == 0 && !is_bound(state) && (from..to).contains(&key) {
+        for at in 0..self.slots.len() as u32 {
+            let CachedPage { key, state, .. } = self.slots[at as usize];
+            if state & FREE == 0 && !is_pinned(state) && (from..to).contains(&key) {
                 self.remove(at);
             }
         }
     }
 
-    /// The page to be given up next: pages are passed in the order in which they came, those in frequent use once more.
-    fn sweep(&mut self) -> Option<u32> {
-        if self.bound >= self.used {
+    /// Returns the next page to evict, in order of insertion; active pages get a second chance.
+    fn find_victim(&mut self) -> Option<u32> {
+        if self.pinned >= self.used {
             return None;
         }
         loop {
-            let at = if self.hand < self.places.len() { self.hand } else { 0 };
+            let at = if self.hand < self.slots.len() { self.hand } else { 0 };
             self.hand = at + 1;
-            let page = &mut self.places[at];
-            if page.state & FREE != 0 || is_bound(page.state) {
+            let page = &mut self.slots[at];
+            if page.state & FREE != 0 || is_pinned(page.state) {
                 continue;
             }
-            if page.state & HOT == 0 {
+            if page.state & ACTIVE == 0 {
                 return Some(at as u32);
             }
-            page.state &= !HOT;
+            page.state &= !ACTIVE;
         }
     }
 
-    /// Makes sure that there are as many buckets as places.
+    /// Keeps at least as many buckets as slots.
     fn grow(&mut self) {
-        if self.places.len() < self.buckets.len() {
+        if self.slots.len() < self.buckets.len() {
             return;
         }
         self.buckets = vec![NONE; self.buckets.len() * 2];
-        for at in 0..self.places.len() {
-            let bucket = self.bucket(self.places[at].key);
-            self.places[at].chain = std::mem::replace(&mut self.buckets[bucket], at as u32);
+        for at in 0..self.slots.len() {
+            let bucket = self.bucket(self.slots[at].key);
+            self.slots[at].chain = std::mem::replace(&mut self.buckets[bucket], at as u32);
         }
     }
 }
 
-const fn is_bound(state: u32) -> bool {
+const fn is_pinned(state: u32) -> bool {
     state & UPTODATE == 0 && state & FREE == 0 || state & (DIRTY | WRITEBACK) != 0
 }
 
@@ -212,7 +208,7 @@ mod tests {
     use units::random::Random;
 
     #[test]
-    fn agrees_with_a_set_and_never_holds_more_than_it_may() {
+    fn agrees_with_a_set_and_never_exceeds_its_capacity() {
         let seed = 5;
         let mut random = Random::new(seed, 0);
         let (mut pages, mut present) = (PageTable::new(500), BTreeSet::new());
@@ -234,11 +230,11 @@ mod tests {
             }
             assert!(pages.len() <= 500 && pages.len() == present.len(), "seed {seed}, step {step}");
         }
-        assert_eq!(pages.bound, 0);
+        assert_eq!(pages.pinned, 0);
     }
 
     #[test]
-    fn pages_in_use_outlive_a_stream_and_bound_ones_stay() {
+    fn active_pages_survive_a_stream_and_pinned_ones_stay() {
         let mut pages = PageTable::new(100);
         let dirty = pages.insert(1, UPTODATE | DIRTY);
         let hot = pages.insert(2, UPTODATE);
@@ -252,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_given_up_there_are_more_for_a_while() {
+    fn pinned_pages_may_exceed_the_capacity_temporarily() {
         let mut pages = PageTable::new(10);
         for key in 0..20 {
             pages.insert(key, 0);

@@ -1,48 +1,47 @@
 //! Readahead: windows that double for sequential readers.
 //!
-//! After the description in the kernel's `Documentation/core-api/mm-api.rst` ("Readahead Overview"). A window is a
-//! range of pages; its tail is the part that was not requested yet. The first page of the tail is marked: the reader that
-//! reaches it has the next window read, so that the reader finds it there.
+//! Follows the kernel's `Documentation/core-api/mm-api.rst` ("Readahead Overview"). A window is a range of pages; its
+//! tail is the part that no read has requested yet. The first page of the tail is marked: a reader that reaches it
+//! starts the next window, so that the pages are present when it arrives there.
 
 /// Access pattern hints (`posix_fadvise`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessAdvice {
-    /// Nothing: windows up to the device's `read_ahead_kb`.
+    /// Windows up to the device's `read_ahead_kb`.
     #[default]
     Normal,
-    /// From front to back: twice as far (`posix_fadvise(2)`).
+    /// Sequential: windows twice as large (`posix_fadvise(2)`).
     Sequential,
-    /// Anywhere: only what was requested is read.
+    /// Random: only requested pages are read.
     Random,
 }
 
-/// One reader of one file, as the kernel remembers it.
+/// Readahead state of one reader of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadaheadStream {
-    /// The first page of the file.
+    /// First page of the file.
     first: u64,
-    /// The page behind its last.
+    /// Page after its last.
     end: u64,
-    /// Pages of the largest window; none where nothing is read ahead.
+    /// Pages of the largest window; zero without readahead.
     most: u64,
     start: u64,
     size: u64,
     tail: u64,
-    /// The page at which the last read ended.
+    /// Page at which the last read ended.
     previous: Option<u64>,
 }
 
-/// Pages to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReadaheadWindow {
     pub start: u64,
     pub end: u64,
-    /// The page to be marked.
+    /// Page to mark.
     pub mark: Option<u64>,
 }
 
 impl ReadaheadStream {
-    /// A reader of the pages from `first` to `end` that has not read yet. `most` is the device's window in pages.
+    /// Creates a reader of the pages from `first` to `end`. `most` is the device's window in pages.
     #[must_use]
     pub fn new(first: u64, end: u64, most: u64, advice: AccessAdvice) -> Self {
         let most = match advice {
@@ -53,18 +52,18 @@ impl ReadaheadStream {
         Self { first, end, most, start: first, size: 0, tail: 0, previous: None }
     }
 
-    /// Where the file ends.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// A read has ended before this page.
+    /// Records that a read ended before this page.
     pub(super) fn has_read(&mut self, end: u64) {
         self.previous = Some(end);
     }
 
-    /// What to read when `page` is not there and `wanted` pages from it on are asked for. `request_most` are the pages
-    /// of the largest request to the device; `before(most)` counts the pages there are right before this one.
+    /// Returns the pages to read when `page` is missing and the `wanted` pages from it on are requested. `request_most`
+    /// is the size of the largest request to the device in pages; `before(most)` counts the present pages directly
+    /// before this one.
     pub(super) fn miss(
         &mut self,
         page: u64,
@@ -84,7 +83,7 @@ impl ReadaheadStream {
         if page == self.first || wanted > most || goes_on {
             return self.begin(page, wanted, most);
         }
-        // Another reader, or this one before it went elsewhere, has left a trail.
+        // Another reader, or this one before a jump, has left a trail of pages.
         let trail = before(most);
         if trail <= wanted {
             return asked;
@@ -96,7 +95,7 @@ impl ReadaheadStream {
         self.window(wanted, most)
     }
 
-    /// What to read when the marked `page` is reached; `hole(page)` is the first page behind it that is not there.
+    /// Returns the pages to read when the marked `page` is reached; `hole` returns the first missing page after it.
     pub(super) fn reach(
         &mut self,
         page: u64,
@@ -111,7 +110,7 @@ impl ReadaheadStream {
         if page == self.start + self.size - self.tail {
             return Some(self.push(most));
         }
-        // A mark that another reader has left.
+        // Another reader has left the mark.
         let start = hole(most)?;
         self.size = scaled(start - page + wanted, most);
         self.start = start;
@@ -123,7 +122,7 @@ impl ReadaheadStream {
         if wanted > self.most && request_most > self.most { wanted.min(request_most) } else { self.most }
     }
 
-    /// The window behind the last.
+    /// Returns the window after the last.
     fn push(&mut self, most: u64) -> ReadaheadWindow {
         self.start += self.size;
         self.size = scaled(self.size, most);
@@ -139,7 +138,7 @@ impl ReadaheadStream {
     }
 
     fn window(&mut self, wanted: u64, most: u64) -> ReadaheadWindow {
-        // A read that would meet its own mark at once has the next window read along.
+        // A read that would reach its own mark at once includes the next window.
         if wanted > 0 && self.tail == self.size {
             let next = scaled(self.size, most);
             if self.size + next <= most {
@@ -155,7 +154,6 @@ impl ReadaheadStream {
     }
 }
 
-/// The size of the first window.
 fn initial(wanted: u64, most: u64) -> u64 {
     let wanted = wanted.next_power_of_two();
     match wanted {
@@ -165,7 +163,7 @@ fn initial(wanted: u64, most: u64) -> u64 {
     }
 }
 
-/// The size of a window after one of `size` pages.
+/// Returns the size of the window after one of `size` pages.
 fn scaled(size: u64, most: u64) -> u64 {
     match size {
         _ if size < most / 16 => size * 4,
@@ -183,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_double_up_to_the_largest_and_each_is_asked_for_at_the_start_of_the_one_before() {
+    fn windows_double_and_each_is_requested_at_the_start_of_the_previous_one() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         // A page of 4 KiB, 128 KiB at most: 4 pages, then 8, 16, 32, as `blktrace` shows on any idle disk.
         assert_eq!(stream.miss(0, 1, 320, |_| 0), window(0, 4, 1));
@@ -194,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_advice_doubles_the_window_and_random_has_none() {
+    fn sequential_advice_doubles_the_window_and_random_advice_disables_it() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Sequential);
         assert_eq!(stream.miss(0, 64, 320, |_| 0), window(0, 64, 32));
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Random);
@@ -202,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_reads_what_it_asks_for_and_a_trail_of_pages_tells_a_stream() {
+    fn a_jump_reads_only_its_pages_unless_a_trail_reveals_a_stream() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         assert_eq!(stream.miss(5000, 1, 320, |_| 0), ReadaheadWindow { start: 5000, end: 5001, mark: None });
         assert_eq!(stream.miss(7000, 1, 320, |_| 20), window(7000, 7021, 7020));
     }
 
     #[test]
-    fn a_read_larger_than_the_window_is_one_request_if_the_device_takes_it() {
+    fn a_read_larger_than_the_window_is_one_request_if_the_device_allows() {
         let mut stream = ReadaheadStream::new(0, 1 << 20, 32, AccessAdvice::Normal);
         assert_eq!(stream.miss(5000, 256, 320, |_| 0), ReadaheadWindow { start: 5000, end: 5256, mark: None });
         assert_eq!(stream.miss(100_000, 1000, 320, |_| 0), window(100_000, 100_320, 100_160));

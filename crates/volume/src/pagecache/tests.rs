@@ -24,7 +24,7 @@ fn write(cache: &mut PageCache, op: u32, bytes: Range<u64>) -> CacheStep {
     cache.write(op, 0, bytes, None, WriteAdmission::Closed { now: Nanos::ZERO })
 }
 
-/// Carries out all transfers until there are none, and says how many bytes were written.
+/// Executes all transfers until there are none, and returns the bytes written.
 fn settle(cache: &mut PageCache) -> u64 {
     let mut written = 0;
     while let Some(transfer) = cache.next_transfer() {
@@ -35,7 +35,7 @@ fn settle(cache: &mut PageCache) -> u64 {
 }
 
 #[test]
-fn readers_of_one_page_wait_for_one_transfer_and_go_on_in_their_order() {
+fn readers_of_one_page_share_a_transfer_and_resume_in_order() {
     let mut cache = cache(MIB);
     let mut reader = stream(AccessAdvice::Random);
     for op in 0..3 {
@@ -52,7 +52,7 @@ fn readers_of_one_page_wait_for_one_transfer_and_go_on_in_their_order() {
 }
 
 #[test]
-fn large_reads_are_cut_at_the_largest_request_and_skip_what_is_there() {
+fn large_reads_are_split_and_skip_cached_pages() {
     let mut cache = cache(64 * MIB);
     let mut reader = stream(AccessAdvice::Random);
     assert_eq!(write(&mut cache, 0, 320 * 4096..321 * 4096), CacheStep::Done);
@@ -62,8 +62,8 @@ fn large_reads_are_cut_at_the_largest_request_and_skip_what_is_there() {
 }
 
 #[test]
-fn what_is_written_stays_until_the_background_threshold_and_writers_wait_at_the_limit() {
-    // 2560 pages: the background begins above 256, writers wait at 512.
+fn write_back_starts_at_the_background_threshold_and_writers_wait_at_the_limit() {
+    // 2560 pages: background write-back begins above 256, writers wait at 512.
     let mut cache = cache(10 * MIB);
     for page in 0..256 {
         assert_eq!(write(&mut cache, 0, page * 4096..(page + 1) * 4096), CacheStep::Done);
@@ -86,7 +86,7 @@ fn what_is_written_stays_until_the_background_threshold_and_writers_wait_at_the_
 }
 
 #[test]
-fn a_page_written_again_while_it_is_on_its_way_is_written_again() {
+fn a_page_dirtied_during_write_back_is_written_again() {
     let mut cache = cache(10 * MIB);
     write(&mut cache, 0, 0..4096);
     assert!(!cache.sync(9, 0, 0..1));
@@ -98,7 +98,7 @@ fn a_page_written_again_while_it_is_on_its_way_is_written_again() {
 }
 
 #[test]
-fn a_sync_writes_its_range_only_and_waits_for_what_was_under_way() {
+fn a_sync_writes_its_range_and_waits_for_writes_in_flight() {
     let mut cache = cache(100 * MIB);
     for page in [1, 2, 3, 1000, 5000] {
         write(&mut cache, 0, page * 4096..(page + 1) * 4096);
@@ -118,7 +118,7 @@ fn a_sync_writes_its_range_only_and_waits_for_what_was_under_way() {
 }
 
 #[test]
-fn a_part_of_a_page_is_written_only_once_the_page_is_read() {
+fn partial_page_writes_read_the_page_first() {
     let mut cache = cache(10 * MIB);
     assert_eq!(write(&mut cache, 4, 512..1024), CacheStep::Waits(0));
     let asked = transfers(&mut cache);
@@ -129,7 +129,7 @@ fn a_part_of_a_page_is_written_only_once_the_page_is_read() {
 }
 
 #[test]
-fn what_is_trimmed_is_not_written_and_what_is_invalidated_stays_if_it_is_dirty() {
+fn trimmed_pages_are_dropped_and_invalidated_ones_stay_if_dirty() {
     let mut cache = cache(10 * MIB);
     write(&mut cache, 0, 0..4 * 4096);
     cache.drop_clean(0, 0..1 << 40);
@@ -141,7 +141,7 @@ fn what_is_trimmed_is_not_written_and_what_is_invalidated_stays_if_it_is_dirty()
 }
 
 #[test]
-fn what_is_old_is_written_once() {
+fn expired_pages_are_written_once() {
     let mut cache = cache(100 * MIB);
     write(&mut cache, 0, 0..4096);
     cache.look_for_expired(Nanos::from_secs(29));
@@ -152,12 +152,12 @@ fn what_is_old_is_written_once() {
 }
 
 #[test]
-fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
+fn random_operations_on_little_memory_lose_no_byte_and_no_waiter() {
     for seed in 0..20 {
         let mut random = units::random::Random::new(seed, 0);
         let mut cache = cache(2 * MIB);
         let mut reader = stream(AccessAdvice::Normal);
-        // Of each operation in flight: what it waits for, and whether it is a read, a write or a sync.
+        // For each operation in flight: its kind (read, write or sync) and the pages it waits for.
         let mut waiting: std::collections::BTreeMap<u32, (u32, Range<u64>)> = std::collections::BTreeMap::new();
         let mut flying: Vec<DeviceTransfer> = Vec::new();
         let (mut ended, mut resumed, mut begun) = (0, Vec::new(), 0);
@@ -205,7 +205,7 @@ fn random_operations_on_little_memory_lose_no_byte_and_forget_nobody() {
                     cache.admit(now, &mut resumed);
                 }
             }
-            assert!(!flying.is_empty() || waiting.is_empty() || cache.asked.front().is_some(), "seed {seed}: stuck");
+            assert!(!flying.is_empty() || waiting.is_empty() || cache.queued.front().is_some(), "seed {seed}: stuck");
         }
         assert!(waiting.is_empty());
         if !cache.sync(0, 0, 0..1 << 30) {

@@ -9,22 +9,21 @@ use super::readahead::ReadaheadWindow;
 use super::{CacheStep, CachedDevice, PAGE_BYTES, PageCache, Resumed, TransferInFlight, WakeReason, key};
 use crate::request::RequestKind;
 
-/// A sync waits until a range is written.
+/// A sync that waits until a range is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sync {
     op: u32,
     device: u32,
-    /// What is before it is on its way.
+    /// All dirty pages before this one are under write-back.
     cursor: u64,
     end: u64,
-    /// The writes that it waits for: their slots.
+    /// Write-back slots that it waits for, one bit each.
     awaits: u64,
 }
 
 impl PageCache {
-    /// Writes `bytes` of a device for operation `op`, on from where it stands: `from` is `None` at first, then the page
-    /// at which it waits. An `admitted` one is not asked to wait for room. Pages of which only a part is written must
-    /// be read before.
+    /// Starts or continues a write of operation `op`: `from` is `None` at first, then the page at which it waits. An
+    /// open `gate` skips throttling. Partially written pages must be read first.
     pub fn write(
         &mut self,
         op: u32,
@@ -33,12 +32,12 @@ impl PageCache {
         from: Option<u64>,
         gate: WriteAdmission,
     ) -> CacheStep {
-        self.know(device);
+        self.ensure_device(device);
         let pages = bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES);
         if let WriteAdmission::Closed { now } = gate
-            && !self.has_room()
+            && !self.may_write()
         {
-            self.held.push_back((op, now));
+            self.throttled.push_back((op, now));
             self.write_back_all();
             return CacheStep::Waits(pages.start);
         }
@@ -60,7 +59,7 @@ impl PageCache {
                     return CacheStep::Waits(page);
                 }
             };
-            self.soil(device, page, at, gate.now());
+            self.mark_dirty(device, page, at, gate.now());
         }
         self.counts.writes += 1;
         self.counts.written_bytes += bytes.end - bytes.start;
@@ -68,13 +67,13 @@ impl PageCache {
         CacheStep::Done
     }
 
-    fn know(&mut self, device: u32) {
+    fn ensure_device(&mut self, device: u32) {
         if self.devices.len() <= device as usize {
             self.devices.resize(device as usize + 1, CachedDevice::default());
         }
     }
 
-    fn soil(&mut self, device: u32, page: u64, at: u32, now: Nanos) {
+    fn mark_dirty(&mut self, device: u32, page: u64, at: u32, now: Nanos) {
         self.pages.touch(at);
         if self.pages.state(at) & DIRTY != 0 {
             return;
@@ -95,24 +94,25 @@ impl PageCache {
         self.percent_of_memory(self.settings.dirty_percent).max(1)
     }
 
-    /// As `vm.rst` has it: a background threshold at or above the limit is taken for half of it.
+    /// Returns the background threshold. As in `vm.rst`, one at or above the limit counts as half the limit.
     fn background(&self) -> u64 {
         let background = self.percent_of_memory(self.settings.dirty_background_percent);
         if background < self.dirty_limit() { background } else { self.dirty_limit() / 2 }
     }
 
-    /// Whether a writer may go on: no other writer is before it, and the limit is not reached. It may be passed by one write.
-    fn has_room(&self) -> bool {
-        self.held.is_empty() && self.is_below_limit()
+    /// Reports whether a writer may proceed: no other writer waits, and the limit is not reached. One write may exceed
+    /// it.
+    fn may_write(&self) -> bool {
+        self.throttled.is_empty() && self.is_below_limit()
     }
 
     fn is_below_limit(&self) -> bool {
         self.dirty_pages + self.writeback_pages < self.dirty_limit()
     }
 
-    /// Whether pages are written without a sync.
+    /// Reports whether pages are written back without a sync.
     fn is_flushing(&self, device: u32) -> bool {
-        self.dirty_pages > self.background() || !self.held.is_empty() || self.devices[device as usize].expired > 0
+        self.dirty_pages > self.background() || !self.throttled.is_empty() || self.devices[device as usize].expired > 0
     }
 
     fn write_back_all(&mut self) {
@@ -121,7 +121,7 @@ impl PageCache {
         }
     }
 
-    /// Begins as many writes of a device as may be in flight: those that syncs wait for, then others.
+    /// Starts as many writes of a device as may be in flight: those that syncs wait for, then others.
     fn write_back(&mut self, device: u32) {
         if self.devices[device as usize].dirty_pages == 0 && self.syncs.is_empty() {
             return;
@@ -141,7 +141,7 @@ impl PageCache {
         }
     }
 
-    /// Begins the next write that a sync needs; false if there is none, or none yet.
+    /// Starts the next write of a sync; returns false if there is none, or none yet.
     fn write_for_sync(&mut self, index: usize) -> bool {
         let Sync { device, cursor, end, .. } = self.syncs[index];
         let Some(first) = self.dirty.first(key(device, cursor), key(device, end)) else {
@@ -158,7 +158,7 @@ impl PageCache {
         true
     }
 
-    /// Begins the next write of the background, going round the device.
+    /// Starts the next background write, cycling through the device.
     fn write_next(&mut self, device: u32) -> bool {
         let cursor = self.devices[device as usize].cursor;
         let base = key(device, 0);
@@ -179,15 +179,15 @@ impl PageCache {
         false
     }
 
-    /// Whether a page is dirty and not on its way yet.
+    /// Reports whether a page is dirty and not under write-back.
     fn is_writable(&self, device: u32, page: u64) -> bool {
         let at = self.pages.find(key(device, page));
         at.is_some_and(|at| self.pages.state(at) & (DIRTY | WRITEBACK) == DIRTY)
     }
 
-    /// Begins a write of a page and of those behind it, as far as they are dirty and a request can hold them.
+    /// Starts a write of a page and the dirty pages after it, as far as one request can hold them. Returns its end.
     fn write_run(&mut self, device: u32, start: u64, most: u64) -> u64 {
-        let id = self.take_off(RequestKind::Write, device, start);
+        let id = self.begin_transfer(RequestKind::Write, device, start);
         let most = most.min(start + self.request_pages());
         let mut page = start;
         while page < most {
@@ -217,11 +217,11 @@ impl PageCache {
                 sync.awaits |= 1 << slot;
             }
         }
-        self.ask(id, page);
+        self.queue_transfer(id, page);
         page
     }
 
-    /// Pages have reached their volume.
+    /// Clears the write-back state of pages that have reached their volume.
     pub(super) fn written(&mut self, flight: &TransferInFlight) {
         for page in flight.start..flight.end {
             if let Some(at) = self.pages.find(key(flight.device, page)) {
@@ -235,7 +235,7 @@ impl PageCache {
         }
     }
 
-    /// What the end of a write makes possible: more writes, the ends of syncs, room for writers.
+    /// Continues what the end of a write allows: more writes, completed syncs, throttled writers.
     pub(super) fn after_write(&mut self, flight: &TransferInFlight, now: Nanos, resumed: &mut Vec<Resumed>) {
         self.write_back(flight.device);
         let device = flight.device;
@@ -249,10 +249,11 @@ impl PageCache {
         self.admit(now, resumed);
     }
 
-    /// Lets the next writer in, if there is room. Its pages are dirty only once it has gone on: call this again then.
+    /// Admits the next writer if the limit allows. Its pages are dirty only once it has continued: call this again
+    /// then.
     pub fn admit(&mut self, now: Nanos, resumed: &mut Vec<Resumed>) {
         if self.is_below_limit()
-            && let Some((op, since)) = self.held.pop_front()
+            && let Some((op, since)) = self.throttled.pop_front()
         {
             self.counts.held += 1;
             self.counts.held_ns += now.since(since).get();
@@ -260,9 +261,9 @@ impl PageCache {
         }
     }
 
-    /// Has everything dirty of a range written. True if nothing had to be; the volume has not been asked to flush.
+    /// Starts writing all dirty pages of a range. Returns true if there were none; does not flush the volume.
     pub fn sync(&mut self, op: u32, device: u32, pages: Range<u64>) -> bool {
-        self.know(device);
+        self.ensure_device(device);
         let known = &self.devices[device as usize];
         let mut awaits = 0;
         for (slot, &id) in known.writes.iter().enumerate() {
@@ -278,7 +279,7 @@ impl PageCache {
             return true;
         }
         self.syncs.push(Sync { op, device, cursor: pages.start, end: pages.end, awaits });
-        // Write-back may have nothing to do but to see that the rest is under way.
+        // Write-back may only have to notice that the rest is in flight.
         if first.is_none() {
             self.syncs.last_mut().into_iter().for_each(|sync| sync.cursor = sync.end);
         }
@@ -286,16 +287,16 @@ impl PageCache {
         false
     }
 
-    /// Whether something of a range is dirty or on its way.
+    /// Reports whether any page of a range may be dirty or under write-back.
     #[must_use]
     pub fn is_unwritten(&self, device: u32, pages: Range<u64>) -> bool {
         let Some(known) = self.devices.get(device as usize) else { return false };
         known.writing != 0 || self.dirty.first(key(device, pages.start), key(device, pages.end)).is_some()
     }
 
-    /// Forgets the pages of a range, dirty or not: it is being trimmed. What is in flight goes on.
+    /// Drops the pages of a trimmed range, dirty or not. Transfers in flight continue.
     pub fn discard(&mut self, device: u32, pages: Range<u64>) {
-        self.know(device);
+        self.ensure_device(device);
         let (base, end) = (key(device, 0), key(device, pages.end));
         let mut from = base + pages.start;
         while let Some(first) = self.dirty.first(from, end) {
@@ -313,8 +314,8 @@ impl PageCache {
         self.drop_clean(device, pages);
     }
 
-    /// Looks for what has been dirty for too long, and has it written. To be called every
-    /// [`flusher_every`](super::PageCacheSettings::flusher_every) while there is something dirty: see [`PageCache::has_dirty`].
+    /// Writes pages that have been dirty for too long. Call it every
+    /// [`flusher_every`](super::PageCacheSettings::flusher_every) while [`PageCache::has_dirty`] holds.
     pub fn look_for_expired(&mut self, now: Nanos) {
         for device in 0..self.devices.len() as u32 {
             let expire = self.settings.dirty_expire;
@@ -327,24 +328,24 @@ impl PageCache {
         }
     }
 
-    /// Whether something is dirty.
+    /// Reports whether any page is dirty.
     #[must_use]
     pub fn has_dirty(&self) -> bool {
         self.dirty_pages > 0
     }
 }
 
-/// Whether a writer may be asked to wait for room.
+/// Whether a write may be throttled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteAdmission {
-    /// It may.
+    /// It may be throttled.
     Closed {
-        /// The time.
+        /// Current time.
         now: Nanos,
     },
     /// It has been admitted.
     Open {
-        /// The time.
+        /// Current time.
         now: Nanos,
     },
 }

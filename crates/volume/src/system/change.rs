@@ -5,84 +5,69 @@ use std::collections::BTreeSet;
 use units::Nanos;
 
 use super::{
-    Attachment, Chance, LimiterCounts, StageIndex, StageKey, System, SystemBuilder, SystemPart, Volume,
-    credits_at_start,
+    Attachment, LatencyVolume, LimiterCounts, StageKey, System, SystemPart, SystemStages, Volume, credits_at_start,
 };
 use crate::spec::{Behaviour, LatencySpec, Spec};
 
 impl System {
-    /// Goes by other specs for the same attachments from an instant on, no earlier than any before.
+    /// Switches to new specs of the same attachments at `now`, which must not precede earlier events.
     ///
-    /// Requests that have arrived keep their times. A limit or a station that was there before keeps what it has counted,
-    /// its backlog and its credits; a new one counts as measured since time zero. A drive keeps its mechanics, and every
-    /// volume its size and its machine: specs that differ there have no effect on these.
+    /// Requests that have arrived keep their times. An existing limit or station keeps its counters, backlog and
+    /// credits; a new one counts as measured since time zero. Drives keep their mechanics, and volumes their size and
+    /// machine, even if the specs differ.
     ///
     /// # Panics
-    /// Where there are other volumes, or more or fewer attachments, than before.
+    /// Panics if the volumes or the number of attachments differ.
     pub fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
-        assert_eq!(attachments.len(), self.routes.len(), "attachments come and go only with their system");
-        let known = self.volumes.len();
-        let titles = self.titles.len();
-        self.retune(now, attachments);
-        let mut builder = SystemBuilder {
-            seed: self.seed,
-            limiters: std::mem::take(&mut self.limiters),
-            stations: std::mem::take(&mut self.stations),
-            volumes: std::mem::take(&mut self.volumes),
-            titles: std::mem::take(&mut self.titles),
-            index: std::mem::take(&mut self.index),
-        };
-        self.routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
-        let SystemBuilder { limiters, stations, volumes, titles: all, index, .. } = builder;
-        (self.limiters, self.stations, self.volumes, self.titles, self.index) =
-            (limiters, stations, volumes, all, index);
-        assert_eq!(self.volumes.len(), known, "volumes come and go only with their system");
-        self.titles[titles..].iter_mut().for_each(|title| title.tally.begin(Nanos::ZERO, LimiterCounts::default()));
+        assert_eq!(attachments.len(), self.routes.len(), "the number of attachments must not change");
+        let stages = &mut self.stages;
+        let (volumes, records) = (stages.volumes.len(), stages.records.len());
+        stages.reconfigure(now, attachments);
+        self.routes = attachments.iter().map(|attachment| stages.route(attachment)).collect();
+        assert_eq!(stages.volumes.len(), volumes, "the volumes must not change");
+        let new = stages.records[records..].iter_mut();
+        new.for_each(|record| record.tally.begin(Nanos::ZERO, LimiterCounts::default()));
     }
+}
 
-    /// Changes what there is already. Of attachments that share a limit the first one says what it is, as at the start.
-    fn retune(&mut self, now: Nanos, attachments: &[Attachment]) {
-        let Self { limiters, stations, volumes, titles, index, .. } = self;
-        let StageIndex { limiters: known_limiters, stations: known_stations, volumes: known_volumes } = index;
+impl SystemStages {
+    /// Updates existing stages. Of attachments that share a limit, the first one determines it, as at the start.
+    fn reconfigure(&mut self, now: Nanos, attachments: &[Attachment]) {
         let mut seen = BTreeSet::new();
         for attachment in attachments {
-            let Spec { limits, stations: specs, behaviour, .. } = &attachment.spec;
+            let Spec { limits, stations, behaviour, .. } = &attachment.spec;
             for limit in limits {
                 let known = StageKey::of(attachment, &limit.scope, &limit.name);
-                let Some(&at) = known_limiters.get(&known) else { continue };
-                if !seen.insert((known, false)) {
-                    continue;
-                }
-                limiters[at].retune(now, limit);
-                for title in
-                    titles.iter_mut().filter(|title| matches!(title.part, SystemPart::Limiter(part) if part == at))
-                {
-                    (title.rule, title.credits) = (limit.rule.clone(), credits_at_start(limit));
+                let Some(&at) = self.limiter_index.get(&known) else { continue };
+                let part = SystemPart::Limiter(at);
+                if seen.insert(part) {
+                    self.limiters[at].reconfigure(now, limit);
+                    for record in self.records.iter_mut().filter(|record| record.part == part) {
+                        (record.rule, record.credits) = (limit.rule.clone(), credits_at_start(limit));
+                    }
                 }
             }
-            for station in specs {
+            for station in stations {
                 let known = StageKey::of(attachment, &station.scope, &station.name);
-                let Some(&at) = known_stations.get(&known) else { continue };
-                if !seen.insert((known, true)) {
-                    continue;
-                }
-                stations[at].retune(station);
-                for title in
-                    titles.iter_mut().filter(|title| matches!(title.part, SystemPart::Station(part) if part == at))
-                {
-                    title.rule.clone_from(&station.rule);
+                let Some(&at) = self.station_index.get(&known) else { continue };
+                let part = SystemPart::Station(at);
+                if seen.insert(part) {
+                    self.stations[at].reconfigure(station);
+                    for record in self.records.iter_mut().filter(|record| record.part == part) {
+                        record.rule.clone_from(&station.rule);
+                    }
                 }
             }
-            let volume = known_volumes.get(&attachment.volume).map(|&at| &mut volumes[at]);
-            if let (Some(Volume::Chance(chance)), Behaviour::Latency(latency)) = (volume, behaviour) {
-                chance.change(now, latency, &attachment.spec, self.seed);
+            let volume = self.volume_index.get(&attachment.volume).map(|&at| &mut self.volumes[at]);
+            if let (Some(Volume::Latency(latency_volume)), Behaviour::Latency(latency)) = (volume, behaviour) {
+                latency_volume.change(now, latency, &attachment.spec, self.seed);
             }
         }
     }
 }
 
-impl Chance {
-    /// Takes its time by another law from now on. What was written stays written.
+impl LatencyVolume {
+    /// Switches to another latency. Written blocks stay written.
     fn change(&mut self, now: Nanos, latency: &LatencySpec, spec: &Spec, seed: u64) {
         let new = Self::new(latency, spec.size.get(), seed, now.get());
         self.law = new.law;
@@ -91,7 +76,7 @@ impl Chance {
             (Some((law, _)), Some((_, written))) => Some((law, written)),
             (new, _) => new,
         };
-        if self.spells.as_ref().map(super::Calendar::spells) != latency.spells {
+        if self.spells.as_ref().map(super::SlowPeriodState::spells) != latency.spells {
             self.spells = new.spells;
         }
     }
@@ -114,7 +99,7 @@ mod tests {
         system
     }
 
-    /// How many reads of a closed loop with 16 in flight end between two instants.
+    /// Returns the reads of a closed loop with 16 in flight that complete between two instants.
     fn reads(system: &mut System, from: Nanos, until: Nanos) -> usize {
         let read = |id| Request { id, kind: RequestKind::Read, offset: 0, length: 4096 };
         (0..16).for_each(|id| system.arrive(from, 0, read(id)));
@@ -129,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_changes_keeps_its_counts_and_goes_by_the_new_rate() {
+    fn a_changed_limit_keeps_its_counters_and_applies_the_new_rate() {
         let mut system = system("custom,iops=1000,latency=100us");
         let at = Nanos::from_secs;
         assert!(reads(&mut system, at(0), at(1)).abs_diff(1000) <= 6);
@@ -141,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_come_and_go_and_those_that_went_keep_their_figures() {
+    fn removed_limits_keep_their_statistics() {
         let mut system = system("custom,iops=1000,latency=100us");
         let at = Nanos::from_secs;
         reads(&mut system, at(0), at(1));
@@ -160,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_under_way_keep_their_times() {
+    fn requests_in_flight_keep_their_times() {
         let mut system = system("custom,latency=5ms");
         system.arrive(Nanos::ZERO, 0, Request { id: 3, kind: RequestKind::Write, offset: 0, length: 512 });
         system.change(Nanos::from_millis(1), &[attachment("custom,latency=1ms,iops=10")]);
@@ -170,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_goes_on_with_what_it_was_doing() {
+    fn a_drive_keeps_its_commands() {
         let mut system = system("hdd/7200rpm");
         let read = |id| Request { id, kind: RequestKind::Read, offset: u64::from(id) << 30, length: 4096 };
         (0..8).for_each(|id| system.arrive(Nanos::ZERO, 0, read(id)));

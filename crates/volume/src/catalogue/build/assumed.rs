@@ -1,25 +1,25 @@
-//! What stands in for figures that no provider publishes: assumed jitter and merging, limits of machines that are not known.
+//! Substitutes for unpublished figures: assumed jitter and merging, unknown limits of machines.
 
 use units::Nanos;
 
 use super::super::bounds::FigureOrigin;
 use super::super::quantity::whole;
 use super::super::rule::{RuleValue, number};
-use super::super::schema::{JitterRule, LimitRule, MergingRule, What};
-use super::super::values::JITTER_MOST_NS;
-use super::{MOST, VolumeBuilder};
+use super::super::schema::{CountedRule, JitterRule, LimitRule, MergingRule};
+use super::super::values::JITTER_MAX_NS;
+use super::{VALUE_MAX, VolumeBuilder};
 use crate::spec::{CountedUnit, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
 
-/// A limit of the machine that the catalogue has no figure for.
-pub(super) struct AssumedFigure {
+/// A limit of the machine without a figure in the catalogue.
+pub(super) struct UnknownLimit {
     name: String,
     is_of_bytes: bool,
     /// Whether it counts reads, and writes.
     kinds: [bool; 2],
 }
 
-impl AssumedFigure {
-    /// Whether a limit of the machine that is known counts the same: the published one that is nearest.
+impl UnknownLimit {
+    /// Reports whether a known limit of the machine counts the same, and applies in its place.
     fn is_covered_by(&self, limit: &Limit) -> bool {
         let counts = [limit.rate.read.is_some(), limit.rate.write.is_some()];
         names_machine(&limit.name)
@@ -38,16 +38,14 @@ impl VolumeBuilder<'_> {
         }
     }
 
-    /// Why a limit is not there, where that is worth a note.
-    pub(super) fn absent(&mut self, limit: &LimitRule) {
-        let mut used = Vec::new();
-        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
-        let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
+    /// Notes why a limit is absent, if that matters.
+    pub(super) fn note_absent(&mut self, limit: &LimitRule) {
+        let machine = limit.variables().iter().any(|name| name.starts_with("machine_") || name == "vcpus");
         let note = match self.found.values.key("machine") {
             Some(RuleValue::Word(_)) if machine => {
-                self.unknown.push(AssumedFigure {
+                self.unknown.push(UnknownLimit {
                     name: limit.name.clone(),
-                    is_of_bytes: matches!(limit.what, What::Bytes(_)),
+                    is_of_bytes: matches!(limit.counted, CountedRule::Bytes(_)),
                     kinds: [limit.read.is_some(), limit.write.is_some()],
                 });
                 return;
@@ -60,8 +58,8 @@ impl VolumeBuilder<'_> {
         }
     }
 
-    /// The machine's limits that are not known and in whose place no published one holds. They are no limits of the model:
-    /// a note says so.
+    /// Returns the names of the machine's unknown limits without a published one in their place. The model has no such
+    /// limits; a note says so.
     pub(super) fn unknown_limits(&mut self, limits: &[Limit]) -> Vec<String> {
         let Some(RuleValue::Word(machine)) = self.found.values.key("machine") else { return Vec::new() };
         let mut names = Vec::new();
@@ -84,21 +82,21 @@ impl VolumeBuilder<'_> {
         names
     }
 
-    /// The jitter that was asked for, that of the file, or the default.
+    /// Returns the jitter of the request, of the file, or the default.
     pub(super) fn jitter(&mut self, rule: Option<&JitterRule>, scope: &Scope) -> Jitter {
         let stated = rule.and_then(|rule| self.stated_jitter(rule));
         let common = &self.found.values.common;
-        let asked = if *scope == Scope::Machine { common.machine_jitter_ns } else { common.jitter_ns };
-        asked.map(|ns| Jitter::given(Nanos::new(whole(ns)))).or(stated).unwrap_or_default()
+        let request = if *scope == Scope::Machine { common.machine_jitter_ns } else { common.jitter_ns };
+        request.map(|ns| Jitter::given(Nanos::new(whole(ns)))).or(stated).unwrap_or_default()
     }
 
     fn stated_jitter(&mut self, rule: &JitterRule) -> Option<Jitter> {
         let ms = self.bounded(&rule.ms, "jitter", false)?;
-        if ms * 1e6 > JITTER_MOST_NS && ms <= MOST {
+        if ms * 1e6 > JITTER_MAX_NS && ms <= VALUE_MAX {
             let message = format!("`jitter` comes to {} ms, more than 60 s", number(ms));
             self.refuse(&rule.ms, message, "write less: a limit that saves up so much has `credits`");
         }
-        // A key of this name is the user's word.
+        // A user who sets a key of this name has specified the jitter.
         let is_given =
             self.found.values.keys.iter().any(|key| key.name == "jitter" && key.origin == FigureOrigin::Asked);
         let basis = match &rule.source {

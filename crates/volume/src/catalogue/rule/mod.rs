@@ -1,9 +1,9 @@
 //! The rule language of limits: `min(30 * gib + 6_000, 100_000)`.
 //!
-//! Numbers (with `_` between digits), words in single quotes, variables, `+ - * /`, comparisons, `and`, `or`,
-//! `if(condition, then, otherwise)`, `either(a, b)` (the first that is known), `min`, `max`, `ceil`, `floor` and
-//! `round`. Arithmetic is in `f64`; who uses a result says how it is rounded. A variable may be absent (a machine that is not named, a figure that is not published):
-//! whatever needs it is absent too, and is never guessed.
+//! Rules consist of numbers (with `_` between digits), words in single quotes, variables, `+ - * /`, comparisons,
+//! `and`, `or`, `if(condition, then, otherwise)`, `either(a, b)` (the first that is known), `min`, `max`, `ceil`,
+//! `floor` and `round`. Arithmetic is in `f64`; the caller rounds. A variable may be absent, such as an unpublished
+//! figure or one of a machine that is not named: whatever needs it is absent too, and is never guessed.
 
 mod parse;
 mod show;
@@ -24,7 +24,6 @@ pub(super) struct RuleError {
     pub at: std::ops::Range<usize>,
 }
 
-/// A rule, read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Number(f64),
@@ -52,7 +51,7 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// All, with how they are written; longer ones before those they begin with.
+    /// All operators with their symbols; longer symbols before their prefixes.
     const ALL: [(&str, Self); 12] = [
         ("or", Self::Or),
         ("and", Self::And),
@@ -68,7 +67,6 @@ impl Operator {
         ("/", Self::Divide),
     ];
 
-    /// How tightly it binds.
     const fn strength(self) -> u8 {
         match self {
             Self::Or => 1,
@@ -108,7 +106,7 @@ impl Function {
 }
 
 impl Expr {
-    /// Every variable it mentions, with its place.
+    /// Appends every variable in the expression, with its place.
     pub(super) fn names(&self, found: &mut Vec<(String, std::ops::Range<usize>)>) {
         match self {
             Self::Number(_) | Self::Word(_) => {}

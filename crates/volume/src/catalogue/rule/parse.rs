@@ -4,13 +4,12 @@ use units::closest;
 
 use super::{Expr, Function, Operator, RuleError};
 
-/// Deeper nesting than this is refused: it is a mistake, and the stack is finite.
+/// Maximum nesting: deeper rules are mistakes, and the stack is finite.
 const DEPTH_MAX: usize = 64;
 
-/// Longer rules are refused: every operator of a chain is a step deeper.
+/// Maximum length: each operator of a chain nests one deeper.
 const LENGTH_MAX: usize = 2000;
 
-/// Reads a rule.
 pub(in super::super) fn parse(text: &str) -> Result<Expr, RuleError> {
     if text.len() > LENGTH_MAX {
         return Err(RuleError { message: format!("longer than {LENGTH_MAX} bytes"), at: 0..0 });
@@ -19,7 +18,7 @@ pub(in super::super) fn parse(text: &str) -> Result<Expr, RuleError> {
     let expr = parser.binary(0)?;
     parser.blanks();
     if parser.at < text.len() {
-        return Err(parser.fault("something follows where the rule should end: an operator is missing before it"));
+        return Err(parser.error("something follows where the rule should end: an operator is missing before it"));
     }
     Ok(expr)
 }
@@ -39,8 +38,8 @@ impl RuleParser<'_> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// A fault at the next character, or at the end.
-    fn fault(&self, message: impl Into<String>) -> RuleError {
+    /// Creates an error at the next character, or at the end.
+    fn error(&self, message: impl Into<String>) -> RuleError {
         let width = self.rest().chars().next().map_or(0, char::len_utf8);
         RuleError { message: message.into(), at: self.at..self.at + width }
     }
@@ -52,11 +51,11 @@ impl RuleParser<'_> {
         found
     }
 
-    /// Operators that bind tighter than `floor`, from the left to the right.
+    /// Parses operators that bind more tightly than `floor`, left to right.
     fn binary(&mut self, floor: u8) -> Result<Expr, RuleError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(self.fault(format!("nested more than {DEPTH_MAX} deep")));
+            return Err(self.error(format!("nested more than {DEPTH_MAX} deep")));
         }
         let mut left = self.operand()?;
         while let Some((operator, length)) = self.operator().filter(|(operator, _)| operator.strength() > floor) {
@@ -77,7 +76,7 @@ impl RuleParser<'_> {
         })
     }
 
-    /// How many bytes the name at this place has.
+    /// Returns the length of the name at the current position, in bytes.
     fn word_length(&self) -> usize {
         let rest = self.rest();
         if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -101,17 +100,17 @@ impl RuleParser<'_> {
             Some('\'') => self.quoted(),
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_ascii_alphabetic() => self.name(),
-            Some(_) => Err(self.fault("expected a number, a variable, a function, `(` or a word in single quotes")),
-            None => Err(self.fault("the rule ends where a number or a variable should follow")),
+            Some(_) => Err(self.error("expected a number, a variable, a function, `(` or a word in single quotes")),
+            None => Err(self.error("the rule ends where a number or a variable should follow")),
         }
     }
 
     fn closed(&mut self) -> Result<(), RuleError> {
-        if self.takes(')') { Ok(()) } else { Err(self.fault("expected `)`")) }
+        if self.takes(')') { Ok(()) } else { Err(self.error("expected `)`")) }
     }
 
     fn quoted(&mut self) -> Result<Expr, RuleError> {
-        let length = self.rest()[1..].find('\'').ok_or_else(|| self.fault("this quote is never closed"))?;
+        let length = self.rest()[1..].find('\'').ok_or_else(|| self.error("this quote is never closed"))?;
         let word = self.rest()[1..=length].to_owned();
         self.at += length + 2;
         Ok(Expr::Word(word))
@@ -162,7 +161,7 @@ impl RuleParser<'_> {
         if wanted {
             return Ok(Expr::Call(*function, arguments));
         }
-        let needed = if *function == Function::If { "a condition and two values" } else { "one value" };
-        Err(RuleError { message: format!("`{name}` takes {needed}, not {count}"), at })
+        let required = if *function == Function::If { "a condition and two values" } else { "one value" };
+        Err(RuleError { message: format!("`{name}` takes {required}, not {count}"), at })
     }
 }

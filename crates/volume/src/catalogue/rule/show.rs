@@ -4,7 +4,7 @@ use units::grouped;
 
 use super::{Expr, Function, Names, Operator, RuleValue, eval};
 
-/// The expression with every variable replaced by its value; of an `if`, the branch that holds.
+/// Formats an expression with the values of its variables; of an `if`, the branch that applies.
 pub(in super::super) fn show(expr: &Expr, names: &Names) -> String {
     shown(expr, names, 0)
 }
@@ -15,7 +15,7 @@ fn shown(expr: &Expr, names: &Names, floor: u8) -> String {
         Expr::Word(word) => word.clone(),
         Expr::Name(name, _) => variable(name, names),
         Expr::Negative(inner) => format!("-{}", shown(inner, names, u8::MAX)),
-        // What a switch that is off or a single disk leaves as it is.
+        // Omits factors of 1, such as a single disk.
         Expr::Binary(Operator::Multiply, sides) if matches!(bare(&sides[0], names), Some(1.0)) => {
             shown(&sides[1], names, floor)
         }
@@ -46,7 +46,7 @@ fn shown(expr: &Expr, names: &Names, floor: u8) -> String {
     }
 }
 
-/// The number that an expression without variables of its own comes to once its `if` is settled.
+/// Returns the value of a constant, also one selected by `if`.
 fn bare(expr: &Expr, names: &Names) -> Option<f64> {
     let text = matches!(expr, Expr::Number(_) | Expr::Call(Function::If, _)).then(|| shown(expr, names, 0))?;
     text.parse().ok()
@@ -70,13 +70,13 @@ fn variable(name: &str, names: &Names) -> String {
     }
 }
 
-/// A unit after its number: `1 disk`, `2 disks`; abbreviations stay.
+/// Returns a unit after its number: `1 disk`, `2 disks`; abbreviations stay.
 fn counted(value: f64, unit: &str) -> &str {
     let word = unit.strip_suffix('s').filter(|word| word.len() > 2 && !word.contains('/') && !word.ends_with("bp"));
     word.filter(|_| value == 1.0).unwrap_or(unit)
 }
 
-/// A number with commas and at most four decimals, none that are zeros.
+/// Formats a number with thousands separators and at most four decimals, without trailing zeros.
 pub(in super::super) fn number(value: f64) -> String {
     if !(value.is_finite() && value.abs() < 1e15) {
         return format!("{value}");

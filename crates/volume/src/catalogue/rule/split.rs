@@ -2,11 +2,11 @@
 
 use super::{Expr, Function, Names, Operator, RuleValue, eval};
 
-/// Split of a sum by the variables of its terms.
+/// Values of the four parts of a sum.
 pub(in super::super) type Parts = [f64; 4];
 
-/// The value of a sum, told apart: each term goes to the one part that `part` names for its variables, and to the last
-/// part where it depends on several besides the first. `None` where something is absent.
+/// Splits the value of a sum: each term goes to the part that `part` names for its variables, or to the last part if it
+/// depends on several besides the first. `None` if a value is absent.
 pub(in super::super) fn split(expr: &Expr, names: &Names, part: &dyn Fn(&str) -> Option<usize>) -> Option<Parts> {
     let inner = |expr: &Expr| split(expr, names, part);
     let scale = |parts: Parts, factor: f64| parts.map(|value| value * factor);
@@ -17,13 +17,13 @@ pub(in super::super) fn split(expr: &Expr, names: &Names, part: &dyn Fn(&str) ->
             let (left, right) = (inner(&sides[0])?, scale(inner(&sides[1])?, sign));
             Some(std::array::from_fn(|index| left[index] + right[index]))
         }
-        Expr::Binary(Operator::Multiply, sides) if of(&sides[0], part).is_empty() => {
+        Expr::Binary(Operator::Multiply, sides) if parts_of(&sides[0], part).is_empty() => {
             Some(scale(inner(&sides[1])?, number(&sides[0], names)?))
         }
-        Expr::Binary(Operator::Multiply, sides) if of(&sides[1], part).is_empty() => {
+        Expr::Binary(Operator::Multiply, sides) if parts_of(&sides[1], part).is_empty() => {
             Some(scale(inner(&sides[0])?, number(&sides[1], names)?))
         }
-        Expr::Binary(Operator::Divide, sides) if of(&sides[1], part).is_empty() => {
+        Expr::Binary(Operator::Divide, sides) if parts_of(&sides[1], part).is_empty() => {
             Some(scale(inner(&sides[0])?, 1.0 / number(&sides[1], names)?))
         }
         Expr::Call(Function::If, arguments) => {
@@ -33,7 +33,7 @@ pub(in super::super) fn split(expr: &Expr, names: &Names, part: &dyn Fn(&str) ->
         term => {
             let mut parts = Parts::default();
             let last = parts.len() - 1;
-            let index = match of(term, part)[..] {
+            let index = match parts_of(term, part)[..] {
                 [] => 0,
                 [only] | [0, only] => only,
                 _ => last,
@@ -44,8 +44,8 @@ pub(in super::super) fn split(expr: &Expr, names: &Names, part: &dyn Fn(&str) ->
     }
 }
 
-/// The parts that the variables of an expression belong to, in order and each once.
-fn of(expr: &Expr, part: &dyn Fn(&str) -> Option<usize>) -> Vec<usize> {
+/// Returns the parts of an expression's variables, in order and without duplicates.
+fn parts_of(expr: &Expr, part: &dyn Fn(&str) -> Option<usize>) -> Vec<usize> {
     let mut names = Vec::new();
     expr.names(&mut names);
     let mut parts: Vec<usize> = names.iter().filter_map(|(name, _)| part(name)).collect();

@@ -17,7 +17,7 @@ fn value(text: &str) -> Option<RuleValue> {
 }
 
 #[test]
-fn rules_come_to_what_they_say() {
+fn rules_evaluate_to_their_value() {
     let cases = [
         ("min(30 * gib, 60_000)", 60_000.0),
         ("0.75 * gib", 1536.0),
@@ -40,15 +40,15 @@ fn rules_come_to_what_they_say() {
 }
 
 #[test]
-fn what_is_absent_stays_absent() {
+fn absent_values_propagate() {
     assert_eq!(value("min(machine_iops, 5)"), None);
     assert_eq!(value("if(machine_iops > 5, 1, 2)"), None);
-    // The branch that is not taken may lack what it needs.
+    // The untaken branch may use absent variables.
     assert_eq!(value("if(vcpus > 4, 1, machine_iops)"), Some(RuleValue::Number(1.0)));
 }
 
 #[test]
-fn faults_point_at_their_place() {
+fn errors_point_at_their_place() {
     let cases = [
         ("", "ends", 0),
         ("min(3", "expected `)`", 5),
@@ -61,13 +61,13 @@ fn faults_point_at_their_place() {
         ("1 ÷ 2", "follows", 2),
     ];
     for (text, message, at) in cases {
-        let fault = parse(text).unwrap_err();
-        assert!(fault.message.contains(message) && fault.at.start == at, "{text}: {fault:?}");
+        let error = parse(text).unwrap_err();
+        assert!(error.message.contains(message) && error.at.start == at, "{text}: {error:?}");
     }
-    let fault = |text: &str| eval(&parse(text).unwrap(), &names()).unwrap_err();
-    assert!(fault("gib / (vcpus - 8)").message.contains("division by zero"));
-    assert_eq!(fault("3 * series").at, 4..10);
-    assert!(fault("3 * gibb").message.contains("no variable `gibb`"));
+    let error = |text: &str| eval(&parse(text).unwrap(), &names()).unwrap_err();
+    assert!(error("gib / (vcpus - 8)").message.contains("division by zero"));
+    assert_eq!(error("3 * series").at, 4..10);
+    assert!(error("3 * gibb").message.contains("no variable `gibb`"));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn any_text_is_read_or_refused() {
         let text: String = (0..random.below(12)).map(|_| parts[random.below(parts.len() as u64) as usize]).collect();
         match parse(&text) {
             Ok(expr) => drop((eval(&expr, &names()), show(&expr, &names()))),
-            Err(fault) => assert!(text.get(fault.at).is_some(), "seed {seed}: {text}"),
+            Err(error) => assert!(text.get(error.at).is_some(), "seed {seed}: {text}"),
         }
     }
     for deep in ["(", "-", "if(1,"] {
@@ -102,7 +102,7 @@ fn any_text_is_read_or_refused() {
 }
 
 #[test]
-fn sums_are_told_apart_by_what_their_terms_need() {
+fn sums_are_split_by_the_variables_of_their_terms() {
     let part = |name: &str| match name {
         "gib" => Some(0),
         "iops" => Some(1),
@@ -125,7 +125,7 @@ fn sums_are_told_apart_by_what_their_terms_need() {
     ];
     for (text, parts) in cases {
         let found = split(&parse(text).unwrap(), &names, &part);
-        // Constants count as capacity, whatever they stand beside.
+        // Constants count as capacity, beside any other term.
         let close = match (found, parts) {
             (Some(found), Some(parts)) => {
                 (found.iter().sum::<f64>() - parts.iter().sum::<f64>()).abs() < 1e-6

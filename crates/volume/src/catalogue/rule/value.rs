@@ -18,17 +18,16 @@ impl RuleValue {
     }
 }
 
-/// A variable: its value, if it has one, and how it is written after its number (`GiB`).
+/// A variable: its value, if known, and its unit for display (`GiB`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in super::super) struct Variable {
     pub value: Option<RuleValue>,
     pub unit: String,
 }
 
-/// The variables of a rule.
 pub(in super::super) type Names = std::collections::BTreeMap<String, Variable>;
 
-/// The value of an expression; `None` where something it needs is absent.
+/// Evaluates an expression; `None` if a value it needs is absent.
 pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<RuleValue>, RuleError> {
     match expr {
         Expr::Number(number) => Ok(Some(RuleValue::Number(*number))),
@@ -54,12 +53,12 @@ pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<RuleVa
         Expr::Call(function, arguments) => {
             let values: Result<Option<Vec<f64>>, RuleError> =
                 arguments.iter().map(|argument| numeric(argument, names)).collect();
-            Ok(values?.map(|values| RuleValue::Number(called(*function, &values))))
+            Ok(values?.map(|values| RuleValue::Number(call(*function, &values))))
         }
     }
 }
 
-fn called(function: Function, values: &[f64]) -> f64 {
+fn call(function: Function, values: &[f64]) -> f64 {
     let first = values.first().copied().unwrap_or(f64::NAN);
     match function {
         Function::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
@@ -83,17 +82,17 @@ fn numeric(expr: &Expr, names: &Names) -> Result<Option<f64>, RuleError> {
 fn binary(operator: Operator, left: &Expr, right: &Expr, names: &Names) -> Result<Option<RuleValue>, RuleError> {
     if matches!(operator, Operator::Equal | Operator::Unequal) {
         let (Some(a), Some(b)) = (eval(left, names)?, eval(right, names)?) else { return Ok(None) };
-        return Ok(Some(truth((a == b) == (operator == Operator::Equal))));
+        return Ok(Some(boolean((a == b) == (operator == Operator::Equal))));
     }
     let (Some(a), Some(b)) = (numeric(left, names)?, numeric(right, names)?) else { return Ok(None) };
     Ok(Some(match operator {
-        Operator::Or => truth(a != 0.0 || b != 0.0),
-        Operator::And => truth(a != 0.0 && b != 0.0),
-        Operator::Less => truth(a < b),
-        Operator::AtMost => truth(a <= b),
-        Operator::More => truth(a > b),
-        Operator::AtLeast => truth(a >= b),
-        Operator::Equal | Operator::Unequal => truth(false),
+        Operator::Or => boolean(a != 0.0 || b != 0.0),
+        Operator::And => boolean(a != 0.0 && b != 0.0),
+        Operator::Less => boolean(a < b),
+        Operator::AtMost => boolean(a <= b),
+        Operator::More => boolean(a > b),
+        Operator::AtLeast => boolean(a >= b),
+        Operator::Equal | Operator::Unequal => boolean(false),
         Operator::Add => RuleValue::Number(a + b),
         Operator::Subtract => RuleValue::Number(a - b),
         Operator::Multiply => RuleValue::Number(a * b),
@@ -104,11 +103,11 @@ fn binary(operator: Operator, left: &Expr, right: &Expr, names: &Names) -> Resul
     }))
 }
 
-fn truth(is: bool) -> RuleValue {
+fn boolean(is: bool) -> RuleValue {
     RuleValue::Number(f64::from(u8::from(is)))
 }
 
-/// The first variable of an expression: constants alone cannot go wrong at run time in a way worth pointing at.
+/// Returns the place of the first variable: constants alone hardly fail at evaluation.
 fn place(expr: &Expr) -> std::ops::Range<usize> {
     let mut names = Vec::new();
     expr.names(&mut names);

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use super::problem::{CatalogueText, Problem};
 
-/// A part of the text and its place.
+/// A part of the text with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RequestPart {
     pub text: String,
     pub at: Range<usize>,
 }
 
-/// A requested volume.
 #[derive(Clone, Debug)]
 pub(super) struct VolumeRequest {
     pub text: CatalogueText,
@@ -21,14 +20,14 @@ pub(super) struct VolumeRequest {
 
 #[derive(Clone, Debug)]
 pub(super) enum VolumeName {
-    /// `gcp`, `pd-ssd`, `2019`.
+    /// Provider, type and edition: `gcp`, `pd-ssd`, `2019`.
     Type { provider: RequestPart, kind: RequestPart, edition: Option<RequestPart> },
-    /// `./mydisk.toml#fast`.
+    /// File and type: `./mydisk.toml#fast`.
     File { path: RequestPart, kind: Option<RequestPart> },
 }
 
 impl VolumeRequest {
-    /// A volume of which nothing is said but its name.
+    /// Creates a request without keys.
     pub(super) fn plain(name: &str) -> Self {
         let path = RequestPart { text: name.to_owned(), at: 0..name.len() };
         Self {
@@ -38,16 +37,15 @@ impl VolumeRequest {
         }
     }
 
-    /// Where the name ends and the keys begin.
+    /// Returns where the name ends and the keys begin.
     pub(super) fn head_end(&self) -> usize {
         self.text.text.find(',').unwrap_or(self.text.text.len())
     }
 }
 
-/// A longer name is none.
 const LENGTH_MAX: usize = 4096;
 
-/// Takes the text apart; only pairs without `=` and keys given twice are problems here.
+/// Parses the text. Only pairs without `=` and duplicate keys are problems here.
 pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<Problem>> {
     let source = CatalogueText::new("volume", text);
     if text.len() > LENGTH_MAX {
@@ -79,7 +77,7 @@ pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<Problem>> {
     if problems.is_empty() { Ok(VolumeRequest { text: source, head: self::head(&head), pairs }) } else { Err(problems) }
 }
 
-/// The path, where a file is asked for: `./mydisk.toml` in `./mydisk.toml#fast,size=1TiB`.
+/// Returns the path if a file is requested: `./mydisk.toml` in `./mydisk.toml#fast,size=1TiB`.
 #[must_use]
 pub fn file(text: &str) -> Option<&str> {
     let head = text.split(',').next().unwrap_or_default();
@@ -91,7 +89,7 @@ fn head(part: &RequestPart) -> VolumeName {
     if file(&part.text).is_some() {
         let mut sides = split(&part.text, part.at.start, '#').into_iter();
         let path = sides.next().unwrap_or_else(|| part.clone());
-        // All behind the first `#` is the name.
+        // Everything after the first `#` is the name.
         let rest = sides.next().map(|rest| RequestPart {
             text: part.text[rest.at.start - part.at.start..].to_owned(),
             at: rest.at.start..part.at.end,
@@ -114,7 +112,7 @@ fn head(part: &RequestPart) -> VolumeName {
     }
 }
 
-/// The parts between separators without blanks around them, with their places.
+/// Splits at separators. Returns the trimmed parts with their places.
 fn split(text: &str, start: usize, separator: char) -> Vec<RequestPart> {
     let mut at = start;
     let mut parts = Vec::new();
@@ -132,27 +130,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_apart_with_their_places() {
+    fn names_are_split_with_their_places() {
         let text = "gcp/pd-ssd@2019, size = 2048GB,vcpus=32";
-        let asked = parse(text).unwrap();
-        let VolumeName::Type { provider, kind, edition } = &asked.head else { panic!("{asked:?}") };
+        let request = parse(text).unwrap();
+        let VolumeName::Type { provider, kind, edition } = &request.head else { panic!("{request:?}") };
         assert_eq!((&text[provider.at.clone()], &text[kind.at.clone()]), ("gcp", "pd-ssd"));
         assert_eq!(&text[edition.as_ref().unwrap().at.clone()], "2019");
-        for (key, value) in &asked.pairs {
+        for (key, value) in &request.pairs {
             assert_eq!((&text[key.at.clone()], &text[value.at.clone()]), (&*key.text, &*value.text));
         }
-        assert_eq!(asked.pairs[0].1.text, "2048GB");
+        assert_eq!(request.pairs[0].1.text, "2048GB");
     }
 
     #[test]
-    fn files_are_told_from_providers() {
+    fn files_and_providers_are_distinguished() {
         assert_eq!(file("./my disk.TOML,size=1TiB"), Some("./my disk.TOML"));
         assert_eq!(file("disks.toml#fast"), Some("disks.toml"));
         assert_eq!(file("gcp/pd-ssd,host=a.toml"), None);
     }
 
     #[test]
-    fn all_that_is_malformed_is_found_at_once() {
+    fn all_malformed_parts_are_reported_at_once() {
         let problems = parse("gcp/pd-ssd,size,vcpus=1,vcpus=2,=3").unwrap_err();
         let places: Vec<Range<usize>> = problems.into_iter().map(|problem| problem.at).collect();
         assert_eq!(places, [11..15, 24..29, 32..34]);

@@ -2,115 +2,114 @@
 
 use units::Nanos;
 
-/// An event: an instant in the upper half, then a sequence number, then what it is.
+/// An event: time in the upper half, then a sequence number, then the payload.
 type Entry = u128;
 
-/// Bits of an entry that say what it is.
+/// Bits of the payload.
 const WHAT_BITS: u32 = 24;
-/// Children of a heap node: four are compared while one cache line arrives.
+/// Children of a heap node: four fit into one cache line.
 const ARITY: usize = 4;
 
-/// A four-way heap whose root may be a hole: an event that is taken out is most often followed by one that is
-/// entered, which then takes the free place and moves down once.
+/// A four-way heap whose root may be empty: a pop is usually followed by a push, which then fills the root and sinks
+/// once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Agenda {
-    heap: Vec<Entry>,
-    hole: bool,
+pub(crate) struct EventHeap {
+    entries: Vec<Entry>,
+    is_root_empty: bool,
     sequence: u64,
 }
 
-impl Agenda {
-    /// What can be told apart.
+impl EventHeap {
+    /// Upper bound of payloads.
     pub(crate) const WHAT_MAX: u32 = 1 << WHAT_BITS;
 
-    /// Enters `what` for an instant.
+    /// Schedules `what` at an instant.
     #[inline]
     pub(crate) fn push(&mut self, at: Nanos, what: u32) {
-        debug_assert!(what < Self::WHAT_MAX, "an event that has no number");
+        debug_assert!(what < Self::WHAT_MAX, "event payload out of range");
         let entry = u128::from(at.get()) << 64 | u128::from(self.sequence << WHAT_BITS) | u128::from(what);
         self.sequence += 1;
-        if self.hole {
-            self.hole = false;
+        if self.is_root_empty {
+            self.is_root_empty = false;
             self.sink(entry);
         } else {
-            self.heap.push(entry);
+            self.entries.push(entry);
             self.rise(entry);
         }
     }
 
-    /// When the next event is.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Nanos> {
-        self.close();
-        self.heap.first().map(|entry| Nanos::new((entry >> 64) as u64))
+        self.fill_root();
+        self.entries.first().map(|entry| Nanos::new((entry >> 64) as u64))
     }
 
-    /// Takes the next event out, if it is no later than `until`.
+    /// Removes the next event if it is no later than `until`.
     #[inline]
     pub(crate) fn pop(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
-        self.close();
-        let first = *self.heap.first()?;
+        self.fill_root();
+        let first = *self.entries.first()?;
         let at = Nanos::new((first >> 64) as u64);
         if at > until {
             return None;
         }
-        self.hole = true;
+        self.is_root_empty = true;
         Some((at, (first as u32) & (Self::WHAT_MAX - 1)))
     }
 
-    /// Fills the hole, if there is one, from the end.
+    /// Fills an empty root with the last entry.
     #[inline]
-    fn close(&mut self) {
-        if self.hole {
-            self.hole = false;
-            if let Some(last) = self.heap.pop()
-                && !self.heap.is_empty()
+    fn fill_root(&mut self) {
+        if self.is_root_empty {
+            self.is_root_empty = false;
+            if let Some(last) = self.entries.pop()
+                && !self.entries.is_empty()
             {
                 self.sink(last);
             }
         }
     }
 
-    /// Puts an entry in the place of the root and moves it down.
+    /// Sinks an entry from the root.
     #[inline]
     fn sink(&mut self, entry: Entry) {
-        let heap = &mut self.heap[..];
+        let entries = &mut self.entries[..];
         let (mut place, mut first) = (0, 1);
-        while let Some(children) = heap.get(first..).and_then(<[Entry]>::first_chunk::<ARITY>) {
-            // Two rounds of a tournament: the winner is found without a jump.
+        while let Some(children) = entries.get(first..).and_then(<[Entry]>::first_chunk::<ARITY>) {
+            // Two rounds of comparisons find the least without branches.
             let (left, left_at) = lesser((children[0], 0), (children[1], 1));
             let (right, right_at) = lesser((children[2], 2), (children[3], 3));
             let (least, least_at) = lesser((left, left_at), (right, right_at));
             if entry <= least {
-                heap[place] = entry;
+                entries[place] = entry;
                 return;
             }
-            heap[place] = least;
+            entries[place] = least;
             place = first + least_at;
             first = place * ARITY + 1;
         }
-        // The last node may have fewer children, which have none.
-        let last = (first..heap.len()).min_by_key(|&child| heap[child]);
-        if let Some(child) = last.filter(|&child| heap[child] < entry) {
-            heap[place] = heap[child];
+        // The last node may have fewer children, which are leaves.
+        let last = (first..entries.len()).min_by_key(|&child| entries[child]);
+        if let Some(child) = last.filter(|&child| entries[child] < entry) {
+            entries[place] = entries[child];
             place = child;
         }
-        heap[place] = entry;
+        entries[place] = entry;
     }
 
-    /// Moves the entry at the end up to its place.
+    /// Raises the last entry to its place.
     #[inline]
     fn rise(&mut self, entry: Entry) {
-        let mut place = self.heap.len() - 1;
+        let mut place = self.entries.len() - 1;
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            if self.heap[parent] <= entry {
+            if self.entries[parent] <= entry {
                 break;
             }
-            self.heap[place] = self.heap[parent];
+            self.entries[place] = self.entries[parent];
             place = parent;
         }
-        self.heap[place] = entry;
+        self.entries[place] = entry;
     }
 }
 
@@ -126,12 +125,12 @@ mod tests {
     use units::random::Random;
 
     #[test]
-    fn equal_instants_come_in_the_order_in_which_they_were_entered() {
-        let mut agenda = Agenda::default();
+    fn equal_instants_pop_in_insertion_order() {
+        let mut heap = EventHeap::default();
         for what in [5, 3, 9] {
-            agenda.push(Nanos::new(7), what);
+            heap.push(Nanos::new(7), what);
         }
-        let order: Vec<u32> = std::iter::from_fn(|| agenda.pop(Nanos::MAX)).map(|(_, what)| what).collect();
+        let order: Vec<u32> = std::iter::from_fn(|| heap.pop(Nanos::MAX)).map(|(_, what)| what).collect();
         assert_eq!(order, [5, 3, 9]);
     }
 
@@ -139,12 +138,12 @@ mod tests {
     fn agrees_with_a_sorted_set_on_random_pushes_and_pops() {
         let seed = 20_261_121;
         let mut random = Random::new(seed, 0);
-        let (mut agenda, mut set) = (Agenda::default(), BTreeSet::new());
+        let (mut heap, mut set) = (EventHeap::default(), BTreeSet::new());
         for step in 0..200_000_u64 {
             if random.below(100) < 52 {
                 let at = Nanos::new(random.below(1_000));
                 let what = random.below(1 << 20) as u32;
-                agenda.push(at, what);
+                heap.push(at, what);
                 set.insert((at, step, what));
             } else {
                 let until = Nanos::new(random.below(1_200));
@@ -152,9 +151,9 @@ mod tests {
                 if let Some(first) = expected {
                     set.remove(&first);
                 }
-                assert_eq!(agenda.pop(until), expected.map(|(at, _, what)| (at, what)), "seed {seed}, step {step}");
+                assert_eq!(heap.pop(until), expected.map(|(at, _, what)| (at, what)), "seed {seed}, step {step}");
             }
-            assert_eq!(agenda.next(), set.first().map(|(at, ..)| *at), "seed {seed}, step {step}");
+            assert_eq!(heap.next(), set.first().map(|(at, ..)| *at), "seed {seed}, step {step}");
         }
     }
 }
