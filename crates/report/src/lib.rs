@@ -1,15 +1,13 @@
-//! Output of every command: text, tables, pages, charts, and formats that programs parse.
+//! Output of every command: text, tables, pages, charts, and formats for programs.
 //!
-//! Everything here takes data and returns text. [`text()`] prints a [`record::Run`] and what [`analyse`] found in it for a
-//! terminal and ends with the verdict; [`json()`] is Fathom's own document; [`fio`] holds the formats that programs which
-//! parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. [`compare`] and [`gate`] print
-//! comparisons and checked expectations; [`suite`] and [`sweep`] published procedures and the knee; [`mod@plan`] purchase
-//! plans; [`catalog`] modelled volumes; [`runs`] saved runs; [`serve`] the statistics of a server. Findings are data until
-//! they come here: their sentences are in the module `words`.
+//! Functions take data and return text. [`text()`] prints a [`record::Run`] and the findings of [`analyse`], ending with
+//! the verdict; [`json()`] is Fathom's own format; [`fio`] has fio's formats; [`csv()`], [`markdown()`] and
+//! [`open_metrics()`] are tables. [`compare`] and [`gate`] print comparisons and checked assertions; [`suite`] and [`sweep`]
+//! published procedures and the knee; [`mod@plan`] purchase plans; [`catalog`] modelled volumes; [`runs`] saved runs;
+//! [`serve`] the statistics of a server. The sentences of findings, which are data elsewhere, are in the module `words`.
 //!
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), the store and the server
-//! (their data comes in as plain values), files, terminals, the environment, and the rendering of diagnostics about job
-//! files.
+//! (their data comes in as plain values), files, terminals, the environment, and diagnostics about job files.
 
 pub mod catalog;
 pub mod chart;

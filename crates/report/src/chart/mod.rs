@@ -1,8 +1,8 @@
-//! Charts: scales, axes, frames and marks.
+//! Charts as SVG: scales, axes, frames and marks.
 //!
-//! A chart is drawn into a [`Frame`], which knows where the values of its two [`Axis`] lie. Marks carry classes and no
-//! colours: [`STYLE`] gives them theirs, on light, on dark and in print, so that the same marks serve a picture of its own
-//! and a page with many.
+//! A chart is drawn into a [`Frame`], which maps the values of its two [`Axis`] to positions. Marks have classes instead
+//! of colours; [`STYLE`] assigns colours for light and dark backgrounds and for print, to standalone images and to charts
+//! within a page.
 
 mod axis;
 mod frame;
@@ -16,21 +16,21 @@ pub use label::{bytes_per_second, elapsed, share, short_count, short_time, time}
 pub use scale::Scale;
 pub use svg::{Svg, escape, isolated};
 
-/// Number of colours before they repeat.
+/// Number of series colours; further series repeat them.
 pub const COLOURS: usize = 6;
 
-/// The class of a series by its number.
+/// Returns the class of a series.
 #[must_use]
 pub fn series(number: usize) -> String {
     format!("s{}", number % COLOURS)
 }
 
-/// Position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 at the limit of floats.
+/// Returns the position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 is limited to twelve nines.
 #[must_use]
 pub fn nines(share: f64) -> f64 {
     -(1.0 - share).max(1e-12).log10()
 }
 
-/// What marks look like. The colours are told apart with every kind of colour blindness, and have a contrast of at least 3
-/// to 1 with the paper.
+/// Style sheet of marks. The colours can be distinguished with every kind of colour blindness, and have a contrast of at
+/// least 3 to 1 with the background.
 pub const STYLE: &str = include_str!("style.css");

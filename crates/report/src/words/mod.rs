@@ -1,4 +1,4 @@
-//! Findings in words: statement, remedy and outlook.
+//! Sentences of findings: statement, remedy and outlook.
 
 use analyse::{Code, Explanation, Finding, Quantity, Remedy};
 use record::{JobResult, Unchecked};
@@ -15,18 +15,18 @@ pub(crate) use databases::{DatabaseSetting, settings};
 pub use pages::findings_markdown;
 pub(crate) use verified::{verified, verified_tone};
 
-/// Context of a finding's sentences.
+/// What the sentences of a finding need to know about its job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceContext<'a> {
-    /// The engine of the job.
+    /// I/O engine of the job.
     pub engine: &'a str,
-    /// The first of its files.
+    /// Path of the job's first file.
     pub path: &'a str,
-    /// Why not all that it wrote was verified.
+    /// Why some written blocks were not verified.
     pub unchecked: Option<Unchecked>,
-    /// Whether it verifies.
+    /// Whether the job verifies.
     pub verify: bool,
-    /// Whether it is a device or a claim, which has no job options to set.
+    /// Whether the figures come from an observed device or a claim, which has no job options to set.
     pub observed: bool,
 }
 
@@ -51,18 +51,18 @@ impl<'a> From<&'a Explanation> for SentenceContext<'a> {
     }
 }
 
-/// Sentences of a finding.
+/// The sentences of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentenceParts {
-    /// What is so.
+    /// What was found.
     pub statement: String,
     /// What to change.
     pub remedy: Option<String>,
-    /// What would come of it.
+    /// What the model predicts after the change.
     pub outlook: Option<String>,
 }
 
-/// A finding, its remedy and what would come of it, a sentence or more each.
+/// Returns the sentences of a finding.
 pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> SentenceParts {
     let about = about.into();
     let outlook = finding.counterfactual.map(|point| {
@@ -73,13 +73,22 @@ pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>
     SentenceParts { statement: statement(finding, about), remedy, outlook }
 }
 
-/// The same as a paragraph.
+/// Returns the sentences of a finding as one paragraph.
 pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> String {
     let SentenceParts { statement, remedy, outlook } = parts(finding, about);
     std::iter::once(statement).chain(remedy).chain(outlook).collect::<Vec<_>>().join(" ")
 }
 
-/// Formats requests in flight: three significant digits, without fraction from 100 on.
+/// Joins words: `a, b and c`.
+pub(crate) fn joined(words: &[impl AsRef<str>], conjunction: &str) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} {conjunction} {last}", first.join(", ")),
+        words => words.concat(),
+    }
+}
+
+/// Formats a number of requests in flight: three significant digits, no fraction from 100 on.
 pub(crate) fn whole_number(in_flight: f64) -> String {
     if in_flight >= 100.0 || in_flight.fract() == 0.0 {
         grouped(in_flight.round() as u64)
@@ -88,7 +97,7 @@ pub(crate) fn whole_number(in_flight: f64) -> String {
     }
 }
 
-/// The figures of one finding as text.
+/// Formats the figures of a finding.
 struct SentenceFigures<'a>(&'a Finding);
 
 impl SentenceFigures<'_> {
@@ -100,7 +109,7 @@ impl SentenceFigures<'_> {
         Nanos::new(self.value(quantity).round() as u64).to_string()
     }
 
-    /// A time that may be hours.
+    /// Formats a duration in minutes, hours or days where it is long enough.
     fn span(&self, quantity: Quantity) -> String {
         let secs = self.value(quantity) / 1e9;
         match secs {
@@ -127,13 +136,18 @@ impl SentenceFigures<'_> {
         percent(self.value(quantity))
     }
 
-    /// A mean number of operations in flight.
+    /// Formats a mean number of operations in flight.
     fn in_flight(&self, quantity: Quantity) -> String {
         significant(self.value(quantity), 3)
     }
 
     fn has(&self, quantity: Quantity) -> bool {
         self.0.value(quantity).is_some()
+    }
+
+    /// Returns `text()` if the finding has the quantity, or else an empty string.
+    fn clause(&self, quantity: Quantity, text: impl FnOnce() -> String) -> String {
+        if self.has(quantity) { text() } else { String::new() }
     }
 }
 
@@ -252,7 +266,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         }
         Remedy::SeparateResults => "Leave out group_reporting for a verdict on each.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
-        // fio verifies nothing under time_based with an engine that does not queue.
+        // fio verifies nothing under time_based with a synchronous engine.
         Remedy::RunLonger { runtime_s } if about.verify => {
             format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
         }
@@ -301,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_cache_is_told_by_what_was_seen() {
+    fn page_cache_statement_names_the_evidence() {
         let counters = [(Quantity::JobBytes, 1073741824.0), (Quantity::DeviceBytes, 4096.0)];
         assert_eq!(
             said(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
@@ -320,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_is_not_quite_full_is_not_called_full() {
+    fn a_partly_filled_queue_is_not_called_full() {
         let with = |achieved| {
             [
                 (Quantity::Iops, 16_000.0),
@@ -335,17 +349,17 @@ mod tests {
         assert!(text.starts_with("16.0k IOPS with the queue full: 15.9 in flight = "), "{text}");
     }
 
-    /// A volume that bursts was "used to 2,176 %".
+    /// Regression: a bursting volume was reported as "used to 2,176 %".
     #[test]
-    fn more_than_a_limit_sustains_is_burst_credits() {
+    fn utilisation_above_one_is_reported_as_burst_credits() {
         let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
         let text = said(Code::ModelHeldBack, &figures, None);
         assert!(text.contains("it gave 21.8 times what it sustains, out of burst credits"), "{text}");
     }
 
-    /// f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
+    /// Regression: f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
     #[test]
-    fn no_finding_advises_what_disables_verification() {
+    fn no_finding_advises_disabling_verification() {
         let (iodepth, numjobs, bytes) = (32, 4, 4096);
         let remedies = [
             Remedy::QueueingEngine { iodepth },
@@ -369,7 +383,7 @@ mod tests {
             Remedy::SeparateResults,
             Remedy::MoreInFlight { in_flight: 16, reads: true, database: None },
         ];
-        // A match, so that no remedy is added without a place in the list above.
+        // A match, so that a new remedy cannot be added without extending the list above.
         let place = |remedy: &Remedy| match remedy {
             Remedy::QueueingEngine { .. } => 0,
             Remedy::RaiseDepth { .. } => 1,
@@ -415,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remedy_follows_from_what_was_found() {
+    fn remedies_match_their_findings() {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
         assert_eq!(
             said(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
@@ -437,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn credits_say_how_long_they_last_and_when_they_were_gone() {
+    fn credit_statements_say_how_long_credits_last_and_when_they_ran_out() {
         let left = [
             (Quantity::DecidedShare, 0.99),
             (Quantity::Iops, 3_000.0),
@@ -453,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_told_in_their_unit() {
+    fn rates_are_reported_in_their_unit() {
         let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
         assert_eq!(
             said(Code::RateNotReached, &bytes, None),
@@ -468,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn one_error_is_not_several() {
+    fn a_single_error_is_in_the_singular() {
         let errors = |n: f64| [(Quantity::Errors, n), (Quantity::FirstError, 5.0)];
         assert_eq!(
             said(Code::ErrorsSeen, &errors(1.0), None),

@@ -1,20 +1,17 @@
-//! The page of each finding, for `docs/findings.md`.
+//! Reference entry of each finding, for `docs/findings.md`.
 
 use std::fmt::Write;
 
 use analyse::Code;
 
-/// Manual entry of a finding.
+/// Reference entry of a finding: title, condition that raises it, and meaning with what to do.
 struct PageEntry {
-    /// In a few words.
     title: &'static str,
-    /// What raises it.
     raised: &'static str,
-    /// What it means and what to do.
     meaning: &'static str,
 }
 
-/// All findings, as a document.
+/// Returns the reference of all findings as Markdown.
 #[must_use]
 pub fn findings_markdown() -> String {
     let mut text = String::from(
@@ -24,65 +21,22 @@ pub fn findings_markdown() -> String {
          (the numbers do not mean what they seem to; `run` and `sim` end with exit code 4).\n\nThis page is made from \
          the code by `cargo xtask generate`.\n",
     );
-    for code in Code::ALL {
-        let PageEntry { title, raised, meaning } = entry(code);
+    for (code, page) in Code::ALL.into_iter().filter_map(|code| entry(code).map(|page| (code, page))) {
+        let PageEntry { title, raised, meaning } = page;
         let _ = write!(text, "\n## {}\n\n**{title}.** {meaning}\n\nRaised when {raised}.\n", code.name());
     }
     text
 }
 
-const fn of(title: &'static str, raised: &'static str, meaning: &'static str) -> PageEntry {
-    PageEntry { title, raised, meaning }
+const fn of(title: &'static str, raised: &'static str, meaning: &'static str) -> Option<PageEntry> {
+    Some(PageEntry { title, raised, meaning })
 }
 
-fn entry(code: Code) -> PageEntry {
-    match code {
-        Code::NothingMeasured
-        | Code::ErrorsSeen
-        | Code::NotVerified
-        | Code::SeveralRuns
-        | Code::PageCacheMeasured
-        | Code::BufferedWritesUnsynced
-        | Code::HolesRead
-        | Code::UnwrittenBlocks
-        | Code::SmallRegion
-        | Code::ShortRun
-        | Code::Interrupted
-        | Code::NotSteady
-        | Code::WarmupCounted
-        | Code::BurstOrDrift
-        | Code::NoDevice
-        | Code::LimitUnknown => trust(code),
-        Code::LittleContradicted
-        | Code::LittleHolds
-        | Code::FiguresDisagree
-        | Code::UnitsMixed
-        | Code::OddBlockSize
-        | Code::MeanWithoutSpread
-        | Code::UtilMisread
-        | Code::SinceBoot
-        | Code::RequestsSplit
-        | Code::DepthNeeded => figures(code),
-        Code::VolumeIopsCap
-        | Code::VolumeThroughputCap
-        | Code::MachineCap
-        | Code::EgressCap
-        | Code::StationCap
-        | Code::SizeTooSmall
-        | Code::BytesBeforeIops
-        | Code::SharedBudget
-        | Code::BurstRunning
-        | Code::BurstUsedUp
-        | Code::AboveExpectation
-        | Code::BelowExpectation
-        | Code::CpusShort
-        | Code::ModelHeldBack
-        | Code::ModelNotReached => volume(code),
-        _ => load(code),
-    }
+fn entry(code: Code) -> Option<PageEntry> {
+    trust(code).or_else(|| figures(code)).or_else(|| volume(code)).or_else(|| load(code))
 }
 
-fn trust(code: Code) -> PageEntry {
+fn trust(code: Code) -> Option<PageEntry> {
     match code {
         Code::NothingMeasured => of(
             "No operation completed",
@@ -168,16 +122,17 @@ fn trust(code: Code) -> PageEntry {
         Code::NoDevice => {
             of("There is no device", "the engine is `null` or the like", "What was measured is the generator itself.")
         }
-        _ => of(
+        Code::LimitUnknown => of(
             "What limited the run cannot be told",
             "latencies were not kept (`disable_lat`, `disable_clat`), or `group_reporting` adds up jobs that are unlike in \
              engine, `rw`, depth, block size or `direct`",
             "Little's law needs the time of an operation; no depth describes the sum of unlike jobs.",
         ),
+        _ => None,
     }
 }
 
-fn figures(code: Code) -> PageEntry {
+fn figures(code: Code) -> Option<PageEntry> {
     match code {
         Code::LittleContradicted => of(
             "The figures contradict Little's law",
@@ -230,15 +185,16 @@ fn figures(code: Code) -> PageEntry {
             "the device saw requests smaller than three quarters of the block size",
             "The kernel splits at `max_sectors_kb`. The device's IOPS are then not the program's.",
         ),
-        _ => of(
+        Code::DepthNeeded => of(
             "How many have to be in flight",
             "a rate and a latency are claimed, and no depth",
             "In flight = rate x time.",
         ),
+        _ => None,
     }
 }
 
-fn volume(code: Code) -> PageEntry {
+fn volume(code: Code) -> Option<PageEntry> {
     match code {
         Code::VolumeIopsCap => of(
             "The volume's limit on operations",
@@ -315,15 +271,16 @@ fn volume(code: Code) -> PageEntry {
             "in a simulation, limits held half of the operations back",
             "The model names the limit; more depth gives more latency only.",
         ),
-        _ => of(
+        Code::ModelNotReached => of(
             "No modelled limit was reached",
             "in a simulation, latency and depth set the pace",
             "The nearest limit is named, and how many in flight reach it.",
         ),
+        _ => None,
     }
 }
 
-fn load(code: Code) -> PageEntry {
+fn load(code: Code) -> Option<PageEntry> {
     match code {
         Code::LatenessSignificant => of(
             "The generator was late",
@@ -414,10 +371,23 @@ fn load(code: Code) -> PageEntry {
             "random operations take 3 to 20 ms each, however many wait, and vary by 20 % or more",
             "Seek and rotation. Depth helps a little, because the drive can choose the nearest.",
         ),
-        _ => of(
+        Code::RateKept => of(
             "The rate was kept",
             "99 % of the rate asked for was done",
             "Latency at a rate below the limit is what users feel.",
         ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finding_has_an_entry() {
+        for code in Code::ALL {
+            assert!(entry(code).is_some(), "{code:?}");
+        }
     }
 }
