@@ -143,12 +143,12 @@ impl ResultDocument<'_> {
             Self::Sweep(document) => of_sweep(document, format, style),
             Self::Suite(document) => of_suite(document, format, style),
             Self::Plan(plan, with_math) => match format {
-                Svg => plan.svg(),
-                Html => plan.html(),
-                Csv => plan.csv(),
-                Json => plan.json(),
-                Markdown => plan.markdown(),
-                _ => plan.text(style, with_math),
+                Svg => crate::plan::svg(plan),
+                Html => crate::plan::page(plan),
+                Csv => crate::plan::csv(plan),
+                Json => crate::plan::json(plan),
+                Markdown => crate::plan::markdown(plan),
+                _ => crate::plan::text(plan, style, with_math),
             },
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),

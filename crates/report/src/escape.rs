@@ -42,8 +42,7 @@ fn is_foreground(code: &str) -> bool {
 }
 
 /// Escapes a CSV field. A leading apostrophe keeps spreadsheets from evaluating a cell that begins like a formula.
-#[must_use]
-pub fn csv(text: &str) -> String {
+pub(crate) fn csv(text: &str) -> String {
     let text = printable(text);
     let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
     let text = if is_formula { Cow::Owned(format!("'{text}")) } else { text };
@@ -68,8 +67,7 @@ pub(crate) fn shell_line(arguments: &[String]) -> String {
 }
 
 /// Escapes Markdown text, including table cells, so that it contains no markup, links or HTML.
-#[must_use]
-pub fn markdown(text: &str) -> String {
+pub(crate) fn markdown(text: &str) -> String {
     let joined = text.replace(['\n', '\r', '\t'], " ");
     let text = printable(&joined);
     let mut out = String::with_capacity(text.len());
@@ -96,15 +94,13 @@ pub fn markdown(text: &str) -> String {
 }
 
 /// Returns text as inline code of Markdown.
-#[must_use]
-pub fn markdown_code(text: &str) -> String {
+pub(crate) fn markdown_code(text: &str) -> String {
     format!("`{}`", printable(text).replace('`', "'").replace('|', "\\|"))
 }
 
 /// Escapes text for HTML, SVG and XML, in elements and attributes. Characters that XML forbids and overrides of the text
 /// direction are replaced.
-#[must_use]
-pub fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -123,8 +119,7 @@ pub fn xml(text: &str) -> String {
 }
 
 /// Escapes the value of an OpenMetrics label, without the quotes.
-#[must_use]
-pub fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     let kept = |letter: char| letter == '\n' || !is_hidden(letter);
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -30,8 +30,7 @@ pub struct Explained {
 }
 
 /// Returns the explanations as text. Findings are in order of importance, each with its code and evidence.
-#[must_use]
-pub fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
+pub(crate) fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
     let mut page = ExplainPage { sheet: Sheet::new(style.readable(), 0) };
     for (index, one) in explained.iter().enumerate() {
         if index > 0 {
@@ -231,8 +230,7 @@ fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
 }
 
 /// Returns the explanations as JSON: findings as data, each with its sentence.
-#[must_use]
-pub fn explain_json(explained: &[Explained]) -> String {
+pub(crate) fn explain_json(explained: &[Explained]) -> String {
     let inputs = explained.iter().map(|one| ExplainedInput {
         input: &one.input,
         kind: one.kind,
@@ -243,8 +241,7 @@ pub fn explain_json(explained: &[Explained]) -> String {
 }
 
 /// Returns the explanations as Markdown, one section with a table of findings per job or device.
-#[must_use]
-pub fn explain_markdown(explained: &[Explained]) -> String {
+pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
     let mut text = String::new();
     for one in explained {
         for explanation in &one.explanations {

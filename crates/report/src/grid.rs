@@ -98,8 +98,7 @@ pub fn grid_json(points: &[GridPoint]) -> String {
 }
 
 /// Returns CSV: the settings, then the columns of [`crate::csv`].
-#[must_use]
-pub fn grid_csv(points: &[GridPoint]) -> String {
+pub(crate) fn grid_csv(points: &[GridPoint]) -> String {
     let mut out = String::new();
     for (index, point) in points.iter().enumerate() {
         let names: Vec<String> = point.settings.iter().map(|(name, _)| escape::csv(name)).collect();
@@ -115,8 +114,7 @@ pub fn grid_csv(points: &[GridPoint]) -> String {
 }
 
 /// Returns a Markdown table with the columns of [`grid_text`].
-#[must_use]
-pub fn grid_markdown(points: &[GridPoint]) -> String {
+pub(crate) fn grid_markdown(points: &[GridPoint]) -> String {
     let (head, body) = table(points);
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let line = |cells: &[String]| row(&cells.iter().map(|cell| escape::markdown(cell)).collect::<Vec<_>>());

@@ -10,7 +10,7 @@
 //! (their data comes in as plain values), files, terminals, the environment, and diagnostics about job files.
 
 pub mod catalog;
-pub mod chart;
+mod chart;
 mod civil;
 pub mod compare;
 mod doctor;
@@ -42,19 +42,24 @@ mod text;
 mod volume_terms;
 mod words;
 
-pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};
+pub use doctor::{Diagnosis, doctor_checks};
+pub(crate) use doctor::{doctor_json, doctor_markdown, doctor_text};
 pub use document::{ResultDocument, ResultFormat, formats_of};
 pub use events::{Event, JobEnd};
-pub use explain::{Explained, explain_json, explain_markdown, explain_text};
-pub use grid::{GridPoint, grid_csv, grid_json, grid_markdown, grid_text};
+pub use explain::Explained;
+pub(crate) use explain::{explain_json, explain_markdown, explain_text};
+pub use grid::{GridPoint, grid_json, grid_text};
+pub(crate) use grid::{grid_csv, grid_markdown};
 pub use logs::{LogRendering, log};
 pub use openmetrics::{Metric, MetricKind, OpenMetrics, label, of_runs};
 pub use own::json;
 pub use paint::Tone;
-pub use repeats::{RepeatsDocument, repeats_csv, repeats_json, repeats_markdown, repeats_text};
+pub use repeats::RepeatsDocument;
+pub(crate) use repeats::{repeats_csv, repeats_json, repeats_markdown, repeats_text};
 pub use sheet::{Sheet, SheetStyle};
 pub use shown::Shown;
 pub use stuck::stuck_lines;
-pub use tables::{csv, csv_of, markdown, markdown_of, open_metrics, open_metrics_of};
+pub use tables::{csv, markdown, open_metrics};
+pub(crate) use tables::{csv_of, markdown_of, open_metrics_of};
 pub use text::text;
 pub use words::findings_markdown;

@@ -47,8 +47,7 @@ struct RepeatsSeries<'a> {
 }
 
 /// Returns the repeats as JSON: for each series the variation of its figures (units of one, bytes, nanoseconds) and its runs.
-#[must_use]
-pub fn repeats_json(all: &[RepeatsDocument]) -> String {
+pub(crate) fn repeats_json(all: &[RepeatsDocument]) -> String {
     let series = all.iter().map(|repeats| RepeatsSeries {
         series: &repeats.series,
         name: &repeats.name,
@@ -60,8 +59,7 @@ pub fn repeats_json(all: &[RepeatsDocument]) -> String {
 }
 
 /// Returns CSV: the rows of all runs, preceded by series and number.
-#[must_use]
-pub fn repeats_csv(all: &[RepeatsDocument]) -> String {
+pub(crate) fn repeats_csv(all: &[RepeatsDocument]) -> String {
     let mut out = String::new();
     for repeats in all {
         for (number, (run, _)) in (1..).zip(&repeats.runs) {
@@ -77,8 +75,7 @@ pub fn repeats_csv(all: &[RepeatsDocument]) -> String {
 }
 
 /// Returns Markdown with one table per job.
-#[must_use]
-pub fn repeats_markdown(all: &[RepeatsDocument]) -> String {
+pub(crate) fn repeats_markdown(all: &[RepeatsDocument]) -> String {
     let mut out = String::new();
     for repeats in all {
         for job in &repeats.jobs {
@@ -102,8 +99,7 @@ pub fn repeats_markdown(all: &[RepeatsDocument]) -> String {
 }
 
 /// Returns the repeats as text. Each job ends with the verdict on the run closest to the median.
-#[must_use]
-pub fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
+pub(crate) fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), 2);
     for (index, repeats) in all.iter().enumerate() {
         if index > 0 {

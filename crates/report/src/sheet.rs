@@ -60,8 +60,7 @@ impl Sheet {
     }
 
     /// Colours a piece of text, if colours are enabled.
-    #[must_use]
-    pub fn tone(&self, tone: Tone, text: &str) -> String {
+    pub(crate) fn tone(&self, tone: Tone, text: &str) -> String {
         self.paint.tone(tone, text)
     }
 

@@ -33,8 +33,7 @@ pub fn csv(run: &Run) -> String {
 }
 
 /// Returns CSV of several runs, whose names are the first column.
-#[must_use]
-pub fn csv_of(runs: &[Shown<'_>]) -> String {
+pub(crate) fn csv_of(runs: &[Shown<'_>]) -> String {
     csv_rows(&named(runs))
 }
 
@@ -115,8 +114,7 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
 }
 
 /// Returns Markdown of several runs, one section each.
-#[must_use]
-pub fn markdown_of(runs: &[Shown<'_>]) -> String {
+pub(crate) fn markdown_of(runs: &[Shown<'_>]) -> String {
     let section = |shown: &Shown<'_>| {
         let table = markdown(shown.run, shown.verdicts);
         if runs.len() > 1 { format!("## {}\n\n{table}", escape::markdown(shown.name)) } else { table }
@@ -148,8 +146,7 @@ pub fn open_metrics(run: &Run) -> String {
 }
 
 /// Returns OpenMetrics text of several runs, with their names as labels.
-#[must_use]
-pub fn open_metrics_of(runs: &[Shown<'_>]) -> String {
+pub(crate) fn open_metrics_of(runs: &[Shown<'_>]) -> String {
     metrics(&named(runs))
 }
 

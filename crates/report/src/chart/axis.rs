@@ -5,13 +5,12 @@ use super::scale::{Scale, round_step};
 
 /// A scale with labelled ticks and a name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
-    /// Positions of values.
-    pub scale: Scale,
+pub(crate) struct Axis {
+    pub(crate) scale: Scale,
     /// Values and labels of the ticks.
-    pub ticks: Vec<(f64, String)>,
+    pub(crate) ticks: Vec<(f64, String)>,
     /// Name; empty if the labels are sufficient.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
 }
 
 /// Distances in seconds between ticks on an axis of time.
@@ -26,21 +25,17 @@ const MEDIAN: f64 = std::f64::consts::LOG10_2;
 
 impl Axis {
     /// Returns an axis with about `most` ticks at round values.
-    #[must_use]
-    pub fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
+    pub(crate) fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
         let ticks = scale.ticks(most).into_iter().map(|value| (value, label(value))).collect();
         Self { scale, ticks, name: "" }
     }
 
-    /// Sets the name.
-    #[must_use]
-    pub fn named(self, name: &'static str) -> Self {
+    pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
     /// Returns a linear axis from zero to a round multiple of `unit` that is at least `most`.
-    #[must_use]
-    pub fn from_zero(most: f64, unit: f64, label: impl Fn(f64) -> String) -> Self {
+    pub(crate) fn from_zero(most: f64, unit: f64, label: impl Fn(f64) -> String) -> Self {
         let step = round_step(most / unit / 4.0) * unit;
         let top = if most > 0.0 { (most / step - 1e-6).ceil() * step } else { unit };
         let scale = Scale::linear(0.0, top);
@@ -49,14 +44,12 @@ impl Axis {
     }
 
     /// Returns an axis of bytes per second from zero, with ticks at round numbers of a binary unit.
-    #[must_use]
-    pub fn bytes_from_zero(most: f64) -> Self {
+    pub(crate) fn bytes_from_zero(most: f64) -> Self {
         Self::from_zero(most, unit_of_bytes(most), super::bytes_per_second)
     }
 
     /// Returns an axis of time from zero to `end_ns`.
-    #[must_use]
-    pub fn time_to(end_ns: f64) -> Self {
+    pub(crate) fn time_to(end_ns: f64) -> Self {
         let end_s = end_ns.max(1.0) / 1e9;
         let fitting = STEPS_S.into_iter().find(|step| end_s / step <= TIME_STEPS);
         let step = fitting.unwrap_or_else(|| round_step(end_s / TIME_STEPS / 3_600.0) * 3_600.0);
@@ -70,8 +63,7 @@ impl Axis {
     }
 
     /// Returns an axis of percentiles by their nines, 90 % at 1 and 99 % at 2, which spreads out the slowest operations.
-    #[must_use]
-    pub fn nines_to(most: f64) -> Self {
+    pub(crate) fn nines_to(most: f64) -> Self {
         let most = most.clamp(1.0, 12.0);
         let every = if most > 6.0 { 2 } else { 1 };
         let mut ticks = vec![(MEDIAN, "50%".to_owned())];

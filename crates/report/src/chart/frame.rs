@@ -7,36 +7,28 @@ use super::{Axis, Svg};
 
 /// The plot area between two axes.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Left edge.
-    pub left: f64,
-    /// Upper edge.
-    pub top: f64,
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-    /// Horizontal axis.
-    pub x: &'a Axis,
-    /// Vertical axis.
-    pub y: &'a Axis,
+pub(crate) struct Frame<'a> {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) x: &'a Axis,
+    pub(crate) y: &'a Axis,
 }
 
 /// A value on an interval of the horizontal axis: start, end, value.
-pub type Step = (f64, f64, f64);
+pub(crate) type Step = (f64, f64, f64);
 
 impl Frame<'_> {
     /// Returns the position of a pair of values, clamped to the frame.
-    #[must_use]
-    pub fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub(crate) fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let within = |share: f64| if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         let (x, y) = (within(self.x.scale.share(x)), within(self.y.scale.share(y)));
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }
 
     /// Reports whether a pair of values is within both axes.
-    #[must_use]
-    pub fn holds(&self, (x, y): (f64, f64)) -> bool {
+    pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
         let inside = |share: f64| (-0.001..=1.001).contains(&share);
         inside(self.x.scale.share(x)) && inside(self.y.scale.share(y))
     }
@@ -50,7 +42,7 @@ impl Frame<'_> {
     }
 
     /// Draws both axes with grid lines, ticks, labels and names.
-    pub fn axes(&self, out: &mut Svg) {
+    pub(crate) fn axes(&self, out: &mut Svg) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at((self.x.scale.low, *value));
             out.line("g", (self.left, y), (self.right(), y));
@@ -70,7 +62,7 @@ impl Frame<'_> {
     }
 
     /// Draws a line through points.
-    pub fn curve(&self, out: &mut Svg, class: &str, points: &[(f64, f64)]) {
+    pub(crate) fn curve(&self, out: &mut Svg, class: &str, points: &[(f64, f64)]) {
         let mut d = String::new();
         for (index, point) in points.iter().enumerate() {
             let (x, y) = self.at(*point);
@@ -82,7 +74,7 @@ impl Frame<'_> {
     }
 
     /// Draws a horizontal line for each interval; adjacent intervals are joined.
-    pub fn steps(&self, out: &mut Svg, class: &str, steps: impl IntoIterator<Item = Step>) {
+    pub(crate) fn steps(&self, out: &mut Svg, class: &str, steps: impl IntoIterator<Item = Step>) {
         let (mut d, mut end) = (String::new(), f64::NAN);
         for (from, to, value) in steps {
             let ((left, y), (right, _)) = (self.at((from, value)), self.at((to, value)));
@@ -98,7 +90,7 @@ impl Frame<'_> {
     }
 
     /// Fills the area between two values on each interval; adjacent intervals form one area.
-    pub fn band(&self, out: &mut Svg, class: &str, intervals: &[(f64, f64, [f64; 2])]) {
+    pub(crate) fn band(&self, out: &mut Svg, class: &str, intervals: &[(f64, f64, [f64; 2])]) {
         let mut d = String::new();
         for area in intervals.chunk_by(touch) {
             let _ = write!(d, "M{}", Short(self.at((area[0].0, 0.0)).0));
@@ -119,7 +111,7 @@ impl Frame<'_> {
     }
 
     /// Draws rectangles as one path.
-    pub fn cells(&self, out: &mut Svg, class: &str, cells: &[(f64, f64, [f64; 2])]) {
+    pub(crate) fn cells(&self, out: &mut Svg, class: &str, cells: &[(f64, f64, [f64; 2])]) {
         let mut d = String::new();
         for (from, to, [low, high]) in cells {
             let ((left, top), (right, bottom)) = (self.at((*from, *high)), self.at((*to, *low)));
@@ -131,17 +123,17 @@ impl Frame<'_> {
     }
 
     /// Draws a circle at a point, with a tooltip.
-    pub fn dot(&self, out: &mut Svg, class: &str, point: (f64, f64), radius: f64, title: &str) {
+    pub(crate) fn dot(&self, out: &mut Svg, class: &str, point: (f64, f64), radius: f64, title: &str) {
         out.circle(class, self.at(point), radius, title);
     }
 
     /// Draws a line between two points.
-    pub fn segment(&self, out: &mut Svg, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn segment(&self, out: &mut Svg, class: &str, from: (f64, f64), to: (f64, f64)) {
         out.line(class, self.at(from), self.at(to));
     }
 
     /// Adds a tooltip to an interval over the whole height of the frame.
-    pub fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
+    pub(crate) fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
         let ((left, _), (right, _)) = (self.at((from, 0.0)), self.at((to, 0.0)));
         out.rect("h", (left, self.top), (right, self.bottom()), title);
     }

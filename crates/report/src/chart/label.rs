@@ -23,40 +23,34 @@ fn spaced((number, unit): (String, &str)) -> String {
 }
 
 /// Formats a latency: `1.3 ms`, `20 µs`.
-#[must_use]
-pub fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     spaced(scaled(ns, &TIMES))
 }
 
 /// Formats a latency in few ASCII characters: `1.3ms`, `20us`.
-#[must_use]
-pub fn short_time(ns: f64) -> String {
+pub(crate) fn short_time(ns: f64) -> String {
     let (number, unit) = scaled(ns, &TIMES);
     format!("{number}{}", unit.replace('µ', "u"))
 }
 
 /// Formats a count: `160k`, `5`.
-#[must_use]
-pub fn short_count(value: f64) -> String {
+pub(crate) fn short_count(value: f64) -> String {
     let (number, unit) = scaled(value, &COUNTS);
     format!("{number}{unit}")
 }
 
 /// Formats a throughput: `200 MiB/s`.
-#[must_use]
-pub fn bytes_per_second(value: f64) -> String {
+pub(crate) fn bytes_per_second(value: f64) -> String {
     spaced(scaled(value, &SIZES))
 }
 
 /// Formats the time since a start: `30 s`, `5 min`, `2 h`.
-#[must_use]
-pub fn elapsed(ns: f64) -> String {
+pub(crate) fn elapsed(ns: f64) -> String {
     if ns > 0.0 && ns < 0.9995e9 { time(ns) } else { spaced(scaled(ns, &SPANS)) }
 }
 
 /// Formats a fraction as a percentage: `25 %`, `0.4 %`.
-#[must_use]
-pub fn share(value: f64) -> String {
+pub(crate) fn share(value: f64) -> String {
     format!("{} %", plain(value * 100.0))
 }
 

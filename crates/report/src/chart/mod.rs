@@ -10,27 +10,25 @@ mod label;
 mod scale;
 mod svg;
 
-pub use axis::Axis;
-pub use frame::{Frame, Step};
-pub use label::{bytes_per_second, elapsed, share, short_count, short_time, time};
-pub use scale::Scale;
-pub use svg::{Svg, escape, isolated};
+pub(crate) use axis::Axis;
+pub(crate) use frame::{Frame, Step};
+pub(crate) use label::{bytes_per_second, elapsed, share, short_count, short_time, time};
+pub(crate) use scale::Scale;
+pub(crate) use svg::{Svg, escape, isolated};
 
 /// Number of series colours; further series repeat them.
-pub const COLOURS: usize = 6;
+pub(crate) const COLOURS: usize = 6;
 
 /// Returns the class of a series.
-#[must_use]
-pub fn series(number: usize) -> String {
+pub(crate) fn series(number: usize) -> String {
     format!("s{}", number % COLOURS)
 }
 
 /// Returns the position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 is limited to twelve nines.
-#[must_use]
-pub fn nines(share: f64) -> f64 {
+pub(crate) fn nines(share: f64) -> f64 {
     -(1.0 - share).max(1e-12).log10()
 }
 
 /// Style sheet of marks. The colours can be distinguished with every kind of colour blindness, and have a contrast of at
 /// least 3 to 1 with the background.
-pub const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");

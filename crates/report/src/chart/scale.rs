@@ -2,11 +2,11 @@
 
 /// A linear or logarithmic scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     /// Value at the lower end.
-    pub low: f64,
+    pub(crate) low: f64,
     /// Value at the upper end.
-    pub high: f64,
+    pub(crate) high: f64,
     logarithmic: bool,
 }
 
@@ -25,14 +25,12 @@ impl Scale {
     const OF_NOTHING: Self = Self { low: 1.0, high: 10.0, logarithmic: true };
 
     /// Returns a linear scale.
-    #[must_use]
-    pub fn linear(low: f64, high: f64) -> Self {
+    pub(crate) fn linear(low: f64, high: f64) -> Self {
         Self { low, high: if high > low { high } else { low + 1.0 }, logarithmic: false }
     }
 
     /// Returns a logarithmic scale from a round number below the least value to one above the greatest.
-    #[must_use]
-    pub fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(crate) fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
         let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
         let numbers: Vec<f64> = round_numbers(low / 10.0, high * 10.0);
         let below = numbers.iter().rev().find(|number| **number <= low * 1.001).copied().unwrap_or(low);
@@ -41,8 +39,7 @@ impl Scale {
     }
 
     /// Returns a logarithmic scale with a margin on both sides of the values.
-    #[must_use]
-    pub fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(crate) fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
         let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
         // Equal margins on both sides, wider if all values are similar.
         let margin = (high / low).powf(0.06).max(1.2);
@@ -50,14 +47,12 @@ impl Scale {
     }
 
     /// Returns a logarithmic scale with exact ends.
-    #[must_use]
-    pub fn exact(low: f64, high: f64) -> Self {
+    pub(crate) fn exact(low: f64, high: f64) -> Self {
         Self { low, high: high.max(low * 1.1), logarithmic: true }
     }
 
     /// Returns the position of a value, from 0 to 1.
-    #[must_use]
-    pub fn share(self, value: f64) -> f64 {
+    pub(crate) fn share(self, value: f64) -> f64 {
         if self.logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -66,8 +61,7 @@ impl Scale {
     }
 
     /// Returns the value at a position.
-    #[must_use]
-    pub fn at(self, share: f64) -> f64 {
+    pub(crate) fn at(self, share: f64) -> f64 {
         if self.logarithmic {
             self.low * (self.high / self.low).powf(share)
         } else {
@@ -76,8 +70,7 @@ impl Scale {
     }
 
     /// Returns round values on the scale, about `most` of them.
-    #[must_use]
-    pub fn ticks(self, most: usize) -> Vec<f64> {
+    pub(crate) fn ticks(self, most: usize) -> Vec<f64> {
         if self.logarithmic {
             self.powers(most)
         } else {
@@ -86,8 +79,7 @@ impl Scale {
     }
 
     /// Returns the multiples of a step, as on a linear scale.
-    #[must_use]
-    pub fn steps(self, step: f64) -> Vec<f64> {
+    pub(crate) fn steps(self, step: f64) -> Vec<f64> {
         let (first, last) = ((self.low / step - 1e-6).ceil() as i64, (self.high / step + 1e-6).floor() as i64);
         (first..=last).map(|number| number as f64 * step).collect()
     }

@@ -4,14 +4,13 @@ use std::fmt::Write;
 
 /// An SVG image under construction.
 #[derive(Clone, Debug)]
-pub struct Svg {
+pub(crate) struct Svg {
     text: String,
 }
 
 impl Svg {
     /// Returns an empty standalone image with a background and a style sheet.
-    #[must_use]
-    pub fn new(width: f64, height: f64, style: &str) -> Self {
+    pub(crate) fn new(width: f64, height: f64, style: &str) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" width=\"{width}\" \
              height=\"{height:.0}\" role=\"img\">\n<style>{style}</style>\n<rect class=\"paper\" width=\"100%\" \
@@ -21,44 +20,41 @@ impl Svg {
     }
 
     /// Returns an empty image for a page, which provides the style sheet; screen readers read `label`.
-    #[must_use]
-    pub fn within(width: f64, height: f64, label: &str) -> Self {
+    pub(crate) fn within(width: f64, height: f64, label: &str) -> Self {
         let label = escape(label);
         Self { text: format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">") }
     }
 
     /// Appends an element verbatim.
-    pub fn element(&mut self, element: &str) {
+    pub(crate) fn element(&mut self, element: &str) {
         self.text.push_str(element);
         self.text.push('\n');
     }
 
     /// Appends escaped text at a position.
-    pub fn words(&mut self, (x, y): (f64, f64), class: &str, words: &str) {
+    pub(crate) fn words(&mut self, (x, y): (f64, f64), class: &str, words: &str) {
         let (x, y, words) = (Short(x), Short(y), escape(words));
         let _ = writeln!(self.text, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{words}</text>");
     }
 
     /// Appends a path; `title` is its tooltip unless it is empty.
-    pub fn path(&mut self, class: &str, d: &str, title: &str) {
+    pub(crate) fn path(&mut self, class: &str, d: &str, title: &str) {
         let (start, rest) = (format!("<path class=\"{class}\" d=\"{d}\""), Self::rest("path", title));
         self.element(&(start + &rest));
     }
 
-    /// Appends a straight line.
-    pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    pub(crate) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         self.path(class, &format!("M{} {}L{} {}", Short(x1), Short(y1), Short(x2), Short(y2)), "");
     }
 
     /// Appends a rectangle given by two corners.
-    pub fn rect(&mut self, class: &str, (left, top): (f64, f64), (right, bottom): (f64, f64), title: &str) {
+    pub(crate) fn rect(&mut self, class: &str, (left, top): (f64, f64), (right, bottom): (f64, f64), title: &str) {
         let (x, y, width, height) = (Short(left), Short(top), Short(right - left), Short(bottom - top));
         let start = format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"");
         self.element(&(start + &Self::rest("rect", title)));
     }
 
-    /// Appends a circle.
-    pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
+    pub(crate) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
         let start =
             format!("<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", Short(x), Short(y), Short(radius));
         self.element(&(start + &Self::rest("circle", title)));
@@ -68,9 +64,7 @@ impl Svg {
         if title.is_empty() { "/>".to_owned() } else { format!("><title>{}</title></{tag}>", escape(title)) }
     }
 
-    /// Returns the complete image.
-    #[must_use]
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text + "</svg>\n"
     }
 }
@@ -87,11 +81,10 @@ impl std::fmt::Display for Short {
     }
 }
 
-pub use crate::escape::xml as escape;
+pub(crate) use crate::escape::xml as escape;
 
 /// Wraps a name in directional isolates, so that its script cannot reorder the text around it.
-#[must_use]
-pub fn isolated(name: &str) -> String {
+pub(crate) fn isolated(name: &str) -> String {
     if name.is_ascii() { name.to_owned() } else { format!("\u{2068}{name}\u{2069}") }
 }
 

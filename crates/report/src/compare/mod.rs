@@ -37,7 +37,6 @@ pub struct NamedRun {
 
 impl NamedRun {
     /// Describes a run.
-    /// What a run is called by.
     #[must_use]
     pub fn of(name: &str, run: &Run) -> Self {
         let load = match &run.jobs[..] {

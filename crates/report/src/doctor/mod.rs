@@ -9,8 +9,9 @@ mod values;
 use analyse::doctor::{CheckState, DoctorFinding, DoctorSubject, FactLayerKind, FilesystemFacts, LayerFacts, Purpose};
 use units::Bytes;
 
-pub use page::doctor_text;
-pub use programs::{doctor_checks, doctor_json, doctor_markdown};
+pub(crate) use page::doctor_text;
+pub use programs::doctor_checks;
+pub(crate) use programs::{doctor_json, doctor_markdown};
 
 /// All findings of the doctor.
 #[derive(Clone, Debug)]

@@ -14,8 +14,7 @@ const FOUND: usize = 19;
 const WIDE: usize = 100;
 
 /// Returns the findings as text; `all` adds reasons to passed checks.
-#[must_use]
-pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
+pub(crate) fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
     let mut page = DoctorPage { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
     for (subject, findings) in &diagnosis.subjects {
         page.summary(&name(subject), findings);

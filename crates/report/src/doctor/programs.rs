@@ -7,8 +7,7 @@ use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
 use crate::escape::markdown;
 
 /// Returns the findings as JSON: for each requested name its stack and findings, then the host's.
-#[must_use]
-pub fn doctor_json(diagnosis: &Diagnosis) -> String {
+pub(crate) fn doctor_json(diagnosis: &Diagnosis) -> String {
     let purpose = diagnosis.purpose;
     let findings =
         |findings: &[DoctorFinding]| findings.iter().map(|found| finding(found, purpose)).collect::<Vec<_>>();
@@ -69,8 +68,7 @@ fn why(finding: &DoctorFinding) -> String {
 }
 
 /// Returns the findings as Markdown tables, with the commands as code blocks.
-#[must_use]
-pub fn doctor_markdown(diagnosis: &Diagnosis) -> String {
+pub(crate) fn doctor_markdown(diagnosis: &Diagnosis) -> String {
     let mut out = String::new();
     for (subject, findings) in &diagnosis.subjects {
         section(&mut out, &name(subject), &stack(subject), findings, diagnosis.purpose);

@@ -5,53 +5,42 @@ use super::page;
 
 /// Content of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct HtmlDocument<'a> {
+pub(crate) struct HtmlDocument<'a> {
     /// Name of the program's function: `Fathom plan`.
-    pub brand: &'a str,
-    /// Headline.
-    pub title: &'a str,
+    pub(crate) brand: &'a str,
+    pub(crate) title: &'a str,
     /// Line below the headline.
-    pub about: &'a str,
-    /// Sections, in order.
-    pub parts: &'a [PagePart],
+    pub(crate) about: &'a str,
+    pub(crate) parts: &'a [PagePart],
 }
 
 /// A section of a page.
 #[derive(Clone, Debug)]
-pub struct PagePart {
+pub(crate) struct PagePart {
     /// Anchor of links.
-    pub id: &'static str,
-    /// Heading.
-    pub name: &'static str,
-    /// Content.
-    pub blocks: Vec<PageBlock>,
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) blocks: Vec<PageBlock>,
 }
 
 /// A block of a section. All text is escaped.
 #[derive(Clone, Debug)]
-pub enum PageBlock {
-    /// A paragraph.
+pub(crate) enum PageBlock {
     Text(String),
-    /// A list.
     List(Vec<String>),
-    /// Preformatted text.
     Code(String),
     /// An image, as markup of [`crate::chart::Svg`].
     Picture(String),
-    /// A table.
     Table {
-        /// Column headings.
         head: Vec<String>,
         /// Indices of columns that are aligned to the right.
         numbers: Vec<usize>,
-        /// Rows.
         rows: Vec<Vec<String>>,
     },
 }
 
 /// Returns the page: one file that loads nothing and runs no script.
-#[must_use]
-pub fn document(document: &HtmlDocument<'_>) -> String {
+pub(crate) fn document(document: &HtmlDocument<'_>) -> String {
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {

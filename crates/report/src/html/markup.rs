@@ -73,7 +73,6 @@ impl Markup {
         }
     }
 
-    /// Returns the complete markup.
     pub(super) fn finish(self) -> String {
         self.text
     }

@@ -23,7 +23,7 @@ mod sweep;
 mod table;
 
 use analyse::Verdict;
-pub use document::{HtmlDocument, PageBlock, PagePart, document};
+pub(crate) use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
 
 use crate::shown::Shown;
@@ -58,14 +58,12 @@ pub fn page(subjects: &[PageSubject<'_>]) -> String {
 }
 
 /// Returns the page of a comparison: its answer, each change with its interval, and the overlaid charts of the runs.
-#[must_use]
-pub fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
+pub(crate) fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
     page::of(runs, Some(document))
 }
 
 /// Returns the page of a grid; runs are named by their settings.
-#[must_use]
-pub fn grid_page(points: &[GridPoint]) -> String {
+pub(crate) fn grid_page(points: &[GridPoint]) -> String {
     let name =
         |point: &GridPoint| point.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
     let names: Vec<String> = points.iter().map(|point| name(point).join(" ")).collect();
@@ -78,7 +76,6 @@ pub fn grid_page(points: &[GridPoint]) -> String {
 }
 
 /// Returns the page of one run.
-#[must_use]
-pub fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
+pub(crate) fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
     page(&[PageSubject::Run(Shown { name: "this run", run, verdicts, written: None })])
 }

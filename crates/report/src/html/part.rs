@@ -53,7 +53,6 @@ impl Member<'_> {
 }
 
 impl<'a> SectionPart<'a> {
-    /// Returns the name of the job.
     pub(super) fn name(&self) -> &'a str {
         self.members.first().map_or("", |member| &member.job.name)
     }

@@ -22,7 +22,7 @@ const FONT: &str =
 type Point = (usize, f64, f64);
 
 /// Draws the chart as a standalone file.
-pub(super) fn svg(plan: &PlanReport) -> String {
+pub(crate) fn svg(plan: &PlanReport) -> String {
     let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{FONT}"));
     out.words((28.0, 34.0), "head", &best(plan, |candidate| candidate.spec.name.clone()));
     out.words((28.0, 58.0), "soft", &wanted(&plan.need));

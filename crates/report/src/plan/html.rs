@@ -9,7 +9,7 @@ use crate::html::{HtmlDocument, PageBlock, PagePart, document};
 use crate::volume_terms::amount;
 
 /// Returns the page.
-pub(super) fn page(plan: &PlanReport) -> String {
+pub(crate) fn page(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();
     if ranking.front.is_empty() {

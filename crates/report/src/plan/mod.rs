@@ -9,7 +9,10 @@ mod text;
 
 use plan::{Candidate, Need, Ranking};
 
-use crate::sheet::SheetStyle;
+pub(crate) use chart::svg;
+pub(crate) use html::page;
+pub(crate) use tables::{csv, json, markdown};
+pub(crate) use text::text;
 
 /// A plan with everything that its formats print.
 #[derive(Clone, Debug)]
@@ -35,42 +38,6 @@ pub struct PlanReport {
 }
 
 impl PlanReport {
-    /// Returns text for a terminal; `shows_arithmetic` adds every rule and source.
-    #[must_use]
-    pub fn text(&self, style: SheetStyle, shows_arithmetic: bool) -> String {
-        text::text(self, style, shows_arithmetic)
-    }
-
-    /// Returns Markdown with a table of the volumes that meet the need, and the reasons against the others.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        tables::markdown(self)
-    }
-
-    /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        tables::csv(self)
-    }
-
-    /// Returns the plan as JSON.
-    #[must_use]
-    pub fn json(&self) -> String {
-        tables::json(self)
-    }
-
-    /// Returns a page with the chart, the tables and the assumptions.
-    #[must_use]
-    pub fn html(&self) -> String {
-        html::page(self)
-    }
-
-    /// Returns a chart of price against latency.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        chart::svg(self)
-    }
-
     /// Returns the candidates that meet the need, in the order of the ranking.
     fn meeting(&self) -> impl Iterator<Item = &Candidate> {
         self.ranking.meeting.iter().map(|index| &self.candidates[*index])

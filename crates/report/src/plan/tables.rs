@@ -10,7 +10,7 @@ use crate::escape;
 use crate::volume_terms::{amount, parts_json, source_json};
 
 /// Returns a table of the volumes that meet the need, and one of the others with the reasons.
-pub(super) fn markdown(plan: &PlanReport) -> String {
+pub(crate) fn markdown(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let mut out = format!("# Plan\n\n{}\n", wanted(&plan.need));
     plan.remarks().for_each(|line| out.push_str(&format!("\n* {line}")));
@@ -91,7 +91,8 @@ fn impossible(plan: &PlanReport) -> String {
     out
 }
 
-pub(super) fn csv(plan: &PlanReport) -> String {
+/// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
+pub(crate) fn csv(plan: &PlanReport) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
@@ -151,7 +152,7 @@ pub(super) fn csv(plan: &PlanReport) -> String {
 /// Version of the JSON layout.
 const SCHEMA: u32 = 1;
 
-pub(super) fn json(plan: &PlanReport) -> String {
+pub(crate) fn json(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let names = |indices: &[usize]| -> Vec<&str> {
         indices.iter().map(|index| plan.candidates[*index].spec.name.as_str()).collect()

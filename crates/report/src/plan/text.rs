@@ -14,7 +14,8 @@ const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
 const INDENT: usize = 10;
 
-pub(super) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
+/// Returns the plan as text; `shows_arithmetic` adds every rule and source.
+pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
     let mut page = PlanText { sheet: Sheet::new(style, INDENT) };
     page.labelled("Need", &wanted(&plan.need));
     plan.remarks().for_each(|line| page.labelled("", &line));

@@ -26,8 +26,6 @@ pub struct RunDetails<'a, M> {
 }
 
 /// Returns the results that the run printed, followed by the data saved beside them.
-
-/// Returns the results that the run printed, then everything saved beside them.
 #[must_use]
 pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);

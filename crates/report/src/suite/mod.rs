@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words;
 pub use procedure::{ProcedureStep, SuiteProcedure, SuiteTargets, suites_json, suites_markdown, suites_text};
-pub(crate) use text::{NEAR, facts, findings, footnotes, shown, table};
-pub use text::{figure_name, markdown, text};
+pub(crate) use text::{NEAR, facts, figure_name, findings, footnotes, shown, table};
+pub use text::{markdown, text};
 
 /// The results of a suite, complete or so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,8 +63,6 @@ pub struct SuiteRounds {
 }
 
 /// A completed step.
-
-/// One step that is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SuiteStep {
     /// Name of the step.

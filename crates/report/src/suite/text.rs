@@ -11,8 +11,7 @@ use crate::sheet::{Sheet, SheetStyle};
 pub(crate) const NEAR: f64 = 0.05;
 
 /// Returns the name of a figure, as used in tables.
-#[must_use]
-pub fn figure_name(figure: Figure) -> String {
+pub(crate) fn figure_name(figure: Figure) -> String {
     let kind = figure.kind.map_or("total", DataKind::name);
     let what = match figure.quantity {
         FigureQuantity::Iops => "IOPS".to_owned(),

@@ -198,7 +198,7 @@ pub(crate) fn tone_of(severity: Severity) -> Tone {
 pub(crate) fn asked(job: &JobResult) -> String {
     let declared = &job.declared;
     if declared.mixed.len() > 1 {
-        let parts: Vec<String> = declared.mixed.iter().map(asked_of_one).collect();
+        let parts: Vec<String> = declared.mixed.iter().map(mixed_parameters).collect();
         return format!("{} unlike jobs added up: {}", parts.len(), parts.join("; "));
     }
     let mut parts = vec![format!("{}{}", declared.rw, block_sizes(job)), declared.engine.clone()];
@@ -214,7 +214,7 @@ pub(crate) fn asked(job: &JobResult) -> String {
 }
 
 /// Returns the parameters of one of several jobs: `writes: write 128 KiB, null, depth 1, 2 workers`.
-fn asked_of_one(job: &Mixed) -> String {
+fn mixed_parameters(job: &Mixed) -> String {
     let has = |kind: &str| job.rw.contains(kind) || (kind != "trim" && matches!(job.rw.as_str(), "rw" | "randrw"));
     let kinds = [("read", job.block_sizes.read), ("write", job.block_sizes.write), ("trim", job.block_sizes.trim)];
     let used = kinds.into_iter().filter(|(kind, _)| has(kind)).map(|(_, sizes)| sizes);

@@ -18,7 +18,6 @@ pub(crate) use verified::{verified, verified_tone};
 /// What the sentences of a finding need to know about its job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceContext<'a> {
-    /// I/O engine of the job.
     pub engine: &'a str,
     /// Path of the job's first file.
     pub path: &'a str,
