@@ -1,12 +1,12 @@
 //! The loop that keeps operations in flight.
 //!
-//! [`drive`] asks each worker's issuer for operations, submits them to the target, waits until the next instant at which
-//! anything is due, reports completions to the worker's meter and frees their tags. It is generic over the target and
-//! compiled once for each. On a real device one thread drives one worker; in virtual time one call drives all workers of
-//! all jobs.
+//! [`drive`] asks each worker's issuer for operations, submits them to the target, waits until the next instant at
+//! which anything is due, reports completions to the worker's meter and frees their tags. It is generic over the target
+//! and compiled once for each. On a real device one thread drives one worker; in virtual time one call drives all
+//! workers of all jobs.
 //!
-//! Between batches it checks the stop conditions and, a few times per second of the target's clock, passes the meters to a
-//! [`DriveObserver`]. Screens and exporters read copies made there, so that they can neither slow nor fail a run.
+//! Between batches it checks the stop conditions and, a few times per second of the target's clock, passes the meters
+//! to a [`DriveObserver`]. Screens and exporters read copies made there, so that they can neither slow nor fail a run.
 //!
 //! What is *not* here: a clock, a thread, a device, decisions about what to issue, and statistics.
 
@@ -35,9 +35,9 @@ use crate::worker::Wake;
 /// Runs all workers to their ends.
 ///
 /// `stop` ends them early: nothing more is issued, operations in flight are waited for, and the results up to then are
-/// valid. The end of a worker with [`Policy::ends_others`] has the same effect. Once `stop` is abandoned, the call returns
-/// at the next observation, with operations still in flight in the target.
-/// The tags of each worker follow those of the previous one: worker 0 has `0..depth`, and so on.
+/// valid. The end of a worker with [`Policy::ends_others`] has the same effect. Once `stop` is abandoned, the call
+/// returns at the next observation, with operations still in flight in the target. The tags of each worker follow those
+/// of the previous one: worker 0 has `0..depth`, and so on.
 pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &mut T, stop: &Stop, watch: &mut W) {
     let mut owners = Vec::new();
     for (index, worker) in workers.iter_mut().enumerate() {

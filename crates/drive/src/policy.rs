@@ -37,10 +37,11 @@ pub struct Policy {
     pub runtime: Nanos,
     /// Behaviour after errors.
     pub on_error: OnError,
-    /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that were
-    /// not read back by then stay unverified.
+    /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that
+    /// were not read back by then stay unverified.
     pub verify_after_runtime: bool,
-    /// Whether to write back caches before reading back, so that stored rather than cached data are verified. fio does not.
+    /// Whether to write back caches before reading back, so that stored rather than cached data are verified. fio does
+    /// not.
     pub settle_before_verify: bool,
     /// Whether to stop at the first verification error, without reading the rest.
     pub verify_fatal: bool,

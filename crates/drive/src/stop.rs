@@ -22,7 +22,8 @@ impl Stop {
         self.0.fetch_max(STOPPING, Ordering::Relaxed);
     }
 
-    /// Requests all workers to end without waiting for operations in flight, which [`crate::DriveWorker::abandoned`] lists.
+    /// Requests all workers to end without waiting for operations in flight, which [`crate::DriveWorker::abandoned`]
+    /// lists.
     pub fn abandon(&self) {
         self.0.fetch_max(ABANDONED, Ordering::Relaxed);
     }

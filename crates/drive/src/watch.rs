@@ -8,8 +8,8 @@ pub trait DriveObserver {
     /// Returns the time of the next observation, and therefore of the next check for a stop if nothing completes.
     fn next_look(&mut self, now: Nanos) -> Nanos;
 
-    /// Reports whether to observe before the time of the next observation. In virtual time, any amount of work fits into an
-    /// instant. Called once per some hundred iterations of the loop.
+    /// Reports whether to observe before the time of the next observation. In virtual time, any amount of work fits
+    /// into an instant. Called once per some hundred iterations of the loop.
     fn is_overdue(&mut self) -> bool {
         false
     }
@@ -24,7 +24,8 @@ pub trait DriveObserver {
     /// Yields to other threads, if there are too many for the scheduler to run each in time.
     fn give_way(&mut self) {}
 
-    /// Observes the meter of worker `index`. It may copy counters and take log entries; while it runs, nothing is issued.
+    /// Observes the meter of worker `index`. It may copy counters and take log entries; while it runs, nothing is
+    /// issued.
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos);
 }
 

@@ -428,8 +428,8 @@ impl DriveWorker {
         self.slots.release(completion.tag, completion.completed);
     }
 
-    /// Begins to read back what was written, or after that to write the rest. Returns false if neither is left. After the
-    /// runtime, [`Policy::verify_after_runtime`] decides whether anything is read back.
+    /// Begins to read back what was written, or after that to write the rest. Returns false if neither is left. After
+    /// the runtime, [`Policy::verify_after_runtime`] decides whether anything is read back.
     fn begin_next_phase(&mut self, now: Nanos) -> bool {
         let is_late = self.ending == Some(Ending::Runtime) && self.policy.verify_after_runtime;
         if self.ending.is_some() && !is_late {

@@ -400,8 +400,8 @@ fn groups_and_low_water_marks_are_respected() {
     assert_eq!(summary.submit.0, [0, 64, 0, 0, 0, 0, 0]);
 }
 
-/// Draws a job, a policy and faults from a seed, and checks invariants of the result. The last printed seed is the one that
-/// failed.
+/// Draws a job, a policy and faults from a seed, and checks invariants of the result. The last printed seed is the one
+/// that failed.
 #[test]
 #[allow(clippy::disallowed_macros, reason = "a failing seed must be printed")]
 fn swarm() {

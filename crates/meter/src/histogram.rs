@@ -102,8 +102,8 @@ impl Histogram {
         counts.iter().copied().enumerate().filter(|&(_, n)| n > 0)
     }
 
-    /// Returns the least bucket value such that at least `percent` per cent of the occurrences are in this bucket or below;
-    /// `None` if nothing was counted.
+    /// Returns the least bucket value such that at least `percent` per cent of the occurrences are in this bucket or
+    /// below; `None` if nothing was counted.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<Nanos> {
         let total = self.total();
@@ -120,8 +120,9 @@ impl Histogram {
     }
 }
 
-/// Reports whether `seen` is at least `percent` per cent of `total`, without rounding errors: 99.95 as a binary fraction is
-/// slightly more than 99.95, so 7996 of 8000 are not enough. fio compares these numbers with more than double precision.
+/// Reports whether `seen` is at least `percent` per cent of `total`, without rounding errors: 99.95 as a binary
+/// fraction is slightly more than 99.95, so 7996 of 8000 are not enough. fio compares these numbers with more than
+/// double precision.
 fn reaches(seen: u64, percent: f64, total: u64) -> bool {
     const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
     let exponent = (percent.to_bits() >> FRACTION_BITS) as u32;

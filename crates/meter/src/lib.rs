@@ -4,9 +4,9 @@
 //! (completed − started) and *service* (completed − submitted), the depth at submission and the sizes of batches. Its
 //! result is a [`Summary`]; [`Summary::merge`] serves threads, hosts and files alike.
 //!
-//! Histograms have fio's buckets (64 per power of two, at most 0.8 % error), so that fio's `json+` can be read back without
-//! loss; minimum, maximum, mean and deviation are exact and independent of buckets. [`Blocks`] hold histograms of intervals,
-//! which are differences of the running histograms.
+//! Histograms have fio's buckets (64 per power of two, at most 0.8 % error), so that fio's `json+` can be read back
+//! without loss; minimum, maximum, mean and deviation are exact and independent of buckets. [`Blocks`] hold histograms
+//! of intervals, which are differences of the running histograms.
 //!
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 

@@ -118,8 +118,8 @@ impl Meter {
         }
     }
 
-    /// Begins measurement at `now` and resets the counters: at the start, and when a ramp ends. Errors are kept, because
-    /// they concern the whole run.
+    /// Begins measurement at `now` and resets the counters: at the start, and when a ramp ends. Errors are kept,
+    /// because they concern the whole run.
     pub fn begin(&mut self, now: Nanos) {
         let options = self.options.clone();
         let (errors, first_error) = (self.summary.errors, self.summary.first_error);

@@ -25,7 +25,8 @@ impl IntervalWidths {
         Self { first: width, pace: width }
     }
 
-    /// Returns a final width of one second. Short runs have half that width or less, down to 1/32, to have over 64 intervals.
+    /// Returns a final width of one second. Short runs have half that width or less, down to 1/32, to have over 64
+    /// intervals.
     #[must_use]
     pub fn suited() -> Self {
         Self { first: Nanos::from_micros(31_250), pace: Nanos::from_secs(1) }

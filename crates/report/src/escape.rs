@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use units::{is_hidden, printable, push_printable};
 
-/// Escapes a complete output for a terminal. Line breaks, tabs and (with `colour`) Fathom's own colour sequences stay. A
-/// hidden character in a JSON string becomes a JSON escape, so that the document keeps its meaning.
+/// Escapes a complete output for a terminal. Line breaks, tabs and (with `colour`) Fathom's own colour sequences stay.
+/// A hidden character in a JSON string becomes a JSON escape, so that the document keeps its meaning.
 #[must_use]
 pub fn terminal(text: &str, colour: bool) -> Cow<'_, str> {
     if !text.chars().any(|letter| is_hidden(letter) && !matches!(letter, '\n' | '\t')) {
@@ -98,8 +98,8 @@ pub(crate) fn markdown_code(text: &str) -> String {
     format!("`{}`", printable(text).replace('`', "'").replace('|', "\\|"))
 }
 
-/// Escapes text for HTML, SVG and XML, in elements and attributes. Characters that XML forbids and overrides of the text
-/// direction are replaced.
+/// Escapes text for HTML, SVG and XML, in elements and attributes. Characters that XML forbids and overrides of the
+/// text direction are replaced.
 pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,10 +1,11 @@
 //! Output of every command: text, tables, pages, charts, and formats for programs.
 //!
-//! Functions take data and return text. [`text()`] prints a [`record::Run`] and the findings of [`analyse`], ending with
-//! the verdict; [`json()`] is Fathom's own format; [`fio`] has fio's formats; [`csv()`], [`markdown()`] and
-//! [`open_metrics()`] are tables. [`compare`] and [`gate`] print comparisons and checked assertions; [`suite`] and [`sweep`]
-//! published procedures and the knee; [`mod@plan`] purchase plans; [`catalog`] modelled volumes; [`runs`] saved runs;
-//! [`serve`] the statistics of a server. The sentences of findings, which are data elsewhere, are in the module `words`.
+//! Functions take data and return text. [`text()`] prints a [`record::Run`] and the findings of [`analyse`], ending
+//! with the verdict; [`json()`] is Fathom's own format; [`fio`] has fio's formats; [`csv()`], [`markdown()`] and
+//! [`open_metrics()`] are tables. [`compare`] and [`gate`] print comparisons and checked assertions; [`suite`] and
+//! [`sweep`] published procedures and the knee; [`mod@plan`] purchase plans; [`catalog`] modelled volumes; [`runs`]
+//! saved runs; [`serve`] the statistics of a server. The sentences of findings, which are data elsewhere, are in the
+//! module `words`.
 //!
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), the store and the server
 //! (their data comes in as plain values), files, terminals, the environment, and diagnostics about job files.

@@ -9,8 +9,8 @@ pub struct LogRendering {
     pub offset: bool,
 }
 
-/// Returns the lines of a log file: time in milliseconds, value, kind (0 for a read, 1 for a write, 2 for a trim), block
-/// size, the offset if selected, and a priority that is always 0.
+/// Returns the lines of a log file: time in milliseconds, value, kind (0 for a read, 1 for a write, 2 for a trim),
+/// block size, the offset if selected, and a priority that is always 0.
 #[must_use]
 pub fn log(lines: &[LogLine], options: LogRendering) -> String {
     lines.iter().map(|line| text(line, options)).collect()

@@ -60,8 +60,9 @@ pub struct FioProgress {
     pub files: u32,
     /// Requested rate over all workers.
     pub rate: Option<FioRate>,
-    /// States of workers as fio's letters (`R` for sequential and `r` for random reads, `W` and `w` for writes, `M` and `m`
-    /// for both, `D` and `d` for trims, `F` for syncs, `_` for finished, …), each with the number of adjacent workers.
+    /// States of workers as fio's letters (`R` for sequential and `r` for random reads, `W` and `w` for writes, `M` and
+    /// `m` for both, `D` and `d` for trims, `F` for syncs, `_` for finished, …), each with the number of adjacent
+    /// workers.
     pub states: Vec<(char, u32)>,
     /// Completed fraction; `None` if the end is unknown.
     pub fraction: Option<f64>,

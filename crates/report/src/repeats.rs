@@ -9,7 +9,7 @@ use crate::escape;
 use crate::own::OwnDocument;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::{figure_name, shown};
-use crate::text::{asked, tone_of};
+use crate::text::{parameters, tone_of};
 use crate::{tables, words};
 
 /// Repeated runs of the same jobs.
@@ -46,7 +46,8 @@ struct RepeatsSeries<'a> {
     runs: Vec<OwnDocument<'a>>,
 }
 
-/// Returns the repeats as JSON: for each series the variation of its figures (units of one, bytes, nanoseconds) and its runs.
+/// Returns the repeats as JSON: for each series the variation of its figures (units of one, bytes, nanoseconds) and its
+/// runs.
 pub(crate) fn repeats_json(all: &[RepeatsDocument]) -> String {
     let series = all.iter().map(|repeats| RepeatsSeries {
         series: &repeats.series,
@@ -126,8 +127,8 @@ fn count_words(repeats: &RepeatsDocument) -> String {
 const COLUMNS: [usize; 4] = [14, 12, 26, 8];
 
 fn table(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
-    let asked = repeats.runs.first().and_then(|(run, _)| run.jobs.get(place)).map(asked).unwrap_or_default();
-    sheet.line(&format!("{}  {asked}", sheet.strong(&job.job)));
+    let load = repeats.runs.first().and_then(|(run, _)| run.jobs.get(place)).map(parameters).unwrap_or_default();
+    sheet.line(&format!("{}  {load}", sheet.strong(&job.job)));
     let room = sheet.width().saturating_sub(COLUMNS.iter().sum::<usize>() + 4);
     let heads = row(["", "median", "least to greatest", "range"].map(str::to_owned));
     sheet.line(&sheet.faint(&format!("{heads}  each")));

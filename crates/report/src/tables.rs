@@ -138,8 +138,8 @@ fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, late
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// Returns OpenMetrics text with job, group and kind as labels, and the worker's number if several workers have the same
-/// name.
+/// Returns OpenMetrics text with job, group and kind as labels, and the worker's number if several workers have the
+/// same name.
 #[must_use]
 pub fn open_metrics(run: &Run) -> String {
     metrics(&[(None, run)])

@@ -1,7 +1,7 @@
 //! The interface between the loop that issues operations and the implementations that execute them.
 //!
-//! [`Target`] has two separate families of implementations: `engine` (real devices, real time) and `sim` (modelled volumes,
-//! virtual time). The loop in `drive` is generic over it and compiled once for each.
+//! [`Target`] has two separate families of implementations: `engine` (real devices, real time) and `sim` (modelled
+//! volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
 //! **The target owns the clock**: nothing else in Fathom reads a clock.
 //!
 //! [`conformance`] is the test suite for implementations; [`testing`] has targets for tests.
@@ -70,8 +70,8 @@ pub enum Settled {
 
 /// Executes operations.
 ///
-/// A target is used by one thread. After [`Target::submit`] it may queue operations, so that many reach the kernel in one
-/// call, but only until the next [`Target::wait`].
+/// A target is used by one thread. After [`Target::submit`] it may queue operations, so that many reach the kernel in
+/// one call, but only until the next [`Target::wait`].
 pub trait Target {
     /// Returns the time on this target's clock, which never runs backwards.
     fn now(&mut self) -> Nanos;
@@ -79,16 +79,17 @@ pub trait Target {
     /// Takes an operation whose tag is free. Errors are reported by its completion.
     fn submit(&mut self, op: Op);
 
-    /// Submits queued operations, then appends completions to `done` until there are at least `min` of them or `until` is
-    /// reached. If `min` is zero, it only collects what has already completed.
+    /// Submits queued operations, then appends completions to `done` until there are at least `min` of them or `until`
+    /// is reached. If `min` is zero, it only collects what has already completed.
     ///
-    /// Returns at `until` at the latest (a real target as close to it as the kernel allows). If nothing is in flight and
-    /// `min` is positive, it returns earlier only if `until` is [`Nanos::MAX`], because it would otherwise wait forever. A
-    /// virtual target advances its clock to the instant at which it returns. A signal may end the wait early.
+    /// Returns at `until` at the latest (a real target as close to it as the kernel allows). If nothing is in flight
+    /// and `min` is positive, it returns earlier only if `until` is [`Nanos::MAX`], because it would otherwise wait
+    /// forever. A virtual target advances its clock to the instant at which it returns. A signal may end the wait
+    /// early.
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>);
 
-    /// Selects the files that [`Target::invalidate`] concerns from now on: those of the worker with this tag. Targets for a
-    /// single worker ignore it.
+    /// Selects the files that [`Target::invalidate`] concerns from now on: those of the worker with this tag. Targets
+    /// for a single worker ignore it.
     fn turn_to(&mut self, tag: Tag) {
         let _ = tag;
     }
@@ -103,13 +104,13 @@ pub trait Target {
     /// times per second of the target's time, and never between two operations of the same instant.
     fn note(&mut self) {}
 
-    /// Drops the cached data of `length` bytes of a file from `offset` on (zero: to its end), so that later reads come from
-    /// the storage. Data that were not written back stay cached, and so do all data if there is no cache or it cannot be
-    /// controlled. Operations in flight continue; the target's clock may advance.
+    /// Drops the cached data of `length` bytes of a file from `offset` on (zero: to its end), so that later reads come
+    /// from the storage. Data that were not written back stay cached, and so do all data if there is no cache or it
+    /// cannot be controlled. Operations in flight continue; the target's clock may advance.
     fn invalidate(&mut self, file: u32, offset: u64, length: u64);
 
-    /// Writes cached data back and then does the same as [`Target::invalidate`], so that later reads come from the storage.
-    /// Data of operations in flight may stay cached.
+    /// Writes cached data back and then does the same as [`Target::invalidate`], so that later reads come from the
+    /// storage. Data of operations in flight may stay cached.
     ///
     /// # Errors
     ///
@@ -119,8 +120,8 @@ pub trait Target {
         Ok(Settled::Stored)
     }
 
-    /// Reports that nothing will be submitted to this file for now, so that its resources can be released until it is used
-    /// again. Operations in flight on it complete.
+    /// Reports that nothing will be submitted to this file for now, so that its resources can be released until it is
+    /// used again. Operations in flight on it complete.
     fn close(&mut self, file: u32) {
         let _ = file;
     }

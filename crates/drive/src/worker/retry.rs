@@ -13,8 +13,8 @@ use crate::slots::Flight;
 const EAGAIN: i32 = 11;
 /// `EINTR`: likewise.
 pub(super) const EINTR: i32 = 4;
-/// Time for which a read that another worker's write may have torn is repeated. A worker that is not scheduled may leave
-/// half a block in a cache. A block that still differs after this time is damaged.
+/// Time for which a read that another worker's write may have torn is repeated. A worker that is not scheduled may
+/// leave half a block in a cache. A block that still differs after this time is damaged.
 const TORN_MAX: Nanos = Nanos::from_millis(500);
 /// Number of damaged blocks after which reads are no longer repeated.
 const NOT_TORN_MAX: u32 = 8;
@@ -22,7 +22,8 @@ const NOT_TORN_MAX: u32 = 8;
 const FAILURES_MAX: usize = 16;
 
 impl DriveWorker {
-    /// Verifies the data of a read. Returns true if a write of another worker may have torn it, so that it is read again.
+    /// Verifies the data of a read. Returns true if a write of another worker may have torn it, so that it is read
+    /// again.
     pub(super) fn verify_or_retry<T: Target>(
         &mut self,
         target: &mut T,
@@ -93,7 +94,8 @@ impl DriveWorker {
         let on_error = &self.policy.on_error;
         let goes_on = match (&cause, decision.kind) {
             (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
-            // As in fio, only errors of the medium can be tolerated; a full file system or an invalid request is permanent.
+            // As in fio, only errors of the medium can be tolerated; a full file system or an invalid request is
+            // permanent.
             _ if cause.errno() != EIO => false,
             (_, OpKind::Read) => on_error.continue_on_read,
             _ => on_error.continue_on_write,

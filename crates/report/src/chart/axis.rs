@@ -62,7 +62,8 @@ impl Axis {
         Self { scale, ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(), name: "" }
     }
 
-    /// Returns an axis of percentiles by their nines, 90 % at 1 and 99 % at 2, which spreads out the slowest operations.
+    /// Returns an axis of percentiles by their nines, 90 % at 1 and 99 % at 2, which spreads out the slowest
+    /// operations.
     pub(crate) fn nines_to(most: f64) -> Self {
         let most = most.clamp(1.0, 12.0);
         let every = if most > 6.0 { 2 } else { 1 };

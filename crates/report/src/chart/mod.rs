@@ -1,8 +1,8 @@
 //! Charts as SVG: scales, axes, frames and marks.
 //!
-//! A chart is drawn into a [`Frame`], which maps the values of its two [`Axis`] to positions. Marks have classes instead
-//! of colours; [`STYLE`] assigns colours for light and dark backgrounds and for print, to standalone images and to charts
-//! within a page.
+//! A chart is drawn into a [`Frame`], which maps the values of its two [`Axis`] to positions. Marks have classes
+//! instead of colours; [`STYLE`] assigns colours for light and dark backgrounds and for print, to standalone images and
+//! to charts within a page.
 
 mod axis;
 mod frame;
@@ -29,6 +29,6 @@ pub(crate) fn nines(share: f64) -> f64 {
     -(1.0 - share).max(1e-12).log10()
 }
 
-/// Style sheet of marks. The colours can be distinguished with every kind of colour blindness, and have a contrast of at
-/// least 3 to 1 with the background.
+/// Style sheet of marks. The colours can be distinguished with every kind of colour blindness, and have a contrast of
+/// at least 3 to 1 with the background.
 pub(crate) const STYLE: &str = include_str!("style.css");

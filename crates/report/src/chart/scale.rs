@@ -84,7 +84,8 @@ impl Scale {
         (first..=last).map(|number| number as f64 * step).collect()
     }
 
-    /// Returns round values on a logarithmic scale: only powers of ten if there are many, linear steps if there are few.
+    /// Returns round values on a logarithmic scale: only powers of ten if there are many, linear steps if there are
+    /// few.
     fn powers(self, most: usize) -> Vec<f64> {
         let inside = |number: &f64| *number >= self.low * 0.999 && *number <= self.high * 1.001;
         let all: Vec<f64> = round_numbers(self.low, self.high).into_iter().filter(inside).collect();

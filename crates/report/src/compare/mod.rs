@@ -16,7 +16,7 @@ pub use words::refusal;
 pub(crate) use words::{capital, caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
 
 use crate::civil;
-use crate::text::asked;
+use crate::text::parameters;
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
@@ -41,8 +41,8 @@ impl NamedRun {
     pub fn of(name: &str, run: &Run) -> Self {
         let load = match &run.jobs[..] {
             [] => "no results".to_owned(),
-            [job] => asked(job),
-            [first, others @ ..] => format!("{}, and {} more", asked(first), others.len()),
+            [job] => parameters(job),
+            [first, others @ ..] => format!("{}, and {} more", parameters(first), others.len()),
         };
         let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
         let dated = !virtual_time && run.started_unix_ms > 0;
@@ -95,8 +95,8 @@ pub(crate) struct ComparedLoad<'a> {
 }
 
 impl<'a> ComparedLoad<'a> {
-    /// Returns the kinds of a job in order. If all blocks have one size, IOPS and throughput change alike, and only the more
-    /// common of the two is kept.
+    /// Returns the kinds of a job in order. If all blocks have one size, IOPS and throughput change alike, and only the
+    /// more common of the two is kept.
     pub(crate) fn of(job: &'a JobComparison) -> Vec<Self> {
         let kinds = job.figures.chunk_by(|a, b| a.figure.kind == b.figure.kind);
         kinds.map(|rows| Self { kind: rows[0].figure.kind, rows: printed_rows(rows) }).collect()

@@ -1,7 +1,7 @@
 //! fio's output formats, exact enough for programs that parse fio's output.
 //!
-//! The layout is that of fio 3.33 unless another version is selected. Notes are part of the document: lines at the end of
-//! the normal output, and `fathom notes` at the end of a JSON document; terse lines have no notes.
+//! The layout is that of fio 3.33 unless another version is selected. Notes are part of the document: lines at the end
+//! of the normal output, and `fathom notes` at the end of a JSON document; terse lines have no notes.
 
 mod json;
 mod normal;
@@ -100,7 +100,8 @@ pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) ->
     }
 }
 
-/// Returns the results alone, as for `--status-interval`: terse, JSON, normal, in this order whatever order is requested.
+/// Returns the results alone, as for `--status-interval`: terse, JSON, normal, in this order whatever order is
+/// requested.
 #[must_use]
 pub fn results(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
     let mut out = String::new();

@@ -2,9 +2,9 @@
 
 /// Formats `value` with at most `figures` digits and a suffix: `1999`, `49.7k`, `12.2G`.
 ///
-/// Integers that fit are unchanged. Others are divided by `base` until their integer part fits, with as many decimals as
-/// there is space for before rounding: 9.996 becomes `10.00`. Only the last division's remainder counts. Without decimals,
-/// halves are rounded up; with decimals, the binary fraction is rounded.
+/// Integers that fit are unchanged. Others are divided by `base` until their integer part fits, with as many decimals
+/// as there is space for before rounding: 9.996 becomes `10.00`. Only the last division's remainder counts. Without
+/// decimals, halves are rounded up; with decimals, the binary fraction is rounded.
 pub(super) fn short(value: u64, figures: usize, base: u64, suffixes: [&str; 7]) -> String {
     let (mut whole, mut remainder, mut suffix) = (value, 0, 0);
     while digits(whole) > figures && suffix + 1 < suffixes.len() {

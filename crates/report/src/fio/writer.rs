@@ -86,8 +86,8 @@ impl<'a> FioWriter<'a> {
         self.out.extend(std::iter::repeat_n("  ", self.depth));
     }
 
-    /// Writes a string. Unlike fio, which escapes only backslashes and quotes, it also escapes control characters, because
-    /// parsers reject them.
+    /// Writes a string. Unlike fio, which escapes only backslashes and quotes, it also escapes control characters,
+    /// because parsers reject them.
     fn quoted(&mut self, text: &str) {
         self.out.push('"');
         for c in text.chars() {

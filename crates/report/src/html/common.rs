@@ -9,8 +9,8 @@ use super::headline;
 use super::part::SectionPart;
 use crate::civil;
 
-/// Maximum number of jobs with a section of their own, so that a page stays below a megabyte. Others only have a row in the
-/// overview.
+/// Maximum number of jobs with a section of their own, so that a page stays below a megabyte. Others only have a row in
+/// the overview.
 pub(super) const SECTIONS: usize = 40;
 
 /// Reports whether the verdict is the headline of a page with only this part.

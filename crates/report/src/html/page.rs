@@ -189,7 +189,7 @@ fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts
         ([PageSubject::Suite(document)], _) => out.name(&suite::about(document)),
         ([PageSubject::Run(_)], [only]) => {
             out.inside("b", &[], |out| out.name(only.name()));
-            out.text(&format!(": {}", crate::text::asked(only.members[0].job)));
+            out.text(&format!(": {}", crate::text::parameters(only.members[0].job)));
         }
         _ => {
             let names: Vec<&str> = runs.iter().map(|shown| shown.name).collect();

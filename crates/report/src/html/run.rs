@@ -12,7 +12,7 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(part.name()));
         if let [only] = part.members.as_slice() {
-            out.leaf("p", "asked", &crate::text::asked(only.job));
+            out.leaf("p", "asked", &crate::text::parameters(only.job));
         }
     }
     match part.members.as_slice() {

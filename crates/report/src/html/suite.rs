@@ -22,8 +22,9 @@ pub(super) fn title(document: &SuiteDocument) -> String {
 /// Returns the names of the suite and its targets.
 pub(super) fn about(document: &SuiteDocument) -> String {
     let places = [("measured on", &document.target), ("modelled on", &document.on)];
-    let told: Vec<String> = places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
-    format!("{}: {}", document.title, told.join(", "))
+    let targets: Vec<String> =
+        places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
+    format!("{}: {}", document.title, targets.join(", "))
 }
 
 /// Returns a table of all figures.

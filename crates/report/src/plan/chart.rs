@@ -94,7 +94,7 @@ type Rectangle = [f64; 4];
 
 /// Height of a line of labels.
 const ROW: f64 = 14.0;
-/// Approximate width of a letter.
+/// Approximate width of a character.
 const LETTER: f64 = 6.8;
 
 fn dot((x, y): (f64, f64)) -> Rectangle {

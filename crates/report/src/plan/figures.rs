@@ -31,7 +31,8 @@ pub(super) fn region(money: &Money) -> String {
     money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
 }
 
-/// Explains that no price is known in the region of the need, and which regions have prices; `None` if the region is known.
+/// Explains that no price is known in the region of the need, and which regions have prices; `None` if the region is
+/// known.
 pub(super) fn unknown_region(need: &Need) -> Option<String> {
     let region = need.region.as_ref()?;
     let regions = plan::regions(need);

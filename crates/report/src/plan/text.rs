@@ -258,8 +258,8 @@ impl PlanText {
         self.sheet.aside(0, note);
     }
 
-    /// Appends a table with names on the left and figures on the right. The last column takes the rest of the line, or a
-    /// separate line if less than 24 columns remain; on a narrow terminal, regions and latency bases move there too.
+    /// Appends a table with names on the left and figures on the right. The last column takes the rest of the line, or
+    /// a separate line if less than 24 columns remain; on a narrow terminal, regions and latency bases move there too.
     fn table(&mut self, need: &Need, rows: &[MeetingRow]) {
         let with_percentile = need.percentile.is_some();
         let columns = |region: bool, basis: bool| {

@@ -102,7 +102,8 @@ fn device(device: &DeviceRecord) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the command that reproduces the run, with its seed. For a repeat, it is the seed of the first run of the series.
+/// Returns the command that reproduces the run, with its seed. For a repeat, it is the seed of the first run of the
+/// series.
 fn repetition(run: &Run) -> String {
     let has_seed = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");

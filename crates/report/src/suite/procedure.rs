@@ -219,7 +219,8 @@ impl SuiteProcedure<'_> {
 }
 
 impl<'a> ProcedureStep<'a> {
-    /// Returns the published figures, `write IOPS 30.0k (SSD disks from ...)`, each with the reason why the model differs.
+    /// Returns the published figures, `write IOPS 30.0k (SSD disks from ...)`, each with the reason why the model
+    /// differs.
     fn published(&self) -> Vec<(String, Option<&'a str>)> {
         let figures = self.figures.iter().filter_map(|(figure, published)| Some((*figure, (*published)?)));
         figures

@@ -73,7 +73,7 @@ impl RunPage {
     /// Appends the name of the job and its parameters.
     fn title(&mut self, job: &JobResult) {
         let room = self.sheet.width().saturating_sub(job.name.chars().count() + 2).max(20);
-        let lines = wrap(&asked(job), room);
+        let lines = wrap(&parameters(job), room);
         let name = self.sheet.strong(&job.name);
         self.sheet.line(&format!("{name}  {}", lines[0]));
         lines[1..].iter().for_each(|line| self.sheet.line(&format!("  {line}")));
@@ -195,7 +195,7 @@ pub(crate) fn tone_of(severity: Severity) -> Tone {
 }
 
 /// Returns the parameters of a job: `randread 4 KiB, io_uring, depth 32, direct`.
-pub(crate) fn asked(job: &JobResult) -> String {
+pub(crate) fn parameters(job: &JobResult) -> String {
     let declared = &job.declared;
     if declared.mixed.len() > 1 {
         let parts: Vec<String> = declared.mixed.iter().map(mixed_parameters).collect();

@@ -34,12 +34,12 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Difference beyond rounding, as a percentage of the depth.
+/// Returns the difference beyond rounding, as a percentage of the depth.
 fn apart(figures: &SentenceFigures<'_>) -> Option<String> {
     figures.has(Quantity::Apart).then(|| units::percent(figures.value(Quantity::Apart).abs()))
 }
 
-/// Requests in flight by Little's law, with rounding bounds.
+/// Returns the requests in flight by Little's law, with rounding bounds.
 fn range(figures: &SentenceFigures<'_>) -> String {
     let implied = exactly(figures.value(Quantity::InFlightImplied));
     if figures.has(Quantity::InFlightImpliedLow) {

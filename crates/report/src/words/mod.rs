@@ -175,7 +175,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::EngineNotAsynchronous => run::not_asynchronous(figures, about.engine),
         Code::RateNotReached => format!("{}, and the queue was not the reason.", run::rate_missed(figures)),
         Code::QueueTooShallow => match (figures.has(Quantity::CapIops), finding.remedy) {
-            (true, Some(Remedy::MoreInFlight { database, .. })) => volume::asked_for_too_few(figures, database),
+            (true, Some(Remedy::MoreInFlight { database, .. })) => volume::too_few_in_flight(figures, database),
             (true, _) => volume::too_shallow(figures),
             (false, _) => run::queue_too_shallow(figures),
         },
@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    fn said(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
+    fn sentence(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
         let figure = |&(quantity, value): &(Quantity, f64)| Evidence {
             quantity,
             value,
@@ -317,16 +317,16 @@ mod tests {
     fn page_cache_statement_names_the_evidence() {
         let counters = [(Quantity::JobBytes, 1073741824.0), (Quantity::DeviceBytes, 4096.0)];
         assert_eq!(
-            said(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
+            sentence(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
             "This measured the page cache, not the device: the job read 1 GiB, the devices only 4 KiB. Set direct=1 to \
              measure the device."
         );
         assert_eq!(
-            said(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
+            sentence(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
             "This measured the page cache, not the device: 90.0% of the files was in memory when the run began."
         );
         assert_eq!(
-            said(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
+            sentence(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
             "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
              device does."
         );
@@ -342,9 +342,9 @@ mod tests {
                 (Quantity::InFlightPossible, 16.0),
             ]
         };
-        let text = said(Code::QueueFull, &with(12.9), None);
+        let text = sentence(Code::QueueFull, &with(12.9), None);
         assert!(text.starts_with("16.0k IOPS with the queue kept at 12.9 of 16: 12.9 in flight = "), "{text}");
-        let text = said(Code::QueueFull, &with(15.9), None);
+        let text = sentence(Code::QueueFull, &with(15.9), None);
         assert!(text.starts_with("16.0k IOPS with the queue full: 15.9 in flight = "), "{text}");
     }
 
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn utilisation_above_one_is_reported_as_burst_credits() {
         let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
-        let text = said(Code::ModelHeldBack, &figures, None);
+        let text = sentence(Code::ModelHeldBack, &figures, None);
         assert!(text.contains("it gave 21.8 times what it sustains, out of burst credits"), "{text}");
     }
 
@@ -431,19 +431,19 @@ mod tests {
     fn remedies_match_their_findings() {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
         assert_eq!(
-            said(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
+            sentence(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
             "32 operations were to be in flight, but psync does one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
-            said(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
+            sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
             "Latency was the limit: one operation at a time, 50.0 us each, makes 19.8k IOPS whatever the device could \
              do. Set iodepth=32."
         );
         let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
         assert_eq!(
-            said(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
+            sentence(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
             "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
              load with numjobs=4."
         );
@@ -458,10 +458,10 @@ mod tests {
             (Quantity::CreditsSpent, 2_700.0),
             (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
         ];
-        let text = said(Code::ModelHeldBack, &left, None);
+        let text = sentence(Code::ModelHeldBack, &left, None);
         assert!(text.ends_with(" That is while credits last: 5.39M left, spent at 2.70k/s: 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
-        let text = said(Code::BurstOrDrift, &gone, None);
+        let text = sentence(Code::BurstOrDrift, &gone, None);
         assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
     }
 
@@ -469,12 +469,12 @@ mod tests {
     fn rates_are_reported_in_their_unit() {
         let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
         assert_eq!(
-            said(Code::RateNotReached, &bytes, None),
+            sentence(Code::RateNotReached, &bytes, None),
             "The rate was not reached: 1 MiB/s of 2 MiB/s, and the queue was not the reason."
         );
         let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
         assert_eq!(
-            said(Code::RateKept, &kept, None),
+            sentence(Code::RateKept, &kept, None),
             "The rate was kept: 8.00k operations per second, answered in 1.20 ms on average counted from when they \
              were due."
         );
@@ -484,11 +484,11 @@ mod tests {
     fn a_single_error_is_in_the_singular() {
         let errors = |n: f64| [(Quantity::Errors, n), (Quantity::FirstError, 5.0)];
         assert_eq!(
-            said(Code::ErrorsSeen, &errors(1.0), None),
+            sentence(Code::ErrorsSeen, &errors(1.0), None),
             "One operation failed, with error 5 (Input/output error)."
         );
         assert_eq!(
-            said(Code::ErrorsSeen, &errors(1_200.0), None),
+            sentence(Code::ErrorsSeen, &errors(1_200.0), None),
             "1,200 operations failed, the first with error 5 (Input/output error)."
         );
     }

@@ -82,12 +82,12 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
     }
 }
 
-/// `1 written block`, `1,024 written blocks`.
+/// Formats a number of blocks: `1 written block`, `1,024 written blocks`.
 fn blocks(count: f64, which: &str) -> String {
     format!("{} {which} block{}", grouped(count as u64), if count == 1.0 { "" } else { "s" })
 }
 
-/// `1 operation`, `50,701 operations`.
+/// Formats the number of operations: `1 operation`, `50,701 operations`.
 pub(super) fn operations(figures: &SentenceFigures<'_>) -> String {
     let plural = if figures.value(Quantity::Operations) == 1.0 { "" } else { "s" };
     format!("{} operation{plural}", figures.whole(Quantity::Operations))

@@ -104,7 +104,7 @@ const BUSY: f64 = 0.9;
 const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
 
 /// Returns the sentences for a device whose application keeps too few requests in flight for the volume's limit.
-pub(super) fn asked_for_too_few(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
+pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
     let mut text = format!(
         "{} in flight on average, {} needed for {} IOPS at {}: {} does not ask for more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),

@@ -67,8 +67,8 @@ fn notes_are_inside_the_document_if_there_are_any() {
     assert!(normal.ends_with("  note: a: a \"quoted\"\tword\n"), "{normal}");
 }
 
-/// Returns the shape of a document: depth, key and type of value of each line. Bins are left out, because their keys are
-/// measured values.
+/// Returns the shape of a document: depth, key and type of value of each line. Bins are left out, because their keys
+/// are measured values.
 fn shape(json: &str) -> Vec<(usize, String, &'static str)> {
     let mut inside_bins = false;
     let mut shape = Vec::new();

@@ -141,9 +141,9 @@ fn without_layout(printed: &str) -> String {
     kept.map(|line| format!("{line}\n")).collect()
 }
 
-/// Compares line by line. A decimal fraction may differ by one in its last digit, because fio rounds once and values from
-/// JSON were rounded twice. Process numbers are not in the JSON, and the time beside them may be a second before the
-/// JSON's.
+/// Compares line by line. A decimal fraction may differ by one in its last digit, because fio rounds once and values
+/// from JSON were rounded twice. Process numbers are not in the JSON, and the time beside them may be a second before
+/// the JSON's.
 fn assert_same(label: &str, printed: &str, written: &str) {
     let mut lines = written.lines();
     for (number, line) in printed.lines().enumerate() {

@@ -1,5 +1,5 @@
-//! fio prints one run as text and as JSON: the figures parsed from the text must equal the JSON's within their digits. The
-//! same applies to text written by Fathom.
+//! fio prints one run as text and as JSON: the figures parsed from the text must equal the JSON's within their digits.
+//! The same applies to text written by Fathom.
 
 use record::{DataKind, DirectionResult, Input, JobResult, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
 use report::fio::{FioFormat, FioOptions, FioVersion, document};

@@ -1,7 +1,7 @@
 //! A strict parser of markup: apart from its first line, a page is well-formed XML.
 
-/// Parses a page and returns its elements. Fails unless all elements are closed in order and every attribute is quoted and
-/// unique.
+/// Parses a page and returns its elements. Fails unless all elements are closed in order and every attribute is quoted
+/// and unique.
 pub(crate) fn check(page: &str) -> Result<Vec<String>, String> {
     let mut rest = page.strip_prefix("<!DOCTYPE html>\n").ok_or("it does not begin with its type")?;
     let (mut open, mut seen): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());

@@ -58,8 +58,8 @@ fn map(part: &SectionPart<'_>, member: &Member<'_>) -> Option<ChartFigure> {
     Some(ChartFigure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse) })
 }
 
-/// Returns the latencies of `kinds`, with adjacent blocks merged into at most `most` columns. A short rest at the end is
-/// merged into the last column, because a few operations have no meaningful percentiles.
+/// Returns the latencies of `kinds`, with adjacent blocks merged into at most `most` columns. A short rest at the end
+/// is merged into the last column, because a few operations have no meaningful percentiles.
 pub(super) fn columns(blocks: &[LatencyBlock], kinds: &[DataKind], most: u64) -> Vec<HeatColumn> {
     let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
     let start = |block: usize| if block == 0 { 0 } else { blocks[block - 1].end_ns };

@@ -7,7 +7,8 @@ use super::super::part::{Member, SectionPart};
 use super::heat::{HeatColumn, columns};
 use super::timeline::{TimelineLabels, TimelineLine, TimelinePiece, TimelineQuantity, timeline};
 
-/// Draws the median and p99 of each kind of operation if there are several; otherwise mean, p99 and the slowest operation.
+/// Draws the median and p99 of each kind of operation if there are several; otherwise mean, p99 and the slowest
+/// operation.
 pub(in super::super) fn over_time(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let due = part.flows().any(|(_, _, result)| result.response.count > 0);
     let (lines, note): (Vec<TimelineLine>, _) = if of_kinds(part) {
