@@ -98,7 +98,7 @@ impl Blocks {
         self.shrink();
     }
 
-    /// Merges adjacent blocks until they fit into `bytes`; drops all if fewer than [`BLOCKS_MIN`] would remain.
+    /// Merges adjacent blocks until they fit into `bytes`; drops all if fewer than eight would remain.
     pub fn shrink_to(&mut self, bytes: usize) {
         self.bytes_max = bytes;
         self.shrink();
