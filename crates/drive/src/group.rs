@@ -1,10 +1,10 @@
-//! How many operations are submitted at a time.
+//! Number of operations per submission.
 
-/// Decides the size of groups.
+/// Chooses the size of groups in which operations are submitted.
 ///
-/// Small groups where operations take time: a device that begins on the first while the others are made is kept
-/// busier than one that gets the whole queue at once and answers it at once, in lock step. The whole queue where
-/// everything that was handed over is done by the next look, as in the page cache: nothing is won by looking sooner.
+/// Groups are small if operations take time: a device that starts on the first operations while others are prepared is
+/// busier than one that receives the whole queue at once and completes it in lock step. A group is the whole queue if
+/// everything submitted has completed by the next poll, as in the page cache, because polling sooner gains nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupSizing {
     fixed: Option<u32>,
@@ -13,13 +13,13 @@ pub(crate) struct GroupSizing {
 }
 
 impl GroupSizing {
-    /// Always `fixed`, if that is given.
+    /// Returns groups of `fixed` operations, or of adaptive size if it is `None`.
     pub(crate) fn new(fixed: Option<u32>, depth: u32) -> Self {
         let size = small(depth);
         Self { fixed, depth, size }
     }
 
-    /// The size of the next group, with `in_flight` operations not yet done.
+    /// Returns the size of the next group, with `in_flight` operations not yet completed.
     #[inline]
     pub(crate) fn next(&mut self, in_flight: u32) -> u32 {
         if let Some(fixed) = self.fixed {
@@ -30,17 +30,10 @@ impl GroupSizing {
     }
 }
 
-/// An eighth of the queue, up to eight: 4 of 32 keep a virtio disk as busy as one at a time does, with half the
-/// processor time of the generator.
-const fn small(depth: u32) -> u32 {
-    let eighth = depth / 8;
-    if eighth < 1 {
-        1
-    } else if eighth > 8 {
-        8
-    } else {
-        eighth
-    }
+/// Returns an eighth of the queue, at least one and at most eight. Groups of 4 at depth 32 keep a virtio disk as busy
+/// as single operations do, with half of the generator's processor time.
+fn small(depth: u32) -> u32 {
+    (depth / 8).clamp(1, 8)
 }
 
 #[cfg(test)]
@@ -48,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_to_the_whole_queue_while_all_is_done_at_once() {
+    fn grows_to_the_whole_queue_while_everything_completes_at_once() {
         let mut group = GroupSizing::new(None, 32);
         assert_eq!([0; 5].map(|in_flight| group.next(in_flight)), [8, 16, 32, 32, 32]);
         assert_eq!(group.next(3), 4);
@@ -56,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_asked_for_is_kept() {
+    fn a_fixed_size_is_kept() {
         let mut group = GroupSizing::new(Some(5), 32);
         assert_eq!([0, 9, 31, 0].map(|in_flight| group.next(in_flight)), [5, 5, 5, 5]);
     }

@@ -1,17 +1,17 @@
-//! The outcome of a worker: why it ended, failures, verification.
+//! The outcome of a worker: reason for its end, failures and verification.
 
 use units::Nanos;
 use workload::{Decision, Mismatch};
 
-/// `EIO`: what a transfer that moves nothing is taken for.
+/// `EIO`, also used for a transfer of no bytes.
 pub(crate) const EIO: i32 = 5;
-/// `EILSEQ`: fio's error number for a block that is not what was written.
+/// `EILSEQ`, fio's error number for a block that differs from what was written.
 const EILSEQ: i32 = 84;
 
 /// Reason for the end of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It did all it was asked to do.
+    /// It completed all its work.
     Complete,
     /// Its runtime was over.
     Runtime,
@@ -24,45 +24,45 @@ pub enum Ending {
 /// An operation that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationFailure {
-    /// What was decided.
+    /// The issuer's decision.
     pub decision: Decision,
-    /// What went wrong.
+    /// Cause of the failure.
     pub cause: FailureCause,
-    /// The bytes of a damaged block, where [`crate::Policy::keep_damaged`] asks for it.
+    /// Content of a damaged block, if [`crate::Policy::keep_damaged`] is set.
     pub damaged: Option<Damaged>,
 }
 
-/// An operation that was still in flight when its worker was told not to wait any longer.
+/// An operation that was still in flight when its worker was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abandoned {
-    /// What was decided.
+    /// The issuer's decision.
     pub decision: Decision,
-    /// How long it had been in flight.
+    /// Time for which it had been in flight.
     pub waited: Nanos,
 }
 
-/// A block that is not what was written.
+/// A block that differs from what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// What was read.
+    /// Bytes that were read.
     pub found: Vec<u8>,
-    /// What this job would have written there.
+    /// Bytes that this job would have written.
     pub expected: Vec<u8>,
 }
 
 /// Cause of a failed operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailureCause {
-    /// The device answered with this error number.
+    /// The device reported this error number.
     Errno(i32),
-    /// The transfer ended before the operation did: the end of the file or device was reached.
+    /// The transfer reached the end of the file or device.
     EndOfFile,
-    /// What was read is not what was written.
+    /// The data differ from what was written.
     Mismatch(Mismatch),
 }
 
 impl FailureCause {
-    /// The error number that stands for it in results.
+    /// Returns the error number that represents the cause in results.
     #[must_use]
     pub const fn errno(&self) -> i32 {
         match self {
@@ -76,17 +76,16 @@ impl FailureCause {
 /// Verification results of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Blocks written: one for each write that did not fail. Of writes to the same block before it was read back one, once
-    /// it is read back.
+    /// Blocks written: one per successful write, but one for all writes to the same block before it was read back.
     pub written: u64,
     /// Blocks read back and compared.
     pub checked: u64,
-    /// Blocks read back of which it is not known whether this worker wrote them last: others write there as well.
+    /// Blocks read back that another worker may have overwritten.
     pub overwritten: u64,
-    /// Blocks that were not what was written.
+    /// Blocks that differed from what was written.
     pub mismatches: u64,
-    /// Some may have been read back from a cache that could not be emptied.
+    /// Whether some blocks may have been read from a cache that could not be emptied.
     pub cached: bool,
-    /// The nonce in their headers, if they have any.
+    /// Nonce in the block headers, if there is one.
     pub nonce: Option<u32>,
 }

@@ -1,52 +1,53 @@
-//! When a worker refills its queue, and when it ends.
+//! Settings of a worker: how it fills its queue, and when it ends.
 
 use units::Nanos;
 
 /// Behaviour after `EIO` or the end of a file. Other errors are final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnError {
-    /// Goes on after failed reads.
+    /// Whether to continue after failed reads.
     pub continue_on_read: bool,
-    /// Goes on after failed writes, trims and syncs.
+    /// Whether to continue after failed writes, trims and syncs.
     pub continue_on_write: bool,
-    /// Goes on after blocks that are not what was written.
+    /// Whether to continue after verification errors.
     pub continue_on_verify: bool,
 }
 
-/// Settings of how a worker keeps its queue filled, and when it ends.
+/// How a worker fills its queue, and when it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Operations in flight at most, at least 1.
+    /// Queue depth, at least 1.
     pub depth: u32,
-    /// Submit in groups of this many; `None` to let the loop choose by how soon operations are done.
+    /// Operations per submission; `None` to adapt to how soon operations complete.
     pub batch: Option<u32>,
-    /// Wait for at least this many completions at a time when the queue is full; 0 is taken for 1, because a loop
-    /// that asks again and again would stand still in virtual time.
+    /// Minimum number of completions to wait for when the queue is full. 0 counts as 1, because a loop that only polls
+    /// would never advance a virtual clock.
     pub complete_min: u32,
-    /// Take at most this many completions before slots are refilled; `None` for all there are.
+    /// Maximum number of completions to process before slots are refilled; `None` for all.
     pub complete_max: Option<u32>,
-    /// Refill only when no more than this many are in flight; `None` to refill at once.
+    /// Maximum number in flight at which the queue is refilled; `None` to refill at once.
     pub low: Option<u32>,
-    /// Operations follow a schedule, so the loop's own lateness is counted.
+    /// Whether operations follow a schedule, so that the loop's lateness is measured.
     pub scheduled: bool,
-    /// How long after the call the worker begins.
+    /// Delay of the worker's start after the call.
     pub delay: Nanos,
-    /// How long it runs before results count.
+    /// Time from the start until results count.
     pub ramp: Nanos,
-    /// How long it runs after that; [`Nanos::MAX`] for no limit.
+    /// Runtime after the ramp; [`Nanos::MAX`] for no limit.
     pub runtime: Nanos,
-    /// What happens on an error.
+    /// Behaviour after errors.
     pub on_error: OnError,
-    /// Read back what was written when the runtime is over, however long that takes. Without it, as in fio, what was
-    /// not read back by then stays unverified.
+    /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that
+    /// were not read back by then stay unverified.
     pub verify_after_runtime: bool,
-    /// Have what was written written back before it is read back, so that not what is cached is verified. fio does not.
+    /// Whether to write back caches before reading back, so that stored rather than cached data are verified. fio does
+    /// not.
     pub settle_before_verify: bool,
-    /// Stop at the first block that is not what was written, without reading the rest.
+    /// Whether to stop at the first verification error, without reading the rest.
     pub verify_fatal: bool,
-    /// Keep damaged blocks with their failures, and what they should have been.
+    /// Whether to keep the found and expected content of damaged blocks.
     pub keep_damaged: bool,
-    /// Its end ends the other workers of the call.
+    /// Whether the end of this worker ends the other workers of the call.
     pub ends_others: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The tags of operations in flight.
+//! The tags of a worker and its operations in flight.
 
 use target::Tag;
 use units::Nanos;
@@ -7,17 +7,17 @@ use workload::Decision;
 /// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    /// What was decided.
+    /// The issuer's decision.
     pub decision: Decision,
-    /// When the loop took it up.
+    /// Instant at which the loop began to handle it.
     pub started: Nanos,
-    /// When it was first handed to the device; [`Nanos::MAX`] until its first completion tells.
+    /// Instant of its first submission to the device; [`Nanos::MAX`] until its first completion reports it.
     pub submitted: Nanos,
-    /// Bytes transferred so far: more than zero only after a short transfer.
+    /// Bytes transferred so far: positive only after a short transfer.
     pub moved: u32,
 }
 
-/// A worker's tags: which are free, since when, and what is in flight in the others.
+/// The tags of a worker: free tags and the times at which they became free, and operations in flight.
 #[derive(Debug)]
 pub(crate) struct FlightSlots {
     base: u32,
@@ -31,7 +31,7 @@ impl FlightSlots {
     pub(crate) fn new(depth: u32) -> Self {
         Self {
             base: 0,
-            // Taken from the end, so that the lowest tags, whose buffers are warm, are used first.
+            // Tags are taken from the end, so that the lowest ones, whose buffers are cached, are used first.
             free: (0..depth).rev().collect(),
             flights: vec![None; depth as usize],
             freed: vec![Nanos::ZERO; depth as usize],
@@ -39,12 +39,12 @@ impl FlightSlots {
         }
     }
 
-    /// Gives this worker the tags from `base` on.
+    /// Assigns the tags from `base` on to this worker.
     pub(crate) fn place(&mut self, base: u32) {
         self.base = base;
     }
 
-    /// The lowest of its tags.
+    /// Returns the lowest tag.
     pub(crate) fn first_tag(&self) -> Tag {
         Tag(self.base)
     }
@@ -63,7 +63,7 @@ impl FlightSlots {
         !self.free.is_empty()
     }
 
-    /// Takes a free tag for `flight`: the tag, and since when it was free.
+    /// Takes a free tag for `flight`. Returns the tag and the time at which it became free.
     #[inline]
     pub(crate) fn take(&mut self, flight: Flight) -> Option<(Tag, Nanos)> {
         let slot = self.free.pop()?;
@@ -71,7 +71,7 @@ impl FlightSlots {
         Some((Tag(self.base + slot), self.freed[slot as usize]))
     }
 
-    /// The number of a tag's buffer the first time this is asked; `None` from then on.
+    /// Returns the index of a tag's buffer at the first call for this tag, then `None`.
     #[inline]
     pub(crate) fn first_use(&mut self, tag: Tag) -> Option<u32> {
         let slot = tag.0 - self.base;
@@ -89,14 +89,14 @@ impl FlightSlots {
         self.flights.get_mut(tag.0.wrapping_sub(self.base) as usize)?.as_mut()
     }
 
-    /// Forgets what was transferred of an operation.
+    /// Resets the transferred bytes of an operation.
     pub(crate) fn begin_again(&mut self, tag: Tag) {
         if let Some(flight) = self.get_mut(tag) {
             flight.moved = 0;
         }
     }
 
-    /// What is in flight.
+    /// Returns the operations in flight.
     pub(crate) fn flights(&self) -> impl Iterator<Item = &Flight> {
         self.flights.iter().flatten()
     }

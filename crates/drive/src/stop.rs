@@ -1,4 +1,4 @@
-//! Stops a run from outside.
+//! A flag that stops a run.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -6,35 +6,36 @@ const RUNNING: u8 = 0;
 const STOPPING: u8 = 1;
 const ABANDONED: u8 = 2;
 
-/// Seen by every worker between batches. It only ever becomes more urgent.
+/// A stop request, read by every worker between batches. It can only become more urgent.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicU8);
 
 impl Stop {
-    /// Not set.
+    /// Returns a flag that is not set.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicU8::new(RUNNING))
     }
 
-    /// Asks all workers to end: nothing more is issued, and operations in flight are waited for.
+    /// Requests all workers to end: nothing more is issued, and operations in flight are waited for.
     pub fn set(&self) {
         self.0.fetch_max(STOPPING, Ordering::Relaxed);
     }
 
-    /// Asks all workers to end without waiting for operations in flight, which [`crate::DriveWorker::abandoned`] then lists.
+    /// Requests all workers to end without waiting for operations in flight, which [`crate::DriveWorker::abandoned`]
+    /// lists.
     pub fn abandon(&self) {
         self.0.fetch_max(ABANDONED, Ordering::Relaxed);
     }
 
-    /// Whether workers are to end.
+    /// Reports whether workers must end.
     #[inline]
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) != RUNNING
     }
 
-    /// Whether operations in flight are no longer waited for.
+    /// Reports whether operations in flight are no longer waited for.
     #[inline]
     #[must_use]
     pub fn is_abandoned(&self) -> bool {

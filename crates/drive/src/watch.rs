@@ -1,34 +1,35 @@
-//! Observes meters during a run.
+//! Observation of meters during a run.
 
 use meter::Meter;
 use units::Nanos;
 
-/// Reads the meters now and then.
+/// Reads the meters of workers during a run.
 pub trait DriveObserver {
-    /// When to look next; also how soon a stop is noticed when nothing completes.
+    /// Returns the time of the next observation, and therefore of the next check for a stop if nothing completes.
     fn next_look(&mut self, now: Nanos) -> Nanos;
 
-    /// Whether to look although the instant of the next look has not come: where time is virtual, any amount of work
-    /// fits into an instant. Asked every few hundred turns of the loop.
+    /// Reports whether to observe before the time of the next observation. In virtual time, any amount of work fits
+    /// into an instant. Called once per some hundred iterations of the loop.
     fn is_overdue(&mut self) -> bool {
         false
     }
 
-    /// When to give way next. Unlike a look, it is not woken up for: who waits has given way.
+    /// Returns the time at which to yield next. Unlike for an observation, the loop does not wake up for it, because a
+    /// waiting thread has yielded already.
     fn next_turn(&mut self, now: Nanos) -> Nanos {
         let _ = now;
         Nanos::MAX
     }
 
-    /// Gives way to other threads, where there are too many of them for the scheduler to give each its turn in time.
+    /// Yields to other threads, if there are too many for the scheduler to run each in time.
     fn give_way(&mut self) {}
 
-    /// Sees the meter of worker `index`. It may copy, and take log entries; time spent here is time not spent
-    /// issuing.
+    /// Observes the meter of worker `index`. It may copy counters and take log entries; while it runs, nothing is
+    /// issued.
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos);
 }
 
-/// Reads nothing; a stop is noticed within a quarter of a second.
+/// Observes nothing; a stop is noticed within 250 ms.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

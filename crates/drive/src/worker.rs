@@ -1,4 +1,4 @@
-//! One worker: issuer, meter and operations in flight.
+//! A worker: its issuer, its meter and its operations in flight.
 
 mod retry;
 
@@ -14,57 +14,58 @@ use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure, Verifica
 use crate::slots::{Flight, FlightSlots};
 use retry::EINTR;
 
-/// The next event that a worker waits for.
+/// What a worker waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// At least so many completions.
+    /// At least this many completions.
     Completions(u32),
-    /// Nothing: it wants to be asked again after a look at the target.
-    Look,
+    /// A poll of the target, after which it is stepped again.
+    Poll,
     /// This instant, or a completion.
     At(Nanos),
-    /// Nothing: it has just ended.
+    /// Nothing: it ended in this step.
     Ended,
     /// Nothing: it ended before.
     AlreadyEnded,
 }
 
-/// One worker: what it issues, what it has counted, how far it is.
+/// A worker: what it issues, its statistics and its progress.
 #[derive(Debug)]
 pub struct DriveWorker {
     issuer: Issuer,
-    /// The issuer of what is written, while what it has written is read back.
+    /// The issuer of writes, during a pass that reads back.
     writer: Option<Issuer>,
     meter: Meter,
     policy: Policy,
     slots: FlightSlots,
     group: GroupSizing,
-    /// Completions that are not taken yet, where [`Policy::complete_max`] limits how many are taken at a time.
+    /// Completions not yet processed, if [`Policy::complete_max`] limits how many are processed at a time.
     backlog: Vec<Completion>,
-    /// Operations to be submitted again: the rest of short transfers, and what met `EAGAIN`.
-    again: Vec<Tag>,
+    /// Operations to submit again: rests of short transfers, and those that failed with `EAGAIN` or `EINTR`.
+    retries: Vec<Tag>,
     failures: Vec<OperationFailure>,
-    /// Checked reads, and how many of them failed the check.
+    /// Verified reads, including mismatches.
     checked: u64,
     mismatches: u64,
-    /// What was written stayed in a cache as it was read back.
+    /// Whether written data may have stayed in a cache when they were read back.
     cached: bool,
-    /// Checked reads that cannot be judged.
+    /// Verified reads of blocks that another worker may have overwritten.
     overwritten: u64,
-    /// Reads that were repeated in vain.
+    /// Reads that were still damaged after repetition.
     not_torn: u32,
     failed_writes: u64,
-    /// Writes whose reading back has begun, and the reads that it takes.
+    /// Writes covered by read-back passes.
     replayed: u64,
+    /// Reads of these passes.
     to_read_back: u64,
     abandoned: Vec<Abandoned>,
     start: Nanos,
     ramp_end: Nanos,
     end: Nanos,
-    /// The instant for which a timer is running.
+    /// Instant of the running timer.
     armed: Nanos,
     ramping: bool,
-    /// The target knows that results count.
+    /// Whether the target was notified that results count.
     measured: bool,
     exhausted: bool,
     ending: Option<Ending>,
@@ -72,7 +73,7 @@ pub struct DriveWorker {
 }
 
 impl DriveWorker {
-    /// A worker that has not begun.
+    /// Returns a worker that has not started.
     #[must_use]
     pub fn new(issuer: Issuer, meter: Meter, policy: Policy) -> Self {
         Self {
@@ -82,7 +83,7 @@ impl DriveWorker {
             slots: FlightSlots::new(policy.depth.max(1)),
             group: GroupSizing::new(policy.batch, policy.depth.max(1)),
             backlog: Vec::new(),
-            again: Vec::new(),
+            retries: Vec::new(),
             failures: Vec::new(),
             checked: 0,
             mismatches: 0,
@@ -106,30 +107,30 @@ impl DriveWorker {
         }
     }
 
-    /// Its meter.
+    /// Returns the meter.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
 
-    /// The first failures, in the order in which they were seen.
+    /// Returns the first failures in chronological order.
     #[must_use]
     pub fn failures(&self) -> &[OperationFailure] {
         &self.failures
     }
 
-    /// Operations that never completed because [`crate::Stop::abandon`] came first; the target still has them.
+    /// Returns the operations that had not completed at [`crate::Stop::abandon`]; the target still has them.
     #[must_use]
     pub fn abandoned(&self) -> &[Abandoned] {
         &self.abandoned
     }
 
-    /// Why it ended; `None` while it runs.
+    /// Returns why the worker ended; `None` while it runs.
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         if self.ended { Some(self.ending.unwrap_or(Ending::Complete)) } else { None }
     }
 
-    /// What it has written and verified so far.
+    /// Returns the verification results up to now.
     #[must_use]
     pub fn verification(&self) -> Verification {
         let issued = self.writer.as_ref().unwrap_or(&self.issuer);
@@ -144,12 +145,12 @@ impl DriveWorker {
         }
     }
 
-    /// Whether its end is that of the others.
+    /// Reports whether the end of this worker ends the others.
     pub(crate) fn ends_others(&self) -> bool {
         self.policy.ends_others
     }
 
-    /// How many operations it can have in flight.
+    /// Returns the maximum number of operations in flight.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.slots.depth()
@@ -159,7 +160,7 @@ impl DriveWorker {
         self.slots.place(base);
     }
 
-    /// Sets its timetable by the time of its arrival.
+    /// Sets the times of the start, the ramp and the end.
     pub(crate) fn arrive(&mut self, now: Nanos) {
         self.start = now + self.policy.delay;
         self.ramp_end = self.start + self.policy.ramp;
@@ -174,7 +175,7 @@ impl DriveWorker {
         }
     }
 
-    /// Ends without waiting for what is in flight.
+    /// Ends without waiting for operations in flight.
     pub(crate) fn abandon<T: Target>(&mut self, target: &mut T, now: Nanos) {
         if self.ended {
             return;
@@ -189,14 +190,14 @@ impl DriveWorker {
         }
     }
 
-    /// Issues what can be issued now and says what to wait for.
+    /// Issues what can be issued now. Returns what to wait for.
     pub(crate) fn step<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
-        if self.backlog.is_empty() { self.advance(target, now) } else { self.work_off(target, now) }
+        if self.backlog.is_empty() { self.advance(target, now) } else { self.step_backlog(target, now) }
     }
 
-    /// A step with as many of the completions before it as are taken at a time.
+    /// Steps after processing at most [`Policy::complete_max`] completions.
     #[cold]
-    fn work_off<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+    fn step_backlog<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
         let most = self.policy.complete_max.map_or(usize::MAX, |most| most.max(1) as usize);
         let mut backlog = std::mem::take(&mut self.backlog);
         let taken = most.min(backlog.len());
@@ -207,9 +208,9 @@ impl DriveWorker {
             wake if self.backlog.is_empty() => wake,
             Wake::At(_) => {
                 self.armed = Nanos::ZERO;
-                Wake::Look
+                Wake::Poll
             }
-            _ => Wake::Look,
+            _ => Wake::Poll,
         }
     }
 
@@ -234,7 +235,7 @@ impl DriveWorker {
         self.fill(target, now)
     }
 
-    /// Issues no more of the load. What is being read back is read to its end where the policy says so.
+    /// Ends the load. With [`Policy::verify_after_runtime`], a pass that reads back is completed.
     fn end_runtime(&mut self) {
         match &mut self.writer {
             Some(writer) if self.policy.verify_after_runtime => writer.finish(),
@@ -242,21 +243,21 @@ impl DriveWorker {
         }
     }
 
-    /// Whether nothing more is issued, not even what would end the job in good order.
+    /// Reports whether nothing more is issued, including operations that would end the job properly.
     fn is_halted(&self) -> bool {
         matches!(self.ending, Some(Ending::Stopped | Ending::Failed))
     }
 
-    /// Submits again what has to be and waits for what is in flight; then begins what comes next.
+    /// Submits retries and waits for operations in flight; then begins the next phase, or ends.
     fn drain<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
         if self.is_halted() {
-            self.give_up_again(now);
+            self.fail_retries(now);
         }
-        self.submit_again(target);
+        self.submit_retries(target);
         if self.slots.in_flight() > 0 {
             return Wake::Completions(1);
         }
-        if self.turns_to_what_is_left(now) {
+        if self.begin_next_phase(now) {
             return self.fill(target, now);
         }
         self.meter.end_phase(now);
@@ -268,7 +269,7 @@ impl DriveWorker {
     }
 
     fn fill<T: Target>(&mut self, target: &mut T, mut now: Nanos) -> Wake {
-        self.submit_again(target);
+        self.submit_retries(target);
         let before = self.slots.in_flight();
         if before > 0 && self.policy.low.is_some_and(|low| before > low) {
             return Wake::Completions(1);
@@ -280,7 +281,7 @@ impl DriveWorker {
                 break Wake::Completions(self.policy.complete_min.clamp(1, self.slots.depth()));
             }
             if issued == most {
-                break Wake::Look;
+                break Wake::Poll;
             }
             match self.issuer.next(now) {
                 Next::Issue(decision) => {
@@ -311,8 +312,7 @@ impl DriveWorker {
         if self.exhausted && self.slots.in_flight() == 0 { self.drain(target, now) } else { wake }
     }
 
-    /// Has the target forget what its caches hold of the files. Returns the time afterwards: this is no part of an
-    /// operation.
+    /// Drops the cached data of the files. Returns the time afterwards, because this is not part of an operation.
     #[cold]
     fn invalidate<T: Target>(&mut self, target: &mut T) -> Nanos {
         target.turn_to(self.slots.first_tag());
@@ -326,14 +326,14 @@ impl DriveWorker {
         target.now()
     }
 
-    /// Has the target write back what was written. Where that fails this is a failed `fdatasync`.
+    /// Writes back the cached data of the files. A failure counts as a failed `fdatasync`.
     fn settle<T: Target>(&mut self, target: &mut T) {
         let mut failed = Vec::new();
         for (file, region) in (0..).zip(self.issuer.regions()) {
             let began = target.now();
             match target.settle(file, region.start, region.length) {
                 Ok(settled) => self.cached |= settled == Settled::Cached,
-                // Nothing in it is waited for any longer.
+                // The write-back was abandoned.
                 Err(EINTR) => {
                     let decision = write_back(file, region.start, began);
                     self.abandoned.push(Abandoned { decision, waited: target.now().since(began) });
@@ -369,7 +369,7 @@ impl DriveWorker {
         }
     }
 
-    /// Takes completions of its own operations.
+    /// Takes completions of this worker's operations.
     pub(crate) fn finish<T: Target>(&mut self, target: &mut T, done: &[Completion]) {
         if self.policy.complete_max.is_some() {
             self.backlog.extend_from_slice(done);
@@ -396,29 +396,29 @@ impl DriveWorker {
         let decision = &flight.decision;
         let whole = completion.result == (decision.length - flight.moved) as i32;
         if !whole || decision.checked || !decision.kind.moves_data() {
-            return self.finish_rarely(target, completion);
+            return self.finish_slowly(target, completion);
         }
-        // Fields are read one by one: copying the flight whole, just after parts of it were written, stalls.
+        // Fields are read one by one, because copying the whole flight just after parts of it were written stalls.
         self.meter.record(&sample(flight, completion));
         self.issuer.complete(decision, completion.completed);
         self.slots.release(completion.tag, completion.completed);
     }
 
-    /// Everything but a whole transfer that needs no check.
-    fn finish_rarely<T: Target>(&mut self, target: &mut T, completion: &Completion) {
+    /// Finishes any operation other than a complete transfer that needs no verification.
+    fn finish_slowly<T: Target>(&mut self, target: &mut T, completion: &Completion) {
         let Some(flight) = self.slots.get(completion.tag).copied() else { return };
         let decision = flight.decision;
         if decision.kind.moves_data() {
             if completion.result != (decision.length - flight.moved) as i32 {
-                return self.finish_oddly(completion);
+                return self.finish_incomplete(completion);
             }
-            if decision.checked && self.is_to_be_read_again(target, completion, &flight) {
+            if decision.checked && self.verify_or_retry(target, completion, &flight) {
                 return;
             }
             self.meter.record(&sample(&flight, completion));
         } else {
             if completion.result < 0 {
-                return self.finish_oddly(completion);
+                return self.finish_incomplete(completion);
             }
             if !decision.closing {
                 self.meter.record_sync(sample(&flight, completion).service());
@@ -428,30 +428,28 @@ impl DriveWorker {
         self.slots.release(completion.tag, completion.completed);
     }
 
-    /// Turns to reading back what was written, or from there to what is still to be written; false where neither is
-    /// left. When the runtime is over, [`Policy::verify_after_runtime`] says whether anything is still read back.
-    fn turns_to_what_is_left(&mut self, now: Nanos) -> bool {
+    /// Begins to read back what was written, or after that to write the rest. Returns false if neither is left. After
+    /// the runtime, [`Policy::verify_after_runtime`] decides whether anything is read back.
+    fn begin_next_phase(&mut self, now: Nanos) -> bool {
         let is_late = self.ending == Some(Ending::Runtime) && self.policy.verify_after_runtime;
         if self.ending.is_some() && !is_late {
             return false;
         }
-        let turned = match self.writer.take() {
-            Some(writer) => self.goes_on_writing(writer),
-            None => self.reads_back() || self.issuer.resume(None),
+        let begins = match self.writer.take() {
+            Some(writer) => {
+                let reader = std::mem::replace(&mut self.issuer, writer);
+                self.issuer.resume(Some(&reader))
+            }
+            None => self.begin_read_back() || self.issuer.resume(None),
         };
-        self.exhausted = !turned;
-        if turned {
+        self.exhausted = !begins;
+        if begins {
             self.meter.begin_phase(now);
         }
-        turned
+        begins
     }
 
-    fn goes_on_writing(&mut self, writer: Issuer) -> bool {
-        let reader = std::mem::replace(&mut self.issuer, writer);
-        self.issuer.resume(Some(&reader))
-    }
-
-    fn reads_back(&mut self) -> bool {
+    fn begin_read_back(&mut self) -> bool {
         let Some(reader) = self.issuer.verify_pass() else { return false };
         self.replayed = self.issuer.writes();
         self.to_read_back += reader.to_read_back();
@@ -468,7 +466,7 @@ impl DriveWorker {
     }
 }
 
-/// A placeholder operation for writing a file back before it is read.
+/// Returns a placeholder decision that represents the write-back of a file.
 fn write_back(file: u32, offset: u64, intended: Nanos) -> Decision {
     let (kind, closing) = (OpKind::DataSync, true);
     Decision { intended, offset, sequence: 0, length: 0, file, pass: 0, kind, checked: false, closing }
@@ -485,7 +483,7 @@ fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
     }
 }
 
-/// The sample of a completed data operation.
+/// Returns the sample of a completed operation.
 #[inline]
 fn sample(flight: &Flight, completion: &Completion) -> Sample {
     Sample {
@@ -499,7 +497,7 @@ fn sample(flight: &Flight, completion: &Completion) -> Sample {
     }
 }
 
-/// Syncs count with writes; they are metered apart.
+/// Returns the direction of a kind. Syncs map to writes but are counted separately.
 #[inline]
 fn direction(kind: OpKind) -> SummaryDirection {
     match kind {

@@ -1,4 +1,4 @@
-//! The loop over a target in memory, where time is exact, and over one that fails by a seed.
+//! The loop over a target in memory, where time is exact, and over a target with injected faults.
 
 use drive::{DriveObserver, DriveWorker, Ending, FailureCause, OnError, Policy, Stop, Unwatched, Verification, drive};
 use job::{Dialect, Job, Nowhere, parse_file_text};
@@ -64,25 +64,25 @@ fn run_job(options: &str) -> (Summary, DriveWorker) {
     (summary, worker)
 }
 
-fn close(value: f64, expected: f64, share: f64) {
+fn assert_close(value: f64, expected: f64, share: f64) {
     assert!((value - expected).abs() <= expected * share, "{value} instead of {expected} ± {}%", share * 100.0);
 }
 
 #[test]
-fn a_closed_loop_keeps_its_depth_so_littles_law_holds() {
+fn a_closed_loop_keeps_its_depth_as_littles_law_requires() {
     for depth in [1, 2, 7, 32, 128] {
         let (summary, worker) = run_job(&format!("rw=randread time_based runtime=1 iodepth={depth}"));
         let read = summary.direction(SummaryDirection::Read);
         // Each operation takes 100 µs, so `depth` of them complete every 100 µs.
-        close(read.iops_mean(), f64::from(depth) * 1e4, 0.001);
-        close(read.iops_mean() * read.latency.moments.mean_ns() / 1e9, f64::from(depth), 0.001);
+        assert_close(read.iops_mean(), f64::from(depth) * 1e4, 0.001);
+        assert_close(read.iops_mean() * read.latency.moments.mean_ns() / 1e9, f64::from(depth), 0.001);
         assert_eq!(worker.ending(), Some(Ending::Runtime));
         assert_eq!(summary.depth.total(), read.ios);
     }
 }
 
 #[test]
-fn a_job_bounded_by_size_does_each_block_once_and_ends() {
+fn a_job_limited_by_size_accesses_each_block_once() {
     for rw in ["read", "randread", "write", "randwrite", "rw", "randrw"] {
         let (summary, worker) = run_job(&format!("rw={rw} iodepth=8"));
         assert_eq!((summary.ios(), summary.bytes()), (256, FILE_BYTES), "rw={rw}");
@@ -91,23 +91,23 @@ fn a_job_bounded_by_size_does_each_block_once_and_ends() {
 }
 
 #[test]
-fn the_rate_asked_for_is_the_rate_achieved() {
+fn the_requested_rate_is_achieved() {
     for process in ["linear", "poisson"] {
         for rate in [1_000u64, 10_000, 50_000, 150_000, 400_000, 600_000, 1_000_000] {
-            // As many operations as 10 s bring, but not more than 2 million.
+            // As many operations as 10 s allow, but at most 2 million.
             let seconds = (2_000_000 / rate).clamp(2, 10);
             let options = format!(
                 "rw=randread time_based runtime={seconds} iodepth=1024 rate_iops={rate} rate_process={process}"
             );
             let (summary, _) = run_job(&options);
             let read = summary.direction(SummaryDirection::Read);
-            close(read.ios as f64 / seconds as f64, rate as f64, 0.005);
-            assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "nothing is late in virtual time");
+            assert_close(read.ios as f64 / seconds as f64, rate as f64, 0.005);
+            assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "no operation is late in virtual time");
         }
     }
 }
 
-/// A target that stands still for a while, once.
+/// A target that returns no completions for an interval.
 struct Stalling {
     inner: MemoryTarget,
     from: Nanos,
@@ -143,32 +143,32 @@ impl Target for Stalling {
 }
 
 #[test]
-fn a_stall_shows_in_the_responses_of_all_who_had_to_wait_for_it() {
+fn a_stall_is_visible_in_the_responses_of_all_delayed_operations() {
     let job = job("rw=randread time_based runtime=10 iodepth=4 rate_iops=1000");
     let mut worker = worker_of(&job, 0, |_| ());
     let (from, until) = (Nanos::from_secs(4), Nanos::from_secs(5));
     let mut target = Stalling { inner: memory(4), from, until, held: Vec::new() };
     let summary = run(&mut worker, &mut target);
     let read = summary.direction(SummaryDirection::Read);
-    // One second in ten: a tenth of all operations were meant to begin in it, and waited up to a second.
+    // The stall takes one second in ten: a tenth of all operations were due in it, and waited up to a second.
     let response = read.response.histogram.percentile(95.0).expect("responses");
     assert!(response > Nanos::from_millis(400), "{response}");
-    // By service time alone only the few in flight were slow.
+    // By service time, only the few operations in flight were slow.
     let service = read.service.histogram.percentile(99.0).expect("services");
     assert!(service < Nanos::from_millis(1), "{service}");
-    close(read.ios as f64, 10_000.0, 0.005);
+    assert_close(read.ios as f64, 10_000.0, 0.005);
 }
 
 #[test]
-fn what_happens_in_the_ramp_is_not_counted() {
+fn operations_of_the_ramp_are_not_counted() {
     let (summary, _) = run_job("rw=randread time_based runtime=1 ramp_time=2 iodepth=4");
     let read = summary.direction(SummaryDirection::Read);
-    close(read.ios as f64, 40_000.0, 0.001);
-    close(read.runtime.secs_f64(), 1.0, 0.001);
+    assert_close(read.ios as f64, 40_000.0, 0.001);
+    assert_close(read.runtime.secs_f64(), 1.0, 0.001);
 }
 
 #[test]
-fn a_failed_operation_ends_its_worker_unless_told_otherwise() {
+fn a_failed_operation_ends_its_worker_unless_it_may_continue() {
     let job = job("rw=randread iodepth=4");
     let faults = FaultPlan { seed: 3, short: 0, eio: 50, eagain: 0, late: 0, ..FaultPlan::default() };
     let mut strict = worker_of(&job, 0, |_| ());
@@ -179,15 +179,15 @@ fn a_failed_operation_ends_its_worker_unless_told_otherwise() {
     assert!(summary.ios() < 256);
 
     let on_error = OnError { continue_on_read: true, ..OnError::default() };
-    let mut patient = worker_of(&job, 0, |policy| policy.on_error = on_error);
+    let mut tolerant = worker_of(&job, 0, |policy| policy.on_error = on_error);
     let mut target = Faulty::new(memory(4), faults);
-    let summary = run(&mut patient, &mut target);
-    assert_eq!(patient.ending(), Some(Ending::Complete));
+    let summary = run(&mut tolerant, &mut target);
+    assert_eq!(tolerant.ending(), Some(Ending::Complete));
     assert_eq!(summary.errors, target.injected().eio);
     assert_eq!(summary.ios() + summary.errors, 256);
 }
 
-/// A target whose filesystem is full.
+/// A target with a full file system.
 struct Full(MemoryTarget);
 
 impl Target for Full {
@@ -211,7 +211,7 @@ impl Target for Full {
 }
 
 #[test]
-fn a_full_filesystem_ends_a_worker_that_goes_on_after_errors() {
+fn a_full_filesystem_ends_a_worker_that_continues_after_errors() {
     let on_error = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
     let mut worker = worker_of(&job("rw=write"), 0, |policy| policy.on_error = on_error);
     let summary = run(&mut worker, &mut Full(memory(1)));
@@ -220,7 +220,7 @@ fn a_full_filesystem_ends_a_worker_that_goes_on_after_errors() {
 }
 
 #[test]
-fn reading_past_the_end_of_a_file_is_an_error_that_says_so() {
+fn reading_past_the_end_of_a_file_is_reported_as_such() {
     let job = job("rw=read bs=4k");
     let mut worker = worker_of(&job, 0, |_| ());
     let model = MemoryModel { files: vec![FILE_BYTES / 2], depth: 1, buffer_bytes: 4096, ..MemoryModel::default() };
@@ -243,7 +243,7 @@ fn short_transfers_and_eagain_are_completed_and_counted_once() {
 }
 
 #[test]
-fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
+fn written_data_are_read_back_and_a_flipped_bit_is_found() {
     let job = job("rw=randwrite verify=crc32c iodepth=4");
     let mut target = memory(4);
     let mut worker = worker_of(&job, 0, |_| ());
@@ -254,7 +254,7 @@ fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
     );
     assert_eq!(worker.ending(), Some(Ending::Complete));
 
-    // The same job over what the first one left, but one byte changes while it only reads.
+    // The same job verifies what the first one wrote, after one bit was flipped.
     let job = Job { verify: job::VerifyOptions { only: true, ..job.verify.clone() }, ..job };
     target.file(0)[5 * 4096 + 777] ^= 0x40;
     let mut checker = worker_of(&job, 0, |_| ());
@@ -262,7 +262,7 @@ fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
     assert_eq!((summary.errors, summary.first_error), (1, 84));
     let FailureCause::Mismatch(mismatch) = &checker.failures()[0].cause else { panic!("a mismatch") };
     assert_eq!((mismatch.block, mismatch.offset), (5 * 4096, 5 * 4096 + 777));
-    assert_eq!(summary.direction(SummaryDirection::Read).ios, 256, "the rest is checked all the same");
+    assert_eq!(summary.direction(SummaryDirection::Read).ios, 256, "the other blocks are verified");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn verify_fatal_stops_at_the_first_mismatch() {
 }
 
 #[test]
-fn end_fsync_comes_after_all_writes_also_when_time_is_up() {
+fn end_fsync_follows_all_writes_even_at_the_end_of_the_runtime() {
     for limits in ["", " time_based runtime=1"] {
         let job = job(&format!("rw=write iodepth=8 end_fsync=1{limits}"));
         let mut target = Recording { inner: memory(8), kinds: Vec::new() };
@@ -310,14 +310,14 @@ impl Target for Recording {
     }
 }
 
-/// Counts how many operations each wait hands over.
-struct Handing {
+/// Records the largest number of operations submitted before a wait.
+struct SubmissionSizes {
     inner: MemoryTarget,
     held: u32,
     most: u32,
 }
 
-impl Target for Handing {
+impl Target for SubmissionSizes {
     fn now(&mut self) -> Nanos {
         self.inner.now()
     }
@@ -337,19 +337,19 @@ impl Target for Handing {
     }
 }
 
-/// A worker that was ready twice issued two groups as one.
+/// Regression: a worker that was ready twice issued two groups as one.
 #[test]
-fn no_group_is_larger_than_asked_for_when_completions_come_in_groups() {
+fn no_group_is_larger_than_requested_when_completions_come_in_groups() {
     for batch in [1, 3] {
         let job = job("rw=randread iodepth=16");
         let mut worker = worker_of(&job, 0, |policy| policy.batch = Some(batch));
-        let mut target = Handing { inner: memory(16), held: 0, most: 0 };
+        let mut target = SubmissionSizes { inner: memory(16), held: 0, most: 0 };
         assert_eq!(run(&mut worker, &mut target).ios(), 256);
         assert_eq!(target.most, batch);
     }
 }
 
-/// Stops the run at the first look after an instant.
+/// Stops the run at the first observation after an instant.
 struct StopAt<'a>(Nanos, &'a Stop);
 
 impl DriveObserver for StopAt<'_> {
@@ -364,18 +364,18 @@ impl DriveObserver for StopAt<'_> {
 }
 
 #[test]
-fn a_stop_ends_the_run_with_its_results_so_far() {
+fn a_stopped_run_keeps_its_results() {
     let job = job("rw=randread time_based runtime=100 iodepth=2");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
     let mut watch = StopAt(Nanos::from_secs(3), &stop);
     drive(std::slice::from_mut(&mut worker), &mut memory(2), &stop, &mut watch);
     assert_eq!(worker.ending(), Some(Ending::Stopped));
     let ios = worker.meter_mut().finished().ios() as f64;
-    close(ios, 60_000.0, 0.001);
+    assert_close(ios, 60_000.0, 0.001);
 }
 
 #[test]
-fn many_workers_share_one_virtual_world() {
+fn many_workers_share_one_virtual_clock() {
     let slow = job("rw=read iodepth=1 runtime=1 time_based");
     let deep = job("rw=randread iodepth=16 runtime=2 time_based");
     let paced = job("rw=randread iodepth=4 runtime=2 time_based rate_iops=500");
@@ -384,26 +384,26 @@ fn many_workers_share_one_virtual_world() {
     drive(&mut workers, &mut memory(1 + 16 + 4 + 16), &Stop::new(), &mut Unwatched);
     let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
     for (ios, expected) in ios.into_iter().zip([10_000.0, 320_000.0, 1_000.0, 320_000.0]) {
-        close(ios, expected, 0.005);
+        assert_close(ios, expected, 0.005);
     }
 }
 
 #[test]
-fn groups_and_low_water_marks_are_kept() {
+fn groups_and_low_water_marks_are_respected() {
     let job = job("rw=randread iodepth=16");
     let mut worker = worker_of(&job, 0, |policy| {
         (policy.batch, policy.low, policy.complete_min) = (Some(4), Some(8), 8);
     });
     let summary = run(&mut worker, &mut memory(16));
     assert_eq!(summary.ios(), 256);
-    // Groups of four: the class of 1 to 4, and no larger one.
+    // All groups have four operations: the class of 1 to 4.
     assert_eq!(summary.submit.0, [0, 64, 0, 0, 0, 0, 0]);
 }
 
-/// Draws a job, a policy and faults from one seed, and checks what must hold for each of them. The last seed printed
-/// is the one that failed.
+/// Draws a job, a policy and faults from a seed, and checks invariants of the result. The last printed seed is the one
+/// that failed.
 #[test]
-#[allow(clippy::disallowed_macros, reason = "a red seed is a bug report")]
+#[allow(clippy::disallowed_macros, reason = "a failing seed must be printed")]
 fn swarm() {
     for seed in 0..300 {
         let mut random = Random::new(seed, 77);
@@ -426,16 +426,16 @@ fn swarm() {
             ..FaultPlan::default()
         };
         println!("seed {seed}: {} {faults:?}", options.join(" "));
-        let go_on = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+        let tolerant = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
         let mut worker = worker_of(&job, 0, |policy| {
-            policy.on_error = go_on;
+            policy.on_error = tolerant;
             policy.batch = [None, Some(1), Some(5)][random.below(3) as usize];
             policy.complete_min = random.below(4) as u32;
         });
         let mut target = Faulty::new(memory(job.pace.iodepth), faults);
         let summary = run(&mut worker, &mut target);
         assert_eq!(worker.ending(), Some(Ending::Complete));
-        assert_eq!(summary.errors, target.injected().eio, "every failure is counted, and nothing else");
+        assert_eq!(summary.errors, target.injected().eio, "every failure is counted, and nothing else is");
         let counted: u64 = summary.directions.iter().map(|direction| direction.service.moments.count()).sum();
         assert_eq!(counted, summary.ios(), "every operation has one latency");
         assert!(summary.directions.iter().all(|d| d.service.moments.min() >= LATENCY || d.ios == 0));
@@ -443,9 +443,9 @@ fn swarm() {
     }
 }
 
-/// A file that was gone through again and again came from the page cache but for its first pass.
+/// Regression: in a loop over a file, all passes but the first were answered by the page cache.
 #[test]
-fn every_pass_over_a_file_begins_with_what_is_below_the_cache() {
+fn every_pass_over_a_file_begins_with_an_empty_cache() {
     let passes = |options: &str| {
         let mut target = memory(4);
         let summary = run(&mut worker_of(&job(options), 0, |_| ()), &mut target);
@@ -456,15 +456,16 @@ fn every_pass_over_a_file_begins_with_what_is_below_the_cache() {
     for options in ["rw=read loops=3", "rw=randread loops=3", "rw=randwrite loops=3", "rw=read iodepth=4 loops=3"] {
         assert_eq!(passes(options), [call(256), call(512)], "{options}");
     }
-    let again = ["rw=read loops=3 invalidate=0", "rw=read loops=3 direct=1", "rw=randread norandommap loops=3"];
-    for options in again {
+    let without_passes =
+        ["rw=read loops=3 invalidate=0", "rw=read loops=3 direct=1", "rw=randread norandommap loops=3"];
+    for options in without_passes {
         assert_eq!(passes(options), [], "{options}");
     }
 }
 
-/// Else the first operation of each pass would be the slowest.
+/// Otherwise the first operation of each pass would be the slowest.
 #[test]
-fn forgetting_takes_no_part_in_the_latency_of_what_follows() {
+fn invalidation_is_not_part_of_the_next_operations_latency() {
     struct Slow(MemoryTarget);
     impl Target for Slow {
         fn now(&mut self) -> Nanos {
@@ -492,7 +493,7 @@ fn forgetting_takes_no_part_in_the_latency_of_what_follows() {
     );
 }
 
-/// Counts how often it is waited on.
+/// Counts waits.
 struct Waited {
     inner: MemoryTarget,
     waits: u64,
@@ -517,9 +518,9 @@ impl Target for Waited {
     }
 }
 
-/// A look at the target moves no virtual clock: each one has to follow operations that were handed over.
+/// A poll does not advance a virtual clock, so each one must follow a submission.
 #[test]
-fn the_loop_does_not_spin_where_time_passes_only_in_waits() {
+fn the_loop_does_not_spin_if_time_passes_only_in_waits() {
     for (jitter_us, ios) in [(0, 320_000), (50, 256_000)] {
         for batch in [None, Some(1), Some(32)] {
             let job = job("rw=randread time_based runtime=1 iodepth=32");
@@ -531,16 +532,16 @@ fn the_loop_does_not_spin_where_time_passes_only_in_waits() {
             if jitter_us == 0 {
                 assert_eq!(done, ios, "batch={batch:?}");
             } else {
-                close(done as f64, ios as f64, 0.01);
+                assert_close(done as f64, ios as f64, 0.01);
             }
             assert!(target.waits < 2 * done, "{} waits for {done} operations, batch={batch:?}", target.waits);
         }
     }
 }
 
-/// What was written when the runtime was over was read back for as long again.
+/// Regression: data written until the end of the runtime were read back for as long again.
 #[test]
-fn each_loop_is_read_back_until_the_runtime_is_over() {
+fn each_loop_is_read_back_until_the_end_of_the_runtime() {
     let counts = |options: &str| {
         let (summary, worker) = run_job(&format!("rw=write verify=crc32c {options}"));
         let [reads, writes, _] = summary.directions.each_ref().map(|direction| direction.ios);
@@ -555,9 +556,9 @@ fn each_loop_is_read_back_until_the_runtime_is_over() {
     assert_eq!(counts("loops=3 do_verify=0"), (768, 0, Some(Ending::Complete)));
 }
 
-/// f52613e read nothing back after `runtime`, and nothing at all under `time_based`.
+/// Regression: f52613e read nothing back after `runtime`, and nothing at all under `time_based`.
 #[test]
-fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
+fn verify_after_runtime_reads_back_everything_written() {
     let verified = |options: &str, most_lost: u32| {
         let job = job(&format!("verify=crc32c {options}"));
         let mut worker = worker_of(&job, 0, |policy| policy.verify_after_runtime = true);
@@ -573,7 +574,7 @@ fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
         ("rw=write runtime=40ms", 256),
         ("rw=randwrite runtime=60ms loops=9", 344),
         ("rw=randwrite runtime=60ms time_based", 344),
-        // 428 writes to 256 places, each read back once.
+        // 428 writes to 256 blocks, each read back once.
         ("rw=randwrite runtime=60ms time_based norandommap", 300),
         ("rw=write runtime=60ms time_based bs=4k", 344),
         ("rw=randtrimwrite runtime=10ms time_based", 50),
@@ -581,7 +582,7 @@ fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
         ("rw=write runtime=20ms time_based end_fsync=1", 200),
     ] {
         assert_eq!(verified(options, 0), (written, written, 0, runtime), "{options}");
-        // Lost writes take no time, so there are more of them.
+        // Lost writes take no time, so more of them fit into the runtime.
         let (lost, checked, mismatches, _) = verified(options, 1000);
         assert!(lost >= written, "{options}: {lost} written");
         assert_eq!((checked, mismatches), (lost, lost), "{options}, all writes lost");
@@ -592,7 +593,7 @@ fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
     assert_eq!(verified("rw=write do_verify=0", 1000), (256, 0, 0, Some(Ending::Complete)));
 }
 
-/// A target whose caches stay, or whose write-back fails.
+/// A target whose caches cannot be emptied, or whose write-back fails.
 struct Unsettled {
     inner: MemoryTarget,
     settled: Result<Settled, i32>,
@@ -619,13 +620,13 @@ impl Target for Unsettled {
     }
 }
 
-/// Both were called verified.
+/// Regression: both counted as verified.
 #[test]
-fn a_failed_write_back_and_a_cache_that_stayed_were_passed_over() {
-    let verified = |settled, go_on| {
+fn a_failed_write_back_and_a_remaining_cache_are_reported() {
+    let verified = |settled, continues| {
         let mut worker = worker_of(&job("rw=write verify=crc32c"), 0, |policy| {
             policy.settle_before_verify = true;
-            policy.on_error.continue_on_write = go_on;
+            policy.on_error.continue_on_write = continues;
         });
         run(&mut worker, &mut Unsettled { inner: memory(1), settled });
         let Verification { written, checked, cached, .. } = worker.verification();
@@ -643,8 +644,8 @@ fn a_failed_write_back_and_a_cache_that_stayed_were_passed_over() {
 #[test]
 fn failed_writes_do_not_count_as_written() {
     let job = job("rw=write verify=crc32c do_verify=0");
-    let go_on = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
-    let mut worker = worker_of(&job, 0, |policy| policy.on_error = go_on);
+    let tolerant = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+    let mut worker = worker_of(&job, 0, |policy| policy.on_error = tolerant);
     let faults = FaultPlan { short: 0, eio: 500, eagain: 0, late: 0, ..FaultPlan::default() };
     let mut target = Faulty::new(memory(1), faults);
     run(&mut worker, &mut target);
@@ -652,9 +653,9 @@ fn failed_writes_do_not_count_as_written() {
     assert!(target.injected().eio > 50);
 }
 
-/// The whole transfer was kept, under the offset of the transfer.
+/// Regression: the whole transfer was kept, with the offset of the transfer.
 #[test]
-fn of_a_damaged_transfer_the_bad_block_alone_is_kept() {
+fn only_the_damaged_block_of_a_transfer_is_kept() {
     let job = job("rw=write bs=16k verify=crc32c verify_interval=4k");
     let mut target = memory(1);
     run(&mut worker_of(&job, 0, |_| ()), &mut target);
@@ -662,15 +663,15 @@ fn of_a_damaged_transfer_the_bad_block_alone_is_kept() {
     let job = Job { verify: job::VerifyOptions { only: true, ..job.verify.clone() }, ..job };
     let mut checker = worker_of(&job, 0, |policy| policy.keep_damaged = true);
     run(&mut checker, &mut target);
-    let damaged = checker.failures()[0].damaged.clone().expect("it was asked for");
+    let damaged = checker.failures()[0].damaged.clone().expect("the policy keeps damaged blocks");
     assert!(damaged.found == target.file(0)[5 * 4096..6 * 4096]);
     assert_eq!(damaged.expected[777], damaged.found[777] ^ 0x40);
     assert_eq!(damaged.expected.len(), 4096);
 }
 
-/// It was accepted and did nothing.
+/// Regression: the option was accepted without effect.
 #[test]
-fn no_more_completions_are_taken_at_a_time_than_asked_for() {
+fn at_most_the_requested_number_of_completions_is_taken_at_a_time() {
     for (least, most, class) in [(1, 4, 1), (2, 8, 2), (0, 1, 1)] {
         let job = job("rw=randread iodepth=16");
         let mut worker = worker_of(&job, 0, |policy| {
@@ -679,7 +680,7 @@ fn no_more_completions_are_taken_at_a_time_than_asked_for() {
         let mut target = Waited { inner: memory(16), waits: 0 };
         let summary = run(&mut worker, &mut target);
         assert_eq!(summary.ios(), 256);
-        // All operations take equally long, so that as many are done as may be taken.
+        // All operations take equally long, so the maximum is always available.
         let mut expected = [0; 7];
         expected[class] = u64::from(256 / most);
         assert_eq!(summary.complete.0, expected, "{least} to {most}");
@@ -688,7 +689,7 @@ fn no_more_completions_are_taken_at_a_time_than_asked_for() {
 }
 
 #[test]
-fn workers_that_take_few_completions_at_a_time_share_a_world_and_keep_their_timers() {
+fn workers_that_take_few_completions_at_a_time_share_a_clock_and_keep_their_timers() {
     let slow = job("rw=randread iodepth=16 runtime=1 time_based");
     let paced = job("rw=randread iodepth=16 runtime=1 time_based rate_iops=20000");
     let mut workers: Vec<DriveWorker> = [&slow, &paced]
@@ -698,11 +699,11 @@ fn workers_that_take_few_completions_at_a_time_share_a_world_and_keep_their_time
         .collect();
     drive(&mut workers, &mut memory(32), &Stop::new(), &mut Unwatched);
     let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
-    close(ios[0], 160_000.0, 0.005);
-    close(ios[1], 20_000.0, 0.005);
+    assert_close(ios[0], 160_000.0, 0.005);
+    assert_close(ios[1], 20_000.0, 0.005);
 }
 
-/// Stops the run once so many looks were overdue.
+/// Stops the run after three overdue observations.
 struct Impatient<'a> {
     asked: u32,
     stop: &'a Stop,
@@ -723,9 +724,9 @@ impl DriveObserver for Impatient<'_> {
     }
 }
 
-/// Where operations take no time, the instant of the next look never came.
+/// Regression: if operations took no time, the instant of the next observation was never reached.
 #[test]
-fn a_run_in_which_time_stands_still_can_be_stopped() {
+fn a_run_in_which_time_does_not_pass_can_be_stopped() {
     let job = job("rw=randread time_based runtime=100 iodepth=2");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
     let instant = MemoryModel { files: vec![FILE_BYTES], depth: 2, buffer_bytes: 4096, ..MemoryModel::default() };
@@ -734,9 +735,9 @@ fn a_run_in_which_time_stands_still_can_be_stopped() {
     assert_eq!((worker.ending(), target.now()), (Some(Ending::Stopped), Nanos::ZERO));
 }
 
-/// In one virtual loop the others went on to their own ends.
+/// Regression: in one virtual loop the other workers ran to their own ends.
 #[test]
-fn the_end_of_one_is_that_of_the_others_where_it_says_so() {
+fn the_end_of_a_worker_ends_the_others_if_its_policy_says_so() {
     let short = job("rw=randread time_based runtime=1 iodepth=2");
     let long = job("rw=randread time_based runtime=100 iodepth=2");
     let (done, late) = (job("rw=read size=64k"), job("rw=read size=64k"));
@@ -756,7 +757,7 @@ fn the_end_of_one_is_that_of_the_others_where_it_says_so() {
     assert_eq!(workers[3].meter_mut().finished().ios(), 0);
 }
 
-/// Requests to abandon the run at an instant of the target's clock.
+/// Abandons the run at an instant of the target's clock.
 struct AbandonAt<'a>(Nanos, &'a Stop);
 
 impl DriveObserver for AbandonAt<'_> {
@@ -770,9 +771,9 @@ impl DriveObserver for AbandonAt<'_> {
     }
 }
 
-/// A loop that waits for what is in flight never returns from a target that answers nothing.
+/// A loop that waits for operations in flight never returns from a target that completes nothing.
 #[test]
-fn an_abandoned_run_lists_what_is_in_flight_and_keeps_its_results() {
+fn an_abandoned_run_lists_operations_in_flight_and_keeps_its_results() {
     let job = job("rw=randread time_based runtime=100 iodepth=4");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
     let latency = Nanos::from_secs(30);
@@ -786,9 +787,9 @@ fn an_abandoned_run_lists_what_is_in_flight_and_keeps_its_results() {
     assert!(waited.iter().all(|waited| (9..11).contains(&(waited.millis() / 1000))), "{waited:?}");
 }
 
-/// Workers that waited for their start issued operations for a fifth of a second after the stop.
+/// Regression: workers that waited for their start issued operations for 200 ms after the stop.
 #[test]
-fn a_run_that_was_stopped_before_it_began_issues_nothing() {
+fn a_run_stopped_before_it_began_issues_nothing() {
     let job = job("rw=randread time_based runtime=100 iodepth=4");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
     stop.set();

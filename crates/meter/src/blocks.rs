@@ -8,34 +8,34 @@ use crate::histogram::{BUCKETS, bucket_of};
 use crate::latency::Latency;
 use crate::series::IntervalWidths;
 
-/// The most blocks that are kept; beyond it neighbours are joined and blocks become twice as long.
+/// Maximum number of blocks. Beyond it, adjacent blocks are merged and the width doubles.
 const BLOCKS_MAX: usize = 512;
-/// The most bytes that blocks take, unless they are told otherwise.
+/// Default maximum size of blocks in bytes.
 pub const BLOCK_BYTES_MAX: usize = 256 << 10;
-/// So few blocks say nothing that the whole run does not: what would have to be joined to fewer is given up.
+/// Minimum number of blocks. Fewer show no more than the whole run, so they are dropped instead of merged further.
 const BLOCKS_MIN: usize = 8;
 
-/// Latencies of one stretch of time.
+/// Latencies of one interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// When it ended, from the start of measurement on.
+    /// End of the interval since the start of measurement.
     pub end: Nanos,
-    /// Buckets that are not empty, in rising order, with their counts: of reads, writes and trims.
+    /// Non-empty buckets in ascending order, with their counts: of reads, writes and trims.
     pub latency: [Vec<(usize, u64)>; 3],
 }
 
-/// Histograms of blocks of equal length from the start of measurement on.
+/// Histograms of intervals of equal width since the start of measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
     widths: IntervalWidths,
     width: Nanos,
     bytes_max: usize,
-    /// For each bucket that is not empty its distance from the one before and its count, each in groups of seven
-    /// bits. Buckets of writes follow those of reads, and those of trims follow these.
+    /// For each non-empty bucket, its distance from the previous one and its count, both in groups of seven bits.
+    /// Buckets of writes follow those of reads; buckets of trims follow those of writes.
     packed: Vec<u8>,
-    /// Where each block ends in `packed`.
+    /// End of each block in `packed`.
     ends: Vec<u32>,
-    /// When the last one ended.
+    /// End of the last block.
     until: Nanos,
 }
 
@@ -46,26 +46,26 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// No blocks; they take no more than about `bytes_max` bytes.
+    /// Returns an empty list of blocks, limited to about `bytes_max` bytes.
     #[must_use]
     pub fn new(widths: IntervalWidths, bytes_max: usize) -> Self {
         let width = widths.first.max(Nanos::new(1));
         Self { widths, width, bytes_max, packed: Vec::new(), ends: Vec::new(), until: Nanos::ZERO }
     }
 
-    /// How many there are.
+    /// Returns the number of blocks.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no blocks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The blocks in the order of time; the last one may have been cut short.
+    /// Returns the blocks in chronological order; the last one may be shorter.
     pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
         (0..self.len()).map(|index| {
             let mut latency: [Vec<(usize, u64)>; 3] = Default::default();
@@ -76,7 +76,7 @@ impl Blocks {
         })
     }
 
-    /// Adds the blocks of a worker that ran beside this one.
+    /// Adds the blocks of a worker that ran at the same time.
     pub fn merge(&mut self, other: &Self) {
         if self.is_empty() {
             *self = other.clone();
@@ -98,7 +98,7 @@ impl Blocks {
         self.shrink();
     }
 
-    /// Joins neighbours until they take no more than `bytes`; where few would be left, all are given up.
+    /// Merges adjacent blocks until they fit into `bytes`; drops all if fewer than eight would remain.
     pub fn shrink_to(&mut self, bytes: usize) {
         self.bytes_max = bytes;
         self.shrink();
@@ -113,7 +113,7 @@ impl Blocks {
         }
     }
 
-    /// What one block holds: key and count, by rising keys. Nothing beyond the last block.
+    /// Returns the keys and counts of a block by ascending key; nothing beyond the last block.
     fn entries(&self, index: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         let end = |index: usize| self.ends.get(index).map_or(self.packed.len(), |&end| end as usize);
         let begin = if index == 0 { 0 } else { end(index - 1) };
@@ -134,7 +134,7 @@ impl Blocks {
         self.ends.push(self.packed.len() as u32);
     }
 
-    /// Adds to the block of this index, which is the last one or comes after it.
+    /// Adds to the block at `index`, which is the last one or a later one.
     fn add(&mut self, mut index: usize, entries: Vec<(usize, u64)>) {
         while index >= self.widths.room(self.width, BLOCKS_MAX) {
             self.double();
@@ -150,9 +150,10 @@ impl Blocks {
         self.shrink();
     }
 
+    /// Merges adjacent blocks, which doubles the width.
     fn double(&mut self) {
-        let whole = Self { packed: Vec::with_capacity(self.packed.len()), ends: Vec::new(), ..*self };
-        *self = (0..self.len()).step_by(2).fold(whole, |mut joined, index| {
+        let empty = Self { packed: Vec::with_capacity(self.packed.len()), ends: Vec::new(), ..*self };
+        *self = (0..self.len()).step_by(2).fold(empty, |mut joined, index| {
             joined.push(sum(self.entries(index), self.entries(index + 1)));
             joined
         });
@@ -160,7 +161,7 @@ impl Blocks {
     }
 }
 
-/// Both together, by rising keys.
+/// Adds two lists of counts, by ascending key.
 fn sum(
     a: impl Iterator<Item = (usize, u64)>,
     b: impl Iterator<Item = (usize, u64)>,
@@ -199,32 +200,32 @@ fn unpacked(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     Some(value)
 }
 
-/// The histograms that together hold the responses of reads, writes and trims.
-pub(crate) type Running<'a> = [[Option<&'a Latency>; 2]; 3];
+/// The histograms that together hold the latencies of reads, writes and trims.
+pub(crate) type RunningHistograms<'a> = [[Option<&'a Latency>; 2]; 3];
 
-/// Cuts histograms into blocks while they go on counting: nothing is done for an operation.
+/// Builds blocks as differences of running histograms, without any work per operation.
 #[derive(Clone, Debug)]
-pub(crate) struct Cutter {
+pub(crate) struct BlockRecorder {
     blocks: Blocks,
-    /// When the block that is open ends, from the start of measurement on.
+    /// End of the current block since the start of measurement.
     end: Nanos,
-    /// What was counted when it began.
+    /// Counts at the start of the current block.
     before: [CountedBlock; 3],
 }
 
-impl Cutter {
+impl BlockRecorder {
     pub(crate) fn new(widths: IntervalWidths, bytes_max: usize) -> Self {
         let blocks = Blocks::new(widths, bytes_max);
         Self { end: blocks.width, blocks, before: Default::default() }
     }
 
-    /// When to cut next, from the start of measurement on.
+    /// Returns the end of the current block since the start of measurement.
     pub(crate) const fn end(&self) -> Nanos {
         self.end
     }
 
-    /// Ends the block that is open, which `now` has reached the end of.
-    pub(crate) fn cut(&mut self, now: Nanos, running: &Running<'_>) {
+    /// Ends the current block at `now`, which is at or after its end.
+    pub(crate) fn cut(&mut self, now: Nanos, running: &RunningHistograms<'_>) {
         let counted = running.each_ref().map(CountedBlock::of);
         let fresh = self.fresh(&counted);
         if !fresh.is_empty() {
@@ -235,8 +236,8 @@ impl Cutter {
         self.end = Nanos::new((now.get() / width + 1).saturating_mul(width));
     }
 
-    /// All blocks until `now`, the one that is open among them.
-    pub(crate) fn until(&self, now: Nanos, running: &Running<'_>) -> Blocks {
+    /// Returns all blocks up to `now`, including the current one.
+    pub(crate) fn until(&self, now: Nanos, running: &RunningHistograms<'_>) -> Blocks {
         let mut blocks = self.blocks.clone();
         let fresh = self.fresh(&running.each_ref().map(CountedBlock::of));
         if !fresh.is_empty() {
@@ -246,12 +247,12 @@ impl Cutter {
         blocks
     }
 
-    /// Of the block that is open.
+    /// Returns the index of the current block.
     fn index(&self) -> usize {
         (self.end.get() / self.blocks.width.get()).saturating_sub(1) as usize
     }
 
-    /// What was counted since the block that is open began.
+    /// Returns the counts since the start of the current block.
     fn fresh(&self, counted: &[CountedBlock; 3]) -> Vec<(usize, u64)> {
         let mut fresh = Vec::new();
         for (kind, (now, before)) in counted.iter().zip(&self.before).enumerate() {
@@ -262,7 +263,7 @@ impl Cutter {
     }
 }
 
-/// Counts of one kind, from the first bucket in use to the last.
+/// Counts of one kind, from its first to its last used bucket.
 #[derive(Clone, Debug, Default)]
 struct CountedBlock {
     first: usize,
@@ -290,10 +291,10 @@ impl CountedBlock {
 mod tests {
     use super::*;
 
-    /// A cutter that has counted `ios(second)` operations in each second, of a latency that moves.
+    /// Returns the blocks of `ios(second)` operations per second, with a latency that increases.
     fn counted_for(seconds: u64, bytes_max: usize, ios: impl Fn(u64) -> u64) -> Blocks {
         let (mut latency, mut cutter) =
-            (Latency::default(), Cutter::new(IntervalWidths::of(Nanos::from_secs(1)), bytes_max));
+            (Latency::default(), BlockRecorder::new(IntervalWidths::of(Nanos::from_secs(1)), bytes_max));
         for second in 0..seconds {
             let now = Nanos::from_secs(second);
             if now >= cutter.end() {
@@ -309,17 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn each_block_has_what_was_counted_in_it() {
+    fn each_block_has_the_counts_of_its_interval() {
         let blocks: Vec<Block> =
             counted_for(4, BLOCK_BYTES_MAX, |second| [5, 0, 7, 300][second as usize]).iter().collect();
         assert_eq!(blocks.iter().map(ios).collect::<Vec<_>>(), [5, 0, 7, 300]);
         let ends: Vec<u64> = blocks.iter().map(|block| block.end.millis()).collect();
-        assert_eq!(ends, [1_000, 2_000, 3_000, 3_500], "the last was cut short");
+        assert_eq!(ends, [1_000, 2_000, 3_000, 3_500], "the last block is shorter");
         assert_eq!(blocks[3].latency[1], [(crate::bucket_of(1_030), 300)]);
     }
 
     #[test]
-    fn memory_is_bounded_and_nothing_is_lost() {
+    fn memory_is_bounded_and_no_count_is_lost() {
         let long = counted_for(28_800, BLOCK_BYTES_MAX, |second| 1 + second % 3);
         assert!(long.len() > BLOCKS_MAX / 2 && long.len() <= BLOCKS_MAX, "{}", long.len());
         assert_eq!(long.iter().map(|block| ios(&block)).sum::<u64>(), 28_800 + 28_800 / 3 * 3);
@@ -334,9 +335,9 @@ mod tests {
         assert_eq!(narrow.iter().map(|block| ios(&block)).sum::<u64>(), 500);
     }
 
-    /// A block that was cut at an odd place when blocks became twice as long goes on.
+    /// The width doubles at an odd index, within a merged block.
     #[test]
-    fn blocks_that_become_longer_keep_their_places() {
+    fn counts_stay_in_their_intervals_when_the_width_doubles() {
         let long = counted_for(1_500, BLOCK_BYTES_MAX, |second| second);
         assert_eq!(long.width, Nanos::from_secs(4));
         for (index, block) in long.iter().enumerate() {
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_are_merged_by_their_places_in_time() {
+    fn blocks_of_workers_are_merged_by_time() {
         let (long, short) = (counted_for(1_000, BLOCK_BYTES_MAX, |_| 1), counted_for(10, BLOCK_BYTES_MAX, |_| 10));
         for (first, second) in [(&long, &short), (&short, &long)] {
             let mut both = Blocks::default();
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_given_up() {
+    fn blocks_that_do_not_fit_are_dropped() {
         let mut blocks = counted_for(100, BLOCK_BYTES_MAX, |_| 1);
         let whole = blocks.packed.len();
         blocks.shrink_to(whole / 2);
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_are_packed_and_unpacked() {
+    fn large_numbers_survive_packing() {
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
             let mut packed = Vec::new();
             pack(&mut packed, value);

@@ -1,34 +1,34 @@
-//! A copy of counters for observers of a run.
+//! A copy of a worker's counters for observers.
 
 use units::Nanos;
 
 use crate::{Histogram, Latency};
 
-/// A worker's counters so far: the part of a [`Summary`](crate::Summary) that is cheap to copy.
+/// A copy of a worker's counters: the part of a [`Summary`](crate::Summary) that is cheap to copy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Glance {
-    /// When it was copied, on the clock of the target.
+    /// Time of the copy, on the target's clock.
     pub at: Nanos,
-    /// When counting began: later than before where it began anew, as after a ramp.
+    /// Start of counting. It increases when counting restarts after a ramp.
     pub begun: Nanos,
-    /// Operations completed: reads, writes, trims.
+    /// Completed operations: reads, writes, trims.
     pub ios: [u64; 3],
     /// Bytes transferred.
     pub bytes: [u64; 3],
-    /// How long each kind was in use.
+    /// Time for which each kind was in use.
     pub runtime: [Nanos; 3],
-    /// From submission to completion.
+    /// Times from submission to completion.
     pub service: [Latency; 3],
-    /// From the intended instant to completion; counted under a rate only.
+    /// Times from the intended instant to completion, under a rate only.
     pub response: [Latency; 3],
-    /// How much later than intended the loop itself was ready to issue, under a rate.
+    /// Delay until the loop was ready to issue an operation after its intended instant, under a rate only.
     pub lateness: Latency,
-    /// How many operations failed.
+    /// Failed operations.
     pub errors: u64,
 }
 
 impl Latency {
-    /// Becomes the same as others that were counted apart, in the memory that is there.
+    /// Becomes the sum of `parts`, reusing its memory.
     pub(crate) fn become_sum<'a>(&mut self, parts: impl IntoIterator<Item = &'a Self>) {
         let mut histogram = std::mem::take(&mut self.histogram);
         histogram.clear();
@@ -38,7 +38,7 @@ impl Latency {
 }
 
 impl Glance {
-    /// Adds what another worker has counted.
+    /// Adds the counters of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.at = self.at.max(other.at);
         self.begun = self.begun.max(other.begun);
@@ -53,7 +53,7 @@ impl Glance {
         }
     }
 
-    /// From the intended instant to completion, which is the service time where there is no schedule.
+    /// Returns the times from the intended instant to completion; without a schedule, the service times.
     #[must_use]
     pub fn latency(&self, kind: usize) -> &Latency {
         if self.response[kind].moments.count() > 0 { &self.response[kind] } else { &self.service[kind] }
@@ -61,7 +61,7 @@ impl Glance {
 }
 
 impl Histogram {
-    /// What was counted since an earlier state of it.
+    /// Returns the counts since an earlier state of the histogram.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut grown = Self::default();
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_grown_is_what_was_added() {
+    fn since_returns_the_added_counts() {
         let mut histogram = Histogram::default();
         histogram.add(5, 2);
         histogram.add(900, 1);

@@ -1,15 +1,15 @@
-//! Log-linear histogram with fio's buckets.
+//! A log-linear histogram with fio's buckets.
 
 use units::Nanos;
 
-/// Bits of resolution inside a power of two: 64 buckets.
+/// Binary logarithm of the number of buckets per power of two.
 const BITS: u32 = 6;
-/// Values from 2^34 ns (17.2 s) on share the last bucket, as in fio.
+/// Number of groups. As in fio, all values from 2^34 ns (17.2 s) on are in the last bucket.
 const GROUPS: usize = 29;
 /// Number of buckets.
 pub const BUCKETS: usize = GROUPS << BITS;
 
-/// The bucket that counts `value` (nanoseconds).
+/// Returns the bucket of a value in nanoseconds.
 #[inline]
 #[must_use]
 pub const fn bucket_of(value: u64) -> usize {
@@ -22,7 +22,7 @@ pub const fn bucket_of(value: u64) -> usize {
     if index < BUCKETS { index } else { BUCKETS - 1 }
 }
 
-/// The value that stands for a bucket (nanoseconds): its middle, cut to a whole number.
+/// Returns the value in nanoseconds that represents a bucket: its middle, rounded down.
 #[must_use]
 pub const fn value_of(bucket: usize) -> u64 {
     if bucket < 2 << BITS {
@@ -34,7 +34,7 @@ pub const fn value_of(bucket: usize) -> u64 {
     base + (step << shift) + ((1 << shift) >> 1)
 }
 
-/// The least value (nanoseconds) that a bucket counts, and the least that the next one counts; the last one has no end.
+/// Returns the least value of a bucket and of the next one, in nanoseconds. The last bucket has no upper bound.
 #[must_use]
 pub const fn range_of(bucket: usize) -> (u64, u64) {
     if bucket < 2 << BITS {
@@ -45,7 +45,7 @@ pub const fn range_of(bucket: usize) -> (u64, u64) {
     (first, first + (1 << shift))
 }
 
-/// Counts per latency bucket. It allocates with the first count.
+/// Counts per latency bucket, allocated with the first count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: Option<Box<[u64; BUCKETS]>>,
@@ -58,7 +58,7 @@ impl Histogram {
         self.add_at(bucket_of(value), n);
     }
 
-    /// Counts `n` occurrences in `bucket`; a bucket that does not exist is the last one.
+    /// Counts `n` occurrences in `bucket`, or in the last bucket if `bucket` is out of range.
     #[inline]
     pub fn add_at(&mut self, bucket: usize, n: u64) {
         let counts = match &mut self.counts {
@@ -68,14 +68,14 @@ impl Histogram {
         counts[bucket.min(BUCKETS - 1)] += n;
     }
 
-    /// Forgets what was counted, and keeps the memory.
+    /// Resets all counts without freeing the memory.
     pub fn clear(&mut self) {
         if let Some(counts) = &mut self.counts {
             counts.fill(0);
         }
     }
 
-    /// Adds what another histogram counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         let Some(theirs) = &other.counts else { return };
         match &mut self.counts {
@@ -84,27 +84,26 @@ impl Histogram {
         }
     }
 
-    /// How many occurrences were counted.
+    /// Returns the number of occurrences.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.as_deref().map_or(0, |counts| counts.iter().sum())
     }
 
-    /// The counts of some buckets; none where nothing was counted at all.
+    /// Returns the counts of a range of buckets; empty if nothing was counted.
     #[must_use]
     pub(crate) fn slice(&self, buckets: std::ops::Range<usize>) -> &[u64] {
         self.counts.as_deref().map_or(&[], |counts| &counts[buckets])
     }
 
-    /// The buckets that are not empty: index and count, in rising order.
+    /// Returns the non-empty buckets in ascending order, with their counts.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let counts: &[u64] = self.counts.as_deref().map_or(&[], |counts| counts);
         counts.iter().copied().enumerate().filter(|&(_, n)| n > 0)
     }
 
-    /// The least bucket value such that `percent` per cent of the occurrences lie in it or below.
-    ///
-    /// `None` where nothing was counted.
+    /// Returns the least bucket value such that at least `percent` per cent of the occurrences are in this bucket or
+    /// below; `None` if nothing was counted.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<Nanos> {
         let total = self.total();
@@ -121,13 +120,14 @@ impl Histogram {
     }
 }
 
-/// Whether `seen` is at least `percent` per cent of `total`, without a rounding error: 99.95 as a binary fraction is a
-/// little more than 99.95, so 7996 of 8000 are not enough. fio compares the same numbers with more than double precision.
+/// Reports whether `seen` is at least `percent` per cent of `total`, without rounding errors: 99.95 as a binary
+/// fraction is slightly more than 99.95, so 7996 of 8000 are not enough. fio compares these numbers with more than
+/// double precision.
 fn reaches(seen: u64, percent: f64, total: u64) -> bool {
     const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
     let exponent = (percent.to_bits() >> FRACTION_BITS) as u32;
     let mantissa = (percent.to_bits() & ((1 << FRACTION_BITS) - 1)) | (1 << FRACTION_BITS);
-    // For every percentage from 2^-10 on, percent = mantissa / 2^shift.
+    // For every percentage of at least 2^-10, percent = mantissa / 2^shift.
     let shift = (1023 + FRACTION_BITS).checked_sub(exponent).filter(|shift| *shift <= FRACTION_BITS + 10);
     let scaled = shift.and_then(|shift| (u128::from(seen) * 100).checked_mul(1 << shift));
     match scaled {
@@ -137,7 +137,7 @@ fn reaches(seen: u64, percent: f64, total: u64) -> bool {
 }
 
 fn empty_counts() -> Box<[u64; BUCKETS]> {
-    // Through a vector: a boxed array literal would pass through the stack.
+    // Allocated as a vector, because a boxed array literal may be built on the stack.
     vec![0u64; BUCKETS].into_boxed_slice().try_into().expect("a vector of BUCKETS zeroes has BUCKETS elements")
 }
 
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn buckets_are_those_of_fio() {
-        // Representative values printed by fio's json+ for these buckets.
+        // Values that fio prints in json+ for these buckets.
         for (value, bucket, printed) in
             [(0, 0, 0), (127, 127, 127), (131, 129, 131), (402, 228, 402), (3855, 439, 3856)]
         {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_stands_for_its_values_within_0_8_per_cent() {
+    fn bucket_values_are_within_0_8_per_cent() {
         let mut value = 1u64;
         while value < 1 << 33 {
             let stands = value_of(bucket_of(value));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_buckets_follow_each_other() {
+    fn ranges_of_buckets_are_contiguous() {
         for bucket in 0..BUCKETS - 1 {
             let (first, next) = range_of(bucket);
             assert_eq!((bucket_of(first), bucket_of(next - 1), bucket_of(next)), (bucket, bucket, bucket + 1));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_compared_as_fio_does() {
+    fn percentages_are_compared_as_in_fio() {
         let mut histogram = Histogram::default();
         histogram.add(10, 7996);
         histogram.add(20, 4);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_adds() {
+    fn merging_adds_counts() {
         let (mut a, mut b) = (Histogram::default(), Histogram::default());
         a.add(5, 2);
         b.add(5, 1);

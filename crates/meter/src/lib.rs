@@ -1,12 +1,12 @@
 //! Statistics of completed operations.
 //!
-//! A [`Meter`] belongs to one worker and is fed by its loop: for each completion *response* (completed − intended),
-//! *latency* (completed − started) and *service* (completed − submitted), the depth at submission and the sizes of
-//! batches. What it has counted is a [`Summary`]; there is one [`Summary::merge`] for threads, hosts and files.
+//! A [`Meter`] belongs to one worker, whose loop reports each completion: *response* (completed − intended), *latency*
+//! (completed − started) and *service* (completed − submitted), the depth at submission and the sizes of batches. Its
+//! result is a [`Summary`]; [`Summary::merge`] serves threads, hosts and files alike.
 //!
-//! Histograms have fio's buckets (64 to each power of two, at most 0.8 % wide), so that fio's `json+` reads back
-//! bit for bit; minimum, maximum, mean and deviation are exact and do not pass through buckets. [`Blocks`] hold them for
-//! each stretch of time: when one ends, the difference of the running histograms is taken.
+//! Histograms have fio's buckets (64 per power of two, at most 0.8 % error), so that fio's `json+` can be read back
+//! without loss; minimum, maximum, mean and deviation are exact and independent of buckets. [`Blocks`] hold histograms
+//! of intervals, which are differences of the running histograms.
 //!
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 

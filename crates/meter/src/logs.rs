@@ -1,10 +1,10 @@
-//! Entries of fio's log files: per operation, or averages over a window.
+//! Entries of fio's log files: one per operation, or averages over windows.
 
 use units::Nanos;
 
 use crate::{Sample, SummaryDirection};
 
-/// Which log an entry belongs to, by fio's file names.
+/// The log of an entry, by fio's file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogKind {
     /// `_slat`: submission latency in nanoseconds.
@@ -19,40 +19,40 @@ pub enum LogKind {
     Iops,
 }
 
-/// One line of a log.
+/// An entry of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// The log.
+    /// Log of the entry.
     pub kind: LogKind,
-    /// When, counted from the start of measurement.
+    /// Time since the start of measurement.
     pub at: Nanos,
-    /// Nanoseconds, KiB/s or operations per second, by the log.
+    /// Value in nanoseconds, KiB/s or operations per second, depending on the log.
     pub value: u64,
-    /// The direction.
+    /// Kind of operation.
     pub direction: SummaryDirection,
-    /// Bytes of the operation; zero in an average over different sizes.
+    /// Size of the operation in bytes; zero for an average over different sizes.
     pub block_size: u32,
-    /// Offset of the operation; zero in an average.
+    /// Offset of the operation in bytes; zero for an average.
     pub offset: u64,
 }
 
-/// Which logs are kept.
+/// Enabled logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
     /// Submission latencies.
     pub submission: bool,
     /// Service times and total latencies.
     pub latency: bool,
-    /// The bandwidth log.
+    /// Bandwidth.
     pub bandwidth: bool,
-    /// The IOPS log.
+    /// IOPS.
     pub iops: bool,
-    /// Average over windows of this length; zero for an entry per operation.
+    /// Length of the windows of averages; zero for one entry per operation.
     pub window: Nanos,
 }
 
 impl LogOptions {
-    /// Whether any log is kept.
+    /// Reports whether any log is enabled.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.submission || self.latency || self.bandwidth || self.iops
@@ -80,18 +80,18 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Logs as asked for.
+    /// Returns empty logs.
     #[must_use]
     pub fn new(options: LogOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    /// Takes the entries collected since the last call.
+    /// Returns the entries collected since the last call, and removes them.
     pub fn take(&mut self) -> Vec<LogEntry> {
         std::mem::take(&mut self.entries)
     }
 
-    /// How many entries wait to be taken.
+    /// Returns the number of collected entries.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.entries.len()
@@ -116,7 +116,7 @@ impl Logs {
         window.latency_ns += sample.latency().get();
     }
 
-    /// Writes the averages of the window that is open, if it holds anything.
+    /// Adds the averages of the current window, unless it is empty.
     pub fn finish(&mut self, at: Nanos) {
         if self.windows.iter().any(|window| window.ios > 0) {
             self.close(at);

@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::blocks::{BLOCK_BYTES_MAX, Blocks, Cutter, Running};
+use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
 use crate::glance::Glance;
 use crate::latency::Latency;
 use crate::logs::{LogEntry, LogOptions, Logs};
@@ -13,29 +13,29 @@ use crate::summary::{DirectionSummary, Summary, SummaryDirection};
 /// Settings of a meter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeterOptions {
-    /// Keep submission latencies (fio's `slat`).
+    /// Whether to record submission latencies (fio's `slat`).
     pub submission: bool,
-    /// Keep service times (fio's `clat`).
+    /// Whether to record service times (fio's `clat`).
     pub service: bool,
-    /// Keep total latencies (fio's `lat`).
+    /// Whether to record total latencies (fio's `lat`).
     pub latency: bool,
-    /// Histograms of submission latencies.
+    /// Whether to keep a histogram of submission latencies.
     pub submission_percentiles: bool,
-    /// Histograms of service times.
+    /// Whether to keep a histogram of service times.
     pub service_percentiles: bool,
-    /// Histograms of total latencies.
+    /// Whether to keep a histogram of total latencies.
     pub latency_percentiles: bool,
-    /// Arrivals follow a schedule, so responses are counted from their intended instants.
+    /// Whether arrivals follow a schedule, so that responses are measured from their intended instants.
     pub open_loop: bool,
-    /// Take bandwidth and IOPS samples.
+    /// Whether to sample bandwidth and IOPS.
     pub bandwidth: bool,
-    /// Length of the windows of those samples.
+    /// Length of the windows of these samples.
     pub window: Nanos,
-    /// Lengths of the intervals of the series and, at first, of blocks.
+    /// Widths of the intervals of the series; also the initial width of blocks.
     pub intervals: IntervalWidths,
-    /// About the most bytes that blocks take.
+    /// Approximate maximum size of blocks in bytes.
     pub block_bytes: usize,
-    /// Which logs are kept.
+    /// Enabled logs.
     pub logs: LogOptions,
 }
 
@@ -58,8 +58,8 @@ impl Default for MeterOptions {
     }
 }
 
-/// Operations that were started, submitted and completed at the same instants. Engines work in batches and read
-/// the clock once for each, so there are many; they are counted in one step.
+/// Operations that were started, submitted and completed at the same instants, counted in one step. They are frequent,
+/// because engines work in batches and read the clock once per batch.
 #[derive(Clone, Copy, Debug)]
 struct OperationRun {
     sample: Sample,
@@ -67,44 +67,44 @@ struct OperationRun {
     bytes: u64,
 }
 
-/// Counts what one worker does.
+/// Counts the operations of one worker.
 #[derive(Clone, Debug)]
 pub struct Meter {
     options: MeterOptions,
     run: Option<OperationRun>,
-    each_by_itself: bool,
+    records_each: bool,
     begin: Nanos,
     phase_begin: Nanos,
     phase_ios: [u64; 3],
     window_end: Nanos,
     window_ios: [u64; 3],
     window_bytes: [u64; 3],
-    cutter: Cutter,
-    /// When a window or a block ends next.
+    recorder: BlockRecorder,
+    /// Next end of a window or a block.
     due: Nanos,
-    /// Latencies of operations that were submitted the instant they were started, as all are in virtual time: their
-    /// submission took nothing and their service is their latency, so they are counted once.
+    /// Latencies of operations that were submitted at the instant they were started, as all are in virtual time. Their
+    /// submission latency is zero and their service time is their total latency, so they are counted once.
     prompt: [Latency; 3],
     logs: Option<Box<Logs>>,
-    /// What was counted, but for the latencies in `prompt`.
+    /// Counters, except for the latencies in `prompt`.
     summary: Summary,
 }
 
 impl Meter {
-    /// A meter that has counted nothing. Measurement begins with [`Meter::begin`].
+    /// Returns an empty meter. Measurement begins with [`Meter::begin`].
     #[must_use]
     pub fn new(options: MeterOptions) -> Self {
         let logs = options.logs.any().then(|| Box::new(Logs::new(options.logs)));
         Self {
             run: None,
-            each_by_itself: options.open_loop || logs.is_some(),
+            records_each: options.open_loop || logs.is_some(),
             begin: Nanos::ZERO,
             phase_begin: Nanos::ZERO,
             phase_ios: [0; 3],
             window_end: Nanos::MAX,
             window_ios: [0; 3],
             window_bytes: [0; 3],
-            cutter: Cutter::new(options.intervals, options.block_bytes),
+            recorder: BlockRecorder::new(options.intervals, options.block_bytes),
             due: Nanos::ZERO,
             prompt: Default::default(),
             logs,
@@ -118,8 +118,8 @@ impl Meter {
         }
     }
 
-    /// Begins measurement at `now` and forgets what was counted before: at the start, and when a ramp ends. Failures are
-    /// not forgotten: they are of the run, not of an interval.
+    /// Begins measurement at `now` and resets the counters: at the start, and when a ramp ends. Errors are kept,
+    /// because they concern the whole run.
     pub fn begin(&mut self, now: Nanos) {
         let options = self.options.clone();
         let (errors, first_error) = (self.summary.errors, self.summary.first_error);
@@ -131,7 +131,7 @@ impl Meter {
         self.due = self.next_due();
     }
 
-    /// Begins another phase, such as reading back: its time is counted for the directions it uses.
+    /// Begins another phase, such as reading back, whose time counts for the directions it uses.
     pub fn begin_phase(&mut self, now: Nanos) {
         self.end_phase(now);
         self.phase_begin = now;
@@ -141,7 +141,7 @@ impl Meter {
         self.due = self.next_due();
     }
 
-    /// Ends the phase that is running.
+    /// Ends the current phase.
     pub fn end_phase(&mut self, now: Nanos) {
         self.flush();
         let (elapsed, active) = (now.since(self.phase_begin), self.active());
@@ -157,8 +157,8 @@ impl Meter {
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
         if let Some(run) = &mut self.run
-            && run.sample.runs_with(sample)
-            && !self.each_by_itself
+            && run.sample.same_instants(sample)
+            && !self.records_each
         {
             run.ios += 1;
             run.bytes += u64::from(sample.bytes);
@@ -173,7 +173,7 @@ impl Meter {
         self.summary.sync.add(latency.get(), 1);
     }
 
-    /// Counts an operation that at first transferred less than it asked for.
+    /// Counts an operation whose first transfer was short.
     pub fn record_short(&mut self, direction: SummaryDirection) {
         self.summary.directions[direction as usize].short_ios += 1;
     }
@@ -186,26 +186,26 @@ impl Meter {
         }
     }
 
-    /// Counts how much later than it could have been the loop was ready to issue a scheduled operation.
+    /// Counts the delay until the loop was ready to issue a scheduled operation after its intended instant.
     #[inline]
     pub fn record_lateness(&mut self, lateness: Nanos) {
         self.summary.lateness.add(lateness.get(), 1);
     }
 
-    /// Counts a submission of `n` operations on top of `in_flight`.
+    /// Counts a submission of `n` operations while `in_flight` others were in flight.
     #[inline]
     pub fn submitted(&mut self, in_flight: u32, n: u32) {
         self.summary.submit.add_batch(n);
         self.summary.depth.add_depth(in_flight + n, n);
     }
 
-    /// Counts a look at the device that brought `n` completions.
+    /// Counts a poll of the device that returned `n` completions.
     #[inline]
     pub fn completed(&mut self, n: u32) {
         self.summary.complete.add_batch(n);
     }
 
-    /// What was counted up to `now`.
+    /// Returns the statistics up to `now`.
     #[must_use]
     pub fn summary(&mut self, now: Nanos) -> Summary {
         self.flush();
@@ -214,7 +214,7 @@ impl Meter {
         summary
     }
 
-    /// Copies what those want to know who look on. It costs some microseconds, most of them for histograms.
+    /// Copies the counters for observers. It takes some microseconds, most of them for histograms.
     pub fn glance(&mut self, now: Nanos, copy: &mut Glance) {
         self.flush();
         let (elapsed, active) = (now.since(self.phase_begin), self.active());
@@ -229,7 +229,7 @@ impl Meter {
         }
     }
 
-    /// What was counted up to the end of the last phase; to be called when that has ended.
+    /// Returns the statistics up to the end of the last phase, which must have ended.
     #[must_use]
     pub fn finished(&self) -> Summary {
         self.counted(self.phase_begin)
@@ -238,14 +238,14 @@ impl Meter {
     fn counted(&self, now: Nanos) -> Summary {
         let mut summary = self.summary.clone();
         let running = running(&self.options, &self.summary.directions, &self.prompt);
-        summary.blocks = self.cutter.until(now.since(self.begin), &running);
+        summary.blocks = self.recorder.until(now.since(self.begin), &running);
         for (direction, prompt) in summary.directions.iter_mut().zip(&self.prompt) {
             add_prompt(direction, &self.options, prompt);
         }
         summary
     }
 
-    /// Operations completed so far: reads, writes, trims.
+    /// Returns the completed operations: reads, writes, trims.
     #[must_use]
     pub fn ios(&self) -> [u64; 3] {
         let mut ios = self.summary.directions.each_ref().map(|direction| direction.ios);
@@ -255,7 +255,7 @@ impl Meter {
         ios
     }
 
-    /// Bytes transferred so far: reads, writes, trims.
+    /// Returns the transferred bytes: reads, writes, trims.
     #[must_use]
     pub fn bytes(&self) -> [u64; 3] {
         let mut bytes = self.summary.directions.each_ref().map(|direction| direction.bytes);
@@ -265,13 +265,13 @@ impl Meter {
         bytes
     }
 
-    /// Takes the log entries collected since the last call.
+    /// Returns the log entries collected since the last call, and removes them.
     pub fn take_log(&mut self) -> Vec<LogEntry> {
         self.flush();
         self.logs.as_mut().map_or_else(Vec::new, |logs| logs.take())
     }
 
-    /// The directions that transferred anything in this phase.
+    /// Reports which directions transferred data in this phase.
     fn active(&self) -> [bool; 3] {
         std::array::from_fn(|kind| self.summary.directions[kind].ios > self.phase_ios[kind])
     }
@@ -310,24 +310,24 @@ impl Meter {
         }
     }
 
-    /// Ends what `now` has reached the end of.
+    /// Ends windows and blocks that end by `now`.
     #[cold]
     fn close(&mut self, now: Nanos) {
         if now >= self.window_end {
             self.close_windows(now);
         }
-        if now.since(self.begin) >= self.cutter.end() {
+        if now.since(self.begin) >= self.recorder.end() {
             let running = running(&self.options, &self.summary.directions, &self.prompt);
-            self.cutter.cut(now.since(self.begin), &running);
+            self.recorder.cut(now.since(self.begin), &running);
         }
         self.due = self.next_due();
     }
 
     fn next_due(&self) -> Nanos {
-        self.window_end.min(self.begin + self.cutter.end())
+        self.window_end.min(self.begin + self.recorder.end())
     }
 
-    /// Takes a sample of every window that ended before `now`, also of those in which nothing completed.
+    /// Samples every window that ended by `now`, including those without completions.
     fn close_windows(&mut self, now: Nanos) {
         if !self.options.bandwidth || self.options.window == Nanos::ZERO {
             self.window_end = Nanos::MAX;
@@ -348,8 +348,12 @@ impl Meter {
     }
 }
 
-/// The histograms that hold the responses of each kind; none where latencies are not kept.
-fn running<'a>(options: &MeterOptions, directions: &'a [DirectionSummary; 3], prompt: &'a [Latency; 3]) -> Running<'a> {
+/// Returns the histograms that hold the latencies of each kind; none if latencies are not recorded.
+fn running<'a>(
+    options: &MeterOptions,
+    directions: &'a [DirectionSummary; 3],
+    prompt: &'a [Latency; 3],
+) -> RunningHistograms<'a> {
     let service = options.service && options.service_percentiles;
     let latency = options.latency && options.latency_percentiles;
     std::array::from_fn(|kind| {
@@ -392,7 +396,7 @@ fn count_latencies(direction: &mut DirectionSummary, options: &MeterOptions, run
     }
 }
 
-/// Counts operations that were submitted at once.
+/// Counts operations that were submitted at the instant they were started.
 #[inline]
 fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options: &MeterOptions, run: &OperationRun) {
     let ns = run.sample.service().get();
@@ -405,7 +409,7 @@ fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options:
     }
 }
 
-/// Adds what [`count_prompt`] has counted to what is wanted of it.
+/// Adds the latencies of [`count_prompt`] to the enabled statistics.
 fn add_prompt(direction: &mut DirectionSummary, options: &MeterOptions, prompt: &Latency) {
     let ios = prompt.moments.count();
     if ios == 0 {
@@ -455,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_add_up() {
+    fn submission_and_service_add_up_to_latency() {
         let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 10, 110));
@@ -471,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_submitted_at_once_count_like_all_others() {
+    fn operations_submitted_when_started_are_counted_like_others() {
         let options = MeterOptions {
             submission_percentiles: true,
             latency_percentiles: true,
@@ -493,9 +497,9 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_counted_at_once_equals_its_operations() {
+    fn counting_a_batch_equals_counting_its_operations() {
         let (mut together, mut apart) = (Meter::new(MeterOptions::default()), Meter::new(MeterOptions::default()));
-        apart.each_by_itself = true;
+        apart.records_each = true;
         for meter in [&mut together, &mut apart] {
             for batch in 0..100 {
                 for _ in 0..32 {
@@ -507,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_rate_response_is_counted_from_the_intended_instant() {
+    fn under_a_rate_response_is_measured_from_the_intended_instant() {
         let mut meter = Meter::new(MeterOptions { open_loop: true, ..MeterOptions::default() });
         meter.begin(Nanos::ZERO);
         meter.record(&Sample { intended: Nanos::new(5), ..sample(100, 110, 200) });
@@ -546,7 +550,7 @@ mod tests {
         let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 10, 110));
-        // Those of the second second are submitted at once, the others are not.
+        // In every other second, operations are submitted at the instant they are started.
         let odd = |at: u64| at / 1_000_000_000 % 2 * 10;
         seconds_of(&mut meter, 3, |at| sample(at, at + odd(at), at + odd(at) + 100));
         let summary = meter.summary(Nanos::from_millis(7_500));
@@ -555,7 +559,7 @@ mod tests {
         assert_eq!(blocks(&summary), counts);
         assert_eq!(summary.blocks.iter().last().map(|block| block.end.millis()), Some(2_500));
         meter.end_phase(Nanos::from_millis(7_500));
-        assert_eq!(meter.finished().blocks, summary.blocks, "looking changes nothing");
+        assert_eq!(meter.finished().blocks, summary.blocks, "a summary does not change the meter");
     }
 
     #[test]
@@ -580,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn each_phase_counts_for_the_directions_it_uses() {
+    fn phases_count_for_the_directions_they_use() {
         let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&Sample { direction: SummaryDirection::Write, ..sample(0, 1, 2) });
@@ -593,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_the_ramp_ended_is_forgotten() {
+    fn operations_of_the_ramp_are_not_counted() {
         let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 1, 2));
@@ -621,13 +625,13 @@ mod tests {
     }
 
     #[test]
-    fn a_glance_shows_what_a_summary_will_say() {
+    fn a_glance_agrees_with_the_summary() {
         let mut meter = Meter::new(MeterOptions { open_loop: true, ..MeterOptions::default() });
         meter.begin(Nanos::new(50));
         let mut glance = Glance::default();
         meter.glance(Nanos::new(60), &mut glance);
         for at in 1..=40 {
-            // Every second one is submitted at once.
+            // Every other operation is submitted at the instant it is started.
             meter.record(&sample(at * 100, at * 100 + at % 2, at * 150));
         }
         meter.record_error(5);

@@ -30,7 +30,7 @@ impl Moments {
         self.squares += if n == 1 { square } else { square * u128::from(n) };
     }
 
-    /// Adds what another has counted.
+    /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.min = self.min.min(other.min);
@@ -39,37 +39,37 @@ impl Moments {
         self.squares += other.squares;
     }
 
-    /// How many values.
+    /// Returns the number of values.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least value; zero of nothing.
+    /// Returns the least value; zero without values.
     #[must_use]
     pub const fn min(&self) -> Nanos {
         Nanos::new(if self.count == 0 { 0 } else { self.min })
     }
 
-    /// The greatest value.
+    /// Returns the greatest value; zero without values.
     #[must_use]
     pub const fn max(&self) -> Nanos {
         Nanos::new(self.max)
     }
 
-    /// The mean in nanoseconds; zero of nothing.
+    /// Returns the mean in nanoseconds; zero without values.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
-    /// The deviation of a sample (divided by n − 1) in nanoseconds; zero of fewer than two values.
+    /// Returns the sample standard deviation (divided by n − 1) in nanoseconds; zero for fewer than two values.
     #[must_use]
     pub fn stddev_ns(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
         }
-        // Around the mean in whole numbers, so that large values with a small spread keep their digits.
+        // Integers keep the digits of large values with a small spread.
         let about_mean = match self.sum.checked_mul(self.sum) {
             Some(square) => self.squares.saturating_sub(square / u128::from(self.count)) as f64,
             None => (self.squares as f64 - self.sum as f64 * self.mean_ns()).max(0.0),
@@ -78,18 +78,18 @@ impl Moments {
     }
 }
 
-/// Running statistics of samples that are not latencies: bandwidth in KiB/s, operations per second.
+/// Running statistics of bandwidth samples in KiB/s or of IOPS samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// The greatest.
+    /// Maximum.
     pub max: f64,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Sum of squared distances from the mean.
+    /// Sum of squared differences from the mean.
     pub spread: f64,
 }
 
@@ -104,14 +104,14 @@ impl Samples {
         self.spread += distance * (value - self.mean);
     }
 
-    /// The deviation of a sample.
+    /// Returns the sample standard deviation.
     #[must_use]
     pub fn stddev(&self) -> f64 {
         if self.count < 2 { 0.0 } else { (self.spread / (self.count - 1) as f64).sqrt() }
     }
 
-    /// Adds the samples of a worker that ran beside this one: their bandwidths add up, and so do extremes and
-    /// means, as in fio.
+    /// Adds the samples of a worker that ran at the same time. As in fio, minimum, maximum and mean are added, because
+    /// bandwidths of concurrent workers add up.
     pub fn merge_beside(&mut self, other: &Self) {
         self.count += other.count;
         self.min += other.min;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equals_the_textbook() {
+    fn moments_match_a_textbook_example() {
         let mut moments = Moments::default();
         for value in [2, 4, 4, 4, 5, 5, 7, 9] {
             moments.add(value, 1);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_equal_one_by_one_and_merging() {
+    fn repeated_values_and_merging_equal_single_values() {
         let (mut once, mut each, mut half) = (Moments::default(), Moments::default(), Moments::default());
         once.add(7, 3);
         once.add(9, 1);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_zero() {
+    fn moments_without_values_are_zero() {
         let nothing = Moments::default();
         assert_eq!((nothing.min(), nothing.max()), (Nanos::ZERO, Nanos::ZERO));
         assert_eq!((nothing.mean_ns(), nothing.stddev_ns()), (0.0, 0.0));

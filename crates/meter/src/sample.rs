@@ -1,60 +1,60 @@
-//! One operation, as engines report it.
+//! A completed operation, as the loop reports it.
 
 use units::Nanos;
 
 use crate::SummaryDirection;
 
-/// One completed operation.
+/// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Read, write or trim.
+    /// Kind of operation.
     pub direction: SummaryDirection,
     /// Bytes transferred.
     pub bytes: u32,
-    /// Where it began.
+    /// Offset in bytes.
     pub offset: u64,
-    /// When it should have been issued.
+    /// Instant at which the operation was due.
     pub intended: Nanos,
-    /// When the loop took it up.
+    /// Instant at which the loop began to handle it.
     pub started: Nanos,
-    /// When it was handed to the device.
+    /// Instant at which it was handed to the device.
     pub submitted: Nanos,
-    /// When it was seen to be done.
+    /// Instant at which its completion was seen.
     pub completed: Nanos,
 }
 
 impl Sample {
-    /// From start to submission.
+    /// Returns the time from start to submission.
     #[inline]
     #[must_use]
     pub const fn submission(&self) -> Nanos {
         self.submitted.since(self.started)
     }
 
-    /// From submission to completion.
+    /// Returns the time from submission to completion.
     #[inline]
     #[must_use]
     pub const fn service(&self) -> Nanos {
         self.completed.since(self.submitted)
     }
 
-    /// From start to completion.
+    /// Returns the time from start to completion.
     #[inline]
     #[must_use]
     pub const fn latency(&self) -> Nanos {
         self.completed.since(self.started)
     }
 
-    /// From the intended instant to completion.
+    /// Returns the time from the intended instant to completion.
     #[inline]
     #[must_use]
     pub const fn response(&self) -> Nanos {
         self.completed.since(self.intended)
     }
 
-    /// Whether both were started, submitted and completed together.
+    /// Reports whether both operations were started, submitted and completed at the same instants.
     #[inline]
-    pub(crate) fn runs_with(&self, other: &Self) -> bool {
+    pub(crate) fn same_instants(&self, other: &Self) -> bool {
         self.completed.get() == other.completed.get()
             && self.submitted.get() == other.submitted.get()
             && self.started.get() == other.started.get()

@@ -1,37 +1,38 @@
-//! Counts per interval of time, in bounded memory.
+//! Counts per interval, in bounded memory.
 
 use units::Nanos;
 
-/// The most intervals that are kept; beyond it neighbours are joined and intervals become twice as long.
+/// Maximum number of intervals. Beyond it, adjacent intervals are merged and the width doubles.
 const INTERVALS_MAX: usize = 4096;
 
-/// So many intervals show the course of a run; as long as they are shorter than their [`IntervalWidths::pace`], more are joined.
+/// Maximum number of intervals narrower than [`IntervalWidths::pace`], enough to draw the course of a run.
 pub(crate) const FINE_MAX: usize = 128;
 
-/// Lengths of intervals.
+/// Widths of intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalWidths {
-    /// At first.
+    /// Initial width.
     pub first: Nanos,
-    /// Where a run is long enough, and what its steadiness is judged by: in shorter ones chance would be taken for change.
+    /// Width in long runs, and the interval over which steadiness is judged: in shorter ones, noise looks like change.
     pub pace: Nanos,
 }
 
 impl IntervalWidths {
-    /// All of one length.
+    /// Returns equal initial and final widths.
     #[must_use]
     pub fn of(width: Nanos) -> Self {
         let width = width.max(Nanos::new(1));
         Self { first: width, pace: width }
     }
 
-    /// A second, for short runs halved until there are more than 64, at most five times.
+    /// Returns a final width of one second. Short runs have half that width or less, down to 1/32, to have over 64
+    /// intervals.
     #[must_use]
     pub fn suited() -> Self {
         Self { first: Nanos::from_micros(31_250), pace: Nanos::from_secs(1) }
     }
 
-    /// The most intervals of a width before neighbours are joined, where there is room for `most`.
+    /// Returns the maximum number of intervals of a width before they are merged, at most `most`.
     pub(crate) fn room(self, width: Nanos, most: usize) -> usize {
         if width < self.pace { FINE_MAX.min(most) } else { most }
     }
@@ -61,13 +62,13 @@ impl Interval {
     }
 }
 
-/// Intervals of equal length from the start of measurement on.
+/// Intervals of equal width since the start of measurement.
 #[derive(Clone, Debug)]
 pub struct Series {
     widths: IntervalWidths,
     width: Nanos,
     intervals: Vec<Interval>,
-    /// The interval that was used last, and when it began.
+    /// Index and beginning of the interval that was used last.
     last: usize,
     last_begin: u64,
 }
@@ -87,35 +88,35 @@ impl Default for Series {
 }
 
 impl Series {
-    /// An empty series.
+    /// Returns an empty series.
     #[must_use]
     pub fn new(widths: IntervalWidths) -> Self {
         Self { widths, width: widths.first.max(Nanos::new(1)), intervals: Vec::new(), last: 0, last_begin: 0 }
     }
 
-    /// What steadiness is judged by: an interval, or several together.
+    /// Returns the interval over which steadiness is judged: one interval of the series, or several.
     #[must_use]
     pub fn pace(&self) -> Nanos {
         self.widths.pace.max(self.width)
     }
 
-    /// How long each interval is.
+    /// Returns the width of the intervals.
     #[must_use]
     pub const fn width(&self) -> Nanos {
         self.width
     }
 
-    /// The intervals in order; the last one may not be over.
+    /// Returns the intervals in chronological order; the last one may be incomplete.
     #[must_use]
     pub fn intervals(&self) -> &[Interval] {
         &self.intervals
     }
 
-    /// The interval that holds `at`, counted from the start of measurement.
+    /// Returns the interval that contains `at`, measured from the start of measurement.
     #[inline]
     pub fn at(&mut self, at: Nanos) -> &mut Interval {
         let index = self.last;
-        // Time goes on slowly: a division for each operation would cost more than all else here.
+        // Most operations are in the same interval as the previous one; a division would cost more than all else here.
         if at.get().wrapping_sub(self.last_begin) < self.width.get() && index < self.intervals.len() {
             return &mut self.intervals[index];
         }
@@ -134,7 +135,7 @@ impl Series {
         &mut self.intervals[index]
     }
 
-    /// Adds the series of a worker that ran beside this one.
+    /// Adds the series of a worker that ran at the same time.
     pub fn merge(&mut self, other: &Self) {
         if self.intervals.is_empty() {
             *self = other.clone();
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_bounded_and_nothing_is_lost() {
+    fn memory_is_bounded_and_no_count_is_lost() {
         let mut series = Series::new(IntervalWidths::of(Nanos::from_millis(1)));
         for ms in 0..100_000 {
             series.at(Nanos::from_millis(ms)).ios[0] += 1;
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn fine_intervals_stay_fine_beside_one_that_has_seen_nothing() {
+    fn fine_intervals_stay_fine_when_merged_into_an_empty_series() {
         let mut fine = Series::new(IntervalWidths::of(Nanos::from_millis(30)));
         fine.at(Nanos::from_millis(100)).ios[0] += 7;
         let mut together = Series::default();

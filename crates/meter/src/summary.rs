@@ -1,11 +1,11 @@
-//! Results of a worker, a job or a host: one type with one merge.
+//! The statistics of a worker, or of several together.
 
 use units::CpuUse;
 use units::Nanos;
 
 use crate::{Blocks, Latency, Samples, Series};
 
-/// The kinds of operation that transfer data, as indices into per-direction tables.
+/// A kind of operation that transfers data, as an index into per-direction tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SummaryDirection {
     /// Reads.
@@ -17,10 +17,10 @@ pub enum SummaryDirection {
 }
 
 impl SummaryDirection {
-    /// All of them, in the order of tables and of fio's log files.
+    /// All directions, in the order of tables and of fio's log files.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
-    /// The lower-case name that fio uses.
+    /// Returns fio's lower-case name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,35 +31,35 @@ impl SummaryDirection {
     }
 }
 
-/// Results of reads, writes or trims.
+/// Statistics of reads, writes or trims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionSummary {
-    /// Operations completed.
+    /// Completed operations.
     pub ios: u64,
     /// Bytes transferred.
     pub bytes: u64,
-    /// Operations that transferred less than they asked for at first.
+    /// Operations whose first transfer was short.
     pub short_ios: u64,
-    /// Operations that were given up.
+    /// Dropped operations.
     pub drop_ios: u64,
-    /// How long this direction was in use.
+    /// Time for which this direction was in use.
     pub runtime: Nanos,
-    /// From the start of an operation to its submission (fio's `slat`).
+    /// Times from the start of an operation to its submission (fio's `slat`).
     pub submission: Latency,
-    /// From submission to completion (fio's `clat`).
+    /// Times from submission to completion (fio's `clat`).
     pub service: Latency,
-    /// From the start of an operation to its completion (fio's `lat`).
+    /// Times from the start of an operation to its completion (fio's `lat`).
     pub latency: Latency,
-    /// From the intended instant to completion; counted under a rate only, for without one it is [`Self::latency`].
+    /// Times from the intended instant to completion, under a rate only. Without one they equal [`Self::latency`].
     pub response: Latency,
-    /// Bandwidth in KiB/s, a sample for each window (fio's `bw`).
+    /// Bandwidth in KiB/s, one sample per window (fio's `bw`).
     pub bandwidth: Samples,
-    /// Operations per second, a sample for each window (fio's `iops`).
+    /// Operations per second, one sample per window (fio's `iops`).
     pub iops: Samples,
 }
 
 impl DirectionSummary {
-    /// Adds the results of a worker that ran beside this one.
+    /// Adds the statistics of a worker that ran at the same time.
     pub fn merge(&mut self, other: &Self) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -74,13 +74,13 @@ impl DirectionSummary {
         self.iops.merge_beside(&other.iops);
     }
 
-    /// Operations per second over the whole runtime.
+    /// Returns the operations per second over the whole runtime.
     #[must_use]
     pub fn iops_mean(&self) -> f64 {
         per_second(self.ios, self.runtime)
     }
 
-    /// Bytes per second over the whole runtime.
+    /// Returns the bytes per second over the whole runtime.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         per_second(self.bytes, self.runtime)
@@ -96,15 +96,15 @@ fn per_second(n: u64, runtime: Nanos) -> f64 {
 pub struct DepthMap(pub [u64; 7]);
 
 impl DepthMap {
-    /// Counts `n` operations that were handed over together and made `depth` in flight, in the classes 1, 2–3,
-    /// 4–7, …, 64 and more.
+    /// Counts `n` operations that were submitted together and raised the number in flight to `depth`, in the classes 1,
+    /// 2–3, 4–7, …, 64 and more.
     #[inline]
     pub fn add_depth(&mut self, depth: u32, n: u32) {
         let class = (31 - (depth | 1).leading_zeros()).min(6);
         self.0[class as usize] += u64::from(n);
     }
 
-    /// Counts a batch of `n` in the classes 0, 1–4, 5–8, …, 33–64, more than 64.
+    /// Counts a batch of `n` operations, in the classes 0, 1–4, 5–8, …, 33–64, more than 64.
     #[inline]
     pub fn add_batch(&mut self, n: u32) {
         let class = match n {
@@ -115,51 +115,51 @@ impl DepthMap {
         self.0[class] += 1;
     }
 
-    /// How many were counted.
+    /// Returns the sum of all classes.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Adds what another has counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
     }
 }
 
-/// Everything that was measured by a worker, or by several together.
+/// All statistics of a worker, or of several together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Reads, writes and trims, indexed by [`SummaryDirection`].
     pub directions: [DirectionSummary; 3],
-    /// `fsync` and `fdatasync`.
+    /// Times of `fsync` and `fdatasync`.
     pub sync: Latency,
-    /// Operations in flight, seen by each operation as it was submitted.
+    /// Number in flight after the submission of each operation.
     pub depth: DepthMap,
-    /// How many operations each submission handed over.
+    /// Number of operations per submission.
     pub submit: DepthMap,
-    /// How many completions each look brought.
+    /// Number of completions per poll.
     pub complete: DepthMap,
-    /// How much later than intended the loop itself was ready to issue, under a rate.
+    /// Delay until the loop was ready to issue an operation after its intended instant, under a rate only.
     pub lateness: Latency,
-    /// Counts of each interval.
+    /// Counts per interval.
     pub series: Series,
-    /// Responses of each stretch of time: from the intended instant under a rate, without one service times.
+    /// Latencies over time: responses under a rate, otherwise service times.
     pub blocks: Blocks,
-    /// Time from the first to the last operation, added up over workers.
+    /// Time from the first to the last operation, summed over workers.
     pub runtime: Nanos,
-    /// What the processor did.
+    /// CPU time and related counters.
     pub cpu: CpuUse,
-    /// How many operations failed.
+    /// Failed operations.
     pub errors: u64,
-    /// The error number of the first failure, zero for none.
+    /// Error number of the first failure; zero if none failed.
     pub first_error: i32,
-    /// How many workers are in here.
+    /// Number of workers.
     pub workers: u32,
 }
 
 impl Summary {
-    /// Adds the results of workers that ran beside these.
+    /// Adds the statistics of workers that ran at the same time.
     pub fn merge(&mut self, other: &Self) {
         self.directions.iter_mut().zip(&other.directions).for_each(|(ours, theirs)| ours.merge(theirs));
         self.sync.merge(&other.sync);
@@ -178,19 +178,19 @@ impl Summary {
         self.workers += other.workers;
     }
 
-    /// The results of one direction.
+    /// Returns the statistics of one direction.
     #[must_use]
     pub const fn direction(&self, direction: SummaryDirection) -> &DirectionSummary {
         &self.directions[direction as usize]
     }
 
-    /// Operations of all directions.
+    /// Returns the operations of all directions.
     #[must_use]
     pub fn ios(&self) -> u64 {
         self.directions.iter().map(|direction| direction.ios).sum()
     }
 
-    /// Bytes of all directions.
+    /// Returns the bytes of all directions.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.directions.iter().map(|direction| direction.bytes).sum()
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn depths_fall_into_powers_of_two() {
+    fn depths_are_classified_by_powers_of_two() {
         let mut map = DepthMap::default();
         for depth in 1..=100 {
             map.add_depth(depth, 1);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_fall_into_fios_classes() {
+    fn batches_are_classified_as_in_fio() {
         let cases = [
             (0, 0),
             (1, 1),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_stays_the_first() {
+    fn merging_keeps_the_first_error() {
         let mut all = Summary::default();
         all.merge(&Summary { errors: 1, first_error: 5, workers: 1, ..Summary::default() });
         all.merge(&Summary { errors: 2, first_error: 28, workers: 1, ..Summary::default() });

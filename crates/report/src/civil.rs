@@ -1,4 +1,4 @@
-//! Calendar dates, without a clock.
+//! Dates and times for given instants.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_is_a_date() {
+    fn out_of_range_instants_are_clamped() {
         assert!(iso(local(u64::MAX, i32::MAX)).starts_with("9999-12-30"));
         assert!(iso(local(u64::MAX, i32::MIN)).starts_with("9999-12-30"));
     }

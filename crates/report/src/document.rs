@@ -1,4 +1,4 @@
-//! A result in the format that a file's ending or an option names.
+//! Rendering of any result in the format that a file name or an option selects.
 
 use std::path::Path;
 
@@ -15,26 +15,26 @@ use crate::suite::SuiteDocument;
 use crate::sweep::SweepDocument;
 use crate::{Diagnosis, Explained, GridPoint, RepeatsDocument, SheetStyle, Shown};
 
-/// A format of results.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultFormat {
-    /// Text with a verdict, laid out for people.
+    /// Text for a terminal, with a verdict.
     Text,
     /// Fathom's JSON.
     Json,
     /// Comma-separated values.
     Csv,
-    /// A Markdown table.
+    /// Markdown with tables.
     Markdown,
     /// A self-contained HTML page.
     Html,
-    /// A picture.
+    /// An SVG image.
     Svg,
     /// OpenMetrics text.
     OpenMetrics,
     /// JUnit XML.
     Junit,
-    /// fio's text.
+    /// fio's normal output.
     FioText,
     /// fio's JSON.
     FioJson,
@@ -47,9 +47,9 @@ pub enum ResultFormat {
 use ResultFormat::{Csv, FioJsonPlus, Html, Json, Markdown, OpenMetrics, Svg, Text};
 
 impl ResultFormat {
-    /// The endings of file names, and what they stand for.
+    /// File name extensions and their formats.
     const ENDINGS: [(&'static str, Self); 8] = [
-        // Before `.json`, which it ends with too.
+        // Before `.json`, which also matches such names.
         (".fio.json", FioJsonPlus),
         (".json", Json),
         (".csv", Csv),
@@ -68,7 +68,7 @@ impl ResultFormat {
     pub const OF_SWEEP: &'static [Self] = &[Json, Csv, Text, Svg, Html];
     /// Formats of a suite.
     pub const OF_SUITE: &'static [Self] = &[Json, Markdown, Text, Html];
-    /// Formats of runs, sweeps and suites together.
+    /// Formats of a mixture of runs, sweeps and suites.
     pub const OF_MIXED: &'static [Self] = &[Text, Html];
     /// Formats of a plan.
     pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html];
@@ -79,11 +79,11 @@ impl ResultFormat {
     /// Formats of a server's statistics.
     pub const OF_SERVER: &'static [Self] = &[Json, Text, OpenMetrics];
 
-    /// Returns the format of a file of this name, which must be one of `among`.
+    /// Returns the format that a file name selects, which must be one of `among`.
     ///
     /// # Errors
     ///
-    /// The endings that can be used.
+    /// Returns a message with the possible extensions.
     pub fn of_file(path: &Path, among: &[Self]) -> Result<Self, String> {
         let name = path.to_string_lossy();
         match Self::ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
@@ -105,42 +105,61 @@ impl ResultFormat {
 pub enum ResultDocument<'a> {
     /// A run.
     Run(&'a Run, &'a [Verdict]),
-    /// Repeats of runs.
+    /// Repeated runs.
     Repeats(&'a [RepeatsDocument]),
     /// Points of a grid.
     Grid(&'a [GridPoint]),
     /// A search for the knee.
     Sweep(&'a SweepDocument),
-    /// A published procedure.
+    /// A suite.
     Suite(&'a SuiteDocument),
-    /// A purchase plan; with its arithmetic where that is wanted.
+    /// A purchase plan, and whether its text includes the arithmetic.
     Plan(&'a PlanReport, bool),
-    /// A comparison, and the runs that are laid over each other on its page.
+    /// A comparison, and the runs to overlay on its page.
     Comparison(&'a ComparisonDocument, &'a [PageSubject<'a>]),
     /// Checked assertions.
     Gate(&'a GateDocument),
     /// Explanations.
     Explanations(&'a [Explained]),
-    /// A diagnosis; with what is as it should be where that is wanted.
+    /// A diagnosis, and whether its text explains passed checks.
     Diagnosis(&'a Diagnosis, bool),
     /// Statistics of a server, and the names of faults that it can inject.
     Server(&'a ServerStats, &'a [&'static str]),
-    /// What was measured before.
+    /// Saved results.
     Report(&'a [PageSubject<'a>]),
 }
 
 impl ResultDocument<'_> {
-    /// Renders it. Formats that a result does not have are refused before there is one; here they are text.
+    /// Renders the result. Callers refuse formats that the result does not have; here they produce text.
     #[must_use]
     pub fn render(self, format: ResultFormat, style: SheetStyle) -> String {
         match self {
             Self::Run(run, verdicts) => of_run(run, verdicts, format, style),
             Self::Repeats(series) => of_repeats(series, format, style),
-            Self::Grid(points) => of_grid(points, format),
+            Self::Grid(points) => match format {
+                Json => crate::grid_json(points),
+                Csv => crate::grid_csv(points),
+                Markdown => crate::grid_markdown(points),
+                Html => html::grid_page(points),
+                _ => crate::grid_text(points),
+            },
             Self::Sweep(document) => of_sweep(document, format, style),
             Self::Suite(document) => of_suite(document, format, style),
-            Self::Plan(plan, with_math) => of_plan(plan, with_math, format, style),
-            Self::Comparison(document, runs) => of_comparison(document, runs, format, style),
+            Self::Plan(plan, with_math) => match format {
+                Svg => crate::plan::svg(plan),
+                Html => crate::plan::page(plan),
+                Csv => crate::plan::csv(plan),
+                Json => crate::plan::json(plan),
+                Markdown => crate::plan::markdown(plan),
+                _ => crate::plan::text(plan, style, with_math),
+            },
+            Self::Comparison(document, runs) => match format {
+                Html => html::comparison_page(document, runs),
+                Json => crate::compare::json(document),
+                Csv => crate::compare::csv(document),
+                Markdown => crate::compare::markdown(document),
+                _ => crate::compare::text(document, style),
+            },
             Self::Gate(document) => match format {
                 Json => crate::gate::json(document),
                 Markdown => crate::gate::markdown(document),
@@ -193,7 +212,7 @@ fn of_repeats(series: &[RepeatsDocument], format: ResultFormat, style: SheetStyl
     }
 }
 
-/// All repeats on one page, laid over each other.
+/// Returns all repeats on one page, with their charts overlaid.
 fn page_of_repeats(series: &[RepeatsDocument]) -> String {
     let numbered = |repeats: &RepeatsDocument| -> Vec<String> {
         (1..=repeats.runs.len()).map(|number| format!("{} {number}", repeats.name)).collect()
@@ -205,16 +224,6 @@ fn page_of_repeats(series: &[RepeatsDocument]) -> String {
         .zip(runs)
         .map(|(name, (run, verdicts))| PageSubject::Run(Shown { name, run, verdicts, written: None }));
     html::page(&subjects.collect::<Vec<_>>())
-}
-
-fn of_grid(points: &[GridPoint], format: ResultFormat) -> String {
-    match format {
-        Json => crate::grid_json(points),
-        Csv => crate::grid_csv(points),
-        Markdown => crate::grid_markdown(points),
-        Html => html::grid_page(points),
-        _ => crate::grid_text(points),
-    }
 }
 
 fn of_sweep(document: &SweepDocument, format: ResultFormat, style: SheetStyle) -> String {
@@ -236,32 +245,6 @@ fn of_suite(document: &SuiteDocument, format: ResultFormat, style: SheetStyle) -
     }
 }
 
-fn of_plan(plan: &PlanReport, with_math: bool, format: ResultFormat, style: SheetStyle) -> String {
-    match format {
-        Svg => plan.svg(),
-        Html => plan.html(),
-        Csv => plan.csv(),
-        Json => plan.json(),
-        Markdown => plan.markdown(),
-        _ => plan.text(style, with_math),
-    }
-}
-
-fn of_comparison(
-    document: &ComparisonDocument,
-    runs: &[PageSubject<'_>],
-    format: ResultFormat,
-    style: SheetStyle,
-) -> String {
-    match format {
-        Html => html::comparison_page(document, runs),
-        Json => crate::compare::json(document),
-        Csv => crate::compare::csv(document),
-        Markdown => crate::compare::markdown(document),
-        _ => crate::compare::text(document, style),
-    }
-}
-
 fn of_subjects(subjects: &[PageSubject<'_>], format: ResultFormat, style: SheetStyle) -> String {
     let runs = || -> Vec<Shown<'_>> { subjects.iter().filter_map(PageSubject::run).collect() };
     match (format, subjects) {
@@ -272,20 +255,18 @@ fn of_subjects(subjects: &[PageSubject<'_>], format: ResultFormat, style: SheetS
         (Markdown, _) => crate::markdown_of(&runs()),
         (OpenMetrics, _) => crate::open_metrics_of(&runs()),
         (Csv, _) => crate::csv_of(&runs()),
-        _ => subjects.iter().map(|subject| text_of(subject, style)).collect::<Vec<_>>().join("\n"),
+        _ => {
+            let texts = subjects.iter().map(|subject| match subject {
+                PageSubject::Run(shown) => format!("{}\n{}", shown.name, crate::text(shown.run, shown.verdicts, style)),
+                PageSubject::Sweep(document) => crate::sweep::text(document, style),
+                PageSubject::Suite(document) => crate::suite::text(document, style),
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
     }
 }
 
-/// One of several results as text.
-fn text_of(subject: &PageSubject<'_>, style: SheetStyle) -> String {
-    match subject {
-        PageSubject::Run(shown) => format!("{}\n{}", shown.name, crate::text(shown.run, shown.verdicts, style)),
-        PageSubject::Sweep(document) => crate::sweep::text(document, style),
-        PageSubject::Suite(document) => crate::suite::text(document, style),
-    }
-}
-
-/// Returns the formats that these results have together.
+/// Returns the formats that all of these results have.
 #[must_use]
 pub fn formats_of(subjects: &[PageSubject<'_>]) -> &'static [ResultFormat] {
     match subjects {

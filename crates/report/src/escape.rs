@@ -1,12 +1,12 @@
-//! Neutralizes text that others chose, in one place for each kind of output: names of jobs, files and hosts, models of
-//! disks, messages of servers, strings in the output of other programs.
+//! Escaping of untrusted text, one function per output format: names of jobs, files and hosts, disk models, server
+//! messages, and strings in the output of other programs.
 
 use std::borrow::Cow;
 
 use units::{is_hidden, printable, push_printable};
 
-/// A whole output for a terminal: no control character but line breaks and tabs, and the colours of our own where there
-/// are colours. A hidden character within a string of JSON becomes its escape, so that the document stays the same.
+/// Escapes a complete output for a terminal. Line breaks, tabs and (with `colour`) Fathom's own colour sequences stay.
+/// A hidden character in a JSON string becomes a JSON escape, so that the document keeps its meaning.
 #[must_use]
 pub fn terminal(text: &str, colour: bool) -> Cow<'_, str> {
     if !text.chars().any(|letter| is_hidden(letter) && !matches!(letter, '\n' | '\t')) {
@@ -26,7 +26,7 @@ pub fn terminal(text: &str, colour: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Length of the colour sequence at the start of `text`: `ESC [ CODES m`; zero where there is none.
+/// Returns the length of the colour sequence `ESC [ CODES m` at the start of `text`, or zero.
 fn colour_at(text: &str) -> usize {
     let Some((codes, _)) = text.strip_prefix("\u{1b}[").and_then(|rest| rest.split_once('m')) else { return 0 };
     if codes.len() > 16 || !codes.chars().all(|letter| letter.is_ascii_digit() || letter == ';') {
@@ -41,9 +41,8 @@ fn is_foreground(code: &str) -> bool {
     matches!(code.parse::<u8>(), Ok(30..=37 | 90..=97))
 }
 
-/// A field of CSV. Spreadsheets carry out a cell that begins like a formula; behind an apostrophe it is text.
-#[must_use]
-pub fn csv(text: &str) -> String {
+/// Escapes a CSV field. A leading apostrophe keeps spreadsheets from evaluating a cell that begins like a formula.
+pub(crate) fn csv(text: &str) -> String {
     let text = printable(text);
     let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
     let text = if is_formula { Cow::Owned(format!("'{text}")) } else { text };
@@ -51,7 +50,7 @@ pub fn csv(text: &str) -> String {
     if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
 }
 
-/// Quotes a word for a POSIX shell, where it needs quotes.
+/// Quotes a word for a POSIX shell, if needed.
 #[must_use]
 pub fn shell(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,%".contains(c);
@@ -62,9 +61,13 @@ pub fn shell(text: &str) -> String {
     }
 }
 
-/// Text in Markdown, in a cell of a table too, in which nothing is markup, a link or HTML.
-#[must_use]
-pub fn markdown(text: &str) -> String {
+/// Quotes a command line for a POSIX shell.
+pub(crate) fn shell_line(arguments: &[String]) -> String {
+    arguments.iter().map(|argument| shell(argument)).collect::<Vec<_>>().join(" ")
+}
+
+/// Escapes Markdown text, including table cells, so that it contains no markup, links or HTML.
+pub(crate) fn markdown(text: &str) -> String {
     let joined = text.replace(['\n', '\r', '\t'], " ");
     let text = printable(&joined);
     let mut out = String::with_capacity(text.len());
@@ -75,12 +78,12 @@ pub fn markdown(text: &str) -> String {
             '<' if after.is_alphabetic() || matches!(after, '/' | '!' | '?') => out.push_str("&lt;"),
             '&' if after.is_alphabetic() || after == '#' => out.push_str("&amp;"),
             '|' | '`' | '*' | '[' | ']' | '\\' => out.extend(['\\', letter]),
-            // Within a word it is none.
+            // Not emphasis within a word.
             '_' if !(before.is_alphanumeric() && after.is_alphanumeric()) => out.push_str("\\_"),
-            // `http://…` and `www.…` are links of GitHub's Markdown.
+            // GitHub's Markdown turns `http://…` and `www.…` into links.
             ':' if after == '/' => out.push_str("\\:"),
             '.' if out.to_ascii_lowercase().ends_with("www") => out.push_str("\\."),
-            // A heading, a list, a rule or a quotation.
+            // Start of a heading, list, rule or quotation.
             '#' | '>' if out.is_empty() => out.extend(['\\', letter]),
             '+' | '-' | '~' if out.is_empty() && (after == ' ' || after == letter) => out.extend(['\\', letter]),
             letter => out.push(letter),
@@ -90,16 +93,14 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
-/// Code within a line of Markdown.
-#[must_use]
-pub fn markdown_code(text: &str) -> String {
+/// Returns text as inline code of Markdown.
+pub(crate) fn markdown_code(text: &str) -> String {
     format!("`{}`", printable(text).replace('`', "'").replace('|', "\\|"))
 }
 
-/// Text in HTML, SVG and XML in which nothing is markup, in elements and in attributes alike. What no document may hold
-/// is replaced, and so is what overrides the direction of letters.
-#[must_use]
-pub fn xml(text: &str) -> String {
+/// Escapes text for HTML, SVG and XML, in elements and attributes. Characters that XML forbids and overrides of the
+/// text direction are replaced.
+pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -117,9 +118,8 @@ pub fn xml(text: &str) -> String {
     out
 }
 
-/// The value of a label of OpenMetrics, between its quotes.
-#[must_use]
-pub fn label(text: &str) -> String {
+/// Escapes the value of an OpenMetrics label, without the quotes.
+pub(crate) fn label(text: &str) -> String {
     let kept = |letter: char| letter == '\n' || !is_hidden(letter);
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

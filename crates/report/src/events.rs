@@ -1,26 +1,26 @@
-//! What happens during a run, as JSON lines: for programs that follow it while it goes on.
+//! Events of a run as JSON lines, for programs that follow it.
 
 use record::{JobResult, Run, RunOutcome};
 use serde::Serialize;
 
-/// Something that happened. Times are in seconds since the run began unless their name says otherwise.
+/// An event of a run. Times are in seconds since the run began, unless their name contains another unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
     /// The run begins.
     Start {
-        /// Milliseconds since 1970.
+        /// Milliseconds since the Unix epoch.
         unix_ms: u64,
-        /// The command line, a word each.
+        /// Command line, one argument per element.
         command_line: Vec<String>,
     },
-    /// How far the run is; about once a second.
+    /// Progress, about once a second.
     Progress {
-        /// Time since the first job started.
+        /// Seconds since the first job began.
         elapsed_s: f64,
-        /// How much is done, from 0 to 1; `null` where the end is not known.
+        /// Completed fraction; `null` if the end is unknown.
         fraction: Option<f64>,
-        /// Seconds to the end; `null` where it is not known.
+        /// Seconds to the end; `null` if unknown.
         eta_s: Option<f64>,
         /// Operations completed since the start.
         ios: u64,
@@ -28,45 +28,45 @@ pub enum Event {
         iops: f64,
         /// Bytes per second since the last event: reads, writes, trims.
         bytes_per_second: [f64; 3],
-        /// Operations that failed so far.
+        /// Failed operations since the start.
         errors: u64,
     },
-    /// One of many is done: a probe of a sweep, a point of a grid, a step of a suite.
+    /// A part has ended: a probe of a sweep, a point of a grid, a step of a suite.
     Part {
-        /// Since the first one began.
+        /// Seconds since the first part began.
         elapsed_s: f64,
-        /// What it brought.
+        /// Result of the part.
         #[serde(flatten)]
         result: JobEnd,
     },
     /// The run has ended.
     End {
-        /// Milliseconds since 1970.
+        /// Milliseconds since the Unix epoch.
         unix_ms: u64,
-        /// How.
+        /// How the run ended.
         outcome: RunOutcome,
-        /// A line for each result.
+        /// One entry per result.
         jobs: Vec<JobEnd>,
     },
 }
 
-/// The end of one result.
+/// The result of a job, in short.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobEnd {
-    /// The job's name.
+    /// Name of the job.
     pub name: String,
-    /// Operations per second of all kinds.
+    /// Operations per second over all kinds.
     pub iops: f64,
-    /// Bytes per second of all kinds.
+    /// Bytes per second over all kinds.
     pub bytes_per_second: f64,
-    /// Mean service time in nanoseconds; `null` where none was kept.
+    /// Mean service time in nanoseconds; `null` if latencies were not recorded.
     pub service_mean_ns: Option<f64>,
-    /// The error number that ended it, zero for none.
+    /// Error number that ended the job; zero if none did.
     pub error: i32,
 }
 
 impl Event {
-    /// The end of `run`.
+    /// Returns the event for the end of `run`.
     #[must_use]
     pub fn end(run: &Run) -> Self {
         Self::End {
@@ -76,19 +76,17 @@ impl Event {
         }
     }
 
-    /// The end of each result of a part called `name`.
+    /// Returns one event per result of the part `name`.
     pub fn parts<'a>(name: &'a str, run: &'a Run, elapsed_s: f64) -> impl Iterator<Item = Self> + 'a {
         let named = move |job| JobEnd { name: name.to_owned(), ..JobEnd::from(job) };
         run.jobs.iter().map(move |job| Self::Part { elapsed_s, result: named(job) })
     }
 
-    /// One line of JSON with its line feed.
+    /// Returns the event as one line of JSON with a line feed.
     #[must_use]
     pub fn line(&self) -> String {
-        // Strings, numbers and lists: nothing can fail; numbers that are not finite become null.
-        let mut line = serde_json::to_string(self).unwrap_or_default();
-        line.push('\n');
-        line
+        // Strings, numbers and lists always serialize; numbers that are not finite become null.
+        serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 }
 
@@ -109,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_event_is_one_line_that_names_itself() {
+    fn each_event_is_one_line_with_its_name() {
         let start = Event::Start { unix_ms: 7, command_line: vec!["fathom".to_owned(), "a\nb".to_owned()] };
         assert_eq!(start.line(), "{\"event\":\"start\",\"unix_ms\":7,\"command_line\":[\"fathom\",\"a\\nb\"]}\n");
         assert!(

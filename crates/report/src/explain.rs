@@ -1,4 +1,4 @@
-//! Explanations: findings about figures from any source.
+//! Explanations of figures from any source, as text, Markdown and JSON.
 
 use std::fmt::Write;
 
@@ -12,26 +12,25 @@ use crate::sheet::{Sheet, SheetStyle};
 use crate::text::tone_of;
 use crate::words::{self, SentenceContext};
 
-/// Which form of the document of explanations this is.
+/// Version of the document's layout.
 const SCHEMA: u32 = 1;
 
 /// Findings about one input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
-    /// The file, or what was claimed.
+    /// Input file or claim.
     pub input: String,
-    /// What the input was: `run`, `iostat` or `claim`.
+    /// Kind of input: `run`, `iostat` or `claim`.
     pub kind: &'static str,
-    /// The volume it was held against.
+    /// Expected volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// One explanation for each job or device.
+    /// One explanation per job or device.
     pub explanations: Vec<Explanation>,
 }
 
-/// For people at a terminal. What matters most comes first, each finding with its name and the figures it rests on.
-#[must_use]
-pub fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
+/// Returns the explanations as text. Findings are in order of importance, each with its code and evidence.
+pub(crate) fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
     let mut page = ExplainPage { sheet: Sheet::new(style.readable(), 0) };
     for (index, one) in explained.iter().enumerate() {
         if index > 0 {
@@ -53,12 +52,7 @@ impl ExplainPage {
             if index > 0 {
                 self.sheet.gap();
             }
-            let subject = if explanation.subject.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", escape::markdown(&explanation.subject))
-            };
-            let title = format!("{}{subject}{against}", one.input);
+            let title = format!("{}{}{against}", one.input, subject_suffix(explanation));
             self.sheet.paragraph(&title, Some(Tone::Strong));
             self.sheet.wrapped("  ", &at_a_glance(explanation));
             if explanation.findings.is_empty() {
@@ -83,6 +77,14 @@ impl ExplainPage {
     }
 }
 
+/// Returns `: SUBJECT`, or nothing if the input has only one subject.
+fn subject_suffix(explanation: &Explanation) -> String {
+    if explanation.subject.is_empty() {
+        return String::new();
+    }
+    format!(": {}", escape::markdown(&explanation.subject))
+}
+
 const fn nothing_found(one: &Explained) -> &'static str {
     match one.expected {
         Some(_) => "Nothing to find fault with.",
@@ -90,7 +92,7 @@ const fn nothing_found(one: &Explained) -> &'static str {
     }
 }
 
-/// `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`.
+/// Returns the main figures: `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`.
 fn at_a_glance(explanation: &Explanation) -> String {
     let figure = |quantity| explanation.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
     let of = figure(Quantity::InFlightPossible);
@@ -118,7 +120,7 @@ const fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
-/// `24.1k IOPS (counted), 1.31 ms latency mean (printed)`.
+/// Returns the evidence: `24.1k IOPS (counted), 1.31 ms latency mean (printed)`.
 fn figures(finding: &Finding) -> String {
     let each = |evidence: &Evidence| {
         format!("{} {} ({})", quantity_name(evidence.quantity), value(evidence), source_name(evidence.source))
@@ -126,20 +128,20 @@ fn figures(finding: &Finding) -> String {
     finding.evidence.iter().map(each).collect::<Vec<_>>().join(", ")
 }
 
-/// The name that JSON has, with blanks.
+/// Returns the name of a quantity as in JSON, with blanks for underscores.
 pub(crate) fn quantity_name(quantity: Quantity) -> String {
     let name = serde_json::to_value(quantity).ok().and_then(|name| name.as_str().map(str::to_owned));
     name.unwrap_or_default().replace('_', " ").replace("iops", "IOPS").replace("cpus", "CPUs")
 }
 
-/// The value of a figure with its unit.
+/// Formats the value of a figure with its unit.
 pub(crate) fn value(evidence: &Evidence) -> String {
     let value = evidence.value;
     match evidence.unit {
         EvidenceUnit::Count => significant(value, 4),
         EvidenceUnit::PerSecond => count(value),
         EvidenceUnit::BytesPerSecond => format!("{}/s", scaled(value, &BYTES)),
-        // Printed times that differ do so in their last digits.
+        // Contradicting printed times differ only in their last digits.
         EvidenceUnit::Nanoseconds if matches!(evidence.quantity, Quantity::TimeTold | Quantity::TimeMade) => {
             format!("{:.2} us", value / 1e3)
         }
@@ -155,13 +157,13 @@ const BYTES: [(f64, &str); 5] =
     [(1_099_511_627_776.0, "TiB"), (1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
 
-/// To five figures: evidence is told more exactly than sentences are.
+/// Formats five significant digits: evidence is more precise than sentences.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let fitting = units.iter().find(|(unit, _)| value >= *unit).or_else(|| units.last());
     fitting.map_or_else(String::new, |(unit, name)| format!("{} {name}", significant(value / unit, 5)))
 }
 
-/// Name of a figure's source.
+/// Returns the name of a figure's source.
 pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
     match source {
         EvidenceSource::Job => "job's options",
@@ -200,13 +202,13 @@ struct ExplainedInput<'a> {
 struct ExplainSubject<'a> {
     subject: &'a str,
     figures: &'a [Evidence],
-    findings: Vec<Worded<'a>>,
+    findings: Vec<ExplainedFinding<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
 }
 
 #[derive(Serialize)]
-struct Worded<'a> {
+struct ExplainedFinding<'a> {
     #[serde(flatten)]
     finding: &'a Finding,
     text: String,
@@ -215,8 +217,10 @@ struct Worded<'a> {
 }
 
 fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
-    let worded =
-        |finding| Worded { finding, text: words::finding(finding, explanation), settings: words::settings(finding) };
+    let worded = |finding| {
+        let (text, settings) = (words::finding(finding, explanation), words::settings(finding));
+        ExplainedFinding { finding, text, settings }
+    };
     ExplainSubject {
         subject: &explanation.subject,
         figures: &explanation.figures,
@@ -225,32 +229,23 @@ fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
     }
 }
 
-/// One JSON document: the findings as data, each with its sentence.
-#[must_use]
-pub fn explain_json(explained: &[Explained]) -> String {
+/// Returns the explanations as JSON: findings as data, each with its sentence.
+pub(crate) fn explain_json(explained: &[Explained]) -> String {
     let inputs = explained.iter().map(|one| ExplainedInput {
         input: &one.input,
         kind: one.kind,
         expected: one.expected.as_deref(),
         subjects: one.explanations.iter().map(subject).collect(),
     });
-    let document = ExplainDocument { schema: SCHEMA, inputs: inputs.collect() };
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(&ExplainDocument { schema: SCHEMA, inputs: inputs.collect() })
 }
 
-/// A Markdown section for each job or device, with a table of findings.
-#[must_use]
-pub fn explain_markdown(explained: &[Explained]) -> String {
+/// Returns the explanations as Markdown, one section with a table of findings per job or device.
+pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
     let mut text = String::new();
     for one in explained {
         for explanation in &one.explanations {
-            let subject = if explanation.subject.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", escape::markdown(&explanation.subject))
-            };
+            let subject = subject_suffix(explanation);
             let _ = write!(
                 text,
                 "## {}{subject}\n\n| severity | finding | what |\n|---|---|---|\n",

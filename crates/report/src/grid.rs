@@ -1,4 +1,4 @@
-//! Runs that differ in a few settings: a row per run.
+//! A grid of runs that differ in a few settings, as text, Markdown, CSV and JSON.
 
 use analyse::{Code, Verdict};
 use record::{DataKind, JobResult, Run};
@@ -10,12 +10,12 @@ use crate::escape;
 /// One run of a grid.
 #[derive(Clone, Debug, Serialize)]
 pub struct GridPoint {
-    /// What was set for it: names and values, in the order of the sweeps.
+    /// Names and values of its settings, in the order of the sweep options.
     pub settings: Vec<(String, String)>,
     /// The run.
     #[serde(flatten)]
     pub run: Run,
-    /// What was found in it.
+    /// Findings about the run.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -26,7 +26,7 @@ struct GridDocument<'a> {
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 
-/// One row of a table: a result of a point, one kind of operation.
+/// Returns one row per kind of operation in a result of a point.
 fn rows(points: &[GridPoint]) -> impl Iterator<Item = (&GridPoint, usize, &JobResult, DataKind)> {
     points.iter().flat_map(|point| {
         point.run.jobs.iter().enumerate().flat_map(move |(index, job)| {
@@ -36,15 +36,9 @@ fn rows(points: &[GridPoint]) -> impl Iterator<Item = (&GridPoint, usize, &JobRe
     })
 }
 
-/// Columns that say which result and kind a row is, where there are several.
-fn labels(points: &[GridPoint]) -> (bool, bool) {
+fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
     let jobs = points.iter().any(|point| point.run.jobs.len() > 1);
     let kinds = rows(points).any(|(_, _, job, _)| job.result.kinds().filter(|(_, result)| result.ios > 0).count() > 1);
-    (jobs, kinds)
-}
-
-fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
-    let (jobs, kinds) = labels(points);
     let settings = points.first().map_or(&[][..], |point| &point.settings);
     let mut head: Vec<String> = settings.iter().map(|(name, _)| name.clone()).collect();
     head.extend(jobs.then(|| "job".to_owned()));
@@ -80,7 +74,7 @@ fn limit(point: &GridPoint, job: usize) -> String {
     }
 }
 
-/// A table for people: the settings on the left, what they brought on the right.
+/// Returns the grid as text: settings on the left, results on the right.
 #[must_use]
 pub fn grid_text(points: &[GridPoint]) -> String {
     let (head, body) = table(points);
@@ -89,7 +83,7 @@ pub fn grid_text(points: &[GridPoint]) -> String {
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            // Words stand on the left, figures on the right.
+            // Figures are aligned to the right; the last column is text.
             if column + 1 == row.len() { cell.clone() } else { format!("{cell:>width$}") }
         });
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
@@ -97,17 +91,14 @@ pub fn grid_text(points: &[GridPoint]) -> String {
     std::iter::once(&head).chain(&body).map(line).collect()
 }
 
-/// One JSON document: `sweep` holds the points, each with its `settings` beside what a run has.
+/// Returns the grid as JSON: `sweep` holds the points, each a run with its `settings`.
 #[must_use]
 pub fn grid_json(points: &[GridPoint]) -> String {
-    let mut text = serde_json::to_string_pretty(&GridDocument { sweep: points }).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(&GridDocument { sweep: points })
 }
 
-/// Comma-separated values: the settings, then the columns of [`crate::csv`].
-#[must_use]
-pub fn grid_csv(points: &[GridPoint]) -> String {
+/// Returns CSV: the settings, then the columns of [`crate::csv`].
+pub(crate) fn grid_csv(points: &[GridPoint]) -> String {
     let mut out = String::new();
     for (index, point) in points.iter().enumerate() {
         let names: Vec<String> = point.settings.iter().map(|(name, _)| escape::csv(name)).collect();
@@ -122,9 +113,8 @@ pub fn grid_csv(points: &[GridPoint]) -> String {
     out
 }
 
-/// A Markdown table with the columns of [`grid_text`].
-#[must_use]
-pub fn grid_markdown(points: &[GridPoint]) -> String {
+/// Returns a Markdown table with the columns of [`grid_text`].
+pub(crate) fn grid_markdown(points: &[GridPoint]) -> String {
     let (head, body) = table(points);
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let line = |cells: &[String]| row(&cells.iter().map(|cell| escape::markdown(cell)).collect::<Vec<_>>());

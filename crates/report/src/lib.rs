@@ -1,18 +1,17 @@
-//! Output of every command: text, tables, pages, charts, and formats that programs parse.
+//! Output of every command: text, tables, pages, charts, and formats for programs.
 //!
-//! Everything here takes data and returns text. [`text()`] prints a [`record::Run`] and what [`analyse`] found in it for a
-//! terminal and ends with the verdict; [`json()`] is Fathom's own document; [`fio`] holds the formats that programs which
-//! parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. [`compare`] and [`gate`] print
-//! comparisons and checked expectations; [`suite`] and [`sweep`] published procedures and the knee; [`mod@plan`] purchase
-//! plans; [`catalog`] modelled volumes; [`runs`] saved runs; [`serve`] the statistics of a server. Findings are data until
-//! they come here: their sentences are in the module `words`.
+//! Functions take data and return text. [`text()`] prints a [`record::Run`] and the findings of [`analyse`], ending
+//! with the verdict; [`json()`] is Fathom's own format; [`fio`] has fio's formats; [`csv()`], [`markdown()`] and
+//! [`open_metrics()`] are tables. [`compare`] and [`gate`] print comparisons and checked assertions; [`suite`] and
+//! [`sweep`] published procedures and the knee; [`mod@plan`] purchase plans; [`catalog`] modelled volumes; [`runs`]
+//! saved runs; [`serve`] the statistics of a server. The sentences of findings, which are data elsewhere, are in the
+//! module `words`.
 //!
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), the store and the server
-//! (their data comes in as plain values), files, terminals, the environment, and the rendering of diagnostics about job
-//! files.
+//! (their data comes in as plain values), files, terminals, the environment, and diagnostics about job files.
 
 pub mod catalog;
-pub mod chart;
+mod chart;
 mod civil;
 pub mod compare;
 mod doctor;
@@ -44,19 +43,24 @@ mod text;
 mod volume_terms;
 mod words;
 
-pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};
+pub use doctor::{Diagnosis, doctor_checks};
+pub(crate) use doctor::{doctor_json, doctor_markdown, doctor_text};
 pub use document::{ResultDocument, ResultFormat, formats_of};
 pub use events::{Event, JobEnd};
-pub use explain::{Explained, explain_json, explain_markdown, explain_text};
-pub use grid::{GridPoint, grid_csv, grid_json, grid_markdown, grid_text};
+pub use explain::Explained;
+pub(crate) use explain::{explain_json, explain_markdown, explain_text};
+pub use grid::{GridPoint, grid_json, grid_text};
+pub(crate) use grid::{grid_csv, grid_markdown};
 pub use logs::{LogRendering, log};
 pub use openmetrics::{Metric, MetricKind, OpenMetrics, label, of_runs};
 pub use own::json;
 pub use paint::Tone;
-pub use repeats::{RepeatsDocument, repeats_csv, repeats_json, repeats_markdown, repeats_text};
+pub use repeats::RepeatsDocument;
+pub(crate) use repeats::{repeats_csv, repeats_json, repeats_markdown, repeats_text};
 pub use sheet::{Sheet, SheetStyle};
 pub use shown::Shown;
 pub use stuck::stuck_lines;
-pub use tables::{csv, csv_of, markdown, markdown_of, open_metrics, open_metrics_of};
+pub use tables::{csv, markdown, open_metrics};
+pub(crate) use tables::{csv_of, markdown_of, open_metrics_of};
 pub use text::text;
 pub use words::findings_markdown;

@@ -1,16 +1,16 @@
-//! Log files, line by line as fio writes them.
+//! Log files in fio's format.
 
 use record::{DataKind, LogLine};
 
-/// Which columns a log has.
+/// Columns of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogRendering {
-    /// The offset of each operation (`log_offset`).
+    /// Whether lines contain the offset of the operation (`log_offset`).
     pub offset: bool,
 }
 
-/// The lines of a log file: time in milliseconds, value, 0 for a read, 1 for a write and 2 for a trim, block size,
-/// offset if asked for, and a priority that is always 0.
+/// Returns the lines of a log file: time in milliseconds, value, kind (0 for a read, 1 for a write, 2 for a trim),
+/// block size, the offset if selected, and a priority that is always 0.
 #[must_use]
 pub fn log(lines: &[LogLine], options: LogRendering) -> String {
     lines.iter().map(|line| text(line, options)).collect()

@@ -1,20 +1,20 @@
-//! OpenMetrics text of any figures:
+//! A writer of OpenMetrics text:
 //! <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
 
 use std::fmt::Write as _;
 
-/// Types of metric families.
+/// Type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
-    /// Only grows; its samples are called `_total`.
+    /// A value that only grows; its samples end in `_total`.
     Counter,
-    /// Goes up and down.
+    /// A value that grows and shrinks.
     Gauge,
-    /// Quantiles, with sum and count.
+    /// Quantiles, sum and count.
     Summary,
-    /// Counts up to each bound, with sum and count.
+    /// Cumulative counts up to each bound, sum and count.
     Histogram,
-    /// Facts as labels; its samples are called `_info`.
+    /// Facts as labels; its samples end in `_info`.
     Info,
 }
 
@@ -38,7 +38,7 @@ impl MetricKind {
     }
 }
 
-/// A family of metrics.
+/// A metric family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     name: &'static str,
@@ -47,19 +47,19 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// `help` is a sentence.
+    /// Returns a family; `help` is a sentence.
     #[must_use]
     pub const fn new(name: &'static str, kind: MetricKind, help: &'static str) -> Self {
         Self { name, kind, help }
     }
 }
 
-/// Metric names of live and finished runs.
+/// Metric families of live and finished runs.
 pub mod of_runs {
     use super::Metric;
     use super::MetricKind::{Counter, Gauge, Summary};
 
-    /// Percentages of the quantiles of summaries.
+    /// Percentiles of summaries.
     pub const PERCENTILES: [f64; 5] = [50.0, 95.0, 99.0, 99.9, 99.99];
     /// Operations.
     pub const OPERATIONS: Metric = Metric::new("fathom_operations", Counter, "Operations completed.");
@@ -79,10 +79,10 @@ pub mod of_runs {
     pub const ERRORS: Metric = Metric::new("fathom_errors", Counter, "Operations that failed.");
 }
 
-/// Units that a name can end with; the longer before the shorter.
+/// Units at the end of metric names, the longer before the shorter.
 const UNITS: [&str; 4] = ["bytes_per_second", "seconds", "bytes", "ratio"];
 
-/// An exposition that is being written: a family, then its samples, then the next family.
+/// An exposition under construction: each family is followed by its samples.
 #[derive(Debug, Default)]
 pub struct OpenMetrics {
     text: String,
@@ -91,7 +91,7 @@ pub struct OpenMetrics {
 }
 
 impl OpenMetrics {
-    /// Begins a family. A name that ends with a unit says so.
+    /// Begins a family, with a `UNIT` line if its name ends in a unit.
     pub fn family(&mut self, metric: Metric) {
         let Metric { name, kind, help } = metric;
         (self.family, self.suffix) = (name, kind.suffix());
@@ -102,15 +102,15 @@ impl OpenMetrics {
         let _ = writeln!(self.text, "# HELP {name} {help}");
     }
 
-    /// A sample of the family. `labels` come from [`label`], with commas between them.
+    /// Appends a sample. `labels` are results of [`label`], separated by commas.
     pub fn sample(&mut self, labels: &str, value: f64) {
         self.line(self.suffix, labels, value);
     }
 
-    /// The samples of a summary: quantiles in per cent, their values, and all values together.
+    /// Appends the samples of a summary: values by percentile, sum and count.
     pub fn summary(&mut self, labels: &str, quantiles: impl IntoIterator<Item = (f64, f64)>, sum: f64, count: u64) {
         for (percent, value) in quantiles {
-            // Through text, for 99.9 / 100 is not 0.999 in binary.
+            // Rounded as text, because 99.9 / 100 is not 0.999 in binary.
             let quantile = format!("{:.6}", percent / 100.0);
             self.line("", &with(labels, "quantile", quantile.trim_end_matches('0')), value);
         }
@@ -118,7 +118,7 @@ impl OpenMetrics {
         self.line("_count", labels, count as f64);
     }
 
-    /// The samples of a histogram: of each bound how many values are no larger, and all values together.
+    /// Appends the samples of a histogram: for each bound the number of values up to it, then sum and count.
     pub fn histogram(&mut self, labels: &str, bounds: impl IntoIterator<Item = (f64, u64)>, sum: f64, count: u64) {
         for (bound, below) in bounds {
             self.line("_bucket", &with(labels, "le", &whole_with_point(bound)), below as f64);
@@ -128,7 +128,7 @@ impl OpenMetrics {
         self.line("_count", labels, count as f64);
     }
 
-    /// The whole exposition.
+    /// Returns the complete exposition.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.text.push_str("# EOF\n");
@@ -141,7 +141,7 @@ impl OpenMetrics {
     }
 }
 
-/// One label.
+/// Formats a label.
 #[must_use]
 pub fn label(name: &str, value: &str) -> String {
     let value = crate::escape::label(value);
@@ -153,7 +153,7 @@ fn with(labels: &str, name: &str, value: &str) -> String {
     format!("{labels}{comma}{}", label(name, value))
 }
 
-/// Bounds are written as floating point numbers, as the specification has it: `1.0`, not `1`.
+/// Formats a bound as a floating-point number, which the specification requires: `1.0`, not `1`.
 fn whole_with_point(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.1}") } else { value.to_string() }
 }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_say_their_units_and_labels_are_escaped() {
+    fn families_have_units_and_labels_are_escaped() {
         let mut metrics = OpenMetrics::default();
         metrics.family(of_runs::BYTES);
         metrics.sample(&label("job", "a\"b\\c\nd"), 4096.0);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_that_were_asked_for() {
+    fn quantiles_are_exact_decimals() {
         let mut metrics = OpenMetrics::default();
         metrics.family(Metric::new("x_seconds", MetricKind::Summary, "X."));
         metrics.summary("a=\"b\"", [(50.0, 1.0), (99.9, 2.0)], 3.0, 2);

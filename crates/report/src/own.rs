@@ -1,12 +1,18 @@
-//! Fathom's JSON.
+//! Fathom's own JSON format.
 
 use analyse::Verdict;
 use record::Run;
 use serde::Serialize;
 
-/// Error for a document of a later version.
+/// Returns the error for a document of a later layout version.
 pub(crate) fn too_new(found: u32, known: u32) -> String {
     format!("written with schema {found}, but this program reads schemas up to {known}\nhelp: use a newer fathom")
+}
+
+/// Serializes a document as JSON on several lines, with a final newline.
+pub(crate) fn pretty(document: &impl Serialize) -> String {
+    // Keys are strings and numbers that are not finite become null, so serialization cannot fail.
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
 #[derive(Serialize)]
@@ -16,13 +22,10 @@ pub(crate) struct OwnDocument<'a> {
     pub(crate) verdicts: &'a [Verdict],
 }
 
-/// A run with what was found in it, as one JSON document on several lines. [`record::from_json`] reads the run back.
+/// Returns a run and the findings about it as one JSON document. [`record::from_json`] parses the run.
 ///
-/// The layout is that of [`Run`], versioned by its `schema`; `verdicts` holds one entry for each of `jobs`.
+/// The layout is that of [`Run`], versioned by its `schema`; `verdicts` holds one entry per job.
 #[must_use]
 pub fn json(run: &Run, verdicts: &[Verdict]) -> String {
-    // Keys are strings and numbers that are not finite become null: nothing can fail.
-    let mut text = serde_json::to_string_pretty(&OwnDocument { run, verdicts }).unwrap_or_default();
-    text.push('\n');
-    text
+    pretty(&OwnDocument { run, verdicts })
 }

@@ -1,21 +1,21 @@
-//! Colours, and lines that fit.
+//! Colours and line wrapping.
 
-/// Meaning of a piece of text, for its colour.
+/// Meaning of a piece of text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// What the eye looks for.
+    /// Important text.
     Strong,
-    /// Labels.
+    /// Labels and details.
     Faint,
-    /// As it should be.
+    /// A good value or outcome.
     Good,
-    /// Not as asked for.
+    /// An unexpected value, or a warning.
     Odd,
-    /// Wrong.
+    /// An error.
     Bad,
 }
 
-/// Whether colours are used.
+/// Applies colours, if enabled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint(pub(crate) bool);
 
@@ -32,7 +32,7 @@ impl Paint {
     }
 }
 
-/// `text` in lines of at most `width` characters, broken at blanks. A longer word has a line for itself.
+/// Breaks text at blanks into lines of at most `width` characters. A longer word has its own line.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_fit_and_lose_nothing() {
+    fn wrapped_lines_fit_and_contain_all_words() {
         let text = "one two three four incomprehensibilities five";
         let lines = wrap(text, 10);
         assert_eq!(lines, ["one two", "three four", "incomprehensibilities", "five"]);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colours_text_stays_as_it_is() {
+    fn text_is_unchanged_without_colours() {
         assert_eq!(Paint(false).tone(Tone::Bad, "a"), "a");
         assert_eq!(Paint(true).tone(Tone::Bad, "a"), "\u{1b}[1;31ma\u{1b}[0m");
     }

@@ -1,4 +1,4 @@
-//! Jobs as they are resolved, and what a run would touch.
+//! Previews: resolved jobs, and what a run would use.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use runner::{AttachedVolume, FileGrowth, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
 use workload::Operations;
 
-/// Every job with its values resolved, and for each value whether it was given or is the default.
+/// Returns every job with its resolved values, each marked as given or default.
 #[must_use]
 pub fn jobs(plan: &Plan) -> String {
     let mut text = String::new();
@@ -124,7 +124,7 @@ pub fn prepared(run: &dyn PreparedRun) -> String {
     }
 }
 
-/// Describes what a run would write, where, how much, and how long it would take; then why it is refused.
+/// Describes what a run would write, where, how much and how long it would take, and the reasons for a refusal.
 fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusals: &[String]) -> String {
     let mut text = String::new();
     for growth in growths {
@@ -163,7 +163,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
     text
 }
 
-/// Describes which volume each file would be on, and which jobs use a page cache.
+/// Describes the volume of each file, and which jobs use a page cache.
 fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(String, Bytes)>]) -> String {
     let mut text = String::new();
     for AttachedVolume { path, name, title, size, .. } in volumes {

@@ -1,30 +1,30 @@
-//! How a run is getting on, in one line.
+//! The progress line of a run, in Fathom's and in fio's format.
 
 use job::Direction;
 use units::{Bytes, Nanos, count};
 
 use crate::fio::{short_count, short_size};
 
-/// A moment of a run.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// How much is done, from 0 to 1; `None` where the end is not known.
+    /// Completed fraction; `None` if the end is unknown.
     pub fraction: Option<f64>,
     /// Time since the start.
     pub elapsed: Nanos,
-    /// Time to the end; `None` where it is not known.
+    /// Time to the end; `None` if unknown.
     pub eta: Option<Nanos>,
-    /// The runtime is over, and what was written is read back.
+    /// Whether the runtime is over and written data are being verified.
     pub reads_back: bool,
     /// Operations per second in the last interval.
     pub iops: f64,
     /// Bytes per second in the last interval.
     pub bytes_per_second: f64,
-    /// Operations that failed so far.
+    /// Failed operations since the start.
     pub errors: u64,
 }
 
-/// Fathom's own line: `42.0%  24.1k IOPS  94.1 MiB/s  0:13 left`.
+/// Returns Fathom's line: `42.0%  24.1k IOPS  94.1 MiB/s  0:13 left`.
 #[must_use]
 pub fn line(progress: &Progress) -> String {
     let mut parts = Vec::new();
@@ -42,7 +42,7 @@ pub fn line(progress: &Progress) -> String {
     parts.join("  ")
 }
 
-/// Minutes and seconds, with hours where there are any; begun seconds count.
+/// Formats minutes and seconds, and hours if there are any; fractions of a second are rounded up.
 fn clock(time: Nanos) -> String {
     let s = time.get().div_ceil(1_000_000_000);
     match s / 3600 {
@@ -54,38 +54,39 @@ fn clock(time: Nanos) -> String {
 /// Figures of fio's progress line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FioProgress {
-    /// Workers that run.
+    /// Number of running workers.
     pub jobs: u32,
-    /// Files that are open.
+    /// Number of open files.
     pub files: u32,
-    /// The rate asked for of all workers together.
+    /// Requested rate over all workers.
     pub rate: Option<FioRate>,
-    /// What workers do, by fio's letters (`R` reads in sequence, `r` at random; `W` and `w` for writes, `M` and `m`
-    /// for both, `D` and `d` for trims, `F` for syncs, `_` for done, …), with the number of neighbours that do the same.
+    /// States of workers as fio's letters (`R` for sequential and `r` for random reads, `W` and `w` for writes, `M` and
+    /// `m` for both, `D` and `d` for trims, `F` for syncs, `_` for finished, …), each with the number of adjacent
+    /// workers.
     pub states: Vec<(char, u32)>,
-    /// How much is done, from 0 to 1; `None` where the end is not known.
+    /// Completed fraction; `None` if the end is unknown.
     pub fraction: Option<f64>,
     /// Bytes per second in the last interval: reads, writes, trims.
     pub bytes_per_second: [u64; 3],
     /// Operations per second in the last interval: reads, writes, trims.
     pub iops: [u64; 3],
-    /// Seconds to the end; `None` where it is not known.
+    /// Seconds to the end; `None` if unknown.
     pub eta_s: Option<u64>,
 }
 
-/// A rate asked for.
+/// A requested rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioRate {
-    /// In bytes per second.
+    /// Bytes per second.
     Bytes(u64),
-    /// In operations per second.
+    /// Operations per second.
     Iops(u64),
 }
 
-/// fio's line: `Jobs: 1 (f=1): [r(1)][100.0%][r=96.0MiB/s][r=24.6k IOPS][eta 00m:00s]`.
+/// Returns fio's line: `Jobs: 1 (f=1): [r(1)][100.0%][r=96.0MiB/s][r=24.6k IOPS][eta 00m:00s]`.
 #[must_use]
 pub fn fio_line(progress: &FioProgress) -> String {
-    // The least rate to be kept, which stands before the hyphen, is not among the options.
+    // The number before the hyphen is fio's minimum rate, an option that Fathom does not have.
     let rate = match progress.rate {
         Some(FioRate::Bytes(rate)) => format!(", 0B/s-{}/s", short_size(rate)),
         Some(FioRate::Iops(rate)) => format!(", 0-{} IOPS", short_count(rate)),
@@ -107,14 +108,14 @@ pub fn fio_line(progress: &FioProgress) -> String {
     )
 }
 
-/// `r=…,w=…` for the kinds that are in use; reads where none is.
+/// Formats the values that are not zero as `r=…,w=…`; reads if all are zero.
 fn by_kind(values: [u64; 3], text: impl Fn(u64) -> String) -> String {
     let used = ["r", "w", "t"].iter().zip(values).filter(|(_, value)| *value > 0);
     let parts: Vec<String> = used.map(|(letter, value)| format!("{letter}={}", text(value))).collect();
     if parts.is_empty() { format!("r={}", text(0)) } else { parts.join(",") }
 }
 
-/// `00m:13s`, with hours and days in front where there are any.
+/// Formats `00m:13s`, with hours and days in front if there are any.
 fn fio_clock(s: u64) -> String {
     let (days, hours, minutes, seconds) = (s / 86_400, s / 3600 % 24, s / 60 % 60, s % 60);
     let days_text = if days > 0 { format!("{days:02}d:") } else { String::new() };
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_line_counts_down_where_the_end_is_known() {
+    fn own_line_has_the_time_left_if_the_end_is_known() {
         let mut progress = Progress {
             fraction: Some(0.42),
             elapsed: Nanos::from_secs(9),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn fios_line_is_fios() {
+    fn fio_line_has_fios_format() {
         let mut progress = FioProgress {
             jobs: 1,
             files: 1,

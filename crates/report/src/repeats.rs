@@ -1,38 +1,38 @@
-//! Several runs of the same jobs: their medians and how much they differ.
+//! Repeated runs of the same jobs: medians and variation, as text, Markdown, CSV and JSON.
 
-use analyse::{JobSpread, Spread, Verdict};
-use record::{FigureQuantity, Run};
+use analyse::{JobSpread, Verdict};
+use record::Run;
 use serde::Serialize;
-use units::{Bytes, Nanos, count, percent};
+use units::percent;
 
 use crate::escape;
 use crate::own::OwnDocument;
 use crate::sheet::{Sheet, SheetStyle};
-use crate::suite::figure_name;
-use crate::text::{asked, tone_of};
+use crate::suite::{figure_name, shown};
+use crate::text::{parameters, tone_of};
 use crate::{tables, words};
 
-/// The repeats of the same jobs.
+/// Repeated runs of the same jobs.
 #[derive(Clone, Debug, Default)]
 pub struct RepeatsDocument {
-    /// What the runs are called together.
+    /// Identifier of the series.
     pub series: String,
-    /// What they are about.
+    /// Name of the series.
     pub name: String,
-    /// How many were to be done.
+    /// Requested number of runs.
     pub of: u32,
-    /// Each with what was found in it, in the order in which they were done.
+    /// Completed runs in chronological order, with the findings about each.
     pub runs: Vec<(Run, Vec<Verdict>)>,
-    /// How their figures are spread.
+    /// Variation of the figures of each job.
     pub jobs: Vec<JobSpread>,
 }
 
-/// The version of the document's layout.
+/// Version of the document's layout.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct RepeatsEnvelope<'a> {
-    /// Tells readers what this is.
+    /// Layout version; its key identifies the document.
     fathom_repeats: u32,
     series: Vec<RepeatsSeries<'a>>,
 }
@@ -46,9 +46,9 @@ struct RepeatsSeries<'a> {
     runs: Vec<OwnDocument<'a>>,
 }
 
-/// One JSON document: for each series how its figures are spread, in units of one, bytes and nanoseconds, and its runs.
-#[must_use]
-pub fn repeats_json(all: &[RepeatsDocument]) -> String {
+/// Returns the repeats as JSON: for each series the variation of its figures (units of one, bytes, nanoseconds) and its
+/// runs.
+pub(crate) fn repeats_json(all: &[RepeatsDocument]) -> String {
     let series = all.iter().map(|repeats| RepeatsSeries {
         series: &repeats.series,
         name: &repeats.name,
@@ -56,15 +56,11 @@ pub fn repeats_json(all: &[RepeatsDocument]) -> String {
         jobs: &repeats.jobs,
         runs: repeats.runs.iter().map(|(run, verdicts)| OwnDocument { run, verdicts }).collect(),
     });
-    let envelope = RepeatsEnvelope { fathom_repeats: SCHEMA, series: series.collect() };
-    let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(&RepeatsEnvelope { fathom_repeats: SCHEMA, series: series.collect() })
 }
 
-/// Comma-separated values: the rows of all runs behind their series and their number.
-#[must_use]
-pub fn repeats_csv(all: &[RepeatsDocument]) -> String {
+/// Returns CSV: the rows of all runs, preceded by series and number.
+pub(crate) fn repeats_csv(all: &[RepeatsDocument]) -> String {
     let mut out = String::new();
     for repeats in all {
         for (number, (run, _)) in (1..).zip(&repeats.runs) {
@@ -79,21 +75,21 @@ pub fn repeats_csv(all: &[RepeatsDocument]) -> String {
     out
 }
 
-/// A table for each job.
-#[must_use]
-pub fn repeats_markdown(all: &[RepeatsDocument]) -> String {
+/// Returns Markdown with one table per job.
+pub(crate) fn repeats_markdown(all: &[RepeatsDocument]) -> String {
     let mut out = String::new();
     for repeats in all {
         for job in &repeats.jobs {
             out.push_str(&format!(
                 "**{}**, {} ({})\n\n",
                 escape::markdown(&job.job),
-                told(repeats),
+                count_words(repeats),
                 escape::markdown_code(&repeats.series)
             ));
             out.push_str("| figure | median | least | greatest | range |\n|---|--:|--:|--:|--:|\n");
             for spread in &job.figures {
-                let [median, min, max] = [spread.median, spread.min, spread.max].map(|value| shown(spread, value));
+                let value = |value| shown(spread.figure, value, None);
+                let [median, min, max] = [spread.median, spread.min, spread.max].map(value);
                 let range = percent(spread.range());
                 out.push_str(&format!("| {} | {median} | {min} | {max} | {range} |\n", figure_name(spread.figure)));
             }
@@ -103,15 +99,15 @@ pub fn repeats_markdown(all: &[RepeatsDocument]) -> String {
     out
 }
 
-/// The medians, for people; the last paragraph of each job is the verdict on the run in the middle.
-#[must_use]
-pub fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
+/// Returns the repeats as text. Each job ends with the verdict on the run closest to the median.
+pub(crate) fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), 2);
     for (index, repeats) in all.iter().enumerate() {
         if index > 0 {
             sheet.gap();
         }
-        head(&mut sheet, repeats);
+        sheet.line(&format!("{}  {}", sheet.strong(&repeats.name), count_words(repeats)));
+        sheet.line(&sheet.faint(&repeats.series));
         for (place, job) in repeats.jobs.iter().enumerate() {
             sheet.gap();
             table(&mut sheet, repeats, place, job);
@@ -121,13 +117,8 @@ pub fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
     sheet.finish()
 }
 
-fn head(sheet: &mut Sheet, repeats: &RepeatsDocument) {
-    sheet.line(&format!("{}  {}", sheet.strong(&repeats.name), told(repeats)));
-    sheet.line(&sheet.faint(&repeats.series));
-}
-
-/// `5 repeats`, `2 of 5 repeats`.
-fn told(repeats: &RepeatsDocument) -> String {
+/// Returns `5 repeats` or `2 of 5 repeats`.
+fn count_words(repeats: &RepeatsDocument) -> String {
     let (done, of) = (repeats.runs.len(), repeats.of as usize);
     let noun = if of == 1 { "repeat" } else { "repeats" };
     if done == of { format!("{of} {noun}") } else { format!("{done} of {of} {noun}") }
@@ -136,15 +127,16 @@ fn told(repeats: &RepeatsDocument) -> String {
 const COLUMNS: [usize; 4] = [14, 12, 26, 8];
 
 fn table(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
-    let asked = repeats.runs.first().and_then(|(run, _)| run.jobs.get(place)).map(asked).unwrap_or_default();
-    sheet.line(&format!("{}  {asked}", sheet.strong(&job.job)));
+    let load = repeats.runs.first().and_then(|(run, _)| run.jobs.get(place)).map(parameters).unwrap_or_default();
+    sheet.line(&format!("{}  {load}", sheet.strong(&job.job)));
     let room = sheet.width().saturating_sub(COLUMNS.iter().sum::<usize>() + 4);
     let heads = row(["", "median", "least to greatest", "range"].map(str::to_owned));
     sheet.line(&sheet.faint(&format!("{heads}  each")));
     for spread in &job.figures {
-        let between = format!("{} to {}", shown(spread, spread.min), shown(spread, spread.max));
-        let cells = [figure_name(spread.figure), shown(spread, spread.median), between, percent(spread.range())];
-        let each = spread.values.iter().map(|value| value.map_or_else(|| "-".to_owned(), |value| shown(spread, value)));
+        let value = |value| shown(spread.figure, value, None);
+        let between = format!("{} to {}", value(spread.min), value(spread.max));
+        let cells = [figure_name(spread.figure), value(spread.median), between, percent(spread.range())];
+        let each = spread.values.iter().map(|one| one.map_or_else(|| "-".to_owned(), value));
         sheet.line(&format!("{}  {}", row(cells), fitting(&each.collect::<Vec<_>>(), room)));
     }
 }
@@ -155,7 +147,7 @@ fn row(cells: [String; 4]) -> String {
     format!("  {name:<a$}{median:>b$}{between:>c$}{range:>d$}")
 }
 
-/// As many values as have room, and a sign where there are more.
+/// Joins as many values as fit, with an ellipsis if there are more.
 fn fitting(values: &[String], room: usize) -> String {
     let mut line = String::new();
     for (index, value) in values.iter().enumerate() {
@@ -170,15 +162,7 @@ fn fitting(values: &[String], room: usize) -> String {
     line
 }
 
-fn shown(spread: &Spread, value: f64) -> String {
-    match spread.figure.quantity {
-        FigureQuantity::Iops => count(value),
-        FigureQuantity::BytesPerSecond => format!("{}/s", Bytes::new(value.round() as u64)),
-        _ => Nanos::new(value.round() as u64).to_string(),
-    }
-}
-
-/// The verdict on the run whose throughput is nearest to the median, and on how many runs it is another.
+/// Appends the verdict on the run whose throughput is closest to the median, and how many runs have another verdict.
 fn verdict(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
     let Some(first) = job.figures.first() else { return };
     let distance = |index: &usize| first.values[*index].map_or(f64::INFINITY, |value| (value - first.median).abs());

@@ -1,17 +1,17 @@
-//! A run with what a report says beside its record.
+//! A run as the subject of a report.
 
 use analyse::Verdict;
 use record::Run;
 
-/// A run and what is told of it beside its record.
+/// A run with the context that its record lacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// What it is called beside others.
+    /// Name, to distinguish the run from others.
     pub name: &'a str,
-    /// The record.
+    /// Record of the run.
     pub run: &'a Run,
-    /// What was found in it.
+    /// Findings about the run.
     pub verdicts: &'a [Verdict],
-    /// The job file as it was written, where it was kept.
+    /// Text of the job file, if it was saved.
     pub written: Option<&'a str>,
 }

@@ -1,9 +1,9 @@
-//! Describes operations that never completed.
+//! Descriptions of operations that never completed.
 
 use record::{StuckKind, StuckOperation};
 use units::Nanos;
 
-/// `read of 4096 bytes at 8192 of /dev/sdx has not completed after 12.3 s`.
+/// Returns `read of 4096 bytes at 8192 of /dev/sdx has not completed after 12.3 s`.
 fn stuck_line(stuck: &StuckOperation) -> String {
     let file = if stuck.file.is_empty() { "its target" } else { &stuck.file };
     let what = match stuck.kind {
@@ -16,7 +16,7 @@ fn stuck_line(stuck: &StuckOperation) -> String {
     format!("{what} has not completed after {}", Nanos::new(stuck.waited_ns))
 }
 
-/// Lists stuck operations with the names of their jobs, at most so many; the others are counted in a last line.
+/// Describes up to `most` stuck operations with the names of their jobs; a last line counts the others.
 #[must_use]
 pub fn stuck_lines(stuck: &[StuckOperation], most: usize) -> Vec<String> {
     let listed = stuck.iter().take(most).map(|stuck| format!("{}: {}", stuck.job, stuck_line(stuck)));
@@ -24,7 +24,7 @@ pub fn stuck_lines(stuck: &[StuckOperation], most: usize) -> Vec<String> {
     listed.chain(more.map(|more| format!("{more} more operations have not completed"))).collect()
 }
 
-/// Maximum number of stuck operations listed.
+/// Default maximum number of listed operations.
 pub(crate) const LISTED_MOST: usize = 8;
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_its_words() {
+    fn descriptions_depend_on_the_kind() {
         let stuck = StuckOperation {
             file: "/dev/sdx".to_owned(),
             offset: 8192,
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_listed_is_counted() {
+    fn unlisted_operations_are_counted() {
         let stuck = vec![StuckOperation { job: "a".to_owned(), ..StuckOperation::default() }; 3];
         let lines = stuck_lines(&stuck, 2);
         assert!(lines.len() == 3 && lines[1].starts_with("a: "), "{lines:?}");

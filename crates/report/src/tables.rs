@@ -1,4 +1,4 @@
-//! Tables: CSV, Markdown and OpenMetrics. A row is one kind of operation of one result.
+//! Tables as CSV, Markdown and OpenMetrics. A row is one kind of operation of one result.
 
 use analyse::Verdict;
 use record::{DataKind, DirectionResult, JobResult, LatencyStats, Run};
@@ -10,7 +10,7 @@ use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::shown::Shown;
 use crate::words;
 
-/// One row: a result and the kind of operation.
+/// A row: a result and one of its kinds of operations.
 type Row<'a> = (&'a JobResult, DataKind, &'a DirectionResult);
 
 fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
@@ -19,22 +19,21 @@ fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// A run among others, by its name; without one where it is alone.
+/// A run and, if there are several, its name.
 type Among<'a> = (Option<&'a str>, &'a Run);
 
 fn named<'a>(runs: &[Shown<'a>]) -> Vec<Among<'a>> {
     runs.iter().map(|shown| ((runs.len() > 1).then_some(shown.name), shown.run)).collect()
 }
 
-/// Comma-separated values with a header. Units are in the names of columns; what was not measured is empty.
+/// Returns CSV with a header. Column names contain the units; values that were not measured are empty.
 #[must_use]
 pub fn csv(run: &Run) -> String {
     csv_rows(&[(None, run)])
 }
 
-/// The same of several runs, whose names are the first column.
-#[must_use]
-pub fn csv_of(runs: &[Shown<'_>]) -> String {
+/// Returns CSV of several runs, whose names are the first column.
+pub(crate) fn csv_of(runs: &[Shown<'_>]) -> String {
     csv_rows(&named(runs))
 }
 
@@ -84,7 +83,7 @@ fn csv_latency(fields: &mut Vec<String>, latency: &LatencyStats) {
     fields.push(known(latency.max_ns.to_string()));
 }
 
-/// A Markdown table, then what was found.
+/// Returns a Markdown table, followed by the verdicts.
 #[must_use]
 pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
     let mut out = String::from(
@@ -114,9 +113,8 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
     out
 }
 
-/// Several runs, a section each.
-#[must_use]
-pub fn markdown_of(runs: &[Shown<'_>]) -> String {
+/// Returns Markdown of several runs, one section each.
+pub(crate) fn markdown_of(runs: &[Shown<'_>]) -> String {
     let section = |shown: &Shown<'_>| {
         let table = markdown(shown.run, shown.verdicts);
         if runs.len() > 1 { format!("## {}\n\n{table}", escape::markdown(shown.name)) } else { table }
@@ -140,16 +138,15 @@ fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, late
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// OpenMetrics text: one gauge or counter for each figure, with job, group and kind as labels, and the number of the worker
-/// where several have the same name.
+/// Returns OpenMetrics text with job, group and kind as labels, and the worker's number if several workers have the
+/// same name.
 #[must_use]
 pub fn open_metrics(run: &Run) -> String {
     metrics(&[(None, run)])
 }
 
-/// The same of several runs, each with its name as a label.
-#[must_use]
-pub fn open_metrics_of(runs: &[Shown<'_>]) -> String {
+/// Returns OpenMetrics text of several runs, with their names as labels.
+pub(crate) fn open_metrics_of(runs: &[Shown<'_>]) -> String {
     metrics(&named(runs))
 }
 

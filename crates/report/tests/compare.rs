@@ -1,4 +1,4 @@
-//! Comparisons and gates, to the letter.
+//! Comparisons and gates, compared verbatim.
 
 use analyse::compare::{
     Aspect, Basis, Caution, Change, Comparison, ComparisonSettings, ConditionMismatch, FigureComparison, JobComparison,
@@ -58,7 +58,7 @@ fn document() -> compare::ComparisonDocument {
 }
 
 #[test]
-fn the_page_for_people() {
+fn comparison_text_is_verbatim() {
     let expected = "\
 baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:13
 candidate  after  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:13
@@ -81,7 +81,7 @@ undecided: 20 min more would decide it
 }
 
 #[test]
-fn the_tables() {
+fn comparison_tables_are_verbatim() {
     let csv = compare::csv(&document());
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 7);
@@ -117,7 +117,7 @@ fn gated(strict: bool) -> gate::GateDocument {
 }
 
 #[test]
-fn a_gate_for_people() {
+fn gate_text_is_verbatim() {
     let expected = "\
 run        after  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:13
 baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:13
@@ -135,7 +135,7 @@ baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:
 }
 
 #[test]
-fn a_gate_for_continuous_integration() {
+fn gates_are_written_as_junit_and_markdown() {
     let junit = gate::junit(&gated(false));
     assert!(junit.contains("<testsuites name=\"fathom gate\" tests=\"4\" failures=\"1\" errors=\"1\""), "{junit}");
     assert!(junit.contains("timestamp=\"2026-11-21T12:50:13\""), "{junit}");

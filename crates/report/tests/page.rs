@@ -1,4 +1,4 @@
-//! The page for people and the tables, to the letter.
+//! The report of a run and its tables, compared verbatim.
 
 use analyse::analyse;
 use record::{
@@ -7,7 +7,7 @@ use record::{
 };
 use report::{SheetStyle, csv, json, markdown, open_metrics, text};
 
-/// A latency around 1.3 ms with a tail.
+/// Returns latencies around 1.3 ms with a tail.
 fn latency(count: u64, mean_ns: f64) -> LatencyStats {
     LatencyStats {
         count,
@@ -70,12 +70,12 @@ fn page(run: &Run, width: usize) -> String {
 }
 
 #[test]
-fn a_closed_loop_on_a_page_of_80() {
+fn a_closed_loop_at_80_columns() {
     assert_eq!(page(&run(vec![direct_random_read()]), 80), include_str!("expected/closed_loop.txt"));
 }
 
 #[test]
-fn a_paced_mix_with_everything_that_can_go_wrong() {
+fn a_paced_mix_with_all_problems() {
     let mut job = direct_random_read();
     job.name = "mix".to_owned();
     job.workers = 2;
@@ -97,7 +97,7 @@ fn a_paced_mix_with_everything_that_can_go_wrong() {
 }
 
 #[test]
-fn pages_fit_their_width_and_colours_change_no_letter() {
+fn text_fits_the_width_and_is_unchanged_by_colours() {
     let run = run(vec![direct_random_read()]);
     for width in [60, 72, 80, 100, 120] {
         let page = page(&run, width);
@@ -115,7 +115,7 @@ fn without_colours(painted: &str) -> String {
 }
 
 #[test]
-fn own_json_reads_back_and_carries_the_verdict() {
+fn own_json_can_be_parsed_and_contains_the_verdict() {
     let run = run(vec![direct_random_read()]);
     let document = json(&run, &analyse(&run));
     assert_eq!(from_json(&document).unwrap(), run);
@@ -128,7 +128,7 @@ fn own_json_reads_back_and_carries_the_verdict() {
 }
 
 #[test]
-fn tables_to_the_letter() {
+fn tables_are_verbatim() {
     let mut run = run(vec![direct_random_read()]);
     run.jobs[0].name = "a,\"b\"|c".to_owned();
     assert_eq!(csv(&run), include_str!("expected/table.csv"));

@@ -1,6 +1,6 @@
 //! The conformance suite of targets.
 //!
-//! A case that fails panics with what it saw, so that a test needs no more than a call of [`check`].
+//! A failing case panics with what it observed, so that a test only needs to call [`check`].
 
 use units::Nanos;
 use units::random::Random;
@@ -10,28 +10,28 @@ use crate::{Completion, Op, OpKind, Tag, Target};
 /// Properties of the target under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestedTarget {
-    /// Tags, at least 1.
+    /// Number of tags, at least 1.
     pub depth: u32,
     /// Size of each buffer in bytes.
     pub buffer_bytes: u32,
-    /// Size of file 0 in bytes, at least four buffers and a multiple of `unit_bytes`. The suite overwrites it.
+    /// Size of file 0 in bytes, a multiple of `unit_bytes` and at least four buffers. The suite overwrites the file.
     pub file_bytes: u64,
-    /// Offsets and lengths must be multiples of this; a buffer holds at least two.
+    /// Alignment of offsets and lengths in bytes; a buffer holds at least two such units.
     pub unit_bytes: u32,
-    /// How late it may return from a wait: zero for a virtual clock.
+    /// Maximum delay with which a wait may return; zero for a virtual clock.
     pub lateness: Nanos,
     /// Whether reads return what was written.
     pub keeps_bytes: bool,
-    /// Whether reads end at the end of the file.
+    /// Whether reads stop at the end of the file.
     pub has_end: bool,
-    /// Whether it can trim.
+    /// Whether the target supports trims.
     pub trims: bool,
-    /// Whether operations fail or fall short now and then without a reason.
+    /// Whether operations may fail or be short at random.
     pub faulty: bool,
 }
 
 impl Default for TestedTarget {
-    /// What [`crate::testing::MemoryTarget`] is by default.
+    /// Returns the properties of a default [`crate::testing::MemoryTarget`].
     fn default() -> Self {
         Self {
             depth: 32,
@@ -47,23 +47,23 @@ impl Default for TestedTarget {
     }
 }
 
-/// Runs every case that applies, one after the other on the same target.
+/// Runs every applicable case on the same target, one after the other.
 ///
 /// # Panics
 ///
-/// When the target does not conform.
+/// Panics if the target does not conform.
 pub fn check<T: Target>(target: &mut T, subject: &TestedTarget) {
     let mut harness = Harness { target, subject, taken: vec![None; subject.depth as usize], done: vec![EARLIER] };
     clock_does_not_run_backwards(&mut harness);
     waiting_for_nothing_ends(&mut harness);
     collecting_does_not_block(&mut harness);
     a_full_queue_completes_once_each(&mut harness);
-    completions_beyond_those_asked_for_are_kept(&mut harness);
+    completions_beyond_the_minimum_are_kept(&mut harness);
     waiting_ends_when_enough_is_done(&mut harness);
     waiting_ends_at_the_deadline(&mut harness);
     any_mixture_completes_once_each(&mut harness);
     syncs_and_trims_report(&mut harness);
-    what_cannot_be_is_told_by_its_completion(&mut harness);
+    impossible_operations_complete(&mut harness);
     invalidating_loses_no_operation(&mut harness);
     if subject.keeps_bytes {
         reads_return_what_was_written(&mut harness);
@@ -75,17 +75,17 @@ pub fn check<T: Target>(target: &mut T, subject: &TestedTarget) {
     }
 }
 
-/// The target with what is known to be in flight.
+/// The target under test, with the operations in flight.
 struct Harness<'a, T> {
     target: &'a mut T,
     subject: &'a TestedTarget,
-    /// For each tag in flight, its operation and when it was submitted at the earliest.
+    /// For each tag in flight, its operation and a time before its submission.
     taken: Vec<Option<(Op, Nanos)>>,
-    /// What waits append to; always holds [`EARLIER`].
+    /// List that waits append to; it always begins with [`EARLIER`].
     done: Vec<Completion>,
 }
 
-/// A completion that is in the list before every wait, and must be there afterwards.
+/// A completion that is in the list before every wait, and that a wait must keep.
 const EARLIER: Completion =
     Completion { tag: Tag(u32::MAX), submitted: Nanos::ZERO, completed: Nanos::ZERO, result: 0 };
 
@@ -105,7 +105,7 @@ impl<T: Target> Harness<'_, T> {
         (0..self.subject.depth).map(Tag).filter(|tag| self.taken[tag.index()].is_none()).collect()
     }
 
-    /// Waits, checks each completion, and returns them.
+    /// Waits, checks each new completion, and returns the new completions.
     fn wait(&mut self, min: u32, until: Nanos) -> Vec<Completion> {
         self.target.wait(min, until, &mut self.done);
         let now = self.target.now();
@@ -127,10 +127,13 @@ impl<T: Target> Harness<'_, T> {
         assert!(submitted <= completed, "{op:?} completed before it was submitted: {completion:?}");
         assert!(completed <= now, "{op:?} completes in the future of {now:?}: {completion:?}");
         let transferred = i64::from(result) <= i64::from(op.length);
-        assert!(transferred && result > -4096, "{op:?} has a result that is neither bytes nor an error: {result}");
+        assert!(
+            transferred && result > -4096,
+            "{op:?} has a result that is neither a byte count nor an error: {result}"
+        );
     }
 
-    /// Waits until nothing is in flight. A signal may end a wait early, so that there can be several.
+    /// Waits until nothing is in flight, repeatedly because a signal may end a wait early.
     fn drain(&mut self) -> Vec<Completion> {
         let mut all = Vec::new();
         for _ in 0..1000 {
@@ -142,9 +145,9 @@ impl<T: Target> Harness<'_, T> {
         panic!("never completed: {:?}", self.taken.iter().flatten().collect::<Vec<_>>());
     }
 
-    /// Carries out a read or write to its end as a caller would: the rest of a short transfer again, behind
-    /// what is done. Returns the bytes transferred, less than the operation's only at the end of the file.
-    fn carry_out(&mut self, whole: Op) -> u32 {
+    /// Completes a read or write as a caller would, by submitting the rest of a short transfer again. Returns the bytes
+    /// transferred, which are fewer than the operation's only at the end of the file.
+    fn transfer(&mut self, whole: Op) -> u32 {
         let mut transferred = 0;
         for _ in 0..1000 {
             self.submit(Op {
@@ -177,7 +180,7 @@ impl<T: Target> Harness<'_, T> {
         Some(buffer.to_vec())
     }
 
-    /// A whole buffer, which a target that keeps bytes must have.
+    /// Returns a copy of a buffer, which a target that keeps bytes must have.
     fn contents(&mut self, tag: Tag) -> Vec<u8> {
         self.target.buffer(tag).map(|buffer| buffer.to_vec()).expect("a target that keeps bytes has buffers")
     }
@@ -238,7 +241,7 @@ fn a_full_queue_completes_once_each<T: Target>(harness: &mut Harness<'_, T>) {
     assert!(idle.is_empty(), "completed twice: {idle:?}");
 }
 
-fn completions_beyond_those_asked_for_are_kept<T: Target>(harness: &mut Harness<'_, T>) {
+fn completions_beyond_the_minimum_are_kept<T: Target>(harness: &mut Harness<'_, T>) {
     for tag in harness.free() {
         harness.submit(harness.op(tag, OpKind::Read, u64::from(tag.0)));
     }
@@ -267,7 +270,7 @@ fn waiting_ends_when_enough_is_done<T: Target>(harness: &mut Harness<'_, T>) {
 }
 
 fn waiting_ends_at_the_deadline<T: Target>(harness: &mut Harness<'_, T>) {
-    // More are asked for than are in flight, so that the deadline alone ends the wait.
+    // The minimum exceeds the number in flight, so that only the deadline can end the wait.
     harness.submit(harness.op(Tag(0), OpKind::Read, 0));
     let until = harness.target.now() + Nanos::from_millis(10);
     let mut done = harness.wait(2, until).len();
@@ -317,7 +320,7 @@ fn syncs_and_trims_report<T: Target>(harness: &mut Harness<'_, T>) {
     }
 }
 
-fn what_cannot_be_is_told_by_its_completion<T: Target>(harness: &mut Harness<'_, T>) {
+fn impossible_operations_complete<T: Target>(harness: &mut Harness<'_, T>) {
     let op = harness.op(Tag(0), OpKind::Read, 0);
     let impossible = [Op { file: u32::MAX, ..op }, Op { skip: harness.subject.buffer_bytes, ..op }];
     for op in impossible {
@@ -332,10 +335,10 @@ fn reads_return_what_was_written<T: Target>(harness: &mut Harness<'_, T>) {
     for block in [0, 1, 3] {
         let expected = harness.fill(writer, &mut random).expect("a target that keeps bytes has buffers");
         let whole = harness.subject.buffer_bytes;
-        assert_eq!(harness.carry_out(harness.op(writer, OpKind::Write, block)), whole);
+        assert_eq!(harness.transfer(harness.op(writer, OpKind::Write, block)), whole);
         harness.fill(reader, &mut random);
-        assert_eq!(harness.carry_out(harness.op(reader, OpKind::Read, block)), whole);
-        assert!(harness.contents(reader) == expected, "block {block} does not read as it was written");
+        assert_eq!(harness.transfer(harness.op(reader, OpKind::Read, block)), whole);
+        assert!(harness.contents(reader) == expected, "block {block} differs from what was written");
     }
 }
 
@@ -353,35 +356,35 @@ fn invalidating_loses_no_operation<T: Target>(harness: &mut Harness<'_, T>) {
 
 fn invalidating_loses_no_byte<T: Target>(harness: &mut Harness<'_, T>) {
     let expected = harness.fill(Tag(0), &mut Random::new(4, 4)).expect("a target that keeps bytes has buffers");
-    harness.carry_out(harness.op(Tag(0), OpKind::Write, 1));
+    harness.transfer(harness.op(Tag(0), OpKind::Write, 1));
     harness.target.invalidate(0, 0, 0);
     harness.fill(Tag(0), &mut Random::new(5, 5));
-    harness.carry_out(harness.op(Tag(0), OpKind::Read, 1));
-    assert!(harness.contents(Tag(0)) == expected, "what was written is gone with the cache");
+    harness.transfer(harness.op(Tag(0), OpKind::Read, 1));
+    assert!(harness.contents(Tag(0)) == expected, "invalidating lost written bytes");
 }
 
 fn skipping_leaves_the_rest_of_the_buffer<T: Target>(harness: &mut Harness<'_, T>) {
     let mut random = Random::new(3, 3);
     let unit = harness.subject.unit_bytes;
     let source = harness.fill(Tag(0), &mut random).expect("a target that keeps bytes has buffers");
-    harness.carry_out(harness.op(Tag(0), OpKind::Write, 2));
+    harness.transfer(harness.op(Tag(0), OpKind::Write, 2));
     let mut expected = harness.fill(Tag(0), &mut random).expect("a target that keeps bytes has buffers");
-    // The second unit of the block goes to the second unit of the buffer, and nothing else changes.
+    // The read transfers the second unit of the block to the second unit of the buffer, and changes nothing else.
     let op = harness.op(Tag(0), OpKind::Read, 2);
     let part = Op { offset: op.offset + u64::from(unit), length: unit, skip: unit, ..op };
-    assert_eq!(harness.carry_out(part), unit);
+    assert_eq!(harness.transfer(part), unit);
     let span = unit as usize..2 * unit as usize;
     expected[span.clone()].copy_from_slice(&source[span]);
-    assert!(harness.contents(Tag(0)) == expected, "a read with `skip` changed something else");
+    assert!(harness.contents(Tag(0)) == expected, "a read with `skip` changed the rest of the buffer");
 }
 
 fn reads_end_at_the_end<T: Target>(harness: &mut Harness<'_, T>) {
     let TestedTarget { file_bytes, unit_bytes, .. } = *harness.subject;
     let op = harness.op(Tag(0), OpKind::Read, 0);
     let across = Op { offset: file_bytes - u64::from(unit_bytes), ..op };
-    assert_eq!(harness.carry_out(across), unit_bytes, "across the end");
+    assert_eq!(harness.transfer(across), unit_bytes, "across the end");
     let behind = Op { offset: file_bytes, ..op };
-    assert_eq!(harness.carry_out(behind), 0, "behind the end");
+    assert_eq!(harness.transfer(behind), 0, "behind the end");
 }
 
 #[cfg(test)]
@@ -391,7 +394,7 @@ mod tests {
     use super::*;
     use crate::testing::{MemoryModel, MemoryTarget};
 
-    /// Ways not to conform.
+    /// A violation of the contract.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Defect {
         CompletesTwice,

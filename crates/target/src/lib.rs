@@ -1,12 +1,12 @@
-//! The seam between the loop that issues operations and whatever carries them out.
+//! The interface between the loop that issues operations and the implementations that execute them.
 //!
-//! [`Target`] has two families of implementers that never meet: `engine` (real devices, real time) and `sim`
-//! (modelled volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
+//! [`Target`] has two separate families of implementations: `engine` (real devices, real time) and `sim` (modelled
+//! volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
 //! **The target owns the clock**: nothing else in Fathom reads a clock.
 //!
-//! [`conformance`] is the suite that every implementation passes; [`testing`] has targets for tests.
+//! [`conformance`] is the test suite for implementations; [`testing`] has targets for tests.
 //!
-//! What is *not* here: any implementation for production, any statistics, any knowledge of jobs.
+//! What is *not* here: implementations for production, statistics, and any knowledge of jobs.
 
 pub mod conformance;
 pub mod testing;
@@ -14,15 +14,14 @@ pub mod testing;
 use units::Nanos;
 use units::OpKind;
 
-/// Names one of the slots in which an operation can be in flight.
+/// Identifies a slot for an operation in flight.
 ///
-/// A tag is in use from [`Target::submit`] until its [`Completion`] has been handed out; there is one buffer
-/// per tag.
+/// A tag is in use from [`Target::submit`] until its [`Completion`] is returned. Each tag has a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag(pub u32);
 
 impl Tag {
-    /// The tag as an index into per-tag tables.
+    /// Returns the tag as an index into per-tag tables.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -30,103 +29,103 @@ impl Tag {
     }
 }
 
-/// One operation, as the loop hands it to a target.
+/// An operation, as the loop submits it to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// The slot it occupies, and so the buffer it uses.
+    /// Slot of the operation, which determines its buffer.
     pub tag: Tag,
-    /// What it does.
+    /// Kind of operation.
     pub kind: OpKind,
-    /// Which of the worker's files, by its place in the list the target was opened with.
+    /// Index of the file in the worker's list of files.
     pub file: u32,
-    /// Where it begins, in bytes from the start of the file.
+    /// Offset in the file in bytes.
     pub offset: u64,
-    /// How many bytes it transfers; zero for [`OpKind::Sync`] and [`OpKind::DataSync`].
+    /// Length in bytes; zero for [`OpKind::Sync`] and [`OpKind::DataSync`].
     pub length: u32,
-    /// Where in the tag's buffer it begins: more than zero when the rest of a short transfer is submitted again.
+    /// Offset in the tag's buffer in bytes: positive when the rest of a short transfer is submitted again.
     pub skip: u32,
 }
 
 /// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The tag, free again from now on.
+    /// The tag, which is free again.
     pub tag: Tag,
-    /// When the operation was handed to the device.
+    /// Instant at which the operation was handed to the device.
     pub submitted: Nanos,
-    /// When the target saw that it was done.
+    /// Instant at which the target saw its completion.
     pub completed: Nanos,
-    /// Bytes transferred, or an error number as Linux counts them, negated: `-5` is `EIO`.
+    /// Bytes transferred, or a negated Linux error number: `-5` is `EIO`.
     pub result: i32,
 }
 
-/// Where reads come from after a write-back.
+/// Source of reads after a write-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// From where it is stored.
+    /// The storage.
     Stored,
-    /// In part from a cache that could not be emptied.
+    /// In part a cache that could not be emptied.
     Cached,
 }
 
 /// Executes operations.
 ///
-/// A target is used by one thread. It may hold operations back after [`Target::submit`] so that many go to the
-/// kernel in one call, but no longer than until the next [`Target::wait`].
+/// A target is used by one thread. After [`Target::submit`] it may queue operations, so that many reach the kernel in
+/// one call, but only until the next [`Target::wait`].
 pub trait Target {
-    /// The time on this target's clock. It never runs backwards.
+    /// Returns the time on this target's clock, which never runs backwards.
     fn now(&mut self) -> Nanos;
 
-    /// Takes an operation whose tag is free. Whatever goes wrong is told by its completion.
+    /// Takes an operation whose tag is free. Errors are reported by its completion.
     fn submit(&mut self, op: Op);
 
-    /// Hands over what was submitted, then appends completions to `done` until there are at least `min` of
-    /// them or `until` has come. With `min` zero it only collects what is done already.
+    /// Submits queued operations, then appends completions to `done` until there are at least `min` of them or `until`
+    /// is reached. If `min` is zero, it only collects what has already completed.
     ///
-    /// Returns at `until` at the latest (a real target as near to it as the kernel allows), and earlier when
-    /// nothing is in flight and `min` is more than zero only if `until` is [`Nanos::MAX`]: waiting for nothing
-    /// forever has no meaning. A virtual target moves its clock to the instant at which it returns. A signal
-    /// may make it return early with fewer.
+    /// Returns at `until` at the latest (a real target as close to it as the kernel allows). If nothing is in flight
+    /// and `min` is positive, it returns earlier only if `until` is [`Nanos::MAX`], because it would otherwise wait
+    /// forever. A virtual target advances its clock to the instant at which it returns. A signal may end the wait
+    /// early.
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>);
 
-    /// Says whose files [`Target::invalidate`] means from now on: those of the worker that has this tag. Targets of one
-    /// worker need not know.
+    /// Selects the files that [`Target::invalidate`] concerns from now on: those of the worker with this tag. Targets
+    /// for a single worker ignore it.
     fn turn_to(&mut self, tag: Tag) {
         let _ = tag;
     }
 
-    /// The results of the worker that has this tag count from now on (`begins`), or no longer: its ramp is over, it has
-    /// ended. For targets that account for what they did.
+    /// Reports that the results of the worker with this tag count from now on (`begins`, after its ramp), or no longer
+    /// (after its end). For targets that record statistics of their own.
     fn measure(&mut self, tag: Tag, begins: bool) {
         let _ = (tag, begins);
     }
 
-    /// An observer reads the run: a target that keeps an account of its course writes it down. Asked a few times a second
-    /// of its own time at most, never between two operations of one instant.
+    /// Lets a target that records its own course take a sample, because an observer reads the run. Called at most a few
+    /// times per second of the target's time, and never between two operations of the same instant.
     fn note(&mut self) {}
 
-    /// Forgets what a cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that later
-    /// reads come from below it. What has not been written back stays; so does all of it where there is no cache,
-    /// or none that listens. Operations in flight go on; the target's clock may move.
+    /// Drops the cached data of `length` bytes of a file from `offset` on (zero: to its end), so that later reads come
+    /// from the storage. Data that were not written back stay cached, and so do all data if there is no cache or it
+    /// cannot be controlled. Operations in flight continue; the target's clock may advance.
     fn invalidate(&mut self, file: u32, offset: u64, length: u64);
 
-    /// Like [`Target::invalidate`], after what was written has been written back: later reads bring what is stored and not
-    /// what is cached. With operations in flight, what they write may stay cached.
+    /// Writes cached data back and then does the same as [`Target::invalidate`], so that later reads come from the
+    /// storage. Data of operations in flight may stay cached.
     ///
     /// # Errors
     ///
-    /// The error number of the write-back: what was written is not stored.
+    /// Returns the error number of the write-back; the written data are not stored.
     fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
         self.invalidate(file, offset, length);
         Ok(Settled::Stored)
     }
 
-    /// Nothing is submitted to this file for now: what it holds can go, and is had again when it is needed. What is
-    /// in flight there completes. Targets without anything to give back do nothing.
+    /// Reports that nothing will be submitted to this file for now, so that its resources can be released until it is
+    /// used again. Operations in flight on it complete.
     fn close(&mut self, file: u32) {
         let _ = file;
     }
 
-    /// The buffer of a tag that is not in flight, whole; `None` where the target keeps no bytes.
+    /// Returns the whole buffer of a tag that is not in flight; `None` if the target keeps no bytes.
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]>;
 }

@@ -1,4 +1,4 @@
-//! Failed operations, and operations that are repeated.
+//! Failed operations, and operations that are submitted again.
 
 use target::{Completion, Target};
 use units::Nanos;
@@ -9,21 +9,22 @@ use super::{DriveWorker, direction, op};
 use crate::outcome::{Damaged, EIO, Ending, FailureCause, OperationFailure};
 use crate::slots::Flight;
 
-/// `EAGAIN`: the device asks to be asked again.
+/// `EAGAIN`: the operation is submitted again.
 const EAGAIN: i32 = 11;
 /// `EINTR`: likewise.
 pub(super) const EINTR: i32 = 4;
-/// A read that another worker's write may have torn is repeated for so long: a worker that is not running may leave half a
-/// block in a cache. What still does not hold is damaged.
+/// Time for which a read that another worker's write may have torn is repeated. A worker that is not scheduled may
+/// leave half a block in a cache. A block that still differs after this time is damaged.
 const TORN_MAX: Nanos = Nanos::from_millis(500);
-/// After so many damaged blocks, reads are not repeated.
+/// Number of damaged blocks after which reads are no longer repeated.
 const NOT_TORN_MAX: u32 = 8;
-/// At most this many failures are kept in full; the others are counted.
+/// Maximum number of failures kept in full; the others are only counted.
 const FAILURES_MAX: usize = 16;
 
 impl DriveWorker {
-    /// Checks what was read. Returns whether it was torn by a write of another worker and is read again.
-    pub(super) fn is_to_be_read_again<T: Target>(
+    /// Verifies the data of a read. Returns true if a write of another worker may have torn it, so that it is read
+    /// again.
+    pub(super) fn verify_or_retry<T: Target>(
         &mut self,
         target: &mut T,
         completion: &Completion,
@@ -44,7 +45,7 @@ impl DriveWorker {
         if may_be_torn && self.not_torn < NOT_TORN_MAX {
             if completion.completed.since(flight.started) < TORN_MAX {
                 self.slots.begin_again(tag);
-                self.again.push(tag);
+                self.retries.push(tag);
                 return true;
             }
             self.not_torn += 1;
@@ -62,9 +63,9 @@ impl DriveWorker {
         false
     }
 
-    /// A short transfer, an error, or a request to try again.
+    /// Handles a short transfer, an error, or a request to try again.
     #[cold]
-    pub(super) fn finish_oddly(&mut self, completion: &Completion) {
+    pub(super) fn finish_incomplete(&mut self, completion: &Completion) {
         let Some(flight) = self.slots.get_mut(completion.tag) else { return };
         flight.submitted = flight.submitted.min(completion.submitted);
         let decision = flight.decision;
@@ -74,12 +75,12 @@ impl DriveWorker {
                     self.meter.record_short(direction(decision.kind));
                 }
                 flight.moved += (result as u32).min(decision.length - flight.moved);
-                self.again.push(completion.tag);
+                self.retries.push(completion.tag);
                 return;
             }
             0 => FailureCause::EndOfFile,
             result if result == -EAGAIN || result == -EINTR => {
-                self.again.push(completion.tag);
+                self.retries.push(completion.tag);
                 return;
             }
             result => FailureCause::Errno(result.saturating_neg()),
@@ -93,7 +94,8 @@ impl DriveWorker {
         let on_error = &self.policy.on_error;
         let goes_on = match (&cause, decision.kind) {
             (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
-            // As in fio, only the medium's own errors can be gone past: a full filesystem or a wrong request stays so.
+            // As in fio, only errors of the medium can be tolerated; a full file system or an invalid request is
+            // permanent.
             _ if cause.errno() != EIO => false,
             (_, OpKind::Read) => on_error.continue_on_read,
             _ => on_error.continue_on_write,
@@ -109,24 +111,24 @@ impl DriveWorker {
     }
 
     #[inline]
-    pub(super) fn submit_again<T: Target>(&mut self, target: &mut T) {
-        if !self.again.is_empty() {
-            self.submit_all_again(target);
+    pub(super) fn submit_retries<T: Target>(&mut self, target: &mut T) {
+        if !self.retries.is_empty() {
+            self.submit_all_retries(target);
         }
     }
 
     #[cold]
-    fn submit_all_again<T: Target>(&mut self, target: &mut T) {
-        while let Some(tag) = self.again.pop() {
+    fn submit_all_retries<T: Target>(&mut self, target: &mut T) {
+        while let Some(tag) = self.retries.pop() {
             if let Some(flight) = self.slots.get_mut(tag) {
                 target.submit(op(tag, &flight.decision, flight.moved));
             }
         }
     }
 
-    /// Counts as failed what would have to be submitted again: the worker is ending.
-    pub(super) fn give_up_again(&mut self, now: Nanos) {
-        while let Some(tag) = self.again.pop() {
+    /// Counts all operations that would be submitted again as failed, because the worker is ending.
+    pub(super) fn fail_retries(&mut self, now: Nanos) {
+        while let Some(tag) = self.retries.pop() {
             if let Some(flight) = self.slots.get_mut(tag) {
                 let decision = flight.decision;
                 self.fail(decision, FailureCause::Errno(EAGAIN), None);

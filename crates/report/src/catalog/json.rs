@@ -1,4 +1,4 @@
-//! The catalogue as JSON.
+//! The catalogue of volumes as JSON.
 
 use serde_json::{Value, json};
 use volume::catalogue::{BuiltinVolume, FigureOrigin, ResolvedVolume};
@@ -7,7 +7,7 @@ use volume::{Behaviour, Burst, CountedUnit, JitterBasis, Law, Limit, RequestKind
 use super::{CatalogLoad, CatalogVolume, LimitRow};
 use crate::volume_terms::{parts_json, source_json};
 
-/// Returns one JSON document with all volumes.
+/// Returns all volumes as one JSON document.
 #[must_use]
 pub fn list_json(listed: &[BuiltinVolume]) -> String {
     let volumes: Vec<Value> = listed

@@ -1,10 +1,10 @@
-//! The list of all volumes, by provider.
+//! The list of all volumes by provider, as text.
 
 use std::fmt::Write;
 
 use volume::catalogue::BuiltinVolume;
 
-/// The column in which titles begin; longer names have a line of their own.
+/// Column in which titles begin. A longer name has its title on the next line.
 const TITLES: usize = 36;
 
 /// Returns all volumes in lines of at most 80 columns.
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_fits_eighty_columns_and_has_every_volume() {
+    fn the_list_has_every_volume_and_fits_80_columns() {
         let listed = volume::catalogue::list();
         let page = list_text(&listed);
         assert!(listed.iter().all(|volume| page.contains(&volume.name) && page.contains(&volume.title)));

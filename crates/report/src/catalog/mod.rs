@@ -1,4 +1,4 @@
-//! The catalogue of modelled volumes: the list, and one volume with what it sustains for a load.
+//! The catalogue of modelled volumes: the list, and the details of one volume with the rates it sustains.
 
 mod json;
 mod list;
@@ -12,16 +12,16 @@ use volume::{Limit, LimitSource, PerRequestKind, Scope, Spec};
 
 use crate::sheet::SheetStyle;
 
-/// Operations of one size and mix, for which a volume is described.
+/// The load for which a volume is described: operations of one size and mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CatalogLoad {
-    /// Bytes of each operation.
+    /// Bytes per operation.
     pub bytes: u32,
-    /// The fraction of each kind.
+    /// Fraction of each kind of request.
     pub share: PerRequestKind<f64>,
-    /// Whether each operation begins where the last one ended.
+    /// Whether each operation begins at the end of the previous one.
     pub sequential: bool,
-    /// A description: `random reads of 4 KiB`.
+    /// Description: `random reads of 4 KiB`.
     pub description: String,
 }
 
@@ -33,20 +33,20 @@ impl CatalogLoad {
     }
 }
 
-/// A volume and what it sustains for a load.
+/// A volume with the rates that it sustains for a load.
 #[derive(Clone, Debug)]
 pub struct CatalogVolume<'a> {
     volume: &'a ResolvedVolume,
     load: &'a CatalogLoad,
-    /// In the order in which the volume names them.
+    /// Limits and stations in the volume's order.
     rows: Vec<LimitRow<'a>>,
-    /// The closed form with as many operations in flight as useful; `None` where only a simulation knows.
+    /// Prediction for unlimited operations in flight; `None` if the volume has no closed form.
     deep: Option<Prediction>,
-    /// The closed form with one operation in flight.
+    /// Prediction for one operation in flight.
     single: Option<Prediction>,
 }
 
-/// One limit or station.
+/// A limit or station.
 #[derive(Clone, Debug)]
 struct LimitRow<'a> {
     name: &'a str,
@@ -54,7 +54,7 @@ struct LimitRow<'a> {
     rule: &'a str,
     source: &'a LimitSource,
     limit: Option<&'a Limit>,
-    /// What it admits; `None` where it counts none of the operations.
+    /// Rate that it admits; `None` if it counts none of the operations.
     cap: Option<Cap>,
 }
 
@@ -68,25 +68,25 @@ impl<'a> CatalogVolume<'a> {
         Self { volume, load, rows: rows(spec, &closed_load), deep, single }
     }
 
-    /// Returns everything that is known, in lines that fit.
+    /// Returns the details of the volume as text.
     #[must_use]
     pub fn text(&self, style: SheetStyle) -> String {
         text::text(self, style)
     }
 
-    /// Returns one JSON document.
+    /// Returns the details of the volume as JSON.
     #[must_use]
     pub fn json(&self) -> String {
         json::json(self)
     }
 
-    /// The limit that binds in the long run.
+    /// Returns the limit that binds in the long run.
     fn bound_by(&self) -> Option<&Cap> {
         let deep = self.deep.as_ref()?;
         deep.limit.map(|index| &deep.caps[index])
     }
 
-    /// Sustained IOPS, where something bounds them.
+    /// Returns the sustained IOPS, if a limit bounds them.
     fn iops(&self) -> Option<f64> {
         self.deep.as_ref().map(|deep| deep.iops).filter(|iops| iops.is_finite())
     }

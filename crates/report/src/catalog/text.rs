@@ -1,4 +1,4 @@
-//! One volume as text.
+//! The details of one volume as text.
 
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, FigureOrigin, ResolvedVolume};
@@ -70,7 +70,7 @@ impl VolumeText {
         self.jitter(shown);
     }
 
-    /// Appends how far ahead of an even schedule limits admit operations, by limit where they differ.
+    /// Appends how far ahead of an even schedule limits admit operations, grouped by limit if they differ.
     fn jitter(&mut self, shown: &CatalogVolume<'_>) {
         let mut known: Vec<(&Jitter, Vec<&str>)> = Vec::new();
         for limit in shown.rows.iter().filter_map(|row| row.limit) {
@@ -90,13 +90,13 @@ impl VolumeText {
 
     fn row(&mut self, row: &LimitRow<'_>, load: &CatalogLoad, binds: bool) {
         let mark = if binds { ">" } else { " " };
-        // Most limits of a machine say so in their names.
+        // The names of most machine limits contain the word "machine".
         let of_machine = *row.scope == Scope::Machine && !names_machine(row.name);
         let scope = if of_machine { ", of the machine" } else { "" };
         let iops = row.cap.as_ref().map(|cap| cap.iops);
         let passes = iops.map_or_else(|| "does not count these".to_owned(), |iops| rates(iops, load.bytes));
         self.sheet.wrapped(&format!("{mark} "), &format!("{}{scope}: {passes}", row.name));
-        // A rule that is one number is printed already.
+        // A rule that is a single number equals the rate above.
         let mut rule =
             if passes.split(", ").any(|rate| rate == row.rule) { Vec::new() } else { vec![row.rule.to_owned()] };
         rule.extend(row.limit.and_then(bucket));
@@ -165,7 +165,7 @@ impl VolumeText {
     fn price(&mut self, volume: &ResolvedVolume) {
         let Some(price) = &volume.spec.price else { return };
         let month = amount(price.per_month);
-        // A price that is one number is printed already.
+        // A rule that is a single number equals the price.
         let rule = match price.rule.split_once(" (") {
             Some((rule, note)) if rule == month => format!(" ({note}"),
             None if price.rule == month => String::new(),
@@ -200,7 +200,7 @@ impl VolumeText {
     }
 }
 
-/// Formats a bucket of credits: `a bucket of 5,400,000 credits`. A limit of bytes has a bucket of bytes.
+/// Formats a bucket of credits, `a bucket of 5,400,000 credits`, or of bytes for a throughput limit.
 fn bucket(limit: &Limit) -> Option<String> {
     let Burst::Credits { most, at_start } = limit.burst else { return None };
     let amount = |units: u64| match limit.counted {
@@ -213,7 +213,7 @@ fn bucket(limit: &Limit) -> Option<String> {
     Some(format!("a bucket of {}{credits}{full}", amount(most)))
 }
 
-/// Says from which size on sequential operations are merged, and on what basis.
+/// Describes the size from which sequential operations are merged, with the source.
 fn merged(limit: &Limit) -> Option<String> {
     let CountedUnit::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
     let from = if least > 0 { format!(" of {} and more", Bytes::new(u64::from(least))) } else { String::new() };

@@ -1,46 +1,41 @@
-//! Axes: a scale with its labels.
+//! Axes of charts: a scale with labelled ticks.
 
 use super::label::unit_of_bytes;
 use super::scale::{Scale, round_step};
 
-/// A scale, the values that are marked on it, and what it is of.
+/// A scale with labelled ticks and a name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
-    /// Where values lie.
-    pub scale: Scale,
-    /// Values and their labels.
-    pub ticks: Vec<(f64, String)>,
-    /// What it is of; empty where the labels say so.
-    pub name: &'static str,
+pub(crate) struct Axis {
+    pub(crate) scale: Scale,
+    /// Values and labels of the ticks.
+    pub(crate) ticks: Vec<(f64, String)>,
+    /// Name; empty if the labels are sufficient.
+    pub(crate) name: &'static str,
 }
 
-/// Seconds between the labels of an axis of time.
+/// Distances in seconds between ticks on an axis of time.
 const STEPS_S: [f64; 24] = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0,
     1_200.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0,
 ];
-/// Steps on an axis of time, with a little for what comes after its last label.
+/// Maximum number of tick distances on an axis of time; the fraction allows for a rest after the last tick.
 const TIME_STEPS: f64 = 6.3;
-/// The median in nines: the last label before 90 %.
+/// Position of the median on an axis of nines.
 const MEDIAN: f64 = std::f64::consts::LOG10_2;
 
 impl Axis {
-    /// An axis with labels at round values, at most about so many.
-    #[must_use]
-    pub fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
+    /// Returns an axis with about `most` ticks at round values.
+    pub(crate) fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
         let ticks = scale.ticks(most).into_iter().map(|value| (value, label(value))).collect();
         Self { scale, ticks, name: "" }
     }
 
-    /// The same with a name.
-    #[must_use]
-    pub fn named(self, name: &'static str) -> Self {
+    pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// From nothing to a round value that is no less than `most`; `unit` is what round values are multiples of.
-    #[must_use]
-    pub fn from_zero(most: f64, unit: f64, label: impl Fn(f64) -> String) -> Self {
+    /// Returns a linear axis from zero to a round multiple of `unit` that is at least `most`.
+    pub(crate) fn from_zero(most: f64, unit: f64, label: impl Fn(f64) -> String) -> Self {
         let step = round_step(most / unit / 4.0) * unit;
         let top = if most > 0.0 { (most / step - 1e-6).ceil() * step } else { unit };
         let scale = Scale::linear(0.0, top);
@@ -48,19 +43,17 @@ impl Axis {
         Self { scale, ticks: scale.steps(step).into_iter().map(|value| (value, label(value))).collect(), name: "" }
     }
 
-    /// The same of bytes a second, in round numbers of their binary unit.
-    #[must_use]
-    pub fn bytes_from_zero(most: f64) -> Self {
+    /// Returns an axis of bytes per second from zero, with ticks at round numbers of a binary unit.
+    pub(crate) fn bytes_from_zero(most: f64) -> Self {
         Self::from_zero(most, unit_of_bytes(most), super::bytes_per_second)
     }
 
-    /// Time from the start on.
-    #[must_use]
-    pub fn time_to(end_ns: f64) -> Self {
+    /// Returns an axis of time from zero to `end_ns`.
+    pub(crate) fn time_to(end_ns: f64) -> Self {
         let end_s = end_ns.max(1.0) / 1e9;
         let fitting = STEPS_S.into_iter().find(|step| end_s / step <= TIME_STEPS);
         let step = fitting.unwrap_or_else(|| round_step(end_s / TIME_STEPS / 3_600.0) * 3_600.0);
-        // All labels in the unit of the step: 20 s, 40 s, 60 s, and not 1 min among them.
+        // All labels use the unit of the step: 20 s, 40 s, 60 s rather than 1 min.
         let unit =
             [(3_600.0, "h"), (60.0, "min"), (1.0, "s")].into_iter().find(|(unit, _)| step >= *unit || *unit <= 1.0);
         let (unit, name) = unit.filter(|_| end_s >= 1.0).unwrap_or((1e-3, "ms"));
@@ -69,9 +62,9 @@ impl Axis {
         Self { scale, ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(), name: "" }
     }
 
-    /// Shares of operations by their nines: 90 % lies at 1, 99 % at 2. So the slow ones, which are few, have room.
-    #[must_use]
-    pub fn nines_to(most: f64) -> Self {
+    /// Returns an axis of percentiles by their nines, 90 % at 1 and 99 % at 2, which spreads out the slowest
+    /// operations.
+    pub(crate) fn nines_to(most: f64) -> Self {
         let most = most.clamp(1.0, 12.0);
         let every = if most > 6.0 { 2 } else { 1 };
         let mut ticks = vec![(MEDIAN, "50%".to_owned())];
@@ -80,7 +73,7 @@ impl Axis {
     }
 }
 
-/// `90%`, `99%`, `99.9%`.
+/// Formats a number of nines: `90%`, `99%`, `99.9%`.
 fn share_of(nines: usize) -> String {
     match nines {
         1 => "90%".to_owned(),
@@ -99,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_from_zero_end_at_a_label_above_the_greatest_value() {
+    fn axes_from_zero_end_at_a_tick_above_the_greatest_value() {
         let axis = Axis::from_zero(24_100.0, 1.0, short_count);
         assert_eq!((labels(&axis), axis.scale.high), (vec!["0", "10k", "20k", "30k"], 30_000.0));
         let bytes = Axis::bytes_from_zero(98.7e6);
@@ -108,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_marked_where_people_look_for_it() {
+    fn time_ticks_are_at_round_times_in_one_unit() {
         assert_eq!(labels(&Axis::time_to(3e9)), ["0 s", "0.5 s", "1 s", "1.5 s", "2 s", "2.5 s", "3 s"]);
         assert_eq!(labels(&Axis::time_to(36_000e9)), ["0 h", "2 h", "4 h", "6 h", "8 h", "10 h"]);
         assert_eq!(labels(&Axis::time_to(300e9)), ["0 min", "1 min", "2 min", "3 min", "4 min", "5 min"]);
@@ -118,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn nines_have_equal_steps() {
+    fn nines_are_evenly_spaced() {
         assert_eq!(labels(&Axis::nines_to(4.2)), ["50%", "90%", "99%", "99.9%", "99.99%"]);
         assert_eq!(labels(&Axis::nines_to(7.0)), ["50%", "90%", "99.9%", "99.999%", "99.99999%"]);
         assert!((nines(0.999) - 3.0).abs() < 1e-9 && nines(0.0) == 0.0 && nines(1.0).is_finite());

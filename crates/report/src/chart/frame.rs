@@ -1,42 +1,34 @@
-//! The plot area of a chart, and its marks.
+//! The plot area of a chart, and marks in it.
 
 use std::fmt::Write;
 
 use super::svg::Short;
 use super::{Axis, Svg};
 
-/// The rectangle between two axes.
+/// The plot area between two axes.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Its left edge.
-    pub left: f64,
-    /// Its upper edge.
-    pub top: f64,
-    /// Its width.
-    pub width: f64,
-    /// Its height.
-    pub height: f64,
-    /// What runs from left to right.
-    pub x: &'a Axis,
-    /// What runs from the bottom to the top.
-    pub y: &'a Axis,
+pub(crate) struct Frame<'a> {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) x: &'a Axis,
+    pub(crate) y: &'a Axis,
 }
 
-/// A value over a stretch of the horizontal axis: from, to, value.
-pub type Step = (f64, f64, f64);
+/// A value on an interval of the horizontal axis: start, end, value.
+pub(crate) type Step = (f64, f64, f64);
 
 impl Frame<'_> {
-    /// Where a pair of values lies; what is beyond the axes lies at their ends.
-    #[must_use]
-    pub fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    /// Returns the position of a pair of values, clamped to the frame.
+    pub(crate) fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let within = |share: f64| if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         let (x, y) = (within(self.x.scale.share(x)), within(self.y.scale.share(y)));
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }
 
-    /// Whether a pair of values lies between the ends of both axes.
-    #[must_use]
-    pub fn holds(&self, (x, y): (f64, f64)) -> bool {
+    /// Reports whether a pair of values is within both axes.
+    pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
         let inside = |share: f64| (-0.001..=1.001).contains(&share);
         inside(self.x.scale.share(x)) && inside(self.y.scale.share(y))
     }
@@ -49,8 +41,8 @@ impl Frame<'_> {
         self.top + self.height
     }
 
-    /// Both axes: a line across for each value on the left, a mark for each below, with their labels and names.
-    pub fn axes(&self, out: &mut Svg) {
+    /// Draws both axes with grid lines, ticks, labels and names.
+    pub(crate) fn axes(&self, out: &mut Svg) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at((self.x.scale.low, *value));
             out.line("g", (self.left, y), (self.right(), y));
@@ -60,7 +52,7 @@ impl Frame<'_> {
         for (value, label) in &self.x.ticks {
             let (x, _) = self.at((*value, self.y.scale.low));
             out.line("b", (x, self.bottom()), (x, self.bottom() + 4.0));
-            // Half of a label in the middle of its mark may be beyond the edge.
+            // A centred label at the right end would extend beyond the edge.
             let class = if x > self.right() - 16.0 { "t end" } else { "t mid" };
             out.words((if class == "t end" { self.right() + 8.0 } else { x }, self.bottom() + 22.0), class, label);
         }
@@ -69,8 +61,8 @@ impl Frame<'_> {
         }
     }
 
-    /// A line through points.
-    pub fn curve(&self, out: &mut Svg, class: &str, points: &[(f64, f64)]) {
+    /// Draws a line through points.
+    pub(crate) fn curve(&self, out: &mut Svg, class: &str, points: &[(f64, f64)]) {
         let mut d = String::new();
         for (index, point) in points.iter().enumerate() {
             let (x, y) = self.at(*point);
@@ -81,8 +73,8 @@ impl Frame<'_> {
         }
     }
 
-    /// A level line for each stretch, joined where they touch.
-    pub fn steps(&self, out: &mut Svg, class: &str, steps: impl IntoIterator<Item = Step>) {
+    /// Draws a horizontal line for each interval; adjacent intervals are joined.
+    pub(crate) fn steps(&self, out: &mut Svg, class: &str, steps: impl IntoIterator<Item = Step>) {
         let (mut d, mut end) = (String::new(), f64::NAN);
         for (from, to, value) in steps {
             let ((left, y), (right, _)) = (self.at((from, value)), self.at((to, value)));
@@ -97,10 +89,10 @@ impl Frame<'_> {
         }
     }
 
-    /// What lies between two values in each stretch; stretches that touch make one area.
-    pub fn band(&self, out: &mut Svg, class: &str, stretches: &[(f64, f64, [f64; 2])]) {
+    /// Fills the area between two values on each interval; adjacent intervals form one area.
+    pub(crate) fn band(&self, out: &mut Svg, class: &str, intervals: &[(f64, f64, [f64; 2])]) {
         let mut d = String::new();
-        for area in stretches.chunk_by(touch) {
+        for area in intervals.chunk_by(touch) {
             let _ = write!(d, "M{}", Short(self.at((area[0].0, 0.0)).0));
             let _ = write!(d, " {}", Short(self.at((area[0].0, area[0].2[1])).1));
             for (from, to, [_, high]) in area {
@@ -118,8 +110,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Rectangles, a path for all of them.
-    pub fn cells(&self, out: &mut Svg, class: &str, cells: &[(f64, f64, [f64; 2])]) {
+    /// Draws rectangles as one path.
+    pub(crate) fn cells(&self, out: &mut Svg, class: &str, cells: &[(f64, f64, [f64; 2])]) {
         let mut d = String::new();
         for (from, to, [low, high]) in cells {
             let ((left, top), (right, bottom)) = (self.at((*from, *high)), self.at((*to, *low)));
@@ -130,24 +122,24 @@ impl Frame<'_> {
         }
     }
 
-    /// A mark at a point that says what it is.
-    pub fn dot(&self, out: &mut Svg, class: &str, point: (f64, f64), radius: f64, title: &str) {
+    /// Draws a circle at a point, with a tooltip.
+    pub(crate) fn dot(&self, out: &mut Svg, class: &str, point: (f64, f64), radius: f64, title: &str) {
         out.circle(class, self.at(point), radius, title);
     }
 
-    /// A line between two points.
-    pub fn segment(&self, out: &mut Svg, class: &str, from: (f64, f64), to: (f64, f64)) {
+    /// Draws a line between two points.
+    pub(crate) fn segment(&self, out: &mut Svg, class: &str, from: (f64, f64), to: (f64, f64)) {
         out.line(class, self.at(from), self.at(to));
     }
 
-    /// What is said of a stretch where the pointer is above or below it.
-    pub fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
+    /// Adds a tooltip to an interval over the whole height of the frame.
+    pub(crate) fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
         let ((left, _), (right, _)) = (self.at((from, 0.0)), self.at((to, 0.0)));
         out.rect("h", (left, self.top), (right, self.bottom()), title);
     }
 }
 
-/// Whether two instants are one, for stretches of this length.
+/// Reports whether two positions differ by at most 1 % of `length`.
 fn near(one: f64, other: f64, length: f64) -> bool {
     (one - other).abs() <= length * 0.01
 }
@@ -162,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_never_leave_the_frame() {
+    fn positions_are_clamped_to_the_frame() {
         let x = Axis::time_to(10e9);
         let y = Axis::new(Scale::over([1e3, 1e6].into_iter()), 4, short_count);
         let frame = Frame { left: 10.0, top: 20.0, width: 100.0, height: 50.0, x: &x, y: &y };
@@ -174,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_joined_where_they_touch() {
+    fn adjacent_steps_are_joined() {
         let (x, y) = (Axis::time_to(4.0), Axis::from_zero(10.0, 1.0, short_count));
         let frame = Frame { left: 0.0, top: 0.0, width: 40.0, height: 10.0, x: &x, y: &y };
         let mut out = Svg::within(40.0, 10.0, "");

@@ -1,18 +1,18 @@
-//! Short labels of values.
+//! Short labels for values.
 
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const SIZES: [(f64, &str); 4] = [(1_073_741_824.0, "GiB/s"), (1_048_576.0, "MiB/s"), (1024.0, "KiB/s"), (1.0, "B/s")];
 const SPANS: [(f64, &str); 3] = [(3_600e9, "h"), (60e9, "min"), (1e9, "s")];
 
-/// The value in the largest unit of which there is one, and that unit.
+/// Returns the value in the largest unit that does not exceed it, and the unit.
 fn scaled(value: f64, units: &[(f64, &'static str)]) -> (String, &'static str) {
     let fitting = units.iter().find(|(unit, _)| value.abs() >= unit * 0.9995).or(units.last());
     let (unit, name) = fitting.copied().unwrap_or((1.0, ""));
     (plain(value / unit), name)
 }
 
-/// Up to three figures, without zeros that say nothing.
+/// Formats up to three significant digits, without trailing zeros.
 fn plain(value: f64) -> String {
     let text = units::significant(value, 3);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -22,45 +22,39 @@ fn spaced((number, unit): (String, &str)) -> String {
     if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
-/// A latency: `1.3 ms`, `20 µs`.
-#[must_use]
-pub fn time(ns: f64) -> String {
+/// Formats a latency: `1.3 ms`, `20 µs`.
+pub(crate) fn time(ns: f64) -> String {
     spaced(scaled(ns, &TIMES))
 }
 
-/// A latency where letters are few: `1.3ms`, `20us`.
-#[must_use]
-pub fn short_time(ns: f64) -> String {
+/// Formats a latency in few ASCII characters: `1.3ms`, `20us`.
+pub(crate) fn short_time(ns: f64) -> String {
     let (number, unit) = scaled(ns, &TIMES);
     format!("{number}{}", unit.replace('µ', "u"))
 }
 
-/// A count: `160k`, `5`.
-#[must_use]
-pub fn short_count(value: f64) -> String {
+/// Formats a count: `160k`, `5`.
+pub(crate) fn short_count(value: f64) -> String {
     let (number, unit) = scaled(value, &COUNTS);
     format!("{number}{unit}")
 }
 
-/// A rate of bytes: `200 MiB/s`.
-#[must_use]
-pub fn bytes_per_second(value: f64) -> String {
+/// Formats a throughput: `200 MiB/s`.
+pub(crate) fn bytes_per_second(value: f64) -> String {
     spaced(scaled(value, &SIZES))
 }
 
-/// Time since a start: `30 s`, `5 min`, `2 h`.
-#[must_use]
-pub fn elapsed(ns: f64) -> String {
+/// Formats the time since a start: `30 s`, `5 min`, `2 h`.
+pub(crate) fn elapsed(ns: f64) -> String {
     if ns > 0.0 && ns < 0.9995e9 { time(ns) } else { spaced(scaled(ns, &SPANS)) }
 }
 
-/// A share of one: `25 %`, `0.4 %`.
-#[must_use]
-pub fn share(value: f64) -> String {
+/// Formats a fraction as a percentage: `25 %`, `0.4 %`.
+pub(crate) fn share(value: f64) -> String {
     format!("{} %", plain(value * 100.0))
 }
 
-/// The unit in which values up to this are told: what round steps are multiples of.
+/// Returns the binary unit in which values up to `most` are labelled.
 pub(super) fn unit_of_bytes(most: f64) -> f64 {
     SIZES.iter().find(|(unit, _)| most >= *unit).map_or(1.0, |(unit, _)| *unit)
 }

@@ -1,8 +1,8 @@
-//! Charts: scales, axes, frames and marks.
+//! Charts as SVG: scales, axes, frames and marks.
 //!
-//! A chart is drawn into a [`Frame`], which knows where the values of its two [`Axis`] lie. Marks carry classes and no
-//! colours: [`STYLE`] gives them theirs, on light, on dark and in print, so that the same marks serve a picture of its own
-//! and a page with many.
+//! A chart is drawn into a [`Frame`], which maps the values of its two [`Axis`] to positions. Marks have classes
+//! instead of colours; [`STYLE`] assigns colours for light and dark backgrounds and for print, to standalone images and
+//! to charts within a page.
 
 mod axis;
 mod frame;
@@ -10,27 +10,25 @@ mod label;
 mod scale;
 mod svg;
 
-pub use axis::Axis;
-pub use frame::{Frame, Step};
-pub use label::{bytes_per_second, elapsed, share, short_count, short_time, time};
-pub use scale::Scale;
-pub use svg::{Svg, escape, isolated};
+pub(crate) use axis::Axis;
+pub(crate) use frame::{Frame, Step};
+pub(crate) use label::{bytes_per_second, elapsed, share, short_count, short_time, time};
+pub(crate) use scale::Scale;
+pub(crate) use svg::{Svg, escape, isolated};
 
-/// Number of colours before they repeat.
-pub const COLOURS: usize = 6;
+/// Number of series colours; further series repeat them.
+pub(crate) const COLOURS: usize = 6;
 
-/// The class of a series by its number.
-#[must_use]
-pub fn series(number: usize) -> String {
+/// Returns the class of a series.
+pub(crate) fn series(number: usize) -> String {
     format!("s{}", number % COLOURS)
 }
 
-/// Position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 at the limit of floats.
-#[must_use]
-pub fn nines(share: f64) -> f64 {
+/// Returns the position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 is limited to twelve nines.
+pub(crate) fn nines(share: f64) -> f64 {
     -(1.0 - share).max(1e-12).log10()
 }
 
-/// What marks look like. The colours are told apart with every kind of colour blindness, and have a contrast of at least 3
-/// to 1 with the paper.
-pub const STYLE: &str = include_str!("style.css");
+/// Style sheet of marks. The colours can be distinguished with every kind of colour blindness, and have a contrast of
+/// at least 3 to 1 with the background.
+pub(crate) const STYLE: &str = include_str!("style.css");

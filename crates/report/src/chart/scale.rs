@@ -1,20 +1,20 @@
-//! Positions of values between two ends.
+//! Positions of values on a scale.
 
-/// A scale: linear or logarithmic.
+/// A linear or logarithmic scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
-    /// What lies at its beginning.
-    pub low: f64,
-    /// What lies at its end.
-    pub high: f64,
+pub(crate) struct Scale {
+    /// Value at the lower end.
+    pub(crate) low: f64,
+    /// Value at the upper end.
+    pub(crate) high: f64,
     logarithmic: bool,
 }
 
 const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
-/// Fewer labels than these say too little of a logarithmic scale.
+/// Minimum number of labels on a logarithmic scale.
 const FEW: usize = 3;
 
-/// The least and the greatest of the values that a logarithmic scale can show.
+/// Returns the least and the greatest of the positive finite values.
 fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
     let usable = values.filter(|value| value.is_finite() && *value > 0.0);
     let low = usable.clone().reduce(f64::min)?;
@@ -24,15 +24,13 @@ fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
 impl Scale {
     const OF_NOTHING: Self = Self { low: 1.0, high: 10.0, logarithmic: true };
 
-    /// From one value to another, each step as long as every other.
-    #[must_use]
-    pub fn linear(low: f64, high: f64) -> Self {
+    /// Returns a linear scale.
+    pub(crate) fn linear(low: f64, high: f64) -> Self {
         Self { low, high: if high > low { high } else { low + 1.0 }, logarithmic: false }
     }
 
-    /// Logarithmic, from the round number below the least value to the round number above the greatest.
-    #[must_use]
-    pub fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
+    /// Returns a logarithmic scale from a round number below the least value to one above the greatest.
+    pub(crate) fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
         let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
         let numbers: Vec<f64> = round_numbers(low / 10.0, high * 10.0);
         let below = numbers.iter().rev().find(|number| **number <= low * 1.001).copied().unwrap_or(low);
@@ -40,24 +38,21 @@ impl Scale {
         Self { low: below, high: if above > below { above } else { below * 2.0 }, logarithmic: true }
     }
 
-    /// Logarithmic, from a little below the least value to a little above the greatest.
-    #[must_use]
-    pub fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
+    /// Returns a logarithmic scale with a margin on both sides of the values.
+    pub(crate) fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
         let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
-        // The same air on both sides; more where all are alike.
-        let air = (high / low).powf(0.06).max(1.2);
-        Self { low: low / air, high: high * air, logarithmic: true }
+        // Equal margins on both sides, wider if all values are similar.
+        let margin = (high / low).powf(0.06).max(1.2);
+        Self { low: low / margin, high: high * margin, logarithmic: true }
     }
 
-    /// Logarithmic, exactly from one value to another.
-    #[must_use]
-    pub fn exact(low: f64, high: f64) -> Self {
+    /// Returns a logarithmic scale with exact ends.
+    pub(crate) fn exact(low: f64, high: f64) -> Self {
         Self { low, high: high.max(low * 1.1), logarithmic: true }
     }
 
-    /// Where a value lies, from 0 to 1.
-    #[must_use]
-    pub fn share(self, value: f64) -> f64 {
+    /// Returns the position of a value, from 0 to 1.
+    pub(crate) fn share(self, value: f64) -> f64 {
         if self.logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -65,9 +60,8 @@ impl Scale {
         }
     }
 
-    /// What lies at a share.
-    #[must_use]
-    pub fn at(self, share: f64) -> f64 {
+    /// Returns the value at a position.
+    pub(crate) fn at(self, share: f64) -> f64 {
         if self.logarithmic {
             self.low * (self.high / self.low).powf(share)
         } else {
@@ -75,9 +69,8 @@ impl Scale {
         }
     }
 
-    /// Round numbers on it, at most about so many.
-    #[must_use]
-    pub fn ticks(self, most: usize) -> Vec<f64> {
+    /// Returns round values on the scale, about `most` of them.
+    pub(crate) fn ticks(self, most: usize) -> Vec<f64> {
         if self.logarithmic {
             self.powers(most)
         } else {
@@ -85,26 +78,22 @@ impl Scale {
         }
     }
 
-    /// The multiples of a step on a linear scale.
-    #[must_use]
-    pub fn steps(self, step: f64) -> Vec<f64> {
+    /// Returns the multiples of a step, as on a linear scale.
+    pub(crate) fn steps(self, step: f64) -> Vec<f64> {
         let (first, last) = ((self.low / step - 1e-6).ceil() as i64, (self.high / step + 1e-6).floor() as i64);
         (first..=last).map(|number| number as f64 * step).collect()
     }
 
-    /// Round numbers where the ends are close together, as on a linear scale.
-    fn finer(self, most: usize) -> Vec<f64> {
-        Self { logarithmic: false, ..self }.steps(round_step((self.high - self.low) / most as f64))
-    }
-
-    /// Round numbers: only powers of ten where there are many.
+    /// Returns round values on a logarithmic scale: only powers of ten if there are many, linear steps if there are
+    /// few.
     fn powers(self, most: usize) -> Vec<f64> {
         let inside = |number: &f64| *number >= self.low * 0.999 && *number <= self.high * 1.001;
         let all: Vec<f64> = round_numbers(self.low, self.high).into_iter().filter(inside).collect();
         let power = |number: &f64| (number.log10() - number.log10().round()).abs() < 1e-9;
         let powers: Vec<f64> = all.iter().copied().filter(power).collect();
         if all.len() < FEW {
-            return self.finer(most.max(FEW));
+            let step = round_step((self.high - self.low) / most.max(FEW) as f64);
+            return Self { logarithmic: false, ..self }.steps(step);
         }
         if all.len() <= most {
             return all;
@@ -114,13 +103,13 @@ impl Scale {
     }
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is no less.
+/// Returns the least of 1, 2 and 5 times a power of ten that is at least `least`.
 pub(super) fn round_step(least: f64) -> f64 {
     let least = if least.is_finite() && least > 0.0 { least } else { 1.0 };
     round_numbers(least, least * 10.0).into_iter().find(|step| *step >= least * 0.999_999).unwrap_or(least)
 }
 
-/// 1, 2 and 5 times powers of ten, from below `low` to above `high`.
+/// Returns 1, 2 and 5 times powers of ten, from below `low` to above `high`.
 fn round_numbers(low: f64, high: f64) -> Vec<f64> {
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
     powers.flat_map(|power| ROUND.map(|digit| digit * 10_f64.powi(power))).collect()
@@ -132,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_end_at_round_numbers_and_hold_every_value() {
+    fn logarithmic_scales_end_at_round_numbers_and_hold_every_value() {
         let axis = Scale::over([763.0, 160_000.0].into_iter());
         assert!((axis.low - 500.0).abs() < 1e-6 && (axis.high - 200_000.0).abs() < 1e-6, "{axis:?}");
         assert!((axis.at(axis.share(4_000.0)) - 4_000.0).abs() < 1e-6);

@@ -1,17 +1,16 @@
-//! The SVG around a chart.
+//! SVG elements.
 
 use std::fmt::Write;
 
-/// An SVG that grows at its end.
+/// An SVG image under construction.
 #[derive(Clone, Debug)]
-pub struct Svg {
+pub(crate) struct Svg {
     text: String,
 }
 
 impl Svg {
-    /// Empty paper of a picture that is a file of its own, with the classes of `style`.
-    #[must_use]
-    pub fn new(width: f64, height: f64, style: &str) -> Self {
+    /// Returns an empty standalone image with a background and a style sheet.
+    pub(crate) fn new(width: f64, height: f64, style: &str) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" width=\"{width}\" \
              height=\"{height:.0}\" role=\"img\">\n<style>{style}</style>\n<rect class=\"paper\" width=\"100%\" \
@@ -20,45 +19,42 @@ impl Svg {
         Self { text }
     }
 
-    /// A picture within a page, which gives it its style; `label` is read to those who cannot see it.
-    #[must_use]
-    pub fn within(width: f64, height: f64, label: &str) -> Self {
+    /// Returns an empty image for a page, which provides the style sheet; screen readers read `label`.
+    pub(crate) fn within(width: f64, height: f64, label: &str) -> Self {
         let label = escape(label);
         Self { text: format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">") }
     }
 
-    /// An element as it is.
-    pub fn element(&mut self, element: &str) {
+    /// Appends an element verbatim.
+    pub(crate) fn element(&mut self, element: &str) {
         self.text.push_str(element);
         self.text.push('\n');
     }
 
-    /// Words at a place; what stands for markup in them is escaped.
-    pub fn words(&mut self, (x, y): (f64, f64), class: &str, words: &str) {
+    /// Appends escaped text at a position.
+    pub(crate) fn words(&mut self, (x, y): (f64, f64), class: &str, words: &str) {
         let (x, y, words) = (Short(x), Short(y), escape(words));
         let _ = writeln!(self.text, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{words}</text>");
     }
 
-    /// A path; where `title` is not empty it is shown under the pointer.
-    pub fn path(&mut self, class: &str, d: &str, title: &str) {
+    /// Appends a path; `title` is its tooltip unless it is empty.
+    pub(crate) fn path(&mut self, class: &str, d: &str, title: &str) {
         let (start, rest) = (format!("<path class=\"{class}\" d=\"{d}\""), Self::rest("path", title));
         self.element(&(start + &rest));
     }
 
-    /// A straight line.
-    pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    pub(crate) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         self.path(class, &format!("M{} {}L{} {}", Short(x1), Short(y1), Short(x2), Short(y2)), "");
     }
 
-    /// A rectangle by its corners.
-    pub fn rect(&mut self, class: &str, (left, top): (f64, f64), (right, bottom): (f64, f64), title: &str) {
+    /// Appends a rectangle given by two corners.
+    pub(crate) fn rect(&mut self, class: &str, (left, top): (f64, f64), (right, bottom): (f64, f64), title: &str) {
         let (x, y, width, height) = (Short(left), Short(top), Short(right - left), Short(bottom - top));
         let start = format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"");
         self.element(&(start + &Self::rest("rect", title)));
     }
 
-    /// A circle.
-    pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
+    pub(crate) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
         let start =
             format!("<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", Short(x), Short(y), Short(radius));
         self.element(&(start + &Self::rest("circle", title)));
@@ -68,30 +64,27 @@ impl Svg {
         if title.is_empty() { "/>".to_owned() } else { format!("><title>{}</title></{tag}>", escape(title)) }
     }
 
-    /// The whole picture.
-    #[must_use]
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text + "</svg>\n"
     }
 }
 
-/// A coordinate to a tenth, in as few letters as that takes.
+/// A coordinate, rounded to a tenth and written in as few characters as possible.
 pub(super) struct Short(pub(super) f64);
 
 impl std::fmt::Display for Short {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let tenths = (self.0 * 10.0).round();
-        // Nothing may come between a number and its sign, nor stand where no number is.
+        // Avoid a negative zero, and text that is not a number.
         let tenths = if tenths.is_finite() && tenths != 0.0 { tenths } else { 0.0 };
         write!(f, "{}", tenths / 10.0)
     }
 }
 
-pub use crate::escape::xml as escape;
+pub(crate) use crate::escape::xml as escape;
 
-/// A name where no element can keep it apart: whatever letters it is of, those around it stay in their order.
-#[must_use]
-pub fn isolated(name: &str) -> String {
+/// Wraps a name in directional isolates, so that its script cannot reorder the text around it.
+pub(crate) fn isolated(name: &str) -> String {
     if name.is_ascii() { name.to_owned() } else { format!("\u{2068}{name}\u{2069}") }
 }
 
@@ -100,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_no_markup() {
+    fn text_is_escaped() {
         let mut picture = Svg::new(10.0, 4.2, "");
         picture.words((1.0, 2.04), "soft", "a < b & c\u{1b}");
         assert!(
@@ -112,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_are_short_and_always_numbers() {
+    fn coordinates_are_short_and_finite() {
         let texts = [1.0, 2.04, -0.01, 12.35, f64::NAN].map(|value| Short(value).to_string());
         assert_eq!(texts, ["1", "2", "0", "12.4", "0"]);
     }

@@ -1,46 +1,47 @@
-//! The answer of a comparison in one sentence.
+//! The result of a comparison in one sentence.
 
 use analyse::compare::{Comparison, FigureComparison, Judgement};
 
 use super::ComparedLoad;
 use super::words::{change_words, digits, figure_words, more_words};
+use crate::words::joined;
 
-/// Of more loads than this only how many are faster and slower is said, and which is slower by most.
+/// Number of loads above which the answer only counts faster and slower ones and names the slowest.
 const LOADS_TOLD: usize = 3;
 
-/// One load of one job.
+/// A load of one job.
 struct LoadAnswer<'a> {
     job: &'a str,
     load: ComparedLoad<'a>,
     headline: &'a FigureComparison,
 }
 
-/// The answer, without a full stop.
+/// Returns the answer, without a full stop.
 pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String {
     let of_job = comparison.jobs.iter().flat_map(|job| {
         let loads = ComparedLoad::of(job).into_iter().filter(|load| load.kind.is_some());
         loads.filter_map(move |load| Some(LoadAnswer { job: &job.job, headline: load.headline()?, load }))
     });
-    let told: Vec<LoadAnswer<'_>> = of_job.collect();
+    let loads: Vec<LoadAnswer<'_>> = of_job.collect();
     let several = comparison.jobs.len() > 1;
-    match told.len() {
+    match loads.len() {
         0 => "nothing to compare: the runs have no operations of the same kind in the same job".to_owned(),
-        loads if loads > LOADS_TOLD => tally(&told),
+        count if count > LOADS_TOLD => tally(&loads),
         _ => {
-            let each = told.iter().map(|told| {
-                let job = if several { format!("{}: ", told.job) } else { String::new() };
-                format!("{job}{}", of_load(told, threshold_percent))
+            let each = loads.iter().map(|load| {
+                let job = if several { format!("{}: ", load.job) } else { String::new() };
+                format!("{job}{}", of_load(load, threshold_percent))
             });
-            // Once is enough.
+            // The subject is named only once.
             each.collect::<Vec<_>>().join("; ").replace("; candidate is ", "; ")
         }
     }
 }
 
-fn of_load(told: &LoadAnswer<'_>, threshold_percent: f64) -> String {
-    let (row, name) = (told.headline, told.load.name());
+fn of_load(load: &LoadAnswer<'_>, threshold_percent: f64) -> String {
+    let (row, name) = (load.headline, load.load.name());
     let figure = figure_words(row.figure.quantity);
-    let others = others(told);
+    let others = others(load);
     let first = match (row.judgement, &row.change) {
         (Judgement::Better | Judgement::Worse, Some(change)) => {
             let (half, faster) = ((change.high_percent - change.low_percent) / 2.0, row.judgement == Judgement::Better);
@@ -62,7 +63,7 @@ fn of_load(told: &LoadAnswer<'_>, threshold_percent: f64) -> String {
     format!("{first}{others}")
 }
 
-/// `, 120 s more would tell`.
+/// Returns what would decide an undecided figure: `, 120 s more would decide it`.
 fn remedy(row: &FigureComparison) -> String {
     match row.judgement {
         Judgement::Undecided { more: Some(more) } => format!(", {} would decide it", more_words(more)),
@@ -72,9 +73,9 @@ fn remedy(row: &FigureComparison) -> String {
 }
 
 /// Describes the latencies beside the headline: opposite changes, then undecided ones.
-fn others(told: &LoadAnswer<'_>) -> String {
-    let headline = told.headline;
-    let rows = || told.load.rows.iter().filter(|row| row.figure != headline.figure && row.figure.quantity.is_latency());
+fn others(load: &LoadAnswer<'_>) -> String {
+    let headline = load.headline;
+    let rows = || load.load.rows.iter().filter(|row| row.figure != headline.figure && row.figure.quantity.is_latency());
     let apart = |row: &&&FigureComparison| {
         matches!(row.judgement, Judgement::Better | Judgement::Worse) && row.judgement != headline.judgement
     };
@@ -85,38 +86,30 @@ fn others(told: &LoadAnswer<'_>) -> String {
         text.push_str(&format!("; {} {word}{change}", figure_words(row.figure.quantity)));
     }
     let is_open = |row: &FigureComparison| matches!(row.judgement, Judgement::Undecided { .. });
-    // Where even the figure that stands for all is open, there is no need to name the others.
+    // If the headline figure is undecided too, the others are not named.
     let open: Vec<&&FigureComparison> = rows().filter(|row| is_open(row) && !is_open(headline)).collect();
     for together in open.chunk_by(|a, b| remedy(a) == remedy(b)) {
         let names: Vec<String> = together.iter().map(|row| figure_words(row.figure.quantity)).collect();
-        text.push_str(&format!("; {} undecided{}", listed(&names), remedy(together[0]).replacen(',', ":", 1)));
+        let names = joined(&names, "and");
+        text.push_str(&format!("; {names} undecided{}", remedy(together[0]).replacen(',', ":", 1)));
     }
     text
 }
 
-/// `a, b and c`.
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-fn tally(told: &[LoadAnswer<'_>]) -> String {
-    let count = |wanted: fn(&Judgement) -> bool| told.iter().filter(|one| wanted(&one.headline.judgement)).count();
+fn tally(loads: &[LoadAnswer<'_>]) -> String {
+    let count = |wanted: fn(&Judgement) -> bool| loads.iter().filter(|one| wanted(&one.headline.judgement)).count();
     let better = count(|judgement| *judgement == Judgement::Better);
     let worse = count(|judgement| *judgement == Judgement::Worse);
     let same = count(|judgement| *judgement == Judgement::Same);
     let parts =
-        [(better, "faster"), (worse, "slower"), (same, "the same"), (told.len() - better - worse - same, "undecided")];
+        [(better, "faster"), (worse, "slower"), (same, "the same"), (loads.len() - better - worse - same, "undecided")];
     let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-    let counts = listed(&parts.collect::<Vec<_>>());
+    let counts = joined(&parts.collect::<Vec<_>>(), "and");
     let percent = |one: &&LoadAnswer<'_>| one.headline.change.map_or(0.0, |change| change.percent.abs());
-    let slower = told.iter().filter(|one| one.headline.judgement == Judgement::Worse);
+    let slower = loads.iter().filter(|one| one.headline.judgement == Judgement::Worse);
     let most = slower.max_by(|a, b| percent(a).total_cmp(&percent(b)));
     let most = most.and_then(|one| Some((one, one.headline.change?))).map_or_else(String::new, |(one, change)| {
         format!("; the most {} of {} ({})", one.load.name(), one.job, change_words(&change))
     });
-    format!("of {} loads the candidate has {counts}{most}", told.len())
+    format!("of {} loads the candidate has {counts}{most}", loads.len())
 }

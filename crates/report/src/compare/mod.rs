@@ -1,4 +1,4 @@
-//! Two runs side by side, for people and programs. The last line is the answer.
+//! Comparisons of runs as text, Markdown, CSV and JSON.
 
 mod answer;
 mod tables;
@@ -13,36 +13,36 @@ pub use tables::{csv, markdown};
 pub(crate) use text::names;
 pub use text::text;
 pub use words::refusal;
-pub(crate) use words::{caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
+pub(crate) use words::{capital, caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
 
 use crate::civil;
-use crate::text::asked;
+use crate::text::parameters;
 
-/// Which form of the document this is.
+/// Version of the document's layout.
 const SCHEMA: u32 = 1;
 /// Block size from which throughput is the headline.
 pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
-/// A run by its name, and what it was.
+/// A run with its name and a description.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NamedRun {
-    /// The name it was asked for by, or its id.
+    /// Name from the command line, or the saved run's identifier.
     pub name: String,
-    /// What its first job asked for.
+    /// Load of its first job.
     pub load: String,
-    /// When it began, on the clock of its host; `None` in virtual time.
+    /// When it began, in its host's time zone; `None` in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<String>,
 }
 
 impl NamedRun {
-    /// What a run is called by.
+    /// Describes a run.
     #[must_use]
     pub fn of(name: &str, run: &Run) -> Self {
         let load = match &run.jobs[..] {
             [] => "no results".to_owned(),
-            [job] => asked(job),
-            [first, others @ ..] => format!("{}, and {} more", asked(first), others.len()),
+            [job] => parameters(job),
+            [first, others @ ..] => format!("{}, and {} more", parameters(first), others.len()),
         };
         let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
         let dated = !virtual_time && run.started_unix_ms > 0;
@@ -51,25 +51,25 @@ impl NamedRun {
     }
 }
 
-/// A comparison with the names of what was compared.
+/// A comparison with the names of the compared runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonDocument {
     schema: u32,
-    /// The runs that were compared with.
+    /// Runs of the baseline.
     pub baseline: Vec<NamedRun>,
-    /// The runs that were compared.
+    /// Runs of the candidate.
     pub candidate: Vec<NamedRun>,
-    /// How they were compared.
+    /// Settings of the comparison.
     pub options: ComparisonSettings,
-    /// What came of it.
+    /// Results.
     #[serde(flatten)]
     pub comparison: Comparison,
-    /// The same in a sentence.
+    /// The results in one sentence.
     pub answer: String,
 }
 
 impl ComparisonDocument {
-    /// What came of comparing these.
+    /// Returns the document of a comparison.
     #[must_use]
     pub fn new(
         baseline: Vec<NamedRun>,
@@ -82,29 +82,27 @@ impl ComparisonDocument {
     }
 }
 
-/// One JSON document on several lines.
+/// Returns the comparison as JSON.
 #[must_use]
 pub fn json(document: &ComparisonDocument) -> String {
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(document)
 }
 
-/// Figures of one kind of operation, in one table.
+/// The figures of one kind of operation in a job, printed as one table.
 pub(crate) struct ComparedLoad<'a> {
     kind: Option<DataKind>,
     pub(crate) rows: Vec<&'a FigureComparison>,
 }
 
 impl<'a> ComparedLoad<'a> {
-    /// The kinds of a job in their order. Where blocks have one size, operations and bytes a second are the same twice:
-    /// the one that people speak of stays.
+    /// Returns the kinds of a job in order. If all blocks have one size, IOPS and throughput change alike, and only the
+    /// more common of the two is kept.
     pub(crate) fn of(job: &'a JobComparison) -> Vec<Self> {
         let kinds = job.figures.chunk_by(|a, b| a.figure.kind == b.figure.kind);
-        kinds.map(|rows| Self { kind: rows[0].figure.kind, rows: without_twins(rows) }).collect()
+        kinds.map(|rows| Self { kind: rows[0].figure.kind, rows: printed_rows(rows) }).collect()
     }
 
-    /// The figure that stands for all: throughput, or under a rate that was kept the mean response.
+    /// Returns the figure that decides: throughput, or the mean response if a requested rate was sustained.
     fn headline(&self) -> Option<&'a FigureComparison> {
         let throughput = self.rows.iter().find(|row| !row.figure.quantity.is_latency()).or(self.rows.first())?;
         let response = self.rows.iter().find(|row| row.figure.quantity == FigureQuantity::ResponseMean);
@@ -112,36 +110,27 @@ impl<'a> ComparedLoad<'a> {
         Some(response.filter(|_| kept).unwrap_or(throughput))
     }
 
-    /// `reads`.
+    /// Returns the plural of the kind: `reads`.
     pub(crate) fn name(&self) -> &'static str {
-        match self.kind {
-            Some(DataKind::Read) => "reads",
-            Some(DataKind::Write) => "writes",
-            Some(DataKind::Trim) => "trims",
-            None => "all together",
-        }
+        self.kind.map_or("all together", words::plural)
     }
 }
 
-fn without_twins(rows: &[FigureComparison]) -> Vec<&FigureComparison> {
+fn printed_rows(rows: &[FigureComparison]) -> Vec<&FigureComparison> {
     let of = |quantity| rows.iter().find(|row| row.figure.quantity == quantity);
-    let left_out = match (of(FigureQuantity::Iops), of(FigureQuantity::BytesPerSecond)) {
-        (Some(iops), Some(bytes)) if are_twins(iops, bytes) => {
+    let ratio = |row: &FigureComparison| row.candidate / row.baseline;
+    let omitted = match (of(FigureQuantity::Iops), of(FigureQuantity::BytesPerSecond)) {
+        (Some(iops), Some(bytes)) if (ratio(iops) - ratio(bytes)).abs() < 1e-6 => {
             let large = bytes.baseline / iops.baseline.max(f64::MIN_POSITIVE) >= LARGE_BYTES;
             Some(if large { FigureQuantity::Iops } else { FigureQuantity::BytesPerSecond })
         }
         _ => None,
     };
-    // Under a rate it is the response that has a course; an undecided service time only hides it.
+    // Under a rate, the changes are those of response times; undecided percentiles of other latencies would distract.
     let is_hidden = |row: &FigureComparison| {
         let (quantity, percent) = (row.figure.quantity, row.figure.quantity.percent());
-        let told = |other: &FigureComparison| other.figure.quantity.is_response() && other.change.is_some();
-        row.change.is_none() && !quantity.is_response() && percent.is_some() && rows.iter().any(told)
+        let decided = |other: &FigureComparison| other.figure.quantity.is_response() && other.change.is_some();
+        row.change.is_none() && !quantity.is_response() && percent.is_some() && rows.iter().any(decided)
     };
-    rows.iter().filter(|row| Some(row.figure.quantity) != left_out && !is_hidden(row)).collect()
-}
-
-fn are_twins(a: &FigureComparison, b: &FigureComparison) -> bool {
-    let ratio = |row: &FigureComparison| row.candidate / row.baseline;
-    (ratio(a) - ratio(b)).abs() < 1e-6
+    rows.iter().filter(|row| Some(row.figure.quantity) != omitted && !is_hidden(row)).collect()
 }

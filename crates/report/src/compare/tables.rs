@@ -1,4 +1,4 @@
-//! A comparison as CSV and as Markdown: a row for each figure.
+//! A comparison as CSV and Markdown, with one row per figure.
 
 use analyse::compare::{FigureComparison, Judgement, More};
 use record::DataKind;
@@ -8,7 +8,7 @@ use super::{ComparedLoad, ComparisonDocument, NamedRun};
 use crate::escape::{csv as quoted, markdown as escaped, markdown_code};
 use crate::suite::shown;
 
-/// Comma-separated values with a header: operations a second, bytes a second and nanoseconds; changes in per cent.
+/// Returns CSV with a header: operations per second, bytes per second and nanoseconds; changes in per cent.
 #[must_use]
 pub fn csv(document: &ComparisonDocument) -> String {
     let mut out = String::from(
@@ -50,7 +50,7 @@ fn verdict_cells(row: &FigureComparison) -> [String; 6] {
     ]
 }
 
-/// The answer, then a table.
+/// Returns Markdown: the answer, then a table.
 #[must_use]
 pub fn markdown(document: &ComparisonDocument) -> String {
     let mut out = format!("**{}**\n\n", escaped(&document.answer));

@@ -1,4 +1,4 @@
-//! A comparison for people at a terminal: a table for each kind of operation, what to keep in mind, the answer.
+//! A comparison as text: one table per kind of operation, caveats, and the answer.
 
 use analyse::compare::{FigureComparison, JobComparison, Judgement};
 
@@ -8,39 +8,36 @@ use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::shown;
 
-/// Column of values in the head.
+/// Column in which values of labelled lines begin.
 const INDENT: usize = 11;
 
-/// Renders a comparison as text.
+/// Returns the comparison as text.
 #[must_use]
 pub fn text(document: &ComparisonDocument, style: SheetStyle) -> String {
-    let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths: ColumnWidths::of(document) };
+    let widths = column_widths(document);
+    let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths };
     names(&mut page.sheet, "baseline", &document.baseline);
     names(&mut page.sheet, "candidate", &document.candidate);
     let several = document.comparison.jobs.len() > 1;
     document.comparison.jobs.iter().for_each(|job| page.job(job, several));
-    page.reservations(document);
+    page.caveats(document);
     page.sheet.gap();
     page.sheet.paragraph(&document.answer, Some(Tone::Strong));
     page.sheet.finish()
 }
 
-/// Columns of the figures, so that all tables stand below each other.
-struct ColumnWidths([usize; 4]);
-
-impl ColumnWidths {
-    fn of(document: &ComparisonDocument) -> Self {
-        let mut widths = ["", "baseline", "candidate", "change"].map(str::len);
-        for row in document.comparison.jobs.iter().flat_map(|job| &job.figures) {
-            for (width, cell) in widths.iter_mut().zip(cells(row)) {
-                *width = cell.chars().count().max(*width);
-            }
+/// Returns the widths of the columns, the same for all tables.
+fn column_widths(document: &ComparisonDocument) -> [usize; 4] {
+    let mut widths = ["", "baseline", "candidate", "change"].map(str::len);
+    for row in document.comparison.jobs.iter().flat_map(|job| &job.figures) {
+        for (width, cell) in widths.iter_mut().zip(cells(row)) {
+            *width = cell.chars().count().max(*width);
         }
-        Self(widths)
     }
+    widths
 }
 
-/// Name, baseline, candidate and change.
+/// Returns the name, the baseline, the candidate and the change of a figure.
 fn cells(row: &FigureComparison) -> [String; 4] {
     let change = row.change.as_ref().map_or_else(|| "?".to_owned(), change_words);
     let value = |value| shown(row.figure, value, None);
@@ -56,7 +53,7 @@ pub(super) fn tone(judgement: Judgement) -> Tone {
     }
 }
 
-/// Runs by their names, each with what it was.
+/// Appends the names and descriptions of runs.
 pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[NamedRun]) {
     for (index, NamedRun { name, load, began }) in runs.iter().enumerate() {
         let when = began.as_ref().map_or_else(String::new, |began| format!(", {began}"));
@@ -74,7 +71,7 @@ pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[NamedRun]) {
 
 struct ComparisonPage {
     sheet: Sheet,
-    widths: ColumnWidths,
+    widths: [usize; 4],
 }
 
 impl ComparisonPage {
@@ -88,8 +85,8 @@ impl ComparisonPage {
     }
 
     fn titles(&mut self, title: &str) {
-        let [name, baseline, candidate, change] = self.widths.0;
-        // A long title has a line for itself.
+        let [name, baseline, candidate, change] = self.widths;
+        // A long title has its own line.
         let fits = title.chars().count() <= name + 2;
         if !fits {
             self.sheet.line(&self.sheet.strong(title));
@@ -101,7 +98,7 @@ impl ComparisonPage {
     }
 
     fn row(&mut self, row: &FigureComparison) {
-        let [name, baseline, candidate, change] = self.widths.0;
+        let [name, baseline, candidate, change] = self.widths;
         let cells = cells(row);
         let line = format!(
             "  {:<name$}  {:>baseline$}  {:>candidate$}  {:>change$}  ",
@@ -113,24 +110,24 @@ impl ComparisonPage {
         self.sheet.line(&format!("{line}{verdict}{hint}"));
     }
 
-    /// In what the runs differ besides, and what to keep in mind.
-    fn reservations(&mut self, document: &ComparisonDocument) {
+    /// Appends other differences between the runs, and caveats.
+    fn caveats(&mut self, document: &ComparisonDocument) {
         let comparison = &document.comparison;
         let mismatches = comparison.mismatches.iter().map(|mismatch| {
             let tone = if mismatch.blocking { Tone::Bad } else { Tone::Faint };
             (tone, "Not the same:", format!(" {}.", mismatch_words(mismatch)))
         });
         let cautions = caution_notes(comparison).into_iter().map(|note| (Tone::Odd, "Note:", format!(" {note}")));
-        let mut told: Vec<String> = Vec::new();
+        let mut printed: Vec<String> = Vec::new();
         for (tone, lead, words) in mismatches.chain(cautions) {
-            if told.contains(&words) {
+            if printed.contains(&words) {
                 continue;
             }
-            if told.is_empty() {
+            if printed.is_empty() {
                 self.sheet.gap();
             }
             self.sheet.led(0, lead, tone, &words);
-            told.push(words);
+            printed.push(words);
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Differences and reservations in words.
+//! Phrases about differences between runs and about caveats.
 
 use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side};
 use record::{DataKind, FigureQuantity};
 use units::{Bytes, Nanos, grouped};
 
-/// Reasons why runs are not comparable, a line each.
+/// Returns why the runs are not comparable, one line per reason.
 #[must_use]
 pub fn refusal(comparison: &Comparison) -> Vec<String> {
     comparison.mismatches.iter().filter(|mismatch| mismatch.blocking).map(mismatch_words).collect()
 }
 
-/// `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
+/// Returns `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
 pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
     let job = mismatch.job.as_ref().map_or_else(String::new, |job| format!("job {job}: "));
     let unit = per_second(mismatch.aspect);
-    let told = |told: &MismatchValue| {
-        if *told == MismatchValue::Nothing { "none".to_owned() } else { format!("{}{unit}", told_words(told)) }
+    let printed = |value: &MismatchValue| {
+        if *value == MismatchValue::Nothing { "none".to_owned() } else { format!("{}{unit}", value_words(value)) }
     };
     match (mismatch.aspect, &mismatch.baseline, &mismatch.candidate) {
         (Aspect::Job, _, MismatchValue::Nothing) => format!("{job}it is in the baseline alone"),
@@ -25,16 +25,15 @@ pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
         }
         (Aspect::Simulated, ..) => "the baseline was measured, the candidate is simulated".to_owned(),
         (aspect, baseline, candidate) => {
-            let (name, is) = aspect_words(aspect);
-            format!("{job}{name} {is} {} in the baseline and {} in the candidate", told(baseline), told(candidate))
+            let name = aspect_words(aspect);
+            format!("{job}{name} is {} in the baseline and {} in the candidate", printed(baseline), printed(candidate))
         }
     }
 }
 
-/// Name of an aspect, with its verb.
-fn aspect_words(aspect: Aspect) -> (String, &'static str) {
+fn aspect_words(aspect: Aspect) -> String {
     let name = match aspect {
-        Aspect::BlockSize(kind) => return (format!("the block size of {}", plural(kind)), "is"),
+        Aspect::BlockSize(kind) => return format!("the block size of {}", plural(kind)),
         Aspect::Volume => "the modelled volume",
         Aspect::Device => "the device",
         Aspect::TargetKind => "the target",
@@ -56,7 +55,7 @@ fn aspect_words(aspect: Aspect) -> (String, &'static str) {
         Aspect::Tool => "the program",
         _ => "something",
     };
-    (name.to_owned(), "is")
+    name.to_owned()
 }
 
 const fn per_second(aspect: Aspect) -> &'static str {
@@ -67,8 +66,8 @@ const fn per_second(aspect: Aspect) -> &'static str {
     }
 }
 
-fn told_words(told: &MismatchValue) -> String {
-    match told {
+fn value_words(value: &MismatchValue) -> String {
+    match value {
         MismatchValue::Nothing => "none".to_owned(),
         MismatchValue::Word(word) => word.clone(),
         MismatchValue::Yes(yes) => if *yes { "on" } else { "off" }.to_owned(),
@@ -80,7 +79,7 @@ fn told_words(told: &MismatchValue) -> String {
     }
 }
 
-const fn plural(kind: DataKind) -> &'static str {
+pub(super) const fn plural(kind: DataKind) -> &'static str {
     match kind {
         DataKind::Read => "reads",
         DataKind::Write => "writes",
@@ -95,7 +94,7 @@ const fn side_words(side: Side) -> &'static str {
     }
 }
 
-/// A sentence each; what was found of one side in one.
+/// Returns caveats, one sentence each; the findings about a side share a sentence.
 pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
     let all = || comparison.jobs.iter().flat_map(|job| &job.cautions);
     let mut notes = Vec::new();
@@ -122,7 +121,7 @@ pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// A sentence; `None` of findings.
+/// Returns the sentence of a caveat; `None` for findings.
 fn caution_words(caution: &Caution) -> Option<String> {
     Some(match *caution {
         Caution::Found { .. } => return None,
@@ -145,12 +144,12 @@ fn caution_words(caution: &Caution) -> Option<String> {
     })
 }
 
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// `+6.1% ± 1.2%`.
+/// Formats a change: `+6.1% ± 1.2%`.
 pub(crate) fn change_words(change: &Change) -> String {
     let half = (change.high_percent - change.low_percent) / 2.0;
     format!("{}% ± {}%", signed(change.percent), digits(half))
@@ -168,12 +167,12 @@ fn signed(percent: f64) -> String {
     format!("{sign}{text}")
 }
 
-/// To a tenth, and whole from a hundred on.
+/// Formats a percentage to a tenth, or without fraction from a hundred on.
 pub(super) fn digits(percent: f64) -> String {
     if percent >= 99.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
 }
 
-/// `120 s more`, `4 more runs`.
+/// Returns `120 s more` or `4 more runs of each`.
 pub(crate) fn more_words(more: More) -> String {
     match more {
         More::Seconds(seconds) if seconds < 600 => format!("{seconds} s more"),
@@ -184,7 +183,7 @@ pub(crate) fn more_words(more: More) -> String {
     }
 }
 
-/// The word of a verdict; of an open one what would decide.
+/// Returns the word of a verdict and, if it is undecided, what would decide it.
 pub(crate) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
     match judgement {
         Judgement::Better => ("better", String::new()),
@@ -195,7 +194,7 @@ pub(crate) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
     }
 }
 
-/// The name of a figure in a table of one kind.
+/// Returns the name of a figure in a table of one kind.
 pub(crate) fn figure_words(quantity: FigureQuantity) -> String {
     let of = quantity.percent().map_or_else(|| "mean".to_owned(), |percent| format!("p{percent}"));
     match quantity {

@@ -1,8 +1,11 @@
-//! Changes as commands to copy.
+//! Setting changes as shell commands to copy.
 
 use analyse::doctor::{Number, SettingChange};
 
-/// The command that makes a change at once; `None` where only a reboot does.
+use super::clean;
+use crate::escape;
+
+/// Returns the command that makes a change at once; `None` if only a reboot does.
 pub(super) fn now(change: &SettingChange) -> Option<String> {
     Some(match change {
         SettingChange::Queue { disk, attribute, value } => {
@@ -31,7 +34,7 @@ pub(super) fn now(change: &SettingChange) -> Option<String> {
     })
 }
 
-/// Command that makes a change permanent; `None` where it is permanent, or where there is no common way.
+/// Returns the command that makes a change permanent; `None` if the change is permanent or no common command exists.
 pub(super) fn always(change: &SettingChange) -> Option<String> {
     Some(match change {
         SettingChange::Queue { disk, attribute, value } => rule(disk, attribute, &format!("queue/{attribute}"), value),
@@ -45,7 +48,7 @@ pub(super) fn always(change: &SettingChange) -> Option<String> {
         SettingChange::KernelParameter { parameter } => {
             format!("sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{parameter} /' /etc/default/grub && sudo update-grub")
         }
-        // Both are for once: a filesystem is made lazily one time only.
+        // A filesystem initializes its inode tables once, so this option need not persist.
         SettingChange::Remount { options, .. } if options.starts_with("init_itable") => return None,
         SettingChange::Remount { at, options } => {
             format!("sudoedit /etc/fstab   # options of {}: {options}", clean(at))
@@ -60,19 +63,19 @@ pub(super) fn always(change: &SettingChange) -> Option<String> {
     })
 }
 
-/// Writes `value` to a file that only root may write to.
+/// Returns a command that writes `value` to a file that only root may write.
 fn write(value: &str, path: &str) -> String {
     format!("echo {} | sudo tee {path}", quoted(value))
 }
 
-/// A rule of udev that sets an attribute whenever the device appears.
+/// Returns a command that creates a udev rule, which sets an attribute whenever the device appears.
 fn rule(device: &str, name: &str, attribute: &str, value: &str) -> String {
     let (kernel, file) = (clean(device).replace('/', "!"), clean(device).replace('/', "-"));
     let text = format!("ACTION==\"add|change\", KERNEL==\"{kernel}\", ATTR{{{attribute}}}=\"{value}\"");
     format!("echo {} | sudo tee {}", quoted(&text), quoted(&format!("/etc/udev/rules.d/60-{file}-{name}.rules")))
 }
 
-/// One line for any number of interrupts.
+/// Returns one command that pins all interrupts of `pairs` (interrupt, CPU).
 fn interrupts(pairs: &[(u32, u32)]) -> String {
     let list =
         |pick: fn(&(u32, u32)) -> u32| pairs.iter().map(|pair| pick(pair).to_string()).collect::<Vec<_>>().join(" ");
@@ -93,7 +96,7 @@ fn lift(file: &str, device: Option<Number>, keys: &[String]) -> String {
     format!("echo '{device} {value}' | sudo tee {}", quoted(file))
 }
 
-/// systemd properties of the limits, where the cgroup is a unit.
+/// Returns a command that lifts the limits as systemd properties, if the cgroup is a unit.
 fn unit(file: &str, keys: &[String]) -> Option<String> {
     let group = file.rsplit('/').nth(1)?;
     let is_unit = [".service", ".slice", ".scope"].iter().any(|ending| group.ends_with(ending));
@@ -114,15 +117,9 @@ fn dev(name: &str) -> String {
     quoted(&format!("/dev/{name}"))
 }
 
-fn clean(text: &str) -> String {
-    super::clean(text)
-}
-
-/// As one word for a shell.
+/// Quotes text as one word for a shell.
 fn quoted(text: &str) -> String {
-    let text = clean(text);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    escape::shell(&clean(text))
 }
 
 #[cfg(test)]
@@ -130,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_one_word_for_a_shell() {
+    fn text_is_quoted_as_one_shell_word() {
         assert_eq!(quoted("/srv/data"), "/srv/data");
         assert_eq!(quoted("/srv/my data"), "'/srv/my data'");
         assert_eq!(quoted("a'; rm -rf /"), "'a'\\''; rm -rf /'");
@@ -138,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_lifted_by_the_words_of_their_version() {
+    fn limits_are_lifted_in_the_syntax_of_their_cgroup_version() {
         let change = |file: &str, keys: &[&str]| SettingChange::LiftLimit {
             file: file.to_owned(),
             device: Some((8, 0)),

@@ -1,8 +1,8 @@
-//! Names and reasons of checks.
+//! Titles, sources of facts and reasons of the doctor's checks.
 
 use analyse::doctor::{Bottom, Check, CheckState, DoctorCase, DoctorFinding, UnreadCause, UnreadFact};
 
-/// Title of a check, in two or three words.
+/// Returns the title of a check, two or three words.
 pub(super) fn title(check: Check) -> &'static str {
     match check {
         Check::CgroupLimits => "cgroup I/O limits",
@@ -43,7 +43,7 @@ pub(super) fn title(check: Check) -> &'static str {
     }
 }
 
-/// Files that a check reads.
+/// Returns the files that a check reads.
 pub(super) fn place(check: Check) -> &'static str {
     match check {
         Check::CgroupLimits => "`io.max`, `io.weight`, `io.latency`; `blkio.throttle.*` of version 1",
@@ -82,7 +82,7 @@ pub(super) fn place(check: Check) -> &'static str {
     }
 }
 
-/// Purpose of a check, in one or two sentences; of several cases the usual one.
+/// Returns why a check matters, in one or two sentences; for an unusual case, of that case.
 pub(super) fn why(check: Check, case: DoctorCase) -> &'static str {
     of_case(check, case).unwrap_or_else(|| usual(check))
 }
@@ -285,7 +285,7 @@ fn of_case(check: Check, case: DoctorCase) -> Option<&'static str> {
     })
 }
 
-/// Reason why a figure is unknown.
+/// Returns why a figure is unknown.
 pub(super) fn unread(unread: &UnreadFact) -> String {
     let path = &unread.path;
     match &unread.why {
@@ -299,7 +299,7 @@ pub(super) fn unread(unread: &UnreadFact) -> String {
     }
 }
 
-/// Describes the lowest layer where it is no block device.
+/// Describes the lowest layer of a stack that does not end in a block device.
 pub(super) fn bottom(bottom: Bottom) -> &'static str {
     match bottom {
         Bottom::Memory => "no block device behind it: its files are in memory",
@@ -319,7 +319,6 @@ pub(super) fn bottom(bottom: Bottom) -> &'static str {
     }
 }
 
-/// A state in a few words.
 pub(super) fn state(state: CheckState) -> &'static str {
     match state {
         CheckState::Good => "good",
@@ -329,7 +328,7 @@ pub(super) fn state(state: CheckState) -> &'static str {
     }
 }
 
-/// Subject of a finding, for headings.
+/// Returns the title of a finding and the device or filesystem that it concerns.
 pub(super) fn about(finding: &DoctorFinding) -> String {
     let title = title(finding.check);
     if finding.about.is_empty() { title.to_owned() } else { format!("{title}, {}", super::clean(&finding.about)) }

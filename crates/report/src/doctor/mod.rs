@@ -1,4 +1,4 @@
-//! What the doctor found, as bytes for people and programs. The sentences are in `meaning.rs`.
+//! The doctor's findings as text, Markdown and JSON. Sentences are in `meaning.rs`.
 
 mod commands;
 mod meaning;
@@ -9,26 +9,27 @@ mod values;
 use analyse::doctor::{CheckState, DoctorFinding, DoctorSubject, FactLayerKind, FilesystemFacts, LayerFacts, Purpose};
 use units::Bytes;
 
-pub use page::doctor_text;
-pub use programs::{doctor_checks, doctor_json, doctor_markdown};
+pub(crate) use page::doctor_text;
+pub use programs::doctor_checks;
+pub(crate) use programs::{doctor_json, doctor_markdown};
 
-/// Everything that was found.
+/// All findings of the doctor.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
-    /// Names that were asked for, with what was found of each.
+    /// Requested names, with the findings about each.
     pub subjects: Vec<(DoctorSubject, Vec<DoctorFinding>)>,
-    /// What was found of the host.
+    /// Findings about the host.
     pub host: Vec<DoctorFinding>,
-    /// What is wanted of the devices; `None` for either.
+    /// Purpose of the devices; `None` for both.
     pub purpose: Option<Purpose>,
 }
 
-/// Text from the host without what a terminal would obey.
+/// Replaces control characters, so that text from the host cannot control a terminal.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Counts of findings by state.
+/// Number of findings in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct DoctorTally {
     problems: usize,
@@ -48,7 +49,7 @@ impl DoctorTally {
         }
     }
 
-    /// `2 things hold it back, 3 could be better, 19 good`
+    /// Returns `2 things hold it back, 3 could be better, 19 good`.
     fn words(self) -> String {
         let problems = match self.problems {
             0 => String::new(),
@@ -63,7 +64,7 @@ impl DoctorTally {
     }
 }
 
-/// Name of a subject: as requested, without `/dev/`.
+/// Returns the name of a subject: as requested, without `/dev/`.
 fn name(subject: &DoctorSubject) -> String {
     let bare = subject.asked.strip_prefix("/dev/").filter(|_| !subject.layers.is_empty());
     clean(bare.unwrap_or(&subject.asked))
@@ -82,7 +83,7 @@ fn stack(subject: &DoctorSubject) -> String {
     }
 }
 
-/// `md0 (raid5, 4 TiB)`
+/// Describes a layer: `md0 (raid5, 4 TiB)`.
 fn layer(layer: &LayerFacts) -> String {
     let size = Bytes::new(layer.bytes).to_string();
     let facts = match &layer.kind {
@@ -98,7 +99,7 @@ fn layer(layer: &LayerFacts) -> String {
     format!("{} ({})", clean(&layer.name), facts.join(", "))
 }
 
-/// The commands for a finding: what each is for, where purposes differ, and how to make it last.
+/// Returns the commands for a finding. If purposes need different values, each command states its purpose.
 fn remedies(finding: &DoctorFinding, purpose: Option<Purpose>) -> Vec<DoctorRemedy> {
     let of =
         |purpose: Purpose, words: &'static str| finding.side(purpose).changes.iter().map(move |change| (change, words));
@@ -109,7 +110,7 @@ fn remedies(finding: &DoctorFinding, purpose: Option<Purpose>) -> Vec<DoctorReme
         None if finding.iops.changes == finding.throughput.changes => iops.collect(),
         None => iops.chain(throughput).collect(),
     };
-    // Only where each purpose has a value of its own it has to be said which is which.
+    // The purpose is stated only if each purpose has a different value.
     let differ = purpose.is_none() && !finding.iops.changes.is_empty() && !finding.throughput.changes.is_empty();
     let differ = differ && finding.iops.changes != finding.throughput.changes;
     let remedy = |(change, words): (&_, &'static str)| DoctorRemedy {
@@ -120,7 +121,7 @@ fn remedies(finding: &DoctorFinding, purpose: Option<Purpose>) -> Vec<DoctorReme
     changes.into_iter().map(remedy).collect()
 }
 
-/// A change as commands.
+/// A setting change as commands: until the next boot, and permanently.
 struct DoctorRemedy {
     now: Option<String>,
     always: Option<String>,
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tally_reads_as_a_sentence() {
+    fn the_tally_is_one_phrase() {
         let tally = |problems, better, good, unknown| DoctorTally { problems, better, good, unknown }.words();
         assert_eq!(tally(2, 3, 19, 0), "2 things hold it back, 3 could be better, 19 good");
         assert_eq!(tally(1, 0, 0, 1), "1 thing holds it back, 1 unknown");
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_terminal_would_obey_is_left() {
+    fn control_characters_are_replaced() {
         assert_eq!(clean("a\u{1b}[31mb\n\u{7}"), "a?[31mb??");
     }
 }

@@ -1,4 +1,4 @@
-//! A page for people: how it stands, then what to change with the command to copy, then what is good.
+//! The doctor's findings as text: a summary, problems with the commands to copy, and passed checks.
 
 use analyse::doctor::{CheckState, DoctorFinding, Purpose};
 
@@ -8,14 +8,13 @@ use crate::sheet::{Sheet, SheetStyle};
 
 /// Column of text after a label.
 const INDENT: usize = 10;
-/// Column of found values in the table of passed checks.
+/// Column of values in the table of passed checks.
 const FOUND: usize = 19;
-/// Width from which the table has two columns.
+/// Terminal width from which the table has two columns.
 const WIDE: usize = 100;
 
-/// The page; with `all`, what is good has its reasons too.
-#[must_use]
-pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
+/// Returns the findings as text; `all` adds reasons to passed checks.
+pub(crate) fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
     let mut page = DoctorPage { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
     for (subject, findings) in &diagnosis.subjects {
         page.summary(&name(subject), findings);
@@ -47,7 +46,7 @@ fn tone(state: CheckState) -> Tone {
 }
 
 impl DoctorPage {
-    /// `vda: 2 things hold it back, 3 could be better, 19 good`
+    /// Appends `vda: 2 things hold it back, 3 could be better, 19 good`.
     fn summary(&mut self, name: &str, findings: &[DoctorFinding]) {
         let worst = findings.iter().map(|finding| finding.state(self.purpose)).max().unwrap_or(CheckState::Good);
         let words = self.sheet.tone(tone(worst), &DoctorTally::of(findings, self.purpose).words());
@@ -55,17 +54,17 @@ impl DoctorPage {
         self.sheet.line(&format!("{name}: {words}"));
     }
 
-    /// Whether a finding is shown with its reasons.
+    /// Reports whether a finding is printed with its reasons.
     fn is_shown(&self, finding: &DoctorFinding) -> bool {
         self.all || finding.state(self.purpose) > CheckState::Unknown
     }
 
-    /// What could be better, of everything, the worst first.
+    /// Appends the problems of all subjects, the worst first.
     fn findings(&mut self, diagnosis: &Diagnosis) {
         let of_subjects = diagnosis.subjects.iter().flat_map(|(_, findings)| findings);
         let mut shown: Vec<&DoctorFinding> = Vec::new();
         for finding in of_subjects.chain(&diagnosis.host).filter(|finding| self.is_shown(finding)) {
-            // Two names may be on one disk.
+            // Two requested names may be on the same disk.
             if !shown.contains(&finding) {
                 shown.push(finding);
             }
@@ -74,7 +73,7 @@ impl DoctorPage {
         shown.into_iter().for_each(|finding| self.finding(finding));
     }
 
-    /// A table of what is good, and what is not known.
+    /// Appends a table of passed checks, and a list of unknown ones.
     fn rest(&mut self, name: &str, findings: &[DoctorFinding]) {
         let rest = findings.iter().filter(|finding| !self.is_shown(finding));
         let (good, unknown): (Vec<&DoctorFinding>, Vec<&DoctorFinding>) =
@@ -96,17 +95,16 @@ impl DoctorPage {
         }
     }
 
-    /// What is good, each in a cell.
+    /// Appends a table with one cell per passed check.
     fn table(&mut self, findings: &[&DoctorFinding]) {
         let columns = if self.sheet.width() >= WIDE { 2 } else { 1 };
         let width = (self.sheet.width() - 2) / columns;
-        let several = findings.iter().any(|finding| finding.about != findings[0].about);
         let cells: Vec<(String, String)> = findings
             .iter()
             .map(|finding| {
                 let (title, found) = (meaning::title(finding.check), values::found(finding));
-                // The name is worth its room only where there is more than one.
-                let whose = several && self.about_several(findings, finding);
+                // The device is named only if the table has the same check for another device.
+                let whose = findings.iter().any(|other| other.check == finding.check && other.about != finding.about);
                 let whose = if whose { format!(" ({})", super::clean(&finding.about)) } else { String::new() };
                 (title.to_owned(), fitting(&format!("{found}{whose}"), width - FOUND - 1))
             })
@@ -120,11 +118,6 @@ impl DoctorPage {
             }
             self.sheet.line(&line);
         }
-    }
-
-    /// Whether the same was checked of another device too.
-    fn about_several(&self, findings: &[&DoctorFinding], finding: &DoctorFinding) -> bool {
-        findings.iter().any(|other| other.check == finding.check && other.about != finding.about)
     }
 
     fn finding(&mut self, finding: &DoctorFinding) {
@@ -145,12 +138,12 @@ impl DoctorPage {
         self.commands(finding);
     }
 
-    /// Commands are not wrapped: they are to be copied.
+    /// Appends the commands for a finding, unwrapped so that they can be copied.
     fn commands(&mut self, finding: &DoctorFinding) {
         let mut first = true;
         for remedy in remedies(finding, self.purpose) {
             let note = remedy.purpose.map_or_else(String::new, |purpose| format!("   # {purpose}"));
-            // One of several ways, not one of several steps.
+            // The changes of this check are alternatives, not steps.
             let label = if !first && finding.check == analyse::doctor::Check::DiscardOption { "or" } else { "now" };
             for (label, command) in [(label, remedy.now), ("always", remedy.always)] {
                 if let Some(command) = command {
@@ -162,7 +155,7 @@ impl DoctorPage {
         }
     }
 
-    /// `could be better for IOPS`
+    /// Returns the state and the purpose it holds for: `could be better for IOPS`.
     fn state_words(&self, finding: &DoctorFinding) -> String {
         let state = finding.state(self.purpose);
         let words = meaning::state(state);
@@ -178,7 +171,7 @@ impl DoctorPage {
         }
     }
 
-    /// What else there is to see.
+    /// Appends hints at options that print more or less.
     fn last(&mut self, diagnosis: &Diagnosis) {
         let findings = diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host);
         let good = findings.clone().filter(|finding| finding.state(self.purpose) == CheckState::Good).count();
@@ -200,11 +193,11 @@ impl DoctorPage {
     }
 }
 
-/// As much as fits, with a sign that there is more.
-fn fitting(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
+/// Truncates text to `width` characters, with `...` at its end.
+fn fitting(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(room.saturating_sub(3)).collect();
+    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
     format!("{kept}...")
 }

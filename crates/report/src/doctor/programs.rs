@@ -1,4 +1,4 @@
-//! Findings of the doctor for programs and documents.
+//! The doctor's findings as JSON and Markdown, and the manual of its checks.
 
 use analyse::doctor::{Check, CheckState, DoctorFinding, DoctorSubject, FilesystemFacts, Purpose};
 use serde_json::{Map, Value, json};
@@ -6,9 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
 use crate::escape::markdown;
 
-/// One document: for each name what is under it and what was found, then the host.
-#[must_use]
-pub fn doctor_json(diagnosis: &Diagnosis) -> String {
+/// Returns the findings as JSON: for each requested name its stack and findings, then the host's.
+pub(crate) fn doctor_json(diagnosis: &Diagnosis) -> String {
     let purpose = diagnosis.purpose;
     let findings =
         |findings: &[DoctorFinding]| findings.iter().map(|found| finding(found, purpose)).collect::<Vec<_>>();
@@ -68,9 +67,8 @@ fn why(finding: &DoctorFinding) -> String {
     }
 }
 
-/// Tables and command blocks.
-#[must_use]
-pub fn doctor_markdown(diagnosis: &Diagnosis) -> String {
+/// Returns the findings as Markdown tables, with the commands as code blocks.
+pub(crate) fn doctor_markdown(diagnosis: &Diagnosis) -> String {
     let mut out = String::new();
     for (subject, findings) in &diagnosis.subjects {
         section(&mut out, &name(subject), &stack(subject), findings, diagnosis.purpose);
@@ -120,7 +118,7 @@ fn commands(out: &mut String, finding: &DoctorFinding, purpose: Option<Purpose>)
     }
 }
 
-/// The page of all checks: what each reads, why it matters, which document it is from.
+/// Returns the manual of all checks: what each reads, why it matters and the document behind it.
 #[must_use]
 pub fn doctor_checks() -> String {
     let mut out = format!(

@@ -1,13 +1,15 @@
-//! Found and wanted values in words.
+//! Found and wanted values of checks as text.
 
 use analyse::doctor::{Check, DoctorFigure, DoctorFinding, DoctorValue, Purpose, Want};
 use units::{Bytes, count, grouped};
 
-/// Found figures in a row: `1 hardware queue, 2 CPUs`.
+use crate::words::joined;
+
+/// Formats the found figures of a check: `1 hardware queue, 2 CPUs`.
 pub(super) fn found(finding: &DoctorFinding) -> String {
     let mut text = String::new();
     for figure in &finding.found {
-        // `12 free of 16`
+        // The names of some figures join them to the next: `12 free of 16`.
         let gap = if text.is_empty() {
             ""
         } else if figure.name.ends_with(" of") {
@@ -34,12 +36,12 @@ fn one(figure: &DoctorFigure, check: Check) -> String {
     }
 }
 
-/// `1.8`, and `2` for what is whole.
+/// Formats a number with one decimal, or none if it is zero: `1.8`, `2`.
 fn tenths(value: f64) -> String {
     format!("{value:.1}").trim_end_matches(".0").to_owned()
 }
 
-/// A value with its unit.
+/// Formats a value with its unit.
 fn value(value: &DoctorValue, check: Check) -> String {
     match value {
         DoctorValue::Word(word) => super::clean(word),
@@ -63,7 +65,7 @@ fn switch(on: bool, check: Check) -> &'static str {
     }
 }
 
-/// Wanted value: for one purpose, or for both where they differ.
+/// Formats the wanted value: for one purpose, or for both if they differ.
 pub(super) fn wanted(finding: &DoctorFinding, purpose: Option<Purpose>) -> Option<String> {
     let of = |purpose| want(&finding.side(purpose).wanted, finding.check);
     if let Some(purpose) = purpose {
@@ -80,14 +82,14 @@ pub(super) fn wanted(finding: &DoctorFinding, purpose: Option<Purpose>) -> Optio
 
 fn want(want: &Want, check: Check) -> Option<String> {
     let value = |of: &DoctorValue| match (of, check) {
-        // Of discards anything at all.
+        // A discard limit of one byte means that any discard support suffices.
         (DoctorValue::Bytes(1), Check::DiscardSupport) => "any".to_owned(),
         (of, _) => value(of, check),
     };
     Some(match want {
         Want::Any => return None,
         Want::Is(of) => value(of),
-        Want::OneOf(words) => listed(words),
+        Want::OneOf(words) => joined(words, "or"),
         Want::AtLeast(of) if value(of) == "any" => "any".to_owned(),
         Want::AtLeast(of) => format!("at least {}", value(of)),
         Want::AtMost(of) => format!("at most {}", value(of)),
@@ -96,13 +98,4 @@ fn want(want: &Want, check: Check) -> Option<String> {
             _ => format!("a multiple of {}", value(of)),
         },
     })
-}
-
-/// `a, b or c`
-fn listed(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
 }

@@ -2,7 +2,7 @@ use units::random::Random;
 
 use super::*;
 
-/// Pieces that are something in one of the languages.
+/// Fragments with a meaning in at least one of the output formats.
 const PIECES: &[&str] = &[
     "\u{1b}[2J",
     "\u{1b}[8m",
@@ -60,7 +60,7 @@ fn each(check: impl Fn(&str)) {
 }
 
 #[test]
-fn a_terminal_is_given_no_control_characters() {
+fn terminal_output_has_no_control_characters() {
     each(|text| {
         let shown = terminal(text, false);
         assert!(shown.chars().all(|letter| matches!(letter, '\n' | '\t') || !is_hidden(letter)), "{shown:?}");
@@ -71,7 +71,7 @@ fn a_terminal_is_given_no_control_characters() {
 }
 
 #[test]
-fn json_stays_the_same_document_on_a_terminal() {
+fn json_keeps_its_meaning_on_a_terminal() {
     each(|text| {
         let document = serde_json::to_string_pretty(&[text]).expect("a string");
         let shown = terminal(&document, false).into_owned();
@@ -79,7 +79,7 @@ fn json_stays_the_same_document_on_a_terminal() {
     });
 }
 
-/// Reads one line of CSV back.
+/// Parses one line of CSV.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut quoted) = (vec![String::new()], false);
     let mut letters = line.chars().peekable();
@@ -96,7 +96,7 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_cell_of_csv_is_one_cell_and_no_formula() {
+fn a_csv_field_stays_one_cell_and_is_not_a_formula() {
     each(|text| {
         let cells = fields(&format!("{},{}", csv(text), csv("b")));
         assert_eq!(cells.len(), 2);
@@ -107,7 +107,7 @@ fn a_cell_of_csv_is_one_cell_and_no_formula() {
 }
 
 #[test]
-fn markdown_has_neither_cells_nor_html_nor_links() {
+fn markdown_text_contains_no_markup_html_or_links() {
     each(|text| {
         let shown = markdown(text);
         assert!(!shown.contains(['\n', '\r']) && !shown.starts_with('>') && !shown.chars().any(is_hidden));
@@ -126,7 +126,7 @@ fn markdown_has_neither_cells_nor_html_nor_links() {
 }
 
 #[test]
-fn xml_has_text_alone() {
+fn xml_text_contains_no_markup() {
     each(|text| {
         let shown = xml(text);
         assert!(!shown.contains(['<', '>', '"', '\'', '\u{fffe}', '\u{202e}']));
@@ -141,7 +141,7 @@ fn xml_has_text_alone() {
 }
 
 #[test]
-fn a_label_ends_at_its_quote() {
+fn a_label_value_contains_no_unescaped_quote() {
     each(|text| {
         let shown = label(text);
         let mut escaped = false;

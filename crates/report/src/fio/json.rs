@@ -1,4 +1,4 @@
-//! `json` and `json+`.
+//! fio's formats `json` and `json+`.
 
 use record::{DataKind, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, Run};
 
@@ -6,10 +6,10 @@ use super::writer::FioWriter;
 use super::{FioOptions, FioVersion};
 use crate::civil;
 
-const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+pub(super) const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
-/// Context of a part of the document.
+/// Settings that all parts of the document need.
 #[derive(Clone, Copy)]
 struct FioJsonContext<'a> {
     run: &'a Run,
@@ -36,14 +36,14 @@ pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: FioOpti
     });
 }
 
-pub(super) fn note_text(note: &record::Note) -> String {
+pub(crate) fn note_text(note: &record::Note) -> String {
     match &note.job {
         Some(job) => format!("{job}: {}", note.text),
         None => note.text.clone(),
     }
 }
 
-/// Options as typed; fio 3.33 leaves out those without a value.
+/// Writes the options as they were given; fio 3.33 omits those without a value.
 fn echo(w: &mut FioWriter<'_>, key: &str, options: &[(String, String)], context: FioJsonContext<'_>) {
     let bare = context.version > FioVersion::V3_33;
     if options.is_empty() {
@@ -114,7 +114,7 @@ fn shares(w: &mut FioWriter<'_>, result: &Measured) {
     percents("latency_ms", &names, &latency.ms);
 }
 
-/// fio's search for a depth by a target latency is not offered; its keys are there all the same.
+/// Writes the keys of fio's search for a depth by target latency, which Fathom does not offer, with fio's defaults.
 fn latency_target(w: &mut FioWriter<'_>, iodepth: u32, later: bool) {
     w.int("latency_depth", iodepth);
     w.int("latency_target", 0);

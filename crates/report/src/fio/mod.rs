@@ -1,8 +1,7 @@
-//! fio's output formats, so exactly that programs which parse fio's output accept these.
+//! fio's output formats, exact enough for programs that parse fio's output.
 //!
-//! The layout is that of a version of fio, [`FioVersion::V3_33`] unless another is asked for. Notes go inside: as lines
-//! at the end of the normal output, and as `fathom notes` at the end of a JSON document that has any; terse lines
-//! carry none.
+//! The layout is that of fio 3.33 unless another version is selected. Notes are part of the document: lines at the end
+//! of the normal output, and `fathom notes` at the end of a JSON document; terse lines have no notes.
 
 mod json;
 mod normal;
@@ -14,9 +13,10 @@ use record::{RequestedRun, Run};
 
 use normal::banner;
 
+pub(crate) use json::note_text;
 pub(crate) use number::{binary_size as short_size, count as short_count, error_text};
 
-/// Which version's layout is written.
+/// The fio version whose layout is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FioVersion {
     /// fio 3.33, which Debian 12 installs.
@@ -27,7 +27,7 @@ pub enum FioVersion {
 }
 
 impl FioVersion {
-    /// What fio of this version calls itself.
+    /// Returns the version string that this fio prints.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,46 +40,46 @@ impl FioVersion {
 /// One of fio's formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioFormat {
-    /// For people.
+    /// Normal output, as text.
     Normal,
     /// JSON.
     Json,
     /// JSON with histograms.
     JsonPlus,
-    /// A line for each result.
+    /// Terse output, one line per result.
     Terse,
 }
 
-/// The layout of terse lines.
+/// Version of the terse layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Terse {
-    /// Reads, writes and trims, without versions in the line.
+    /// Reads, writes and trims, without the version at the start of the line.
     V2,
     /// Reads and writes.
     #[default]
     V3,
-    /// With trims.
+    /// V3 with trims.
     V4,
-    /// With more about bandwidth and IOPS.
+    /// V4 with more statistics of bandwidth and IOPS.
     V5,
 }
 
 /// Settings of fio's formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FioOptions {
-    /// Whose layout.
+    /// fio version of the layout.
     pub version: FioVersion,
-    /// Which layout of terse lines.
+    /// Version of terse lines.
     pub terse: Terse,
 }
 
-/// Everything that fio prints for a run: with [`FioFormat::Normal`] what it prints before the run, then the results.
+/// Returns fio's complete output for a run: for [`FioFormat::Normal`] the lines before the run, then the results.
 #[must_use]
 pub fn document(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
     opening(&run.asked, formats, options) + &results(run, formats, options)
 }
 
-/// fio's output before a run.
+/// Returns fio's output before a run.
 #[must_use]
 pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions) -> String {
     let mut out = String::new();
@@ -89,7 +89,7 @@ pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions
     out
 }
 
-/// fio's lines about the creation of a worker's files: count and total size in whole mebibytes.
+/// Returns fio's line about the creation of a worker's files: number and total size in whole mebibytes.
 #[must_use]
 pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) -> String {
     let mib = bytes >> 20;
@@ -100,7 +100,8 @@ pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) ->
     }
 }
 
-/// The results alone, as for `--status-interval`: terse, then JSON, then normal, in whichever order they are asked for.
+/// Returns the results alone, as for `--status-interval`: terse, JSON, normal, in this order whatever order is
+/// requested.
 #[must_use]
 pub fn results(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
     let mut out = String::new();

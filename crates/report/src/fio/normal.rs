@@ -2,12 +2,12 @@
 
 use record::{DataKind, DiskUse, JobResult, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord};
 
-use super::json::note_text;
+use super::json::{BATCHES, DEPTHS, note_text};
 use super::number::{SizeStyle, count, error_text, long_count};
 use super::{FioOptions, FioVersion};
 use crate::civil;
 
-/// fio's banner: jobs, version, and number of workers.
+/// Appends fio's output before a run: jobs, version, and number of workers.
 pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOptions) {
     for asked in jobs {
         job_line(out, asked);
@@ -47,7 +47,7 @@ fn starting(asked: &[RequestedRun]) -> String {
     }
 }
 
-/// Results, groups, devices, and notes.
+/// Appends results, groups, disks and notes.
 pub(super) fn results(out: &mut String, run: &Run, options: FioOptions) {
     for (index, job) in run.jobs.iter().enumerate() {
         if index == 0 {
@@ -111,7 +111,7 @@ fn disk_line(out: &mut String, disk: &DiskUse, options: FioOptions) {
     ));
 }
 
-/// One result, and how it is printed.
+/// A result and the settings of its output.
 struct NormalJob<'a> {
     run: &'a Run,
     job: &'a JobResult,
@@ -191,7 +191,7 @@ impl NormalJob<'_> {
         }
     }
 
-    /// The unit of bandwidth samples, and how many KiB/s (or kB/s) make one of it.
+    /// Returns the unit of bandwidth samples, and its size in KiB/s (or kB/s).
     fn bandwidth_unit(&self, mean_kib: f64) -> (&'static str, f64) {
         let base = if self.style.decimal { 1000.0 } else { 1024.0 };
         let large = mean_kib > base * base;
@@ -242,10 +242,10 @@ impl NormalJob<'_> {
                 classes.iter().zip(percents).map(|(class, percent)| format!("{class}={percent:.1}%")).collect();
             format!("{name}: {}\n", parts.join(", "))
         };
-        let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
-        out.push_str(&line("  IO depths    ", ["1", "2", "4", "8", "16", "32", ">=64"], result.depth.percent()));
-        out.push_str(&line("     submit    ", batches, result.submit.percent()));
-        out.push_str(&line("     complete  ", batches, result.complete.percent()));
+        let (depth, submit, complete) = (result.depth.percent(), result.submit.percent(), result.complete.percent());
+        out.push_str(&line("  IO depths    ", DEPTHS, depth));
+        out.push_str(&line("     submit    ", BATCHES, submit));
+        out.push_str(&line("     complete  ", BATCHES, complete));
     }
 
     fn tail(&self, out: &mut String) {
@@ -283,7 +283,7 @@ fn sample_text(samples: &SampleRecord, divisor: f64, share: Option<f64>) -> Stri
     format!("min={min:5}, max={max:5}, {share}avg={mean:5.2}, stdev={stddev:5.2}, samples={}", samples.count)
 }
 
-/// Nanoseconds, unless all of a latency is so long that microseconds or milliseconds read better.
+/// Appends a latency in nanoseconds, or in microseconds or milliseconds if all of its values are large.
 fn latency_line(out: &mut String, name: &str, latency: &LatencyStats) {
     if latency.count == 0 {
         return;
@@ -302,10 +302,10 @@ fn latency_line(out: &mut String, name: &str, latency: &LatencyStats) {
     ));
 }
 
-/// Columns of a line of percentiles, without what stands before them.
+/// Columns available for percentiles in a line.
 const PERCENTILE_COLUMNS: usize = 73;
 
-/// As many to a line as fit. Values are rounded up where they are scaled.
+/// Appends percentiles, as many per line as fit. Scaled values are rounded up.
 fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &[f64]) {
     let values = latency.fio_percentiles_ns(percents);
     let (Some((_, least)), Some((_, greatest))) = (values.first(), values.last()) else { return };
@@ -327,13 +327,13 @@ fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &
     }
 }
 
-/// As many decimals as the percentile with the most of them has.
+/// Returns the number of decimals of the percentile with the most decimals.
 fn decimals_of(percents: &[f64]) -> usize {
     let decimals = |percent: &f64| percent.to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len());
     percents.iter().map(decimals).max().unwrap_or(0)
 }
 
-/// Classes that are not empty, five to a line.
+/// Appends the classes that are not empty, five per line.
 fn share_lines(out: &mut String, unit: &str, bounds: &[String], percents: &[f64]) {
     let classes = bounds.iter().zip(percents).filter(|(_, percent)| **percent > 0.0);
     let cells: Vec<String> = classes.map(|(bound, percent)| format!("{bound}={percent:.2}%")).collect();

@@ -1,10 +1,10 @@
-//! Numbers as fio's normal output prints them.
+//! Number formats of fio's normal output.
 
-/// `value` with at most `figures` digits and a suffix: `1999`, `49.7k`, `12.2G`.
+/// Formats `value` with at most `figures` digits and a suffix: `1999`, `49.7k`, `12.2G`.
 ///
-/// Whole numbers that fit stay as they are. Others are divided until their whole part fits, and as many decimals are
-/// added as there is room for, counted before rounding: 9.996 becomes `10.00`. Only the last division's remainder
-/// counts; without decimals halves are rounded up, with decimals as the binary fraction has it.
+/// Integers that fit are unchanged. Others are divided by `base` until their integer part fits, with as many decimals
+/// as there is space for before rounding: 9.996 becomes `10.00`. Only the last division's remainder counts. Without
+/// decimals, halves are rounded up; with decimals, the binary fraction is rounded.
 pub(super) fn short(value: u64, figures: usize, base: u64, suffixes: [&str; 7]) -> String {
     let (mut whole, mut remainder, mut suffix) = (value, 0, 0);
     while digits(whole) > figures && suffix + 1 < suffixes.len() {
@@ -25,12 +25,12 @@ fn digits(n: u64) -> usize {
 
 const COUNT: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 
-/// A count: `2317k`.
+/// Formats a count: `2317k`.
 pub(crate) fn count(value: u64) -> String {
     short(value, 4, 1000, COUNT)
 }
 
-/// A count with up to six figures: `3597.3k`.
+/// Formats a count with up to six digits: `3597.3k`.
 pub(super) fn long_count(value: u64) -> String {
     short(value, 6, 1000, COUNT)
 }
@@ -38,53 +38,50 @@ pub(super) fn long_count(value: u64) -> String {
 /// Units of sizes and bandwidths in a job's output.
 #[derive(Clone, Copy)]
 pub(super) struct SizeStyle {
-    /// Decimal units first (`kb_base=1000`).
+    /// Whether decimal units come first (`kb_base=1000`).
     pub(super) decimal: bool,
-    /// Bandwidths in bits (`unit_base=1`).
+    /// Whether bandwidths are in bits (`unit_base=1`).
     pub(super) bits: bool,
 }
 
 impl SizeStyle {
-    /// A size in the units that come first.
+    /// Formats a size in the first kind of units.
     pub(super) fn size(self, bytes: u64) -> String {
         if self.decimal { decimal_size(bytes) } else { binary_size(bytes) }
     }
 
-    /// A size in the other units.
+    /// Formats a size in the second kind of units.
     pub(super) fn other_size(self, bytes: u64) -> String {
         if self.decimal { binary_size(bytes) } else { decimal_size(bytes) }
     }
 
-    /// Bytes per second, in the units that come first and in the others.
+    /// Formats bytes per second in both kinds of units, in order.
     pub(super) fn rates(self, bytes_per_second: u64) -> (String, String) {
-        let binary = if self.bits {
-            let bits = ["bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"];
-            short(bytes_per_second.saturating_mul(8), 4, 1024, bits)
+        let (binary, decimal) = if self.bits {
+            let bits = bytes_per_second.saturating_mul(8);
+            (
+                short(bits, 4, 1024, ["bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"]),
+                short(bits, 4, 1000, ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"]),
+            )
         } else {
-            binary_size(bytes_per_second)
-        };
-        let decimal = if self.bits {
-            let bits = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"];
-            short(bytes_per_second.saturating_mul(8), 4, 1000, bits)
-        } else {
-            decimal_size(bytes_per_second)
+            (binary_size(bytes_per_second), decimal_size(bytes_per_second))
         };
         let (first, second) = if self.decimal { (decimal, binary) } else { (binary, decimal) };
         (format!("{first}/s"), format!("{second}/s"))
     }
 }
 
-/// A size in binary units: `99.6MiB`.
+/// Formats a size in binary units: `99.6MiB`.
 pub(crate) fn binary_size(bytes: u64) -> String {
     short(bytes, 4, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
 }
 
-/// A size in decimal units: `105MB`.
+/// Formats a size in decimal units: `105MB`.
 pub(super) fn decimal_size(bytes: u64) -> String {
     short(bytes, 4, 1000, ["B", "kB", "MB", "GB", "TB", "PB", "EB"])
 }
 
-/// The text of an error number: `Input/output error`.
+/// Returns the text of an error number: `Input/output error`.
 pub(crate) fn error_text(errno: i32) -> String {
     if errno == 0 {
         return "Success".to_owned();
@@ -97,7 +94,7 @@ pub(crate) fn error_text(errno: i32) -> String {
 mod tests {
     use super::*;
 
-    /// Sizes that fio 3.33 printed, in binary and in decimal units.
+    /// Expected values were printed by fio 3.33, in binary and decimal units.
     #[test]
     fn sizes_are_those_of_fio() {
         let printed = [
@@ -137,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_their_names() {
+    fn error_numbers_have_texts() {
         assert_eq!(error_text(0), "Success");
         assert_eq!(error_text(28), "No space left on device");
     }

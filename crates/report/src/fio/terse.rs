@@ -1,10 +1,10 @@
-//! Terse lines: fields separated by `;`, latencies in microseconds, rates in KiB/s.
+//! fio's terse format: fields separated by `;`, latencies in microseconds, rates in KiB/s.
 
 use record::{DataKind, DirectionResult, DiskUse, JobResult, LatencyStats, Run, SampleRecord};
 
 use super::{FioOptions, Terse};
 
-/// Percentiles take this many fields, whether they are used or not.
+/// Number of percentile fields, used or not.
 const PERCENTILE_FIELDS: usize = 20;
 
 pub(super) fn lines(out: &mut String, run: &Run, options: FioOptions) {
@@ -27,17 +27,10 @@ fn line(out: &mut String, run: &Run, job: &JobResult, options: FioOptions) {
     if job.declared.continue_on_error {
         fields.extend([job.result.errors.to_string(), job.result.first_error.to_string()]);
     }
-    if options.terse == Terse::V2 {
-        out.push_str(&fields.join(";"));
-        out.push('\n');
-        if let Some(description) = &job.description {
-            out.push_str(&format!(";{description}\n"));
-        }
-        return;
-    }
-    fields.extend(job.description.clone());
-    out.push_str(&fields.join(";"));
-    out.push('\n');
+    // Version 2 has the description on a line of its own.
+    let separator = if options.terse == Terse::V2 { "\n;" } else { ";" };
+    let description = job.description.as_ref().map_or_else(String::new, |text| format!("{separator}{text}"));
+    out.push_str(&format!("{}{description}\n", fields.join(";")));
 }
 
 fn head(job: &JobResult, options: FioOptions) -> Vec<String> {
@@ -62,7 +55,7 @@ fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: DataKin
     ]);
     latency(fields, &result.submission);
     latency(fields, &result.service);
-    // The fields are named after the service time, but fio fills in the total latency where its percentiles are kept.
+    // fio names the fields after the service time, but fills in the total latency if its percentiles are recorded.
     let source = if kept.lat_percentiles { &result.latency } else { &result.service };
     let wanted = kept.lat_percentiles || kept.clat_percentiles;
     percentiles(fields, source, if wanted { &job.declared.percentiles } else { &[] });
@@ -117,7 +110,7 @@ fn processor(fields: &mut Vec<String>, job: &JobResult) {
     ]);
 }
 
-/// Depths, then service times in microseconds and milliseconds; those below a microsecond count to the first class.
+/// Appends depths, then service times in microseconds and milliseconds; those below 1 us count in the first class.
 fn shares(fields: &mut Vec<String>, job: &JobResult) {
     let latency = job.result.latency_shares();
     let mut us = latency.us;

@@ -1,10 +1,10 @@
-//! JSON in fio's layout: two blanks for each level, blanks around the colon, six decimals.
+//! A JSON writer with fio's layout: two blanks per level, blanks around the colon, six decimals.
 
 /// Writes nested objects and arrays line by line.
 pub(super) struct FioWriter<'a> {
     out: &'a mut String,
     depth: usize,
-    /// Whether the object or array that is open holds nothing yet.
+    /// Whether the open object or array has no content yet.
     empty: bool,
 }
 
@@ -13,7 +13,7 @@ impl<'a> FioWriter<'a> {
         Self { out, depth: 0, empty: true }
     }
 
-    /// The outermost object.
+    /// Writes the outermost object.
     pub(super) fn root(&mut self, body: impl FnOnce(&mut Self)) {
         self.nested("{", "}", body);
         self.out.push('\n');
@@ -29,13 +29,13 @@ impl<'a> FioWriter<'a> {
         self.nested("[", "]", body);
     }
 
-    /// An object as an element of an array.
+    /// Writes an object as an array element.
     pub(super) fn element(&mut self, body: impl FnOnce(&mut Self)) {
         self.next_line();
         self.nested("{", "}", body);
     }
 
-    /// A text as an element of an array.
+    /// Writes a string as an array element.
     pub(super) fn text_element(&mut self, value: &str) {
         self.next_line();
         self.quoted(value);
@@ -51,7 +51,7 @@ impl<'a> FioWriter<'a> {
         self.out.push_str(&value.into().to_string());
     }
 
-    /// A number with a fraction. What is not finite has no form in JSON and is written as zero.
+    /// Writes a number with a fraction. JSON cannot represent infinities and NaN, which become zero.
     pub(super) fn float(&mut self, key: &str, value: f64) {
         self.key(key);
         let value = if value.is_finite() { value } else { 0.0 };
@@ -86,8 +86,8 @@ impl<'a> FioWriter<'a> {
         self.out.extend(std::iter::repeat_n("  ", self.depth));
     }
 
-    /// fio escapes backslashes and quotes and lets control characters through, which no parser accepts; those are
-    /// escaped too.
+    /// Writes a string. Unlike fio, which escapes only backslashes and quotes, it also escapes control characters,
+    /// because parsers reject them.
     fn quoted(&mut self, text: &str) {
         self.out.push('"');
         for c in text.chars() {

@@ -1,11 +1,11 @@
-//! A gate as JUnit XML, which GitHub's actions, GitLab and Jenkins show as tests.
+//! The result of a gate as JUnit XML, which GitHub Actions, GitLab and Jenkins show as tests.
 
 use analyse::gate::GateOutcome;
 
 use super::{GateCheck, GateDocument};
 use crate::escape::xml;
 
-/// One suite with a test case for each expectation, and one more where the figures are not to be trusted.
+/// Returns one test suite with a test case per assertion, and a failed one if the figures cannot be trusted.
 #[must_use]
 pub fn junit(document: &GateDocument) -> String {
     let failures = document.checks.iter().filter(|check| is_failure(check)).count() + document.distrust.len().min(1);
@@ -42,13 +42,13 @@ fn case(check: &GateCheck) -> String {
         check.expectation.job.as_deref().map_or_else(|| "fathom.gate".to_owned(), |job| format!("fathom.gate.{job}"));
     let head = format!("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", escaped(&class), escaped(&check.text));
     let measured = if is_error(check) { "" } else { &format!(", measured {}", check.measured()) };
-    let told = format!("expected {}{measured}", check.text);
-    let told = if check.words.is_empty() { told } else { format!("{told}: {}", check.words) };
+    let text = format!("expected {}{measured}", check.text);
+    let text = if check.words.is_empty() { text } else { format!("{text}: {}", check.words) };
     if check.passed {
-        return format!("{head}>\n      <system-out>{}</system-out>\n    </testcase>\n", escaped(&told));
+        return format!("{head}>\n      <system-out>{}</system-out>\n    </testcase>\n", escaped(&text));
     }
     let element = if is_error(check) { "error" } else { "failure" };
-    failed(&head, element, &told, &told)
+    failed(&head, element, &text, &text)
 }
 
 fn distrust(reason: &str) -> String {
@@ -63,7 +63,7 @@ fn failed(head: &str, element: &str, message: &str, text: &str) -> String {
     )
 }
 
-/// Text and attributes alike, on one line.
+/// Escapes text for elements and attributes, on one line.
 fn escaped(text: &str) -> String {
     xml(&text.replace(['\n', '\t', '\r'], " "))
 }

@@ -1,4 +1,4 @@
-//! A run held against expectations, for people, for programs and for continuous integration.
+//! Assertions checked against a run, as text, Markdown, JSON and JUnit XML.
 
 mod junit;
 mod text;
@@ -16,78 +16,77 @@ use crate::compare::{NamedRun, change_words, more_words};
 use crate::suite::shown;
 use crate::words;
 
-/// Which form of the document this is.
+/// Version of the document's layout.
 const SCHEMA: u32 = 1;
 
-/// One expectation and what became of it.
+/// An assertion and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateCheck {
-    /// As it was written.
+    /// Text of the assertion.
     pub text: String,
-    /// What it was read as.
+    /// The parsed assertion.
     pub expectation: Assertion,
-    /// What became of it.
+    /// Outcome.
     #[serde(flatten)]
     pub judged: JudgedAssertion,
-    /// Whether it lets the run through.
+    /// Whether the assertion counts as passed.
     pub passed: bool,
-    /// What became of it in a few words.
+    /// Outcome in a few words.
     pub words: String,
 }
 
 impl GateCheck {
-    /// What became of an expectation that was written as `text`. In `strict` gates what noise leaves open fails.
-    #[must_use]
+    /// Returns the outcome of the assertion `text`. A change within noise passes unless the gate is `strict`.
     pub fn new(text: &str, expectation: Assertion, judged: JudgedAssertion, strict: bool) -> Self {
         let passed = match judged.outcome {
             GateOutcome::Passed => true,
             GateOutcome::WithinNoise => !strict,
             GateOutcome::Failed | GateOutcome::Unknown(_) => false,
         };
-        let words = told(&expectation, &judged);
+        let words = outcome_words(&expectation, &judged);
         Self { text: text.trim().to_owned(), expectation, judged, passed, words }
     }
 
-    /// What the run has.
+    /// Formats the measured value.
     fn measured(&self) -> String {
         self.judged.measured.map_or_else(|| "?".to_owned(), |value| value_words(&self.expectation, value))
     }
 
-    /// What it was held against.
+    /// Formats the bound.
     fn bound(&self) -> String {
         self.judged.bound.map_or_else(|| "?".to_owned(), |value| value_words(&self.expectation, value))
     }
 }
 
-/// A gate that a run has come to.
+/// The result of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateDocument {
     schema: u32,
-    /// The runs that were held against the expectations.
+    /// Checked runs.
     pub runs: Vec<NamedRun>,
-    /// What shares are of.
+    /// Runs that percentage bounds refer to.
     pub baseline: Vec<NamedRun>,
-    /// In what the runs differ from the baseline besides, where that was passed over.
+    /// Tolerated differences between the conditions of the runs and the baseline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
-    /// Where the runs took place, for those who collect results.
+    /// Host of the runs, for JUnit.
     #[serde(skip)]
     pub hostname: String,
-    /// Seconds that were measured.
+    /// Total measured time in seconds.
     pub seconds: f64,
-    /// What became of each expectation, in the order they were given.
+    /// Outcomes of the assertions, in the order given.
     pub checks: Vec<GateCheck>,
-    /// Why the figures are not to be trusted, where they are not and no expectation is about that.
+    /// Why the figures cannot be trusted, unless an assertion is about that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distrust: Vec<String>,
-    /// Whether all of them hold and the figures may be trusted.
+    /// Whether all assertions passed and the figures can be trusted.
     pub passed: bool,
-    /// The same in a sentence.
+    /// The result in one sentence.
     pub answer: String,
 }
 
 impl GateDocument {
-    /// What came of it all.
+    /// Returns the result of all checks.
     #[must_use]
     pub fn new(
         runs: Vec<(NamedRun, &Run)>,
@@ -101,28 +100,18 @@ impl GateDocument {
         let longest = |run: &Run| run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
         let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<f64>() / 1e9;
         let runs = runs.into_iter().map(|(named, _)| named).collect();
-        Self {
-            schema: SCHEMA,
-            runs,
-            baseline,
-            differences: Vec::new(),
-            hostname,
-            seconds,
-            checks,
-            distrust,
-            passed,
-            answer,
-        }
+        let (schema, differences) = (SCHEMA, Vec::new());
+        Self { schema, runs, baseline, differences, hostname, seconds, checks, distrust, passed, answer }
     }
 
-    /// The same although the runs differ from the baseline in this.
+    /// Sets the tolerated differences between the runs and the baseline.
     #[must_use]
     pub fn despite(self, differences: Vec<String>) -> Self {
         Self { differences, ..self }
     }
 }
 
-/// Reasons not to trust the figures of runs.
+/// Returns the reasons not to trust the figures of runs.
 #[must_use]
 pub fn distrust(runs: &[(&Run, &[Verdict])]) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -137,12 +126,10 @@ pub fn distrust(runs: &[(&Run, &[Verdict])]) -> Vec<String> {
     reasons
 }
 
-/// One JSON document on several lines.
+/// Returns the result as JSON.
 #[must_use]
 pub fn json(document: &GateDocument) -> String {
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(document)
 }
 
 fn value_words(expectation: &Assertion, value: f64) -> String {
@@ -152,8 +139,8 @@ fn value_words(expectation: &Assertion, value: f64) -> String {
     }
 }
 
-/// `7.7% to spare`, `35.0% short`, `within noise (-7.0% ± 9.1%): 120 s more would tell`.
-fn told(expectation: &Assertion, judged: &JudgedAssertion) -> String {
+/// Returns `7.7% to spare`, `35.0% off`, or `within noise (change -7.0% ± 9.1%): 120 s more would decide it`.
+fn outcome_words(expectation: &Assertion, judged: &JudgedAssertion) -> String {
     let change =
         judged.change.as_ref().map_or_else(String::new, |change| format!(" (change {})", change_words(change)));
     match judged.outcome {
@@ -164,17 +151,14 @@ fn told(expectation: &Assertion, judged: &JudgedAssertion) -> String {
         }
         GateOutcome::Passed | GateOutcome::Failed => {
             let failed = judged.outcome == GateOutcome::Failed;
-            let margin = judged
-                .margin_percent
-                .map(|margin| format!("{}% {}", significant(margin.abs(), 3), side(margin, failed)));
+            let margin = judged.margin_percent.map(|margin| {
+                let side = if failed || margin < 0.0 { "off" } else { "to spare" };
+                format!("{}% {side}", significant(margin.abs(), 3))
+            });
             let of_share = matches!(expectation.bound, Bound::OfBaseline(_));
             margin.unwrap_or_default() + if of_share { &change } else { "" }
         }
     }
-}
-
-const fn side(margin: f64, failed: bool) -> &'static str {
-    if failed || margin < 0.0 { "off" } else { "to spare" }
 }
 
 fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
@@ -187,7 +171,7 @@ fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
     }
 }
 
-/// The answer: how many assertions hold, and which does not.
+/// Returns the result in one sentence: how many assertions hold, and which does not.
 fn answer(checks: &[GateCheck], distrust: &[String]) -> String {
     let failed: Vec<&GateCheck> = checks.iter().filter(|check| !check.passed).collect();
     let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == GateOutcome::WithinNoise).count();

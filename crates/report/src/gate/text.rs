@@ -1,4 +1,4 @@
-//! A gate as text: a line per assertion.
+//! The result of a gate as text and Markdown, one line per assertion.
 
 use analyse::gate::{Bound, GateOutcome};
 
@@ -8,10 +8,10 @@ use crate::escape::{markdown as escaped, markdown_code};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// No column is wider.
+/// Maximum width of a column.
 const COLUMN_MAX: usize = 44;
 
-/// Renders a gate as text.
+/// Returns the result as text.
 #[must_use]
 pub fn text(document: &GateDocument, style: SheetStyle) -> String {
     let mut page = Sheet::new(style.readable(), 0);
@@ -20,10 +20,9 @@ pub fn text(document: &GateDocument, style: SheetStyle) -> String {
     page.gap();
     let widths = widths(&document.checks);
     document.checks.iter().for_each(|check| line(&mut page, check, widths));
-    document
-        .differences
-        .iter()
-        .for_each(|difference| page.led(0, "Not the same:", Tone::Odd, &format!(" {difference}.")));
+    for difference in &document.differences {
+        page.led(0, "Not the same:", Tone::Odd, &format!(" {difference}."));
+    }
     document.distrust.iter().for_each(|reason| page.led(0, "Not to be trusted:", Tone::Bad, &format!(" {reason}")));
     if !document.checks.is_empty() {
         page.gap();
@@ -32,14 +31,14 @@ pub fn text(document: &GateDocument, style: SheetStyle) -> String {
     page.finish()
 }
 
-/// Of the expectation, the value and what it was held against.
+/// Returns the widths of the assertion, the measured value and the bound.
 fn widths(checks: &[GateCheck]) -> [usize; 3] {
     let most =
         |cell: fn(&GateCheck) -> String| checks.iter().map(|check| cell(check).chars().count()).max().unwrap_or(0);
     [most(|check| check.text.clone()), most(GateCheck::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
 }
 
-/// The value of a fraction of the baseline; empty for other bounds.
+/// Formats a bound relative to the baseline; empty for other bounds.
 fn of_baseline(check: &GateCheck) -> String {
     match check.expectation.bound {
         Bound::OfBaseline(_) => check.bound(),
@@ -58,12 +57,8 @@ const fn sign(check: &GateCheck) -> (&'static str, Tone) {
 
 fn line(page: &mut Sheet, check: &GateCheck, [text, measured, bound]: [usize; 3]) {
     let (sign, tone) = sign(check);
-    let value = if check.passed { check.measured() } else { String::new() };
-    let value = if value.is_empty() {
-        page.tone(tone, &format!("{:>measured$}", check.measured()))
-    } else {
-        format!("{value:>measured$}")
-    };
+    let value = format!("{:>measured$}", check.measured());
+    let value = if check.passed { value } else { page.tone(tone, &value) };
     let of = if bound == 0 { String::new() } else { format!("  {:>bound$}", of_baseline(check)) };
     let row = format!("{} {:<text$}  {value}{of}", page.tone(tone, sign), check.text);
     let used = 2 + text.max(check.text.chars().count()) + 2 + measured + of.chars().count() + 2;
@@ -75,7 +70,7 @@ fn line(page: &mut Sheet, check: &GateCheck, [text, measured, bound]: [usize; 3]
     }
 }
 
-/// A summary for pages such as GitHub's job summary.
+/// Returns the result as Markdown, for pages such as GitHub's job summary.
 #[must_use]
 pub fn markdown(document: &GateDocument) -> String {
     let sign = if document.passed { "✅" } else { "❌" };

@@ -1,4 +1,4 @@
-//! Shared parts of sections.
+//! Helpers shared by sections.
 
 use analyse::Severity;
 use record::{ModelRecord, Run};
@@ -9,15 +9,16 @@ use super::headline;
 use super::part::SectionPart;
 use crate::civil;
 
-/// Jobs beyond these have their row in the overview and no section, so that a page stays under a megabyte.
+/// Maximum number of jobs with a section of their own, so that a page stays below a megabyte. Others only have a row in
+/// the overview.
 pub(super) const SECTIONS: usize = 40;
 
-/// Whether the headline of a page of this part alone is its verdict.
+/// Reports whether the verdict is the headline of a page with only this part.
 pub(super) fn verdict_is_title(part: &SectionPart<'_>) -> bool {
     part.members.iter().all(|member| headline::result(member).is_none())
 }
 
-/// `2026-11-21 10:38:56 on box`, `30.0 s simulated`.
+/// Returns the time and host of a run: `2026-11-21 10:38:56 on box`, `30.0 s of virtual time`.
 pub(super) fn when_and_where(run: &Run) -> String {
     match &run.model {
         Some(ModelRecord { virtual_time: true, elapsed_ns, .. }) => {
@@ -31,7 +32,7 @@ pub(super) fn when_and_where(run: &Run) -> String {
     }
 }
 
-/// The gravest finding of a part.
+/// Returns the highest severity among the verdicts of a part.
 pub(super) fn severity(part: &SectionPart<'_>) -> Severity {
     let of = part.members.iter().filter_map(|member| member.verdict.map(|verdict| verdict.headline.severity));
     of.max().unwrap_or(Severity::Info)

@@ -6,19 +6,18 @@ use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
 use crate::compare::{
-    ComparedLoad, ComparisonDocument, caution_notes, change_words, figure_words, mismatch_words, verdict_words,
+    ComparedLoad, ComparisonDocument, capital, caution_notes, change_words, figure_words, mismatch_words, verdict_words,
 };
 use crate::suite::shown;
 
 const HEAD: [&str; 5] = ["figure", "baseline", "candidate", "change", "verdict"];
 
-/// The answer as a headline.
+/// Returns the answer as a headline.
 pub(super) fn title(document: &ComparisonDocument) -> String {
-    let mut letters = document.answer.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    capital(&document.answer)
 }
 
-/// A table for each job, and what is to be kept in mind.
+/// Writes a table for each job, and caveats.
 pub(super) fn section(out: &mut Markup, document: &ComparisonDocument) {
     out.leaf("h2", "", "Changes");
     for job in &document.comparison.jobs {

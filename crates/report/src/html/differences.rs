@@ -8,16 +8,16 @@ use super::Shown;
 use super::findings::micro;
 use super::headline::{rate, time};
 use super::markup::Markup;
-use super::part::{Member, SectionPart};
+use super::part::SectionPart;
 use super::table::HtmlTable;
 use crate::chart::isolated;
 use crate::compare::mismatch_words;
 use crate::suite::figure_name;
 
-/// Less than this share is the same to every reader.
+/// Relative difference below which values count as the same.
 const SAME: f64 = 0.005;
 
-/// A table for each job that several runs have.
+/// Writes a table for each job that several runs have.
 pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
     out.leaf("h2", "", "Differences");
     let first = runs.first().map_or("", |shown| shown.name);
@@ -26,7 +26,7 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart
         out.name(first);
         out.text(". Whether a difference is more than chance, and whether runs may be compared at all, is for `fathom compare` to say.");
     });
-    for (name, lines) in otherwise(runs) {
+    for (name, lines) in other_conditions(runs) {
         out.class("div", "card sheet", |out| {
             out.class("p", "hint", |out| {
                 out.name(&name);
@@ -41,8 +41,8 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart
     }
 }
 
-/// Conditions of each run that differ from the first run's.
-fn otherwise(runs: &[Shown<'_>]) -> Vec<(String, Vec<String>)> {
+/// Returns the conditions of each run that differ from those of the first run.
+fn other_conditions(runs: &[Shown<'_>]) -> Vec<(String, Vec<String>)> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let lines = |shown: &Shown<'_>| {
         let found = compare::mismatches(first.run, shown.run, &compare::pairs(first.run, shown.run));
@@ -57,7 +57,7 @@ fn table(part: &SectionPart<'_>) -> HtmlTable {
     let mut table = HtmlTable::new(part.called(), &head, 1);
     let kinds = DataKind::ALL.into_iter().filter(|kind| part.flows().any(|(_, used, _)| used == *kind));
     for figure in kinds.flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind: Some(kind), quantity })) {
-        let values: Vec<Option<f64>> = part.members.iter().map(|member| value(figure, member)).collect();
+        let values: Vec<Option<f64>> = part.members.iter().map(|member| figure.of_jobs(&[member.job])).collect();
         if values.iter().any(Option::is_some) {
             let cells = values.iter().enumerate().map(|(number, value)| cell(figure, values[0], *value, number));
             table.rows.push(std::iter::once(figure_name(figure)).chain(cells).collect());
@@ -66,11 +66,7 @@ fn table(part: &SectionPart<'_>) -> HtmlTable {
     table
 }
 
-fn value(figure: Figure, member: &Member<'_>) -> Option<f64> {
-    figure.of_jobs(&[member.job])
-}
-
-/// A value, and from the second run on how far it is from the first.
+/// Formats a value and, from the second run on, its difference from the first.
 fn cell(figure: Figure, first: Option<f64>, value: Option<f64>, number: usize) -> String {
     let Some(value) = value else { return "-".to_owned() };
     let shown = match figure.quantity {
@@ -84,7 +80,7 @@ fn cell(figure: Figure, first: Option<f64>, value: Option<f64>, number: usize) -
     }
 }
 
-/// `12 % more`, `3.4 % sooner`, `the same`.
+/// Describes a relative change: `12 % more`, `3.4 % sooner`, `the same`.
 fn words(quantity: FigureQuantity, change: f64) -> String {
     if change.abs() < SAME {
         return "the same".to_owned();
@@ -102,9 +98,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_in_words() {
-        let said = [-0.034, 0.001, 0.12, 11.0].map(|change| words(FigureQuantity::Iops, change));
-        assert_eq!(said, ["3.4 % less", "the same", "12 % more", "12 times"]);
+    fn changes_are_described_in_words() {
+        let texts = [-0.034, 0.001, 0.12, 11.0].map(|change| words(FigureQuantity::Iops, change));
+        assert_eq!(texts, ["3.4 % less", "the same", "12 % more", "12 times"]);
         assert_eq!(words(FigureQuantity::LatencyP99, 0.5), "50 % later");
     }
 }

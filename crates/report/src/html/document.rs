@@ -1,57 +1,46 @@
-//! A page of parts that others fill: text, lists, tables and pictures.
+//! A page made of generic blocks: text, lists, tables and images.
 
 use super::markup::Markup;
 use super::page;
 
 /// Content of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct HtmlDocument<'a> {
-    /// What made it: `Fathom plan`.
-    pub brand: &'a str,
-    /// Its headline.
-    pub title: &'a str,
-    /// What the headline is about.
-    pub about: &'a str,
-    /// Its parts, in order.
-    pub parts: &'a [PagePart],
+pub(crate) struct HtmlDocument<'a> {
+    /// Name of the program's function: `Fathom plan`.
+    pub(crate) brand: &'a str,
+    pub(crate) title: &'a str,
+    /// Line below the headline.
+    pub(crate) about: &'a str,
+    pub(crate) parts: &'a [PagePart],
 }
 
-/// One part of a page.
+/// A section of a page.
 #[derive(Clone, Debug)]
-pub struct PagePart {
-    /// What links point at.
-    pub id: &'static str,
-    /// Its heading.
-    pub name: &'static str,
-    /// What is in it.
-    pub blocks: Vec<PageBlock>,
+pub(crate) struct PagePart {
+    /// Anchor of links.
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) blocks: Vec<PageBlock>,
 }
 
-/// Something in a part. All text is escaped.
+/// A block of a section. All text is escaped.
 #[derive(Clone, Debug)]
-pub enum PageBlock {
-    /// A paragraph.
+pub(crate) enum PageBlock {
     Text(String),
-    /// A list.
     List(Vec<String>),
-    /// Text in lines that are kept.
     Code(String),
-    /// A picture, as markup of [`crate::chart::Svg`].
+    /// An image, as markup of [`crate::chart::Svg`].
     Picture(String),
-    /// A table.
     Table {
-        /// Heads of its columns.
         head: Vec<String>,
-        /// Columns of numbers, which stand on the right.
+        /// Indices of columns that are aligned to the right.
         numbers: Vec<usize>,
-        /// Its rows.
         rows: Vec<Vec<String>>,
     },
 }
 
-/// The page: one file that loads nothing and runs no script.
-#[must_use]
-pub fn document(document: &HtmlDocument<'_>) -> String {
+/// Returns the page: one file that loads nothing and runs no script.
+pub(crate) fn document(document: &HtmlDocument<'_>) -> String {
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {
@@ -96,7 +85,7 @@ fn block(out: &mut Markup, block: &PageBlock) {
     }
 }
 
-/// Letters of a cell beyond which a column of words is broken into lines.
+/// Maximum number of characters of a cell in a column without line breaks.
 const WIDE: usize = 14;
 
 fn table(out: &mut Markup, head: &[String], numbers: &[usize], rows: &[Vec<String>]) {

@@ -1,4 +1,4 @@
-//! How a run was made: command, job, host, model, devices.
+//! The section about how a run was made: command, job, host, model and devices.
 
 use record::{JobResult, ModelledVolume, Run, RunOutcome};
 use units::{Bytes, grouped};
@@ -8,11 +8,12 @@ use super::common::when_and_where;
 use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
+use crate::escape::shell_line;
 use crate::stuck::{LISTED_MOST, stuck_lines};
 
 const SECTOR_BYTES: u64 = 512;
 
-/// All of that, of each run.
+/// Writes the section for each run.
 pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>]) {
     out.leaf("h2", "", title(runs));
     if let [only] = runs {
@@ -26,7 +27,7 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>]) {
     }
 }
 
-/// Title of the section.
+/// Returns the title of the section.
 pub(super) const fn title(runs: &[Shown<'_>]) -> &'static str {
     if runs.len() > 1 { "How they were made" } else { "How it was made" }
 }
@@ -40,44 +41,38 @@ fn of_run(out: &mut Markup, shown: &Shown<'_>) {
     out.leaf("h3", "", "The job as written");
     out.leaf("pre", "", &shown.written.map_or_else(|| job_file(run), |text| text.trim_end().to_owned()));
     out.leaf("h3", "", "Where and when");
-    out.class("dl", "facts", |out| {
-        for (name, text) in facts(run) {
-            out.leaf("dt", "", name);
-            out.inside("dd", &[], |out| out.name(&text));
-        }
-    });
+    out.class("dl", "facts", |out| out.facts(facts(run)));
     disks(out, run);
 }
 
-/// The command line with the seed that was drawn, so that it gives the same again.
+/// Returns the command line with the drawn seed, so that it reproduces the run.
 pub(super) fn command(run: &Run) -> String {
-    let mut words: Vec<String> = run.command_line.iter().map(|word| crate::escape::shell(word)).collect();
+    let command = shell_line(&run.command_line);
     let seeded = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");
-    if let Some(seed) =
-        run.seed.filter(|_| is_ours && !seeded && run.command_line.get(1).is_some_and(|word| word != "fio"))
-    {
-        words.push(format!("--seed {seed}"));
+    let takes_seed = is_ours && !seeded && run.command_line.get(1).is_some_and(|word| word != "fio");
+    match run.seed.filter(|_| takes_seed) {
+        Some(seed) => format!("{command} --seed {seed}"),
+        None => command,
     }
-    words.join(" ")
 }
 
-/// The options that were set, as a job file.
+/// Returns the given options as a job file.
 fn job_file(run: &Run) -> String {
     let section = |name: &str, options: &[(String, String)]| {
         let lines: String = options.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
         format!("[{name}]\n{lines}")
     };
     let globals = (!run.globals.is_empty()).then(|| section("global", &run.globals));
-    let mut told: Vec<String> = globals.into_iter().collect();
+    let mut sections: Vec<String> = globals.into_iter().collect();
     for JobResult { name, echo, .. } in &run.jobs {
         let text = section(name, echo);
-        // Workers of one job that report each for itself.
-        if !told.contains(&text) {
-            told.push(text);
+        // Without group_reporting each worker of a job has its own result.
+        if !sections.contains(&text) {
+            sections.push(text);
         }
     }
-    told.join("\n").trim_end().to_owned()
+    sections.join("\n").trim_end().to_owned()
 }
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
@@ -122,7 +117,7 @@ const fn outcome(outcome: RunOutcome) -> &'static str {
     }
 }
 
-/// Renders device counters.
+/// Writes a table of disk counters.
 fn disks(out: &mut Markup, run: &Run) {
     let head = ["device", "reads", "read", "writes", "written", "busy"];
     let mut table = HtmlTable::new("What the devices counted", &head, 1);
@@ -147,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_read_back_by_a_shell_and_carry_the_seed() {
+    fn commands_are_quoted_for_a_shell_and_include_the_seed() {
         let run = |words: &[&str]| Run {
             command_line: words.iter().map(|&word| word.to_owned()).collect(),
             seed: Some(7),

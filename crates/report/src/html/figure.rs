@@ -1,56 +1,52 @@
-//! A chart with title, note, legend and table.
+//! A chart with its title, note, legend and table.
 
 use super::markup::Markup;
 use super::table::HtmlTable;
 use crate::chart::{Axis, Frame, Svg, series};
 
-/// Units of a picture; the page makes it as wide as there is room.
+/// Width of an image in SVG units; the page scales it.
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
-/// Maximum width of a character of a label.
+/// Maximum width of a character in a label.
 const LETTER: f64 = 8.2;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 31.0;
 /// Height of the name of the horizontal axis.
 const NAME: f64 = 20.0;
 
-/// A chart that is drawn.
+/// A complete chart.
 #[derive(Clone, Debug)]
 pub(super) struct ChartFigure {
-    /// What it shows, in a few words.
     pub(super) title: &'static str,
-    /// How to read it, a sentence.
+    /// How to read the chart, in one or two sentences.
     pub(super) note: String,
-    /// The marks of its series and what they stand for; empty where there is one.
+    /// Entries of the legend; empty for a single series.
     pub(super) legend: Vec<LegendKey>,
-    /// The picture.
+    /// Image as SVG markup.
     pub(super) picture: String,
-    /// The same in numbers.
+    /// Values of the chart.
     pub(super) table: HtmlTable,
-    /// It takes the width of the page.
-    pub(super) wide: bool,
 }
 
 /// An entry of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LegendKey {
-    /// The classes of its mark.
+    /// Classes of the mark.
     pub(super) class: String,
-    /// What it stands for.
     pub(super) name: String,
 }
 
-/// Style of a series: colour and dashes, by numbers.
+/// Style of a series: numbers of its colour and its dashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct SeriesStyle {
     pub(super) colour: usize,
     pub(super) dash: usize,
 }
 
-impl Look {
-    /// The classes of its line.
+impl SeriesStyle {
+    /// Returns the classes of a line.
     pub(super) fn line(self) -> String {
         match self.dash % 3 {
             0 => format!("l {}", series(self.colour)),
@@ -73,21 +69,15 @@ impl Look {
 
 /// Size of a chart.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
-    /// Its height, axes included.
+pub(super) struct ChartSize {
+    /// Total height.
     pub(super) height: f64,
-    /// What the labels on the left take.
+    /// Width of the labels on the left.
     pub(super) left: f64,
 }
 
-impl Default for Paper {
-    fn default() -> Self {
-        Self { height: HEIGHT, left: LEFT }
-    }
-}
-
-impl Paper {
-    /// Two axes and what `draw` puts between them; `label` is read to those who cannot see it.
+impl ChartSize {
+    /// Draws a chart with two axes; screen readers read `label`.
     pub(super) fn picture(self, label: &str, x: &Axis, y: &Axis, draw: impl FnOnce(&Frame<'_>, &mut Svg)) -> String {
         let bottom = if x.name.is_empty() { BOTTOM } else { BOTTOM + NAME };
         let mut out = Svg::within(WIDTH, self.height, label);
@@ -96,22 +86,22 @@ impl Paper {
         out.finish()
     }
 
-    /// As high as a frame of this height needs it.
+    /// Returns the size of a chart with a plot area of the given height.
     pub(super) fn around(height: f64, left: f64, x: &Axis) -> Self {
         Self { height: height + TOP + BOTTOM + if x.name.is_empty() { 0.0 } else { NAME }, left }
     }
 }
 
-/// Paper of the usual size.
+/// Draws a chart of the usual size.
 pub(super) fn picture(label: &str, x: &Axis, y: &Axis, draw: impl FnOnce(&Frame<'_>, &mut Svg)) -> String {
-    // At the size that letters have in the narrowest figures.
+    // The width of characters in the narrowest layout decides.
     let longest = y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0) as f64;
-    Paper { left: LEFT.max(longest * LETTER + 8.0), ..Paper::default() }.picture(label, x, y, draw)
+    ChartSize { left: LEFT.max(longest * LETTER + 8.0), height: HEIGHT }.picture(label, x, y, draw)
 }
 
 impl ChartFigure {
     pub(super) fn write(&self, out: &mut Markup) {
-        out.class("figure", if self.wide { "wide" } else { "half" }, |out| {
+        out.class("figure", "half", |out| {
             out.inside("figcaption", &[], |out| {
                 out.leaf("h4", "", self.title);
                 out.leaf("p", "", &self.note);

@@ -1,4 +1,4 @@
-//! Verdict and findings.
+//! Verdict and findings of a page.
 
 use analyse::{Finding, Severity};
 use record::JobResult;
@@ -9,7 +9,7 @@ use super::table::HtmlTable;
 use crate::explain::{quantity_name, source_name, value};
 use crate::words;
 
-/// The class of a severity, and its word.
+/// Returns the class and the word of a severity.
 pub(super) fn tone(severity: Severity) -> (&'static str, &'static str) {
     match severity {
         Severity::Info => ("info", "Found"),
@@ -19,27 +19,27 @@ pub(super) fn tone(severity: Severity) -> (&'static str, &'static str) {
     }
 }
 
-/// The first sentence of a text, and what follows it.
+/// Splits a text after its first sentence.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let end = text.match_indices(". ").map(|(at, _)| at + 1).find(|at| text[at + 1..].starts_with(char::is_uppercase));
     end.map_or((text, ""), |at| (&text[..at], text[at..].trim_start()))
 }
 
-/// The headline of a verdict; where `told` is set its first sentence stands above already.
-pub(super) fn headline(out: &mut Markup, finding: &Finding, job: &JobResult, told: bool) {
+/// Writes the headline of a verdict; with `in_title`, its first sentence is already in the page's title.
+pub(super) fn headline(out: &mut Markup, finding: &Finding, job: &JobResult, in_title: bool) {
     let (class, word) = tone(finding.severity);
     let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
-    if told && split(&statement).1.is_empty() && remedy.is_none() && outlook.is_none() {
+    if in_title && split(&statement).1.is_empty() && remedy.is_none() && outlook.is_none() {
         return evidence(out, finding);
     }
     out.class("div", &format!("card verdict {class}"), |out| {
         out.leaf("span", "badge", word);
-        body(out, finding, job, told);
+        body(out, finding, job, in_title);
         evidence(out, finding);
     });
 }
 
-/// The verdicts on several runs, a card each.
+/// Writes the verdicts on several runs, one card each.
 pub(super) fn side_by_side(out: &mut Markup, members: &[Member<'_>]) {
     out.class("ul", "also", |out| {
         for member in members {
@@ -58,7 +58,7 @@ pub(super) fn side_by_side(out: &mut Markup, members: &[Member<'_>]) {
     });
 }
 
-/// The other findings.
+/// Writes the other findings.
 pub(super) fn others(out: &mut Markup, findings: &[Finding], job: &JobResult) {
     if findings.is_empty() {
         return;
@@ -75,10 +75,10 @@ pub(super) fn others(out: &mut Markup, findings: &[Finding], job: &JobResult) {
     });
 }
 
-fn body(out: &mut Markup, finding: &Finding, job: &JobResult, told: bool) {
+fn body(out: &mut Markup, finding: &Finding, job: &JobResult, in_title: bool) {
     let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
     let (lead, rest) = split(&statement);
-    if !told {
+    if !in_title {
         out.leaf("p", "lead", &micro(lead));
     }
     if !rest.is_empty() {
@@ -100,7 +100,7 @@ fn evidence(out: &mut Markup, finding: &Finding) {
     }
 }
 
-/// Microseconds by their sign, which terminals do without.
+/// Replaces `us` after a number by `µs`. Text for terminals is ASCII.
 pub(super) fn micro(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -120,13 +120,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_the_next_one_begins() {
+    fn a_sentence_ends_before_an_upper_case_letter() {
         assert_eq!(split("1.31 ms is all. Set iodepth=32."), ("1.31 ms is all.", "Set iodepth=32."));
         assert_eq!(split("78.2k IOPS at 3. place"), ("78.2k IOPS at 3. place", ""));
     }
 
     #[test]
-    fn microseconds_are_a_unit_and_no_word() {
+    fn only_units_are_replaced() {
         assert_eq!(micro("363 us x 2 us, of us 5 use 7 us."), "363 µs x 2 µs, of us 5 use 7 µs.");
     }
 }

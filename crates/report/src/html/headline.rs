@@ -1,4 +1,4 @@
-//! Headline figures of a result.
+//! Headline figures of a job.
 
 use record::{DataKind, DirectionResult, JobResult, LatencyStats};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
@@ -14,17 +14,17 @@ use crate::text::latencies;
 const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (99.99, "p99.99")];
 
-/// A time in the words of the page.
+/// Formats a time for the page.
 pub(super) fn time(ns: f64) -> String {
     micro(&Nanos::new(ns.round() as u64).to_string())
 }
 
-/// Bytes a second, binary.
+/// Formats bytes per second in binary units.
 pub(super) fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", Bytes::new(bytes_per_second as u64))
 }
 
-/// `60.4k IOPS at 448 µs on data.bin`; `None` where nothing was measured.
+/// Returns `60.4k IOPS at 448 µs on data.bin`; `None` if no operation completed.
 pub(super) fn result(member: &Member<'_>) -> Option<String> {
     let result = &member.job.result;
     let (iops, bytes_per_second) = member
@@ -39,7 +39,7 @@ pub(super) fn result(member: &Member<'_>) -> Option<String> {
     Some(format!("{done}{each}{}", target(member)))
 }
 
-/// ` on data.bin`, ` on gcp/pd-ssd,size=500GiB`.
+/// Returns ` on data.bin` or ` on gcp/pd-ssd,size=500GiB`.
 fn target(member: &Member<'_>) -> String {
     let of_model = member.run.model.as_ref().map(|model| model.volumes.iter().map(|volume| volume.name.as_str()));
     let names: Vec<&str> = match of_model {
@@ -53,7 +53,7 @@ fn target(member: &Member<'_>) -> String {
     }
 }
 
-/// A row of tiles for each kind of operation, then what is of all of them; of one kind in one row.
+/// Writes a row of tiles per kind of operation, then tiles about all kinds; a single kind shares its row with them.
 pub(super) fn tiles(out: &mut Markup, job: &JobResult) {
     let used: Vec<_> = job.result.kinds().filter(|(_, result)| result.ios > 0).collect();
     let rest = of_all(job);
@@ -76,7 +76,7 @@ fn of_kind(out: &mut Markup, kind: DataKind, result: &DirectionResult) {
     let done = format!("{} in {}", count(result.ios as f64), time(result.runtime_ns as f64));
     tile(out, &format!("{} IOPS", kind.name()), &count(result.iops()), &done);
     tile(out, "throughput", &rate(result.bytes_per_second()), &format!("{}/s", bytes.decimal()));
-    // Under a schedule, what users wait for counts from when it was due.
+    // With a schedule, users wait from the due time on.
     let (name, latency) =
         if result.response.count > 0 { ("response", &result.response) } else { ("latency", &result.service) };
     if latency.count == 0 {
@@ -126,7 +126,7 @@ fn tile(out: &mut Markup, name: &str, value: &str, more: &str) {
     });
 }
 
-/// Every latency that was kept: service and response of each kind, syncs.
+/// Returns a table of all recorded latencies: service and response of each kind, and syncs.
 pub(super) fn latency_table(job: &JobResult) -> Option<HtmlTable> {
     let names = PERCENTILES.iter().map(|(_, name)| *name);
     let head: Vec<&str> = ["latency", "mean", "deviation"].into_iter().chain(names).chain(["slowest"]).collect();

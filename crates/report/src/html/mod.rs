@@ -1,9 +1,9 @@
 //! The HTML page: verdict, findings, figures, charts, tables, and how to repeat the run.
 //!
-//! A page is a file of its own. It asks nothing of the network (a policy in its head has browsers refuse to), runs no
-//! script, and is read on a phone, on a wide screen, on paper, in light and in dark, and by those who hear it. A section is
-//! made by a module here, a chart by one in `charts`; letters and colours are in two style sheets; names that others chose
-//! pass through `markup`, which lets none of them become an element.
+//! A page is one file. It loads nothing (a policy in its head makes browsers refuse to) and runs no script. It suits
+//! phones, wide screens, paper, light and dark themes, and screen readers. Each module here writes a section, each
+//! module in `charts` draws a chart. Fonts and colours are in two style sheets. `markup` escapes all names from
+//! outside.
 
 mod charts;
 mod common;
@@ -24,25 +24,25 @@ mod sweep;
 mod table;
 
 use analyse::Verdict;
-pub use document::{HtmlDocument, PageBlock, PagePart, document};
+pub(crate) use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
 
 use crate::shown::Shown;
 use crate::{GridPoint, compare, suite as suites, sweep as sweeps};
 
-/// One thing that a page is about.
+/// A result that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub enum PageSubject<'a> {
-    /// A run or a simulation. All of a page are laid over each other.
+    /// A run or a simulation. The charts of all runs of a page are overlaid.
     Run(Shown<'a>),
     /// A search for the knee.
     Sweep(&'a sweeps::SweepDocument),
-    /// A published procedure.
+    /// Results of a suite.
     Suite(&'a suites::SuiteDocument),
 }
 
 impl<'a> PageSubject<'a> {
-    /// The run that it is; `None` of anything else.
+    /// Returns the run, if the subject is one.
     #[must_use]
     pub const fn run(&self) -> Option<Shown<'a>> {
         match self {
@@ -52,36 +52,31 @@ impl<'a> PageSubject<'a> {
     }
 }
 
-/// The page of all subjects.
+/// Returns the page of all subjects.
 #[must_use]
 pub fn page(subjects: &[PageSubject<'_>]) -> String {
     page::of(subjects, None)
 }
 
-/// The page of a comparison: its answer, each change with its interval, and the charts of the runs beside each other.
-#[must_use]
-pub fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
+/// Returns the page of a comparison: its answer, each change with its interval, and the overlaid charts of the runs.
+pub(crate) fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
     page::of(runs, Some(document))
 }
 
-/// The page of many runs that differ in a few settings, by which they are called.
-#[must_use]
-pub fn grid_page(points: &[GridPoint]) -> String {
+/// Returns the page of a grid; runs are named by their settings.
+pub(crate) fn grid_page(points: &[GridPoint]) -> String {
     let name =
         |point: &GridPoint| point.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
     let names: Vec<String> = points.iter().map(|point| name(point).join(" ")).collect();
     let subjects: Vec<PageSubject<'_>> = names
         .iter()
         .zip(points)
-        .map(|(name, point)| {
-            PageSubject::Run(Shown { name, run: &point.run, verdicts: &point.verdicts, written: None })
-        })
+        .map(|(name, GridPoint { run, verdicts, .. })| PageSubject::Run(Shown { name, run, verdicts, written: None }))
         .collect();
     page(&subjects)
 }
 
-/// The page of one run.
-#[must_use]
-pub fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
+/// Returns the page of one run.
+pub(crate) fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
     page(&[PageSubject::Run(Shown { name: "this run", run, verdicts, written: None })])
 }

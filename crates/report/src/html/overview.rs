@@ -1,4 +1,4 @@
-//! Overview of all jobs of a page.
+//! The overview of all jobs of a page.
 
 use analyse::Severity;
 use units::count;
@@ -13,12 +13,12 @@ use crate::words;
 
 const HEAD: [&str; 6] = ["job", "kind", "IOPS", "throughput", "mean", "p99"];
 
-/// The place of a job on the page.
+/// Returns the anchor of a job.
 pub(super) fn id(number: usize) -> String {
     format!("job-{}", number + 1)
 }
 
-/// Title: number of jobs, and how many need attention.
+/// Returns the title: number of jobs, and how many need attention.
 pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
     let of = |wanted: Severity| parts.iter().filter(|part| severity(part) == wanted).count();
     let (all, wrong, odd) = (parts.len(), of(Severity::Distrust), of(Severity::Warning));
@@ -37,17 +37,17 @@ pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
     }
 }
 
-/// The headline of a page tells the results of so many jobs.
+/// Maximum number of jobs whose results are in the title.
 const NAMED: usize = 3;
 
-/// `oltp 19.8k IOPS`.
+/// Returns the result of a job: `oltp 19.8k IOPS`.
 fn result(part: &SectionPart<'_>) -> Option<String> {
     let member = part.members.first()?;
     let iops: f64 = member.kinds().map(|(_, kind)| kind.iops()).sum();
     Some(format!("{} {} IOPS", isolated(&member.job.name), count(iops)))
 }
 
-/// A row for each kind of operation of each job, which leads to its section.
+/// Writes a row for each kind of operation of each job, with a link to the job's section.
 pub(super) fn section(out: &mut Markup, parts: &[SectionPart<'_>]) {
     out.leaf("h2", "", "Overview");
     if parts.len() > SECTIONS {

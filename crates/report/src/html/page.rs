@@ -1,4 +1,4 @@
-//! The frame of a page: head, headline, navigation, footer.
+//! The frame of a page: head, headline, navigation and footer.
 
 use analyse::Severity;
 
@@ -13,19 +13,20 @@ use crate::{chart, compare};
 /// Content security policy: only the page's own style and icon.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-/// A rising line with a knee.
+/// Favicon: a rising line with a knee.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 15V8\
                     L15 15z' fill='none'/%3E%3Cpath d='M2 14 8 5h6' fill='none' stroke='%230067b0' stroke-width='2.5'/%3E\
                     %3C/svg%3E";
+
 /// A section of the page.
 struct PageSection {
     id: String,
-    /// What leads to it.
+    /// Name in the navigation.
     name: String,
     body: String,
 }
 
-/// All of it.
+/// Returns the page of the subjects, or of a comparison of runs.
 pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::ComparisonDocument>) -> String {
     let runs: Vec<Shown<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
@@ -42,7 +43,7 @@ pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::Comp
                 out.inside("main", &[("id", "content")], |out| {
                     out.leaf("h1", "", &title);
                     sub(out, subjects, &runs, &parts);
-                    ways(out, &sections);
+                    navigation(out, &sections);
                     sections.iter().for_each(|section| section.write(out));
                 });
                 foot(out);
@@ -52,7 +53,7 @@ pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::Comp
     out.finish()
 }
 
-/// The jobs of all runs, those that are the same job beside each other.
+/// Returns the jobs of all runs, with the results of the same job in several runs together.
 fn parts<'a>(runs: &[Shown<'a>]) -> Vec<SectionPart<'a>> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let member = |number: usize, shown: &Shown<'a>, job: usize| Member {
@@ -78,7 +79,7 @@ fn parts<'a>(runs: &[Shown<'a>]) -> Vec<SectionPart<'a>> {
     parts
 }
 
-/// The answer in a sentence.
+/// Returns the headline.
 fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
     let text = match (subjects, parts) {
         ([PageSubject::Sweep(document)], _) => sweep::title(document),
@@ -93,7 +94,7 @@ fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
     micro(&text)
 }
 
-/// Result and target, and whether it is not to be trusted.
+/// Returns result and target of a job, with a warning if the figures cannot be trusted.
 fn result_of(part: &SectionPart<'_>) -> String {
     let member = &part.members[0];
     let doubt = if severity(part) == Severity::Distrust { "not to be trusted: " } else { "" };
@@ -171,7 +172,7 @@ pub(super) fn head(out: &mut Markup, title: &str) {
     });
 }
 
-/// Whose page it is, and of when and where.
+/// Writes the brand and, for a single run, its time and host.
 fn top(out: &mut Markup, subjects: &[PageSubject<'_>]) {
     out.class("header", "top", |out| {
         out.leaf("p", "brand", "Fathom report");
@@ -181,14 +182,14 @@ fn top(out: &mut Markup, subjects: &[PageSubject<'_>]) {
     });
 }
 
-/// Renders the subject of the headline.
+/// Writes the line below the headline.
 fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
     out.class("p", "sub", |out| match (subjects, parts) {
         ([PageSubject::Sweep(document)], _) => out.name(&sweep::about(document)),
         ([PageSubject::Suite(document)], _) => out.name(&suite::about(document)),
         ([PageSubject::Run(_)], [only]) => {
             out.inside("b", &[], |out| out.name(only.name()));
-            out.text(&format!(": {}", crate::text::asked(only.members[0].job)));
+            out.text(&format!(": {}", crate::text::parameters(only.members[0].job)));
         }
         _ => {
             let names: Vec<&str> = runs.iter().map(|shown| shown.name).collect();
@@ -197,7 +198,7 @@ fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts
     });
 }
 
-fn ways(out: &mut Markup, sections: &[PageSection]) {
+fn navigation(out: &mut Markup, sections: &[PageSection]) {
     if sections.len() < 3 {
         return;
     }

@@ -7,21 +7,24 @@ use super::headline;
 use super::markup::Markup;
 use super::part::{Member, SectionPart};
 
-/// Verdict and findings, figures, charts. `alone` on its page its name stands above it already.
+/// Writes verdict, findings, figures and charts. If the section is `alone` on its page, the page's title names the job.
 pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(part.name()));
         if let [only] = part.members.as_slice() {
-            out.leaf("p", "asked", &crate::text::asked(only.job));
+            out.leaf("p", "asked", &crate::text::parameters(only.job));
         }
     }
     match part.members.as_slice() {
-        [only] => found(out, only, alone && verdict_is_title(part)),
+        [only] => {
+            if let Some(verdict) = only.verdict {
+                findings::headline(out, &verdict.headline, only.job, alone && verdict_is_title(part));
+                findings::others(out, &verdict.others, only.job);
+            }
+            out.leaf(if alone { "h2" } else { "h3" }, "", "Figures");
+            figures(out, only);
+        }
         several => findings::side_by_side(out, several),
-    }
-    if let [only] = part.members.as_slice() {
-        out.leaf(if alone { "h2" } else { "h3" }, "", "Figures");
-        figures(out, only);
     }
     let charts = charts::of(part);
     if charts.is_empty() {
@@ -34,15 +37,9 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     }
     out.leaf(if alone { "h2" } else { "h3" }, "", "Charts");
     out.class("div", "figures", |out| charts.iter().for_each(|chart| chart.write(out)));
-    if let Some(reason) = without_course(part) {
-        out.leaf("p", "hint", reason);
+    if part.lasted_ns() == 0 {
+        out.leaf("p", "hint", "The record has no course over time: imports of other programs' output carry sums only.");
     }
-}
-
-fn found(out: &mut Markup, member: &Member<'_>, told: bool) {
-    let Some(verdict) = member.verdict else { return };
-    findings::headline(out, &verdict.headline, member.job, told);
-    findings::others(out, &verdict.others, member.job);
 }
 
 fn figures(out: &mut Markup, member: &Member<'_>) {
@@ -51,10 +48,4 @@ fn figures(out: &mut Markup, member: &Member<'_>) {
         Some(table) => out.class("div", "card sheet", |out| table.write(out)),
         None => out.leaf("p", "hint", "Latencies were not kept (gtod_reduce or disable_lat), so none are shown."),
     }
-}
-
-/// Reason why there is no timeline.
-fn without_course(part: &SectionPart<'_>) -> Option<&'static str> {
-    (part.lasted_ns() == 0)
-        .then_some("The record has no course over time: imports of other programs' output carry sums only.")
 }

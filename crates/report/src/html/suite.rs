@@ -1,13 +1,13 @@
-//! The section of a published procedure.
+//! The section of a suite.
 
 use super::charts::published;
 use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
-use crate::escape;
+use crate::escape::shell_line;
 use crate::suite::{self, NEAR, StoredSeverity, SuiteDocument};
 
-/// Title: how many figures are close to published ones.
+/// Returns the title: how many figures are close to published ones.
 pub(super) fn title(document: &SuiteDocument) -> String {
     let rows = document.steps.iter().flat_map(|step| &step.rows).filter(|row| row.published.is_some());
     let apart: Vec<f64> = rows.filter_map(suite::SuiteRow::difference).collect();
@@ -19,14 +19,15 @@ pub(super) fn title(document: &SuiteDocument) -> String {
     }
 }
 
-/// Describes procedure and targets.
+/// Returns the names of the suite and its targets.
 pub(super) fn about(document: &SuiteDocument) -> String {
     let places = [("measured on", &document.target), ("modelled on", &document.on)];
-    let told: Vec<String> = places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
-    format!("{}: {}", document.title, told.join(", "))
+    let targets: Vec<String> =
+        places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
+    format!("{}: {}", document.title, targets.join(", "))
 }
 
-/// The figures of every step as a table.
+/// Returns a table of all figures.
 fn table(document: &SuiteDocument) -> HtmlTable {
     let (head, rows) = suite::table(document);
     let mut table = HtmlTable::new("Each figure of each step", &head, 2);
@@ -34,7 +35,7 @@ fn table(document: &SuiteDocument) -> HtmlTable {
     table
 }
 
-/// The charts, the table, what it rests on, what was found.
+/// Writes charts, table, notes and findings.
 pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(&document.title));
@@ -50,8 +51,8 @@ pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     list(out, notes.iter().map(|(label, text)| (*label, text.as_str())));
     out.leaf("h3", "", "What was found");
     out.class("ul", "also", |out| {
-        for (step, weight, text) in suite::findings(document) {
-            let (class, word) = tone(weight);
+        for (step, severity, text) in suite::findings(document) {
+            let (class, word) = tone(severity);
             out.class("li", &format!("card {class}"), |out| {
                 out.leaf("span", "badge", word);
                 out.inside("h4", &[], |out| out.name(&step));
@@ -64,8 +65,7 @@ pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     list(out, facts.iter().map(|(label, text)| (*label, text.as_str())));
     list(out, document.preconditions.iter().map(|text| ("before it began", text.as_str())));
     if !document.command_line.is_empty() {
-        let words: Vec<String> = document.command_line.iter().map(|word| escape::shell(word)).collect();
-        out.leaf("pre", "", &words.join(" "));
+        out.leaf("pre", "", &shell_line(&document.command_line));
     }
 }
 
@@ -74,16 +74,11 @@ fn list<'a>(out: &mut Markup, entries: impl Iterator<Item = (&'a str, &'a str)>)
     if entries.is_empty() {
         return;
     }
-    out.class("dl", "facts", |out| {
-        for (label, text) in entries {
-            out.leaf("dt", "", label);
-            out.inside("dd", &[], |out| out.name(&micro(text)));
-        }
-    });
+    out.class("dl", "facts", |out| out.facts(entries.iter().map(|(label, text)| (*label, micro(text)))));
 }
 
-fn tone(weight: StoredSeverity) -> (&'static str, &'static str) {
-    super::findings::tone(match weight {
+fn tone(severity: StoredSeverity) -> (&'static str, &'static str) {
+    super::findings::tone(match severity {
         StoredSeverity::Info => analyse::Severity::Info,
         StoredSeverity::Advice => analyse::Severity::Advice,
         StoredSeverity::Warning => analyse::Severity::Warning,

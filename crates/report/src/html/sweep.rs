@@ -7,10 +7,10 @@ use super::findings::{micro, split};
 use super::headline::time;
 use super::markup::Markup;
 use super::table::HtmlTable;
-use crate::escape;
+use crate::escape::shell_line;
 use crate::sweep::{Sweep, SweepAdvice, SweepDocument, caveats, facts, headline};
 
-/// The answer in a sentence.
+/// Returns the result in one sentence.
 pub(super) fn title(document: &SweepDocument) -> String {
     match document.sweeps.as_slice() {
         [only] => split(&headline(only)).0.to_owned(),
@@ -19,19 +19,19 @@ pub(super) fn title(document: &SweepDocument) -> String {
     }
 }
 
-/// Name of the section in the navigation.
+/// Returns the name of the section in the navigation.
 pub(super) fn name(document: &SweepDocument) -> String {
     document.sweeps.first().map_or_else(|| "sweep".to_owned(), |sweep| sweep.target.clone())
 }
 
-/// Describes the search.
+/// Returns target, load and engine of the search.
 pub(super) fn about(document: &SweepDocument) -> String {
     let Some(first) = document.sweeps.first() else { return String::new() };
     let time = if first.virtual_time { ", simulated" } else { "" };
     format!("{}: {} by {}{time}, seed {}", first.target, first.load, first.engine, document.seed)
 }
 
-/// Renders each curve, then all together. `alone` on its page, its name is omitted.
+/// Writes each curve, then charts and probes of all. The name is omitted if the section is `alone` on its page.
 pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().collect();
     if !alone {
@@ -45,9 +45,8 @@ pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     out.leaf("h3", "", "Every probe");
     out.class("div", "card sheet tall", |out| probes(&sweeps).write(out));
     if !document.command_line.is_empty() {
-        let words: Vec<String> = document.command_line.iter().map(|word| escape::shell(word)).collect();
         out.leaf("h3", "", "The command to repeat it");
-        out.leaf("pre", "", &words.join(" "));
+        out.leaf("pre", "", &shell_line(&document.command_line));
     }
 }
 

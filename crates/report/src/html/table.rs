@@ -2,16 +2,15 @@
 
 use super::markup::Markup;
 
-/// A table: words on the left, figures on the right.
+/// A table with words in the columns on the left and figures in the others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HtmlTable {
-    /// What it shows.
     pub(super) caption: String,
-    /// The heads of its columns.
+    /// Column headings.
     pub(super) head: Vec<String>,
-    /// The first cell of a row is its head.
+    /// Rows; the first cell of each is its heading.
     pub(super) rows: Vec<Vec<String>>,
-    /// How many columns on the left hold words.
+    /// Number of columns with words.
     pub(super) words: usize,
 }
 
@@ -21,9 +20,9 @@ impl HtmlTable {
         Self { caption: caption.into(), head, rows: Vec::new(), words }
     }
 
-    /// Writes it, in a box that scrolls where it is wider than the page.
+    /// Writes the table in a box that scrolls if the table is wider than the page.
     pub(super) fn write(&self, out: &mut Markup) {
-        // Users without a mouse scroll with keys, which needs the focus.
+        // The box takes the focus, so that it can be scrolled with the keyboard.
         let scroll =
             [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", self.caption.as_str())];
         out.inside("div", &scroll, |out| {
@@ -54,7 +53,7 @@ impl HtmlTable {
         });
     }
 
-    /// Writes it behind a line that opens it.
+    /// Writes the table collapsed below a summary line.
     pub(super) fn folded(&self, out: &mut Markup, summary: &str) {
         out.inside("details", &[], |out| {
             out.leaf("summary", "", summary);

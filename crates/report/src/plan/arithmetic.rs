@@ -1,4 +1,4 @@
-//! The numbers of each volume that meets the need, with the rules and sources they follow from.
+//! Figures of each volume that meets the requirement, with the rules and sources behind them.
 
 use plan::Candidate;
 use units::{Bytes, significant};
@@ -8,7 +8,7 @@ use volume::closed::{Cap, CapPart};
 use super::PlanReport;
 use super::figures::{limit, price, region, split, time, whole};
 
-/// Returns the arithmetic of all volumes that meet the need, in lines behind a heading.
+/// Returns the arithmetic of all volumes that meet the requirement, as lines below a heading.
 pub(super) fn arithmetic(plan: &PlanReport) -> Vec<String> {
     let mut lines = vec![String::new(), "Arithmetic".to_owned()];
     for candidate in plan.meeting() {
@@ -28,7 +28,7 @@ pub(super) fn arithmetic(plan: &PlanReport) -> Vec<String> {
     lines
 }
 
-/// The limit that binds a candidate, with its rule.
+/// Returns the limit that binds a candidate, with its rule.
 fn limit_lines(candidate: &Candidate, cap: &Cap) -> [String; 3] {
     let spec = &candidate.spec;
     let rule = match cap.part {

@@ -1,4 +1,4 @@
-//! Price against latency of the volumes that meet the need, with the Pareto front, for light and dark backgrounds.
+//! Chart of price against latency of the volumes that meet the need, with the Pareto front.
 
 use plan::Candidate;
 
@@ -9,20 +9,20 @@ use crate::volume_terms::amount;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;
-/// Frame: left, top, right, bottom.
+/// Position of the frame: left, top, right, bottom.
 const FRAME: [f64; 4] = [80.0, 90.0, 860.0, 450.0];
-/// Height of the title of a chart that is a file of its own.
+/// Height of the title of a standalone chart.
 const HEAD: f64 = 62.0;
 
-/// Font of a chart that is a file of its own.
+/// Font of a standalone chart.
 const FONT: &str =
     "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}";
 
-/// A candidate by its number, its price and its latency in seconds.
+/// Index of a candidate, its price in USD a month, and its latency in seconds.
 type Point = (usize, f64, f64);
 
-/// Draws the chart as a file of its own.
-pub(super) fn svg(plan: &PlanReport) -> String {
+/// Draws the chart as a standalone file.
+pub(crate) fn svg(plan: &PlanReport) -> String {
     let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{FONT}"));
     out.words((28.0, 34.0), "head", &best(plan, |candidate| candidate.spec.name.clone()));
     out.words((28.0, 58.0), "soft", &wanted(&plan.need));
@@ -70,7 +70,7 @@ fn draw(plan: &PlanReport, mut out: Svg, [left, top, right, bottom]: Rectangle) 
     frame.curve(&mut out, "l s0", &front);
     let at = |point: &Point| frame.at((point.1, point.2));
     let mut labels = Labels { within: [top, bottom], taken: points.iter().map(|point| dot(at(point))).collect() };
-    // Points on the front choose the places of their labels first.
+    // Labels of points on the front are placed first.
     let (front_points, other_points): (Vec<&Point>, Vec<&Point>) =
         points.iter().partition(|point| is_on_front(point.0));
     for point in front_points.into_iter().chain(other_points) {
@@ -89,12 +89,12 @@ fn draw(plan: &PlanReport, mut out: Svg, [left, top, right, bottom]: Rectangle) 
     out.finish()
 }
 
-/// Left, top, right, bottom.
+/// Edges of a rectangle: left, top, right, bottom.
 type Rectangle = [f64; 4];
 
 /// Height of a line of labels.
 const ROW: f64 = 14.0;
-/// Approximate width of a letter.
+/// Approximate width of a character.
 const LETTER: f64 = 6.8;
 
 fn dot((x, y): (f64, f64)) -> Rectangle {
@@ -103,13 +103,13 @@ fn dot((x, y): (f64, f64)) -> Rectangle {
 
 /// Labels of points, placed without overlap.
 struct Labels {
-    /// The upper and the lower edge of the chart.
+    /// Upper and lower edge of the chart.
     within: [f64; 2],
     taken: Vec<Rectangle>,
 }
 
 impl Labels {
-    /// Returns the nearest place beside a point where a label covers nothing else.
+    /// Returns the nearest place beside a point where a label covers neither a point nor another label.
     fn place(&mut self, (x, y): (f64, f64), name: &str) -> (f64, f64) {
         let width = LETTER * name.chars().count() as f64;
         let beside = if x + 8.0 + width > WIDTH { x - 8.0 - width } else { x + 8.0 };

@@ -14,7 +14,7 @@ pub(super) fn price(money: &Money) -> String {
     format!("{least}{own}{} USD a month", amount(money.usd_per_month))
 }
 
-/// Formats a price in its own currency, where that is not the US dollar: `4.75 EUR`.
+/// Formats a price in its own currency, if that is not the US dollar: `4.75 EUR`.
 pub(super) fn own_currency(money: &Money) -> Option<String> {
     (money.currency != "USD").then(|| format!("{} {}", amount(money.per_month), money.currency))
 }
@@ -25,13 +25,14 @@ pub(super) fn holds(money: &Money) -> String {
     format!("{}, {date}", region(money))
 }
 
-/// Returns the region of a price: `a US region, for us-east-1` where it is published under another name.
+/// Returns the region of a price: `a US region, for us-east-1` if it is published under another name.
 pub(super) fn region(money: &Money) -> String {
     let region = money.region.as_deref().unwrap_or("region not stated");
     money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
 }
 
-/// Says that no price is known in the region of the need, and which regions have prices; `None` where the region is known.
+/// Explains that no price is known in the region of the need, and which regions have prices; `None` if the region is
+/// known.
 pub(super) fn unknown_region(need: &Need) -> Option<String> {
     let region = need.region.as_ref()?;
     let regions = plan::regions(need);
@@ -45,7 +46,7 @@ pub(super) fn unknown_region(need: &Need) -> Option<String> {
     Some(format!("no price here is of {region}: {known}. Prices that name no region are taken for {region}"))
 }
 
-/// Describes the exchange rate of the plan; `None` where all prices are in US dollars.
+/// Describes the exchange rate of the plan; `None` if all prices are in US dollars.
 pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> {
     let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.currency != "USD");
     let plan::Exchange { usd_per_eur, source } = &need.exchange;
@@ -56,7 +57,7 @@ pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> 
     candidates.iter().any(converted).then(|| format!("1 EUR = {} USD ({basis})", significant(*usd_per_eur, 5)))
 }
 
-/// Describes what the headroom of a need demands, in one line; `None` where there is none.
+/// Describes in one line what the headroom of a need demands; `None` if there is none.
 pub(super) fn headroom(need: &Need) -> Option<String> {
     if need.headroom <= 0.0 || need.demands().is_empty() {
         return None;
@@ -88,7 +89,7 @@ pub(super) fn latency(candidate: &Candidate) -> Option<String> {
     Some(format!("{} ({})", time(candidate.mean_secs?), candidate.about.latency_basis.name()))
 }
 
-/// Compares its bounded latencies with those without jitter, in one sentence; `None` where they do not differ.
+/// Compares the bounded latencies of a candidate with those without jitter; `None` if they do not differ.
 pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
     let effect = candidate.jitter.as_ref()?;
     let bounds = [
@@ -119,7 +120,7 @@ pub(super) fn machine(candidate: &Candidate) -> Option<&str> {
     Some(key.value.as_str()).filter(|name| !name.is_empty())
 }
 
-/// Says which limits of the named machine the catalogue does not know.
+/// Names the limits of the machine that the catalogue does not know.
 pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
     let machine = machine(candidate)?;
     let unknown = &candidate.spec.unknown_limits;
@@ -140,7 +141,7 @@ pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     without.into_iter().chain(merging).chain(unknown).collect()
 }
 
-/// States what the plan does not consider, and at which rate it converts prices.
+/// Lists what the plan does not consider, and the exchange rate of its prices.
 pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
     let mut lines = vec!["Not considered: several volumes striped together (RAID 0); prices of machines.".to_owned()];
     lines.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
@@ -163,7 +164,7 @@ pub(super) fn size(candidate: &Candidate) -> String {
     key.map_or_else(|| candidate.spec.size.to_string(), |key| key.value.clone())
 }
 
-/// Lists what to provision besides the size: `15,000 IOPS, 240 MiB/s`.
+/// Lists the values to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
     let asked = candidate.about.keys.iter().filter(|key| key.origin == FigureOrigin::Asked && key.name != "size");
     let values = asked.filter(|key| key.name != "machine").map(|key| match key.bounds.value {
@@ -238,7 +239,7 @@ fn measured(requirement: Requirement, value: f64) -> String {
     }
 }
 
-/// Says why a candidate fails a requirement: `volume IOPS: 9,600 of 15,000 IOPS`.
+/// Explains why a candidate fails a requirement: `volume IOPS: 9,600 of 15,000 IOPS`.
 pub(super) fn failure(failure: &UnmetNeed) -> String {
     let UnmetNeed { requirement, limit, wanted, reached } = failure;
     let (wanted, reached) = (measured(*requirement, *wanted), measured(*requirement, *reached));
@@ -249,7 +250,7 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity => {
             format!("{limit}: {reached} of {wanted}")
         }
-        // Where a queue grows without bound, the latency without queueing is printed.
+        // If a queue grows without bound, the latency without queueing is printed.
         Requirement::Mean | Requirement::Percentile if failure.reached < failure.wanted => {
             format!("{limit}, which has no end at this rate: {reached} before it")
         }
@@ -261,11 +262,11 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
     }
 }
 
-/// Volumes that fail the need for one reason.
+/// Volumes that fail the need for the same reason.
 pub(super) struct RefusedVolumes {
     /// `sustains less than 18,000 IOPS`.
     pub(super) reason: String,
-    /// Each volume with what it reaches, the nearest first: `vultr/hdd-block 500 IOPS`.
+    /// Each volume and its value, the nearest first: `vultr/hdd-block 500 IOPS`.
     pub(super) volumes: Vec<String>,
 }
 
@@ -291,7 +292,7 @@ pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<R
     groups
 }
 
-/// Returns the reason without figures of the volume, and what the volume reaches.
+/// Returns the reason without the volume's figures, and the value that the volume reaches.
 fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
     let UnmetNeed { requirement, limit, wanted, reached } = failure;
     let (wants, has) = (measured(*requirement, *wanted), measured(*requirement, *reached));
@@ -329,10 +330,10 @@ pub(super) const fn name(requirement: Requirement) -> &'static str {
 /// Names the limit that binds a candidate first, with the headroom to it: `volume IOPS, 2 % to spare`.
 pub(super) fn limit(candidate: &Candidate) -> String {
     let Some(cap) = &candidate.limit else { return String::new() };
-    let room = match candidate.headroom {
-        room if room < 0.005 => "nothing to spare".to_owned(),
-        room if room > 10.0 => format!("{} times as much", significant(room + 1.0, 2)),
-        room => format!("{:.0} % to spare", 100.0 * room),
+    let headroom = match candidate.headroom {
+        headroom if headroom < 0.005 => "nothing to spare".to_owned(),
+        headroom if headroom > 10.0 => format!("{} times as much", significant(headroom + 1.0, 2)),
+        headroom => format!("{:.0} % to spare", 100.0 * headroom),
     };
-    format!("{}, {room}", cap.name)
+    format!("{}, {headroom}", cap.name)
 }

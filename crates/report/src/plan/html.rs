@@ -1,4 +1,4 @@
-//! A plan as one HTML page: the chart, the table, the refusals and the assumptions.
+//! A plan as one HTML page: chart, table, refused volumes and assumptions.
 
 use plan::Candidate;
 
@@ -9,7 +9,7 @@ use crate::html::{HtmlDocument, PageBlock, PagePart, document};
 use crate::volume_terms::amount;
 
 /// Returns the page.
-pub(super) fn page(plan: &PlanReport) -> String {
+pub(crate) fn page(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();
     if ranking.front.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn page(plan: &PlanReport) -> String {
     })
 }
 
-/// Names the nearest volumes where none meets the need.
+/// Names the nearest volumes if none meets the need.
 fn verdict(plan: &PlanReport) -> Vec<PageBlock> {
     let nearest = |nearest: &plan::Nearest| {
         let candidate = &plan.candidates[nearest.candidate];

@@ -9,24 +9,27 @@ mod text;
 
 use plan::{Candidate, Need, Ranking};
 
-use crate::sheet::SheetStyle;
+pub(crate) use chart::svg;
+pub(crate) use html::page;
+pub(crate) use tables::{csv, json, markdown};
+pub(crate) use text::text;
 
 /// A plan with everything that its formats print.
 #[derive(Clone, Debug)]
 pub struct PlanReport {
-    /// What the volumes have to sustain.
+    /// What the volumes must sustain.
     pub need: Need,
-    /// How the need was derived from a workload or a file, in lines.
+    /// How the need was derived from a workload or a file, one line per element.
     pub derivation: Vec<String>,
     /// All volumes that were considered.
     pub candidates: Vec<Candidate>,
-    /// Which of them meet the need, by price and latency.
+    /// Candidates that meet the need, by price and latency.
     pub ranking: Ranking,
     /// The cheapest volume for twice the rate.
     pub next_step: Option<Candidate>,
-    /// The cheapest volume without headroom, where none meets the need with it.
+    /// The cheapest volume without headroom, if none meets the need with it.
     pub without_headroom: Option<Candidate>,
-    /// Machine types that suffice for the best and the fastest candidate, by its index.
+    /// Machine types that suffice for the best and the fastest candidate, by candidate index.
     pub machines: Vec<(usize, Vec<String>)>,
     /// Seed of the simulations.
     pub seed: u64,
@@ -35,53 +38,17 @@ pub struct PlanReport {
 }
 
 impl PlanReport {
-    /// Returns text for a terminal; `shows_arithmetic` adds every rule and source.
-    #[must_use]
-    pub fn text(&self, style: SheetStyle, shows_arithmetic: bool) -> String {
-        text::text(self, style, shows_arithmetic)
-    }
-
-    /// Returns Markdown with a table of the volumes that meet the need, and the reasons against the others.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        tables::markdown(self)
-    }
-
-    /// Returns CSV with a line for each candidate. Column names contain the units; unknown values are empty.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        tables::csv(self)
-    }
-
-    /// Returns one JSON document.
-    #[must_use]
-    pub fn json(&self) -> String {
-        tables::json(self)
-    }
-
-    /// Returns a page with the chart, the tables and the assumptions.
-    #[must_use]
-    pub fn html(&self) -> String {
-        html::page(self)
-    }
-
-    /// Returns a chart of price against latency.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        chart::svg(self)
-    }
-
-    /// Candidates that meet the need, in the order of the ranking.
+    /// Returns the candidates that meet the need, in the order of the ranking.
     fn meeting(&self) -> impl Iterator<Item = &Candidate> {
         self.ranking.meeting.iter().map(|index| &self.candidates[*index])
     }
 
-    /// Candidates that do not meet the need, in the order of the ranking.
+    /// Returns the candidates that do not meet the need, in the order of the ranking.
     fn missing(&self) -> impl Iterator<Item = &Candidate> + Clone {
         self.ranking.missing.iter().map(|index| &self.candidates[*index])
     }
 
-    /// Derivation of the need, its headroom and its region, as far as there is something to say.
+    /// Returns the derivation of the need, its headroom, and a warning about an unknown region.
     fn remarks(&self) -> impl Iterator<Item = String> {
         let figures = figures::headroom(&self.need).into_iter().chain(figures::unknown_region(&self.need));
         self.derivation.iter().cloned().chain(figures)

@@ -9,8 +9,8 @@ use super::figures::{self, holds, limit, name, time, wanted};
 use crate::escape;
 use crate::volume_terms::{amount, parts_json, source_json};
 
-/// Returns a table of the volumes that meet the need, and one of those that do not with the reasons.
-pub(super) fn markdown(plan: &PlanReport) -> String {
+/// Returns a table of the volumes that meet the need, and one of the others with the reasons.
+pub(crate) fn markdown(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let mut out = format!("# Plan\n\n{}\n", wanted(&plan.need));
     plan.remarks().for_each(|line| out.push_str(&format!("\n* {line}")));
@@ -39,7 +39,7 @@ pub(super) fn markdown(plan: &PlanReport) -> String {
     out
 }
 
-/// The Markdown table of the volumes that meet the need.
+/// Returns the Markdown table of the volumes that meet the need.
 fn meeting(plan: &PlanReport) -> String {
     let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
     let (name, rule) = percentile.map_or_else(Default::default, |name| (format!("{name} | "), "--:|"));
@@ -75,7 +75,7 @@ fn meeting(plan: &PlanReport) -> String {
     out
 }
 
-/// The requirements that no volume meets, in Markdown.
+/// Returns the requirements that no volume meets, as Markdown.
 fn impossible(plan: &PlanReport) -> String {
     let mut out = "\nNothing in the catalogue meets this need.\n".to_owned();
     for nearest in &plan.ranking.impossible {
@@ -91,8 +91,8 @@ fn impossible(plan: &PlanReport) -> String {
     out
 }
 
-/// Returns a line for each candidate. Column names contain the units; unknown values are empty.
-pub(super) fn csv(plan: &PlanReport) -> String {
+/// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
+pub(crate) fn csv(plan: &PlanReport) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
@@ -152,8 +152,7 @@ pub(super) fn csv(plan: &PlanReport) -> String {
 /// Version of the JSON layout.
 const SCHEMA: u32 = 1;
 
-/// Returns one JSON document.
-pub(super) fn json(plan: &PlanReport) -> String {
+pub(crate) fn json(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let names = |indices: &[usize]| -> Vec<&str> {
         indices.iter().map(|index| plan.candidates[*index].spec.name.as_str()).collect()

@@ -14,8 +14,8 @@ const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
 const INDENT: usize = 10;
 
-/// Returns the whole plan; `shows_arithmetic` adds every rule and source.
-pub(super) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
+/// Returns the plan as text; `shows_arithmetic` adds every rule and source.
+pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
     let mut page = PlanText { sheet: Sheet::new(style, INDENT) };
     page.labelled("Need", &wanted(&plan.need));
     plan.remarks().for_each(|line| page.labelled("", &line));
@@ -102,7 +102,7 @@ impl PlanText {
         }
     }
 
-    /// Appends one candidate with everything a buyer needs.
+    /// Appends one candidate with the figures that a buyer needs.
     fn described(&mut self, label: &str, candidate: &Candidate, need: &Need, machines: &[String]) {
         let strong = self.sheet.strong(&candidate.spec.name);
         self.sheet.line(&format!("{}{strong}", self.sheet.strong(&format!("{label:<INDENT$}"))));
@@ -152,7 +152,7 @@ impl PlanText {
         }
     }
 
-    /// Appends what limits a candidate under the load, and how long operations take.
+    /// Appends the limit of a candidate under the load, the depth it takes, and its latency.
     fn load(&mut self, candidate: &Candidate, need: &Need) {
         if candidate.limit.is_some() && candidate.rate > 0.0 {
             self.labelled("  limit", &limit(candidate));
@@ -227,7 +227,7 @@ impl PlanText {
         }
     }
 
-    /// Appends the closed-loop depth that suffices, where only the queueing of random arrivals exceeds the bound.
+    /// Appends the closed-loop depth that suffices, if only the queueing of random arrivals exceeds the latency bound.
     fn closed_loop(&mut self, plan: &PlanReport) {
         let Some(mean) = plan.need.mean else { return };
         let waits_only = |candidate: &&Candidate| {
@@ -258,8 +258,8 @@ impl PlanText {
         self.sheet.aside(0, note);
     }
 
-    /// Appends a table with names on the left and figures on the right. The last column takes the rest of the line, or a
-    /// line of its own where that is too narrow; on a narrow terminal, regions and bases of latencies move there too.
+    /// Appends a table with names on the left and figures on the right. The last column takes the rest of the line, or
+    /// a separate line if less than 24 columns remain; on a narrow terminal, regions and latency bases move there too.
     fn table(&mut self, need: &Need, rows: &[MeetingRow]) {
         let with_percentile = need.percentile.is_some();
         let columns = |region: bool, basis: bool| {
@@ -416,7 +416,7 @@ impl MeetingRow {
         }
     }
 
-    /// Returns the cells of the shown columns, and whether each is aligned left.
+    /// Returns the cells of the visible columns, and whether each is aligned left.
     fn cells(&self, region: bool, basis: bool, percentile: bool) -> Vec<(String, bool)> {
         let cells = [
             (true, &self.mark, true),
@@ -432,7 +432,7 @@ impl MeetingRow {
         cells.into_iter().filter(|(is_shown, ..)| *is_shown).map(|(_, cell, left)| (cell.clone(), left)).collect()
     }
 
-    /// Returns everything without a column of its own.
+    /// Returns the values that have no column.
     fn rest(&self, region: bool, basis: bool) -> String {
         let holds = (!region && self.holds != "-").then(|| self.holds.clone());
         let basis = (!basis).then(|| format!("latency {}", self.basis));
@@ -440,13 +440,13 @@ impl MeetingRow {
     }
 }
 
-/// Returns whether its limits depend on the machine type rather than on the number of vCPUs alone.
+/// Reports whether the candidate's limits depend on the machine type rather than on the number of vCPUs alone.
 fn depends_on_machine(candidate: &Candidate) -> bool {
     let has = |name: &str| candidate.about.keys.iter().any(|key| key.name == name);
     has("machine") && !has("vcpus")
 }
 
-/// Formats price and latency.
+/// Formats the price and latency of a candidate.
 fn figures_of(candidate: &Candidate) -> String {
     let month = candidate.price.as_ref().map_or_else(|| "price not known".to_owned(), price);
     let latency = figures::latency(candidate).map_or_else(String::new, |latency| format!(", {latency}"));

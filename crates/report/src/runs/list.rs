@@ -8,14 +8,14 @@ use super::{SavedRun, SavedRunDocument, SkippedRun};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// Maximum number of skipped entries named.
+/// Maximum number of skipped entries to list.
 const SKIPPED_MOST: usize = 8;
-/// Columns that may be truncated (target, name, result), and the least width of each.
+/// Columns that may be truncated (target, name, result), and the minimum width of each.
 const CUT: [(usize, usize); 3] = [(4, 9), (3, 8), (7, 9)];
-/// Narrower terminals get narrower gaps, and dates without the year.
+/// Terminal width below which gaps are narrower and dates have no year.
 const ROOMY: usize = 100;
 
-/// One row: digits, beginning, kind, name, target, IOPS, p99, result, size.
+/// A row: digits of the identifier, beginning, kind, name, target, IOPS, p99, result, size.
 type Row = [String; 9];
 
 /// Returns a table of saved runs, then the path of the store and what it skipped.
@@ -59,7 +59,7 @@ fn row<M>(run: &SavedRun<'_, M>, with_year: bool) -> Row {
     ]
 }
 
-/// The outcome or, of a completed run, the main finding.
+/// Returns the outcome or, for a completed run, the main finding.
 fn result<M>(run: &SavedRun<'_, M>) -> String {
     match run.outcome {
         RunOutcome::Completed => run.verdict.unwrap_or("-").replace('_', " "),
@@ -76,9 +76,9 @@ fn table<M>(sheet: &mut Sheet, runs: &[SavedRun<'_, M>]) {
     let mut widths: [usize; 9] = std::array::from_fn(|column| {
         rows.iter().chain([&heads]).map(|row| row[column].chars().count()).max().unwrap_or(0)
     });
-    let (room, gap) = (sheet.width(), if is_roomy { 2 } else { 1 });
+    let gap = if is_roomy { 2 } else { 1 };
     for (column, least) in CUT {
-        let excess = (widths.iter().sum::<usize>() + gap * (widths.len() - 1)).saturating_sub(room);
+        let excess = (widths.iter().sum::<usize>() + gap * (widths.len() - 1)).saturating_sub(sheet.width());
         widths[column] -= excess.min(widths[column].saturating_sub(least));
     }
     let line = |row: &Row| {
@@ -96,7 +96,7 @@ fn table<M>(sheet: &mut Sheet, runs: &[SavedRun<'_, M>]) {
     }
 }
 
-/// Truncates a text to `width` characters, at its beginning where the end matters more.
+/// Truncates a text to `width` characters, at its beginning if `keep_end`.
 fn cut(text: &str, width: usize, keep_end: bool) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -126,7 +126,7 @@ fn skipped_entries(sheet: &mut Sheet, skipped: &[SkippedRun]) {
 
 #[derive(Serialize)]
 struct SavedRunsDocument<'a, M> {
-    /// The version of the layout.
+    /// Version of the document's layout.
     fathom_runs: u32,
     store: &'a str,
     runs: Vec<SavedRunDocument<'a, M>>,
@@ -139,21 +139,18 @@ struct SkippedDocument<'a> {
     problem: String,
 }
 
-/// Returns one JSON document with the manifests of saved runs.
+/// Returns the manifests of saved runs as JSON.
 #[must_use]
 pub fn saved_runs_json<M: Serialize>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun]) -> String {
     let skipped = skipped
         .iter()
         .map(|SkippedRun { name, path, problem }| SkippedDocument { name, problem: format!("{path}: {problem}") });
-    let document = SavedRunsDocument {
+    crate::own::pretty(&SavedRunsDocument {
         fathom_runs: 1,
         store,
         runs: runs.iter().map(SavedRun::document).collect(),
         skipped: skipped.collect(),
-    };
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    })
 }
 
 #[cfg(test)]
@@ -161,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lose_their_beginning_and_texts_their_end() {
+    fn paths_are_cut_at_their_beginning_and_texts_at_their_end() {
         assert_eq!(cut("/dev/disk/by-id/abc", 8, true), "…-id/abc");
         assert_eq!(cut("größer als", 5, false), "größ…");
         assert_eq!(cut("same", 4, true), "same");

@@ -1,6 +1,6 @@
-//! Saved runs: the list, and everything saved of one run.
+//! Saved runs: the list, and the details of one run.
 //!
-//! What the store knows of a run comes in as plain data, because this crate does not know the store.
+//! The data of a saved run come in as plain values, because this crate does not know the store.
 
 mod list;
 mod show;
@@ -12,32 +12,32 @@ pub use show::{RunDetails, run_details_json, run_details_text};
 
 use crate::civil;
 
-/// A saved run. `M` is its manifest, which JSON documents contain as it is.
+/// A saved run. `M` is the type of its manifest, which JSON documents contain unchanged.
 #[derive(Clone, Debug)]
 pub struct SavedRun<'a, M> {
-    /// The manifest.
+    /// Manifest.
     pub manifest: &'a M,
-    /// The name of its folder.
+    /// Identifier: the name of its directory.
     pub id: &'a str,
-    /// What was run: `run`, `sim`, `sweep`, `suite`.
+    /// Command: `run`, `sim`, `sweep`, `suite`.
     pub kind: String,
-    /// What the user called it.
+    /// Name given by the user.
     pub name: &'a str,
-    /// Which repeat of a series it is.
+    /// Position in a series of repeats.
     pub repeat: Option<&'a Repeat>,
     /// Files, devices and volumes that it used.
     pub targets: &'a [String],
-    /// When it began, in milliseconds since 1970.
+    /// Beginning in milliseconds since the Unix epoch.
     pub started_unix_ms: u64,
-    /// Seconds by which local time was ahead of UTC when it began; `None` where the time is out of range.
+    /// Offset of local time from UTC at the beginning, in seconds; `None` if the time is out of range.
     pub utc_offset_s: Option<i32>,
-    /// IOPS of all jobs together.
+    /// IOPS over all jobs.
     pub iops: u64,
-    /// The 99th percentile of its response times.
+    /// 99th percentile of response times in nanoseconds.
     pub p99_ns: Option<u64>,
     /// How it ended.
     pub outcome: RunOutcome,
-    /// Its main finding.
+    /// Main finding.
     pub verdict: Option<&'a str>,
     /// Names and sizes of its files.
     pub files: Vec<(&'a str, u64)>,
@@ -48,11 +48,11 @@ pub struct SavedRun<'a, M> {
 /// An entry of the store that is not a readable run.
 #[derive(Clone, Debug)]
 pub struct SkippedRun {
-    /// Its name in the store.
+    /// Name in the store.
     pub name: String,
-    /// The file with the problem.
+    /// Path of the file with the problem.
     pub path: String,
-    /// What is wrong, and the remedy.
+    /// The problem and its remedy.
     pub problem: String,
 }
 
@@ -66,12 +66,12 @@ struct SavedRunDocument<'a, M> {
 }
 
 impl<'a, M> SavedRun<'a, M> {
-    /// Bytes in its files.
+    /// Returns the total size of its files in bytes.
     fn bytes(&self) -> u64 {
         self.files.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Local date and time of its beginning, to the minute.
+    /// Returns the local date and time of the beginning, to the minute.
     fn begun(&self, with_year: bool) -> String {
         let Some(offset) = self.utc_offset_s else { return "-".to_owned() };
         let full = civil::iso(civil::local(self.started_unix_ms, offset));
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beginnings_are_local_times() {
+    fn beginnings_are_in_local_time() {
         let run = SavedRun {
             manifest: &(),
             id: "",

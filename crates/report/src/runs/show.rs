@@ -1,4 +1,4 @@
-//! Everything saved of one run.
+//! The details of a saved run as text and JSON.
 
 use record::{DeviceRecord, EnvironmentRecord, Run, TargetEnvironment};
 use serde::Serialize;
@@ -6,25 +6,26 @@ use units::{Bytes, grouped};
 
 use super::{SavedRun, SavedRunDocument};
 use crate::escape;
+use crate::own::pretty;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// The column in which values begin.
+/// Column in which values begin.
 const INDENT: usize = 16;
 
-/// A run and everything saved beside its record.
+/// A run with the data saved beside its record.
 #[derive(Clone, Debug)]
 pub struct RunDetails<'a, M> {
-    /// The record.
+    /// Record of the run.
     pub run: &'a Run,
-    /// The entry of the store and the path of its folder; `None` of a run that is not from a store.
+    /// Entry in the store and path of its directory; `None` if the run is not from a store.
     pub saved: Option<(SavedRun<'a, M>, String)>,
-    /// The host and its devices.
+    /// Host and devices.
     pub environment: EnvironmentRecord,
-    /// The job file as written.
+    /// Text of the job file.
     pub job: Option<String>,
 }
 
-/// Returns the results that the run printed, then everything saved beside them.
+/// Returns the results that the run printed, followed by the data saved beside them.
 #[must_use]
 pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
@@ -36,7 +37,7 @@ pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: Sh
     sheet.gap();
     sheet.line(&sheet.strong("Where and how"));
     environment_lines(&mut sheet, &details.environment);
-    field(&mut sheet, "command", &quoted(&details.run.command_line));
+    field(&mut sheet, "command", &escape::shell_line(&details.run.command_line));
     field(&mut sheet, "repeat it", &repetition(details.run));
     if let Some(job) = &details.job {
         sheet.gap();
@@ -73,14 +74,14 @@ fn environment_lines(sheet: &mut Sheet, environment: &EnvironmentRecord) {
     field(sheet, "host", &parts.join(", "));
     field(sheet, "program", &format!("{} {}", environment.tool.name, environment.tool.version));
     field(sheet, "directory", &environment.directory);
-    environment.grounds.iter().for_each(|ground| field(sheet, "on", &storage(ground)));
+    environment.grounds.iter().for_each(|target| field(sheet, "on", &storage(target)));
 }
 
 /// Describes a file system and its devices: `/srv/data: ext4 on /srv; vdb, disk of 1 TiB, …`.
-fn storage(ground: &TargetEnvironment) -> String {
-    let filesystem = ground.filesystem.iter().map(|filesystem| format!("{} on {}", filesystem.kind, filesystem.at));
-    let parts: Vec<String> = filesystem.chain(ground.devices.iter().map(device)).collect();
-    format!("{}: {}", ground.path, parts.join("; "))
+fn storage(target: &TargetEnvironment) -> String {
+    let filesystem = target.filesystem.iter().map(|filesystem| format!("{} on {}", filesystem.kind, filesystem.at));
+    let parts: Vec<String> = filesystem.chain(target.devices.iter().map(device)).collect();
+    format!("{}: {}", target.path, parts.join("; "))
 }
 
 fn device(device: &DeviceRecord) -> String {
@@ -101,27 +102,23 @@ fn device(device: &DeviceRecord) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the command with its seed; of a repeat, with the seed of the first one.
+/// Returns the command that reproduces the run, with its seed. For a repeat, it is the seed of the first run of the
+/// series.
 fn repetition(run: &Run) -> String {
     let has_seed = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");
     let later = run.repeat.as_ref().map_or(0, |repeat| u64::from(repeat.number.saturating_sub(1)));
     match run.seed.map(|seed| seed.wrapping_sub(later)) {
-        Some(seed) if is_ours && !has_seed => format!("{} --seed={seed}", quoted(&run.command_line)),
+        Some(seed) if is_ours && !has_seed => format!("{} --seed={seed}", escape::shell_line(&run.command_line)),
         _ => String::new(),
     }
 }
 
-/// Quotes words for a shell.
-fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| escape::shell(word)).collect::<Vec<_>>().join(" ")
-}
-
 #[derive(Serialize)]
 struct RunDetailsDocument<'a, M> {
-    /// The version of the layout.
+    /// Version of the document's layout.
     fathom_run: u32,
-    /// The entry of the store; `null` of a run that is not from a store.
+    /// Entry in the store; `null` if the run is not from a store.
     entry: Option<SavedRunDocument<'a, M>>,
     folder: Option<&'a str>,
     environment: &'a EnvironmentRecord,
@@ -143,24 +140,23 @@ impl<'a, M> From<&'a RunDetails<'a, M>> for RunDetailsDocument<'a, M> {
     }
 }
 
-/// The repeats of a series.
+/// A series of repeats.
 #[derive(Serialize)]
 struct SeriesDocument<'a, M> {
     fathom_series: u32,
     runs: Vec<RunDetailsDocument<'a, M>>,
 }
 
-/// Returns one JSON document with a run, or with all runs of a series.
+/// Returns a run, or all runs of a series, as JSON.
 #[must_use]
 pub fn run_details_json<M: Serialize>(runs: &[RunDetails<'_, M>]) -> String {
-    let text = match runs {
-        [only] => serde_json::to_string_pretty(&RunDetailsDocument::from(only)),
+    match runs {
+        [only] => pretty(&RunDetailsDocument::from(only)),
         several => {
             let runs = several.iter().map(RunDetailsDocument::from).collect();
-            serde_json::to_string_pretty(&SeriesDocument { fathom_series: 1, runs })
+            pretty(&SeriesDocument { fathom_series: 1, runs })
         }
-    };
-    format!("{}\n", text.unwrap_or_default())
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_repeat_with_the_first_seed() {
+    fn a_repeat_is_reproduced_with_the_seed_of_its_series() {
         let run = Run {
             command_line: ["fathom", "run", "a b.fio", "--name=it's"].map(str::to_owned).to_vec(),
             seed: Some(7),

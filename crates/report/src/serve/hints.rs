@@ -1,4 +1,4 @@
-//! Commands that use a new server, a line each.
+//! Commands that use a server that has just started, one per line.
 
 use std::fmt::Write;
 
@@ -9,26 +9,26 @@ use crate::escape;
 /// An export that is ready for clients.
 #[derive(Clone, Copy, Debug)]
 pub struct ServedExport<'a> {
-    /// Its name; empty for the default export.
+    /// Name; empty for the default export.
     pub name: &'a str,
-    /// Its addresses.
+    /// URIs of the export.
     pub uris: &'a [String],
-    /// Its volume; `None` without a model.
+    /// Volume; `None` without a model.
     pub volume: Option<&'a str>,
-    /// Where its data is.
+    /// Place of the data.
     pub store: &'a str,
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
     /// Whether clients cannot write.
     pub read_only: bool,
-    /// Limits of its machine that the catalogue does not know.
+    /// Machine limits that the catalogue does not know.
     pub unknown: Option<&'a str>,
 }
 
 /// Address of a server.
 #[derive(Clone, Debug)]
 pub enum ServerAddress {
-    /// The path of a Unix socket.
+    /// Path of a Unix socket.
     Unix(String),
     /// A TCP address.
     Tcp {
@@ -41,25 +41,25 @@ pub enum ServerAddress {
     },
 }
 
-/// A server that has begun to serve.
+/// A server that has just started.
 #[derive(Clone, Debug)]
 pub struct ServerHints<'a> {
-    /// Its exports; the commands use the first.
+    /// Exports; the commands use the first.
     pub exports: Vec<ServedExport<'a>>,
-    /// Where it listens; the commands use the first address.
+    /// First address; `None` if the server listens on none.
     pub address: Option<ServerAddress>,
-    /// The socket for statistics.
+    /// Path of the statistics socket.
     pub statistics: String,
-    /// The socket for commands.
+    /// Path of the control socket.
     pub control: Option<String>,
-    /// The address of the metrics endpoint.
+    /// Address of the metrics endpoint.
     pub metrics: Option<String>,
     /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl ServerHints<'_> {
-    /// Returns the exports, and commands ready to be copied.
+    /// Returns the exports, and commands to copy.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -92,11 +92,11 @@ fn line(text: &mut String, program: &str, command: &str) {
     let _ = writeln!(text, "  {program:<11} {command}");
 }
 
-/// Commands of other programs that use an export.
+/// Returns commands of client programs for an export.
 fn commands(export: &ServedExport<'_>, address: &ServerAddress) -> Vec<(&'static str, String)> {
     let is_encrypted = matches!(address, ServerAddress::Tcp { is_encrypted: true, .. });
     let uri = export.uris.first().map_or("", String::as_str);
-    // Only the user knows where the certificate of the authority is; fio has no parameter for it in addresses.
+    // The certificate directory is known only to the user. fio's URIs have no parameter for it.
     let trusting = if is_encrypted { format!("{uri}?tls-certificates=DIRECTORY") } else { uri.to_owned() };
     let (uri, trusting) = (escape::shell(uri), escape::shell(&trusting));
     let size = export.size_bytes.min(Bytes::GIB);
@@ -113,7 +113,7 @@ fn commands(export: &ServedExport<'_>, address: &ServerAddress) -> Vec<(&'static
     commands
 }
 
-/// The command that makes the kernel a client.
+/// Returns the command that attaches the export to the kernel's NBD client.
 fn kernel_client(export: &ServedExport<'_>, address: &ServerAddress) -> String {
     let server = match address {
         ServerAddress::Unix(path) => format!("-unix {}", escape::shell(path)),

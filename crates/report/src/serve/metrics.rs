@@ -1,4 +1,4 @@
-//! Statistics of a server as OpenMetrics.
+//! Statistics of a server as OpenMetrics text.
 
 use super::{ExportStats, RequestStats, ServerStats, StageStats};
 use crate::openmetrics::MetricKind::{Counter, Gauge, Summary};
@@ -82,7 +82,7 @@ impl ServerStats {
         let Some(seen) = self.punctuality else { return };
         out.family(Metric::new("fathom_serve_lateness_seconds", Summary, "How late replies left by the model."));
         let quantiles = [(50.0, seen.p50_ns as f64 / 1e9), (99.0, seen.p99_ns as f64 / 1e9)];
-        // Early ones count below zero, and a sum may not fall.
+        // Early replies count as negative lateness, but the sum of a summary must not decrease.
         out.summary("", quantiles, (seen.mean_ns * seen.replies as f64 / 1e9).max(0.0), seen.replies);
     }
 }

@@ -1,4 +1,4 @@
-//! Statistics of a server of modelled volumes, and the commands that use a new one.
+//! Statistics of a server of modelled volumes, and the commands to use it.
 
 mod hints;
 mod metrics;
@@ -10,15 +10,15 @@ pub use hints::{ServedExport, ServerAddress, ServerHints};
 use serde::{Deserialize, Serialize};
 pub use text::fault_counts;
 
-/// The version of the JSON layout.
+/// Version of the JSON layout.
 const SCHEMA: u32 = 1;
 
-/// Statistics of a server. They cross from a server to its clients as JSON.
+/// Statistics of a server, sent to clients as JSON.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ServerStats {
-    /// The version of the JSON layout.
+    /// Version of the JSON layout.
     schema: u32,
-    /// The version of Fathom.
+    /// Version of Fathom.
     version: String,
     /// Seed of all random choices.
     seed: u64,
@@ -28,37 +28,37 @@ pub struct ServerStats {
     exports: Vec<ExportStats>,
     /// Limits and stations of the models.
     stages: Vec<StageStats>,
-    /// Lateness of modelled replies; `None` where there was none.
+    /// Lateness of modelled replies; `None` if there were none.
     punctuality: Option<PunctualityStats>,
 }
 
 /// Statistics of one export.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ExportStats {
-    /// Its name; empty for the default export.
+    /// Name; empty for the default export.
     pub name: String,
-    /// Its addresses.
+    /// URIs of the export.
     pub uris: Vec<String>,
-    /// The volume with its keys; `None` without a model.
+    /// Volume with its keys; `None` without a model.
     pub volume: Option<String>,
-    /// Where its data is.
+    /// Place of the data.
     pub store: String,
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
     /// Whether clients cannot write.
     pub read_only: bool,
     /// Connections since the start.
     pub connections: u64,
-    /// Connections that are open.
+    /// Open connections.
     pub connected: u64,
     /// Requests without a reply.
     pub in_flight: u64,
-    /// Kinds of request that occurred.
+    /// Kinds of requests that occurred.
     pub kinds: Vec<RequestStats>,
     /// Assumptions of the model: unknown machine limits, undocumented merging.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Injected faults by kind; empty where faults cannot be injected.
+    /// Injected faults by kind; empty if faults cannot be injected.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub injected: BTreeMap<String, u64>,
 }
@@ -68,49 +68,49 @@ pub struct ExportStats {
 pub struct RequestStats {
     /// `read`, `write`, `trim`, `flush`, `other`.
     pub kind: String,
-    /// Requests that succeeded.
+    /// Successful requests.
     pub operations: u64,
-    /// Requests that failed.
+    /// Failed requests.
     pub errors: u64,
-    /// Bytes of the requests that succeeded.
+    /// Bytes of successful requests.
     pub bytes: u64,
-    /// From the first request to the last reply.
+    /// Seconds from the first request to the last reply.
     pub secs: f64,
-    /// Successful requests per second, over that time.
+    /// Successful requests per second over that time.
     pub iops: f64,
-    /// Bytes per second, over that time.
+    /// Bytes per second over that time.
     pub bytes_per_sec: f64,
     /// Successful requests in the last second.
     pub recent_iops: f64,
     /// Bytes in the last second.
     pub recent_bytes_per_sec: f64,
-    /// Latency; `None` where none succeeded.
+    /// Latency; `None` if no request succeeded.
     pub latency: Option<RequestLatency>,
 }
 
 /// Latency of requests, from reading the request to sending the reply.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct RequestLatency {
-    /// Mean.
+    /// Mean in nanoseconds.
     pub mean_ns: f64,
-    /// Median.
+    /// Median in nanoseconds.
     pub p50_ns: u64,
-    /// 99th percentile.
+    /// 99th percentile in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9th percentile.
+    /// 99.9th percentile in nanoseconds.
     pub p999_ns: u64,
 }
 
 /// Statistics of a limit or a station of a model.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct StageStats {
-    /// Its name.
+    /// Name of the stage.
     pub name: String,
-    /// The volume or machine that it belongs to; empty where there is only one.
+    /// Volume or machine of the stage; empty if there is only one.
     pub owner: String,
     /// `limit` or `station`.
     pub kind: String,
-    /// The rule of its rate.
+    /// Rule of its rate.
     pub rule: String,
     /// Requests that passed it.
     pub requests: u64,
@@ -118,34 +118,34 @@ pub struct StageStats {
     pub delayed: u64,
     /// Requests whose admission it decided.
     pub decided: u64,
-    /// Sum of the delays.
+    /// Total delay in seconds.
     pub delay_secs: f64,
     /// Utilization from the first request to the last reply, from 0 to 1.
     pub used_share: f64,
-    /// Remaining credits, from 0 to 1.
+    /// Remaining fraction of the credits.
     pub credits_share: Option<f64>,
 }
 
 /// Lateness of replies against the model.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct PunctualityStats {
-    /// Modelled replies.
+    /// Number of modelled replies.
     pub replies: u64,
-    /// Mean; negative where replies were early.
+    /// Mean in nanoseconds; negative if replies were early.
     pub mean_ns: f64,
-    /// Median; early replies count as zero.
+    /// Median in nanoseconds; early replies count as zero.
     pub p50_ns: u64,
-    /// 99th percentile; early replies count as zero.
+    /// 99th percentile in nanoseconds; early replies count as zero.
     pub p99_ns: u64,
-    /// Mean latency of the model.
+    /// Mean latency of the model in nanoseconds.
     pub model_mean_ns: f64,
-    /// Round-trip time to the client, which is subtracted from modelled latencies.
+    /// Round-trip time to the client in nanoseconds, which is subtracted from modelled latencies.
     #[serde(alias = "way_ns")]
     pub round_trip_ns: u64,
 }
 
 impl ServerStats {
-    /// Returns statistics of this version of Fathom.
+    /// Returns the statistics with the versions of this program.
     #[must_use]
     pub fn new(
         seed: u64,
@@ -158,13 +158,13 @@ impl ServerStats {
         Self { schema: SCHEMA, version, seed, served_secs, exports, stages, punctuality }
     }
 
-    /// Parses the JSON of a server; `None` where it is of another version.
+    /// Parses the JSON of a server; `None` if it has another layout version.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok().filter(|stats: &Self| stats.schema == SCHEMA)
     }
 
-    /// Returns one JSON document.
+    /// Returns the statistics as JSON.
     #[must_use]
     pub fn json(&self) -> String {
         format!("{:#}\n", serde_json::json!(self))

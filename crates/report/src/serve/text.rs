@@ -8,7 +8,7 @@ use units::{Bytes, count, grouped, percent, significant};
 use super::{ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerStats, StageStats};
 
 impl ServerStats {
-    /// Returns text for a terminal; `fault_kinds` are the kinds of faults in the order of printing.
+    /// Returns the statistics as text; `fault_kinds` are the kinds of faults in printing order.
     #[must_use]
     pub fn text(&self, fault_kinds: &[&str]) -> String {
         let mut page =
@@ -46,19 +46,18 @@ fn export(export: &ExportStats, fault_kinds: &[&str]) -> String {
     page + &notes
 }
 
-/// The injected faults, where faults can be injected.
+/// Returns the line about injected faults, if faults can be injected.
 fn injected(export: &ExportStats, fault_kinds: &[&str]) -> String {
     if export.injected.is_empty() {
-        String::new()
-    } else {
-        format!("\n  injected faults: {}\n", fault_counts(&export.injected, fault_kinds))
+        return String::new();
     }
+    format!("\n  injected faults: {}\n", fault_counts(&export.injected, fault_kinds))
 }
 
 /// Formats counts of faults by kind: `3 eio, 12 corrupt`, or `none`.
 #[must_use]
 pub fn fault_counts(injected: &BTreeMap<String, u64>, kinds: &[&str]) -> String {
-    let count = |kind: &str| injected.get(kind).copied().filter(|count| *count > 0);
+    let count = |kind: &&str| injected.get(*kind).copied().filter(|count| *count > 0);
     let counts = kinds.iter().filter_map(|kind| Some(format!("{} {kind}", grouped(count(kind)?))));
     let counts: Vec<String> = counts.collect();
     if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }
@@ -88,7 +87,7 @@ fn cells(kind: &RequestStats) -> [String; 9] {
     ]
 }
 
-/// Drops the decimals of rates from 10 per second on.
+/// Rounds rates of 10 per second or more to whole numbers.
 fn rounded(rate: f64) -> f64 {
     if rate >= 10.0 { rate.round() } else { rate }
 }
@@ -121,7 +120,7 @@ fn stages(stages: &[StageStats]) -> String {
     page
 }
 
-/// Names a limit, and its owner where it belongs to more than an export.
+/// Returns the name of a stage, with its owner if there are several owners.
 fn title(stage: &StageStats) -> String {
     let whose = if stage.owner.is_empty() { String::new() } else { format!(" of {}", stage.owner) };
     format!("{}{whose}", stage.name)
@@ -144,7 +143,7 @@ fn punctuality(seen: &PunctualityStats) -> String {
     )
 }
 
-/// Formats a time in a unit of its magnitude.
+/// Formats a time in the unit of its magnitude.
 fn time(ns: f64) -> String {
     match ns.abs() {
         t if t < 1e3 => format!("{ns:.0} ns"),
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn fault_counts_keep_the_order_of_the_kinds_and_omit_zeroes() {
+    fn fault_counts_keep_the_order_of_the_kinds_and_omit_zeros() {
         let kinds = ["eio", "corrupt", "disconnect"];
         assert_eq!(fault_counts(&BTreeMap::from([("eio".to_owned(), 0)]), &kinds), "none");
         let injected = BTreeMap::from([("disconnect".to_owned(), 1), ("corrupt".to_owned(), 1200)]);
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_below_zero_is_earliness() {
+    fn negative_lateness_is_reported_as_early() {
         let seen = PunctualityStats {
             replies: 1,
             mean_ns: -2_000.0,

@@ -1,4 +1,4 @@
-//! Published procedures: what was measured step by step, beside what was published and what a model gives.
+//! Results of suites: measured figures step by step, beside published and modelled ones.
 
 mod procedure;
 mod text;
@@ -9,71 +9,71 @@ use serde::{Deserialize, Serialize};
 
 use crate::words;
 pub use procedure::{ProcedureStep, SuiteProcedure, SuiteTargets, suites_json, suites_markdown, suites_text};
-pub(crate) use text::{NEAR, facts, findings, footnotes, shown, table};
-pub use text::{figure_name, markdown, text};
+pub(crate) use text::{NEAR, facts, figure_name, findings, footnotes, shown, table};
+pub use text::{markdown, text};
 
-/// A procedure that was carried out, or the part of it that was.
+/// The results of a suite, complete or so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SuiteDocument {
-    /// Its name.
+    /// Name of the suite.
     pub suite: String,
-    /// What it is.
+    /// One-line description.
     pub title: String,
-    /// The document that it and its figures are from.
+    /// Document that publishes the procedure and its figures.
     pub source: String,
-    /// When that was published.
+    /// Date of that document.
     pub date: String,
-    /// The command line, a word each.
+    /// Command line, one argument per element.
     pub command_line: Vec<String>,
-    /// What everything random was derived from.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// The file or device it was measured on.
+    /// Measured file or device.
     pub target: Option<String>,
-    /// The volume it was simulated on.
+    /// Simulated volume.
     pub on: Option<String>,
-    /// How much shorter and smaller it was made; 1 for not at all.
+    /// Factor applied to times and sizes; 1 means unchanged.
     pub scale: f64,
-    /// Bytes of the file or device that were used.
+    /// Bytes used of the file or device.
     pub target_bytes: Option<u64>,
-    /// Bytes of the volume that were used.
+    /// Bytes used of the volume.
     pub volume_bytes: Option<u64>,
-    /// Whether the volume was simulated without the burst credits that it begins with.
+    /// Whether the simulated volume began without burst credits.
     pub drained: bool,
-    /// What has to be so for figures to compare.
+    /// Conditions under which figures can be compared.
     pub preconditions: Vec<String>,
-    /// Rounds, where steps are repeated until they are steady.
+    /// Rounds, if steps are repeated until they are steady.
     pub rounds: Option<SuiteRounds>,
-    /// The steps that are done, in their order.
+    /// Completed steps, in order.
     pub steps: Vec<SuiteStep>,
-    /// How many steps there are in all, without repetitions.
+    /// Number of all steps, without repetitions.
     pub of_steps: usize,
-    /// Whether all of it is done.
+    /// Whether all steps are complete.
     pub finished: bool,
 }
 
 /// Rounds of a suite, and whether they became steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteRounds {
-    /// How many were done.
+    /// Number of completed rounds.
     pub done: usize,
-    /// The most that are done.
+    /// Maximum number of rounds.
     pub most: usize,
-    /// Whether the last five were steady.
+    /// Whether the last five rounds were steady.
     pub steady: bool,
 }
 
-/// One step that is done.
+/// A completed step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SuiteStep {
-    /// Its name.
+    /// Name of the step.
     pub name: String,
-    /// What it measures.
+    /// What the step measures.
     pub title: String,
-    /// What it brought on the file or device.
+    /// Result on the file or device.
     pub measured: Option<SuiteOutcome>,
-    /// What it brought on the model.
+    /// Result on the model.
     pub modelled: Option<SuiteOutcome>,
-    /// Its figures.
+    /// One row per figure.
     pub rows: Vec<SuiteRow>,
 }
 
@@ -81,39 +81,34 @@ pub struct SuiteStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteOutcome {
-    /// Figures, in the order in which the step asks for them, and what was found.
+    /// The step ran.
     Done {
-        /// Values in units of one, bytes and nanoseconds; `None` where nothing of the kind was done.
+        /// Figures in the step's order, in units of one, bytes and nanoseconds; `None` if no such operation completed.
         values: Vec<Option<f64>>,
-        /// What was found, the more important first.
+        /// Findings, the most important first.
         findings: Vec<StoredFinding>,
     },
-    /// Nothing, for this reason.
+    /// The step failed, for this reason.
     Failed(String),
 }
 
 impl SuiteOutcome {
-    /// What a run brought.
+    /// Returns the figures and findings of a run.
     #[must_use]
     pub fn of(run: &Run, verdicts: &[Verdict], figures: &[Figure]) -> Self {
-        let told = |verdict: &Verdict| {
-            let job = run.jobs.get(verdict.job);
-            let one = |finding: &analyse::Finding| {
-                job.map(|job| StoredFinding {
-                    severity: finding.severity.into(),
-                    code: finding.code.name().to_owned(),
-                    text: words::finding(finding, job),
-                })
-            };
-            verdict.findings().filter_map(one).collect::<Vec<_>>()
-        };
-        Self::Done {
-            values: figures.iter().map(|figure| figure.of(run)).collect(),
-            findings: verdicts.iter().flat_map(told).collect(),
+        let mut findings = Vec::new();
+        for verdict in verdicts {
+            let Some(job) = run.jobs.get(verdict.job) else { continue };
+            findings.extend(verdict.findings().map(|finding| StoredFinding {
+                severity: finding.severity.into(),
+                code: finding.code.name().to_owned(),
+                text: words::finding(finding, job),
+            }));
         }
+        Self::Done { values: figures.iter().map(|figure| figure.of(run)).collect(), findings }
     }
 
-    /// One of its figures.
+    /// Returns the figure at `index`.
     #[must_use]
     pub fn value(&self, index: usize) -> Option<f64> {
         match self {
@@ -122,7 +117,7 @@ impl SuiteOutcome {
         }
     }
 
-    /// What was found.
+    /// Returns the findings.
     #[must_use]
     pub fn findings(&self) -> &[StoredFinding] {
         match self {
@@ -131,35 +126,35 @@ impl SuiteOutcome {
         }
     }
 
-    /// Whether its figures do not mean what they seem to.
+    /// Reports whether a finding says that the figures cannot be trusted.
     #[must_use]
     pub fn is_distrusted(&self) -> bool {
-        self.findings().iter().any(|told| told.severity == StoredSeverity::Distrust)
+        self.findings().iter().any(|finding| finding.severity == StoredSeverity::Distrust)
     }
 }
 
-/// A finding in words, so that it can be kept.
+/// A finding as text, so that it can be saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredFinding {
-    /// How much it matters.
+    /// Severity.
     pub severity: StoredSeverity,
-    /// Its name.
+    /// Name of the finding's code.
     pub code: String,
-    /// What is so, and what to do.
+    /// Statement and remedy.
     pub text: String,
 }
 
-/// [`Severity`], so that it can be kept.
+/// A [`Severity`] that can be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredSeverity {
     /// Good to know.
     Info,
-    /// Another setting would tell or give more.
+    /// Another setting would decide the question or give more.
     Advice,
-    /// The step was not what was asked for.
+    /// The step did not run as requested.
     Warning,
-    /// The numbers do not mean what they seem to.
+    /// The figures do not mean what they seem to.
     Distrust,
 }
 
@@ -177,19 +172,19 @@ impl From<Severity> for StoredSeverity {
 /// One figure of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteRow {
-    /// Which.
+    /// The figure.
     pub figure: Figure,
-    /// What was published of it.
+    /// Published value.
     pub published: Option<Published>,
-    /// What was measured, in units of one, bytes and nanoseconds.
+    /// Measured value, in units of one, bytes and nanoseconds.
     pub measured: Option<f64>,
-    /// What the model gave.
+    /// Modelled value, in the same units.
     pub modelled: Option<f64>,
 }
 
 impl SuiteRow {
-    /// How far what was measured is from what was published, or else from the model, as a share of it; what the model
-    /// gave where nothing was measured.
+    /// Returns the relative difference of the measured value from the published one, or else from the modelled one. If
+    /// nothing was measured, the modelled value is compared with the published one.
     #[must_use]
     pub fn difference(&self) -> Option<f64> {
         let found = self.measured.or(self.modelled)?;
@@ -201,25 +196,25 @@ impl SuiteRow {
     }
 }
 
-/// A figure that was published.
+/// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// Its value, or the lower end of it, in units of one, bytes and nanoseconds.
+    /// Value, or the lower end of a range, in units of one, bytes and nanoseconds.
     pub value: f64,
-    /// The upper end, where a range was published.
+    /// Upper end, if a range was published.
     pub to: Option<f64>,
-    /// It is an upper bound.
+    /// Whether the value is an upper bound.
     pub below: bool,
-    /// The unit in which it was printed.
+    /// Unit of the publication.
     pub unit: MeasureUnit,
-    /// Under which conditions it holds.
+    /// Conditions under which the value holds.
     pub conditions: String,
-    /// Why the model is further from it than 5 %, where it is.
+    /// Why the model differs by more than 5 %, if it does.
     pub apart: Option<String>,
 }
 
 impl Published {
-    /// How far a value is from it, as a share of it; nothing within a range or below a bound.
+    /// Returns the relative difference of a value from this figure: zero within a range or below a bound.
     #[must_use]
     pub fn difference(&self, found: f64) -> f64 {
         let (low, high) = match (self.below, self.to) {
@@ -234,16 +229,16 @@ impl Published {
     }
 }
 
-/// Units in which figures are published.
+/// A unit in which figures are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MeasureUnit {
-    /// Operations a second.
+    /// Operations per second.
     #[serde(rename = "IOPS")]
     Iops,
-    /// 10⁶ bytes a second.
+    /// 10⁶ bytes per second.
     #[serde(rename = "MB/s")]
     Megabytes,
-    /// 2²⁰ bytes a second.
+    /// 2²⁰ bytes per second.
     #[serde(rename = "MiB/s")]
     Mebibytes,
     /// Microseconds.
@@ -255,10 +250,10 @@ pub enum MeasureUnit {
 }
 
 impl MeasureUnit {
-    /// All of them.
+    /// All units.
     pub const ALL: [Self; 5] = [Self::Iops, Self::Megabytes, Self::Mebibytes, Self::Microseconds, Self::Milliseconds];
 
-    /// As it is written.
+    /// Returns the unit's symbol.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -270,7 +265,7 @@ impl MeasureUnit {
         }
     }
 
-    /// How many units of one, bytes or nanoseconds it is.
+    /// Returns the number of operations per second, bytes per second or nanoseconds in the unit.
     #[must_use]
     pub const fn factor(self) -> f64 {
         match self {
@@ -282,7 +277,7 @@ impl MeasureUnit {
         }
     }
 
-    /// Whether figures of this quantity have it.
+    /// Reports whether the unit fits a quantity.
     #[must_use]
     pub fn fits(self, quantity: FigureQuantity) -> bool {
         match self {
@@ -295,23 +290,20 @@ impl MeasureUnit {
 
 #[derive(Serialize)]
 struct SuiteEnvelope<'a> {
-    /// Tells readers what this is.
+    /// Layout version; its key identifies the document.
     fathom_suite: u32,
     version: &'static str,
     #[serde(flatten)]
     document: &'a SuiteDocument,
 }
 
-/// The version of the document's layout.
+/// Version of the document's layout.
 const SCHEMA: u32 = 1;
 
-/// One JSON document.
+/// Returns the document as JSON.
 #[must_use]
 pub fn json(document: &SuiteDocument) -> String {
-    let envelope = SuiteEnvelope { fathom_suite: SCHEMA, version: env!("CARGO_PKG_VERSION"), document };
-    let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(&SuiteEnvelope { fathom_suite: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })
 }
 
 #[derive(Deserialize)]
@@ -319,11 +311,11 @@ struct VersionedSuite {
     fathom_suite: u32,
 }
 
-/// Reads what [`json`] wrote.
+/// Parses the output of [`json`].
 ///
 /// # Errors
 ///
-/// Text of another kind, or of a later version.
+/// Returns an error if the text is not such a document, or has a later layout version.
 pub fn read(text: &str) -> Result<SuiteDocument, String> {
     let VersionedSuite { fathom_suite } = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if fathom_suite > SCHEMA {
@@ -340,9 +332,9 @@ mod tests {
         Published { value, to, below, unit: MeasureUnit::Iops, conditions: String::new(), apart: None }
     }
 
-    /// Procedures of many steps ended with a paragraph for each, most of them the same but for their figures.
+    /// Regression: suites of many steps ended with one paragraph per step, most of them equal but for their figures.
     #[test]
-    fn steps_with_the_same_finding_are_named_together() {
+    fn steps_with_the_same_finding_are_listed_together() {
         let step = |name: &str, severity, text: &str| {
             let findings = vec![StoredFinding { severity, code: String::new(), text: text.to_owned() }];
             let measured = Some(SuiteOutcome::Done { values: Vec::new(), findings });
@@ -384,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_those_from_the_nearest_value_that_was_published() {
+    fn differences_are_relative_to_the_nearest_published_value() {
         assert_eq!(published(100.0, None, false).difference(95.0), -0.050_000_000_000_000_044);
         assert_eq!(published(100.0, Some(120.0), false).difference(110.0), 0.0);
         assert_eq!(published(100.0, Some(120.0), false).difference(132.0), 0.100_000_000_000_000_09);

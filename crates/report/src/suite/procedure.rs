@@ -7,60 +7,60 @@ use units::Bytes;
 use super::{Published, figure_name};
 use crate::sheet::{Sheet, SheetStyle};
 
-/// A published procedure before it is run.
+/// A published procedure before it runs.
 #[derive(Clone, Debug)]
 pub struct SuiteProcedure<'a> {
-    /// Its name.
+    /// Name of the suite.
     pub name: &'a str,
-    /// A description in one line.
+    /// One-line description.
     pub title: &'a str,
-    /// The document that publishes it.
+    /// Document that publishes the procedure.
     pub source: &'a str,
-    /// When that was published.
+    /// Date of that document.
     pub date: &'a str,
-    /// The volume of the published figures.
+    /// Volume of the published figures.
     pub model: Option<&'a str>,
-    /// How much of the target it uses, as fio writes sizes.
+    /// Bytes used of the target, in fio's notation.
     pub size: &'a str,
-    /// Whether it uses all of a device or volume.
+    /// Whether a device or volume is used as a whole.
     pub whole: bool,
     /// Whether models start without burst credits.
     pub drained: bool,
-    /// What has to hold before it begins.
+    /// Conditions that must hold before the suite begins.
     pub preconditions: &'a [String],
-    /// The steps to be steady, and the most rounds, where steps are repeated.
+    /// Steps repeated until they are steady, and the maximum number of rounds.
     pub rounds: Option<(&'a [String], usize)>,
-    /// Its steps.
+    /// The steps, in order.
     pub steps: Vec<ProcedureStep<'a>>,
 }
 
 /// A step of a procedure.
 #[derive(Clone, Debug)]
 pub struct ProcedureStep<'a> {
-    /// Its name.
+    /// Name of the step.
     pub name: &'a str,
-    /// What it measures.
+    /// What the step measures.
     pub title: &'a str,
-    /// What its result means.
+    /// What the result means.
     pub means: &'a str,
-    /// Whether it writes to its target.
+    /// Whether the step writes to its target.
     pub writes: bool,
-    /// Whether it runs once, before the rounds.
+    /// Whether the step runs once, before the rounds.
     pub once: bool,
-    /// Its figures, and what was published of each.
+    /// Figures of the step, with published values.
     pub figures: Vec<(Figure, Option<&'a Published>)>,
-    /// Options and values of each of its jobs.
+    /// Options and values of each job.
     pub jobs: Vec<Vec<(&'a str, &'a str)>>,
 }
 
-/// Targets of a procedure.
+/// Targets of a suite.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteTargets<'a> {
-    /// The file or device to measure, and how much of it is used.
+    /// File or device to measure, and the bytes used of it.
     pub target: Option<(&'a str, Option<u64>)>,
-    /// The volume to simulate, and how much of it is used.
+    /// Volume to simulate, and the bytes used of it.
     pub volume: Option<(&'a str, Option<u64>)>,
-    /// The factor of times and sizes; 1 for the suite's own.
+    /// Factor applied to times and sizes; 1 means unchanged.
     pub scale: f64,
 }
 
@@ -73,7 +73,7 @@ pub fn suites_text(suites: &[SuiteProcedure<'_>]) -> String {
     format!("{lines}\n`fathom suite show NAME` describes one, `fathom suite run NAME` carries it out.\n")
 }
 
-/// Returns one JSON document with all suites.
+/// Returns all suites as one JSON document.
 #[must_use]
 pub fn suites_json(suites: &[SuiteProcedure<'_>]) -> String {
     pretty(&Value::Array(suites.iter().map(SuiteProcedure::document).collect()))
@@ -96,7 +96,7 @@ pub fn suites_markdown(suites: &[SuiteProcedure<'_>]) -> String {
 }
 
 impl SuiteProcedure<'_> {
-    /// Counts the steps and those that write: `4 steps, 2 write`.
+    /// Returns the number of steps and of those that write: `4 steps, 2 write`.
     fn summary(&self) -> String {
         let (all, writing) = (self.steps.len(), self.steps.iter().filter(|step| step.writes).count());
         let writing = match writing {
@@ -136,7 +136,7 @@ impl SuiteProcedure<'_> {
         page.finish()
     }
 
-    /// Returns one JSON document.
+    /// Returns the suite as JSON.
     #[must_use]
     pub fn json(&self) -> String {
         pretty(&self.document())
@@ -219,7 +219,8 @@ impl SuiteProcedure<'_> {
 }
 
 impl<'a> ProcedureStep<'a> {
-    /// Returns the published figures, `write IOPS 30.0k (SSD disks from ...)`, each with why the model differs.
+    /// Returns the published figures, `write IOPS 30.0k (SSD disks from ...)`, each with the reason why the model
+    /// differs.
     fn published(&self) -> Vec<(String, Option<&'a str>)> {
         let figures = self.figures.iter().filter_map(|(figure, published)| Some((*figure, (*published)?)));
         figures
@@ -234,7 +235,7 @@ impl<'a> ProcedureStep<'a> {
         self.figures.iter().map(|(figure, _)| figure_name(*figure)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the jobs as options of fio; of more than two jobs, the first and their number.
+    /// Returns the jobs as fio options; for more than two jobs, the first job and their number.
     fn command_lines(&self) -> Vec<String> {
         let line = |(index, job): (usize, &Vec<(&str, &str)>)| {
             let number = if self.jobs.len() > 1 { format!("-{}", index + 1) } else { String::new() };
@@ -254,7 +255,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Appends a list of texts about steps. Neighbouring steps with the same text share an item.
+/// Appends a list of texts about steps. Consecutive steps with the same text form one item.
 fn grouped_list<'a>(out: &mut String, texts: impl Iterator<Item = (&'a str, &'a str)>) {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for (step, text) in texts {
@@ -272,7 +273,7 @@ fn grouped_list<'a>(out: &mut String, texts: impl Iterator<Item = (&'a str, &'a 
     }
 }
 
-/// Format of suite files, for `docs/suites.md`.
+/// Format of suite files, appended to `docs/suites.md`.
 const FORMAT: &str = r#"
 ## A suite of one's own
 

@@ -1,4 +1,4 @@
-//! Procedures for people: a table, then what it rests on and what was found.
+//! Suite results as text and Markdown: a table, the conditions of its figures, and findings.
 
 use record::{DataKind, Figure, FigureQuantity};
 use units::{Bytes, Nanos, count, significant};
@@ -7,12 +7,11 @@ use super::{MeasureUnit, Published, StoredSeverity, SuiteDocument, SuiteOutcome,
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 
-/// Deviation from published figures from which they are coloured.
+/// Deviation from the expected value above which a difference is highlighted.
 pub(crate) const NEAR: f64 = 0.05;
 
-/// The name of a figure in a table.
-#[must_use]
-pub fn figure_name(figure: Figure) -> String {
+/// Returns the name of a figure, as used in tables.
+pub(crate) fn figure_name(figure: Figure) -> String {
     let kind = figure.kind.map_or("total", DataKind::name);
     let what = match figure.quantity {
         FigureQuantity::Iops => "IOPS".to_owned(),
@@ -25,7 +24,7 @@ pub fn figure_name(figure: Figure) -> String {
     format!("{kind} {what}")
 }
 
-/// A figure's value in the unit of what it is compared with.
+/// Formats the value of a figure in the unit of its published value.
 pub(crate) fn shown(figure: Figure, value: f64, unit: Option<MeasureUnit>) -> String {
     match (figure.quantity, unit) {
         (FigureQuantity::Iops, _) => count(value),
@@ -38,7 +37,7 @@ pub(crate) fn shown(figure: Figure, value: f64, unit: Option<MeasureUnit>) -> St
 }
 
 impl Published {
-    /// As it was printed: `400 MB/s`, `2.7-3.2 ms`, `< 10 ms`.
+    /// Formats the value as published: `400 MB/s`, `2.7-3.2 ms`, `< 10 ms`.
     #[must_use]
     pub fn printed(&self) -> String {
         let number = |value: f64| match self.unit {
@@ -58,7 +57,7 @@ impl Published {
     }
 }
 
-/// Deviation of a figure from its expected value.
+/// Formats the deviation of a figure from its expected value.
 fn difference(row: &SuiteRow) -> String {
     let bounded = row.published.as_ref().is_some_and(|published| published.below || published.to.is_some());
     match row.difference() {
@@ -68,13 +67,13 @@ fn difference(row: &SuiteRow) -> String {
     }
 }
 
-/// `-1.7%`; nothing where the difference is nothing that could be printed.
+/// Formats a signed percentage, `-1.7%`, without a sign if it rounds to zero.
 fn signed(share: f64) -> String {
     let text = format!("{:+.1}%", share * 100.0);
     if matches!(text.as_str(), "+0.0%" | "-0.0%") { "0.0%".to_owned() } else { text }
 }
 
-/// The heads of columns, and for each row its cells and how far its figure is from what it should be.
+/// Column headings, and for each row its cells and the deviation of its figure from the expected value.
 pub(crate) type Table = (Vec<&'static str>, Vec<(Vec<String>, Option<f64>)>);
 
 pub(crate) fn table(document: &SuiteDocument) -> Table {
@@ -107,7 +106,7 @@ pub(crate) fn table(document: &SuiteDocument) -> Table {
     (head, document.steps.iter().flat_map(of_step).collect())
 }
 
-/// The conditions of published figures, and why some are apart, each with the steps that it is about.
+/// Returns the conditions of published figures and the reasons for large deviations, each with the steps concerned.
 pub(crate) fn footnotes(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     let mut notes: Vec<(&'static str, String, Vec<&str>)> = Vec::new();
     let mut note = |label, text: &str, step| match notes.iter_mut().find(|known| known.0 == label && known.1 == text) {
@@ -134,50 +133,50 @@ pub(crate) fn footnotes(document: &SuiteDocument) -> Vec<(&'static str, String)>
 }
 
 /// A finding and the steps that have it.
-struct SharedNotes {
+struct SharedFinding {
     steps: Vec<String>,
-    weight: StoredSeverity,
-    /// In the words of the first step.
+    severity: StoredSeverity,
+    /// Text of the first step.
     text: String,
-    /// Whether others have other figures.
+    /// Whether the texts of other steps have other figures.
     varies: bool,
 }
 
-/// What was found: of each step what matters most, and whatever is wrong. Steps in which the same was found are named
-/// together, with the figures of the first.
+/// Returns each step's most important finding, and all its warnings. Steps with the same finding are listed together,
+/// with the figures of the first.
 pub(crate) fn findings(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
-    let mut all: Vec<SharedNotes> = Vec::new();
-    for (step, weight, text) in found(document) {
-        match all.iter_mut().find(|known| known.weight == weight && is_alike(weight, &known.text, &text)) {
+    let mut all: Vec<SharedFinding> = Vec::new();
+    for (step, severity, text) in found(document) {
+        match all.iter_mut().find(|known| known.severity == severity && is_alike(severity, &known.text, &text)) {
             Some(known) => {
                 known.varies |= known.text != text;
                 known.steps.push(step);
             }
-            None => all.push(SharedNotes { steps: vec![step], weight, text, varies: false }),
+            None => all.push(SharedFinding { steps: vec![step], severity, text, varies: false }),
         }
     }
-    let told = |SharedNotes { steps, weight, text, varies }: SharedNotes| {
+    let merged = |SharedFinding { steps, severity, text, varies }: SharedFinding| {
         let whose = if varies { format!(" (These are the figures of {}.)", steps[0]) } else { String::new() };
-        (steps.join(", "), weight, format!("{text}{whose}"))
+        (steps.join(", "), severity, format!("{text}{whose}"))
     };
-    all.into_iter().map(told).collect()
+    all.into_iter().map(merged).collect()
 }
 
-/// Whether two texts say the same of different figures: advice has to end in the same remedy, and what is not to be trusted
-/// is the same only word by word.
-fn is_alike(weight: StoredSeverity, one: &str, other: &str) -> bool {
+/// Reports whether two texts state the same finding with other figures. Advice must end in the same remedy; texts of
+/// severity `Distrust` must be identical.
+fn is_alike(severity: StoredSeverity, one: &str, other: &str) -> bool {
     let remedy = |text: &str| text.rsplit_once(". ").map(|(_, remedy)| remedy.to_owned());
-    let same_end = weight == StoredSeverity::Info || remedy(one) == remedy(other);
-    one == other || (weight < StoredSeverity::Distrust && lead(one) == lead(other) && same_end)
+    let same_end = severity == StoredSeverity::Info || remedy(one) == remedy(other);
+    one == other || (severity < StoredSeverity::Distrust && lead(one) == lead(other) && same_end)
 }
 
-/// The words, without figures, before the first mark of punctuation.
+/// Returns the words before the first punctuation mark, without figures.
 fn lead(text: &str) -> Vec<&str> {
     let end = text.find(": ").or_else(|| text.find(". ")).unwrap_or(text.len());
     text[..end].split(' ').filter(|word| !word.contains(|letter: char| letter.is_ascii_digit())).collect()
 }
 
-/// Findings of each step.
+/// Returns the findings to print, with the names of their steps.
 fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
     let mut out: Vec<(String, StoredSeverity, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
@@ -190,10 +189,10 @@ fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
                     out.push((name, StoredSeverity::Distrust, format!("failed: {reason}")));
                 }
                 Some(outcome) => {
-                    let shown = |index: usize, weight| index == 0 || weight >= StoredSeverity::Warning;
-                    let told = outcome.findings().iter().enumerate();
-                    let told = told.filter(|(index, told)| shown(*index, told.severity));
-                    out.extend(told.map(|(_, told)| (name.clone(), told.severity, told.text.clone())));
+                    let is_printed = |index: usize, severity| index == 0 || severity >= StoredSeverity::Warning;
+                    let printed = outcome.findings().iter().enumerate();
+                    let printed = printed.filter(|(index, finding)| is_printed(*index, finding.severity));
+                    out.extend(printed.map(|(_, finding)| (name.clone(), finding.severity, finding.text.clone())));
                 }
             }
         }
@@ -201,12 +200,12 @@ fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
     out
 }
 
-/// Facts about a suite run, as labels and texts.
+/// Returns facts about a suite's run, as labels and texts.
 pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     let used = |bytes: Option<u64>| format!("{} of it", Bytes::new(bytes.unwrap_or_default()));
     let mut facts = Vec::new();
     let mut fact = |label, text| facts.push((label, text));
-    // Names of volumes are long: what is said of one goes below it.
+    // Volume names are long, so details follow on the next line.
     if let Some(target) = &document.target {
         fact("measured on", target.clone());
         fact("", used(document.target_bytes));
@@ -238,78 +237,66 @@ pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// For people at a terminal: the table first, then what it rests on; what was found last.
+/// Returns the results as text for a terminal.
 #[must_use]
 pub fn text(document: &SuiteDocument, style: SheetStyle) -> String {
-    let mut page = SuitePage { sheet: Sheet::new(style.readable(), INDENT) };
-    let name = page.sheet.strong(&document.suite);
-    page.sheet.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
-    facts(document).iter().for_each(|(label, text)| page.sheet.field(label, text));
-    page.sheet.gap();
-    page.table(&table(document));
+    let mut sheet = Sheet::new(style.readable(), INDENT);
+    let name = sheet.strong(&document.suite);
+    sheet.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
+    facts(document).iter().for_each(|(label, text)| sheet.field(label, text));
+    sheet.gap();
+    print_table(&mut sheet, &table(document));
     let notes = footnotes(document);
     if !notes.is_empty() {
-        page.sheet.gap();
+        sheet.gap();
     }
-    notes.iter().for_each(|(label, text)| page.sheet.field(label, text));
-    for (step, weight, text) in findings(document) {
-        page.sheet.gap();
-        page.finding(&step, weight, &text);
-    }
-    if !document.finished {
-        page.sheet.gap();
-        let (done, all) = (document.steps.len(), document.of_steps);
-        page.sheet
-            .line(&format!("Not finished: {done} of {all} steps are done. The same command goes on with the next."));
-    }
-    page.sheet.finish()
-}
-
-struct SuitePage {
-    sheet: Sheet,
-}
-
-/// Column of values.
-const INDENT: usize = 15;
-
-impl SuitePage {
-    fn table(&mut self, (head, body): &Table) {
-        let rows = || body.iter().map(|(cells, _)| cells);
-        let width = |column: usize| {
-            let cells = rows().map(|row| row[column].chars().count());
-            cells.chain([head[column].len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..head.len()).map(width).collect();
-        let padded = |column: usize, cell: &str| {
-            let width = widths[column];
-            // Words stand on the left, figures on the right.
-            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        };
-        let cells: Vec<String> = head.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect();
-        let line = self.sheet.faint(cells.join("  ").trim_end());
-        self.sheet.line(&line);
-        for (row, difference) in body {
-            let mut cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect();
-            if let (Some(last), Some(difference)) = (cells.last_mut(), difference) {
-                let tone = if difference.abs() > NEAR { Tone::Odd } else { Tone::Good };
-                *last = self.sheet.tone(tone, last);
-            }
-            self.sheet.line(&cells.join("  "));
-        }
-    }
-
-    fn finding(&mut self, step: &str, weight: StoredSeverity, text: &str) {
-        let tone = match weight {
+    notes.iter().for_each(|(label, text)| sheet.field(label, text));
+    for (step, severity, text) in findings(document) {
+        let tone = match severity {
             StoredSeverity::Info => Tone::Good,
             StoredSeverity::Advice => Tone::Strong,
             StoredSeverity::Warning => Tone::Odd,
             StoredSeverity::Distrust => Tone::Bad,
         };
-        self.sheet.led(0, &format!("{step}:"), tone, &format!(" {text}"));
+        sheet.gap();
+        sheet.led(0, &format!("{step}:"), tone, &format!(" {text}"));
+    }
+    if !document.finished {
+        sheet.gap();
+        let (done, all) = (document.steps.len(), document.of_steps);
+        sheet.line(&format!("Not finished: {done} of {all} steps are done. The same command goes on with the next."));
+    }
+    sheet.finish()
+}
+
+/// Column in which values begin.
+const INDENT: usize = 15;
+
+fn print_table(sheet: &mut Sheet, (head, body): &Table) {
+    let width = |column: usize| {
+        let cells = body.iter().map(|(cells, _)| cells[column].chars().count());
+        cells.chain([head[column].len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let padded = |(column, cell): (usize, &str)| {
+        let width = widths[column];
+        // Words are aligned to the left, figures to the right.
+        if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+    };
+    let cells: Vec<String> = head.iter().copied().enumerate().map(padded).collect();
+    let line = sheet.faint(cells.join("  ").trim_end());
+    sheet.line(&line);
+    for (row, difference) in body {
+        let mut cells: Vec<String> = row.iter().map(String::as_str).enumerate().map(padded).collect();
+        if let (Some(last), Some(difference)) = (cells.last_mut(), difference) {
+            let tone = if difference.abs() > NEAR { Tone::Odd } else { Tone::Good };
+            *last = sheet.tone(tone, last);
+        }
+        sheet.line(&cells.join("  "));
     }
 }
 
-/// Markdown: the same, as a table and lists.
+/// Returns the results as Markdown, with a table and lists.
 #[must_use]
 pub fn markdown(document: &SuiteDocument) -> String {
     let escaped = crate::escape::markdown;

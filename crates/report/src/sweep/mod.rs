@@ -1,4 +1,4 @@
-//! The search for the knee: one curve or several, as text with plots, as a picture, as a document.
+//! Results of the search for the knee, one or more curves: text with plots, SVG, CSV and JSON.
 
 mod panel;
 mod picture;
@@ -18,122 +18,113 @@ pub use picture::svg;
 pub use text::text;
 pub(crate) use text::{caveats, facts, headline};
 
-/// Everything that one call found.
-#[derive(Clone, Debug, Default)]
+/// The result of a sweep.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SweepDocument {
-    /// The command line, a word each.
+    /// Command line, one argument per element.
     pub command_line: Vec<String>,
-    /// What everything random was derived from.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// One curve for each combination of settings.
+    /// One curve per combination of settings.
     pub sweeps: Vec<Sweep>,
 }
 
 /// One curve.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sweep {
-    /// What was set for it: names and values.
+    /// Names and values of the settings that differ between curves.
     pub settings: Vec<(String, String)>,
-    /// The volume, file or device.
+    /// Volume, file or device.
     pub target: String,
-    /// What was done: `randread 4 KiB`.
+    /// Workload: `randread 4 KiB`.
     pub load: String,
-    /// By which engine.
+    /// I/O engine.
     pub engine: String,
-    /// Past the page cache.
+    /// Whether the page cache was bypassed.
     pub direct: bool,
     /// Whether time was virtual.
     pub virtual_time: bool,
-    /// Seconds that all probes took together.
+    /// Total duration of all probes in seconds.
     pub spent_s: f64,
-    /// Why the search ended; `None` where it was interrupted.
+    /// Why the search ended; `None` if it was interrupted.
     pub end: Option<End>,
-    /// The curve.
+    /// Fitted curve.
     pub fit: Fit,
-    /// What holds operations back at the deepest point; `None` where it is unknown.
+    /// Limit that throttles operations at the deepest point; `None` if unknown.
     pub limit: Option<String>,
-    /// What is given while credits last.
+    /// Rate while burst credits last.
     pub burst: Option<SweepBurst>,
-    /// What to set.
+    /// Recommended settings.
     pub advice: Option<SweepAdvice>,
-    /// What was measured, a point for each depth.
+    /// Measured points, one per depth.
     pub points: Vec<Point>,
-    /// Every single measurement, in the order of time.
+    /// All measurements in chronological order.
     pub probes: Vec<ProbeResult>,
-    /// Why the figures may not mean what they seem to.
+    /// Reasons to distrust the figures.
     pub findings: Vec<Finding>,
 }
 
-/// A level above the lasting one.
+/// A rate above the sustained one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepBurst {
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
-    /// How long it lasts from the start on; `None` where it is unknown.
+    /// Duration from the start in seconds; `None` if unknown.
     pub seconds: Option<f64>,
 }
 
-/// Settings for the knee.
+/// Recommended settings for the knee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepAdvice {
-    /// Operations in flight, all jobs together.
+    /// Operations in flight over all jobs.
     pub depth: u32,
-    /// In flight for each job.
+    /// Queue depth of each job.
     pub iodepth: u32,
-    /// Jobs.
+    /// Number of jobs.
     pub numjobs: u32,
-    /// The command line for fio; `None` where several curves would need several.
+    /// fio command line; `None` if several curves need different ones.
     pub fio: Option<String>,
-    /// Processor time for each operation, where it was measured.
+    /// CPU time per operation in nanoseconds, if it was measured.
     pub cpu_per_io_ns: Option<f64>,
 }
 
-/// The version of the document's layout.
+/// Version of the document's layout.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct SweepEnvelope<'a> {
-    /// Tells readers what this is.
+    /// Layout version; its key identifies the document.
     fathom_sweep: u32,
     version: &'static str,
-    command_line: &'a [String],
-    seed: u64,
-    sweeps: &'a [Sweep],
+    #[serde(flatten)]
+    document: &'a SweepDocument,
 }
 
-/// One JSON document.
+/// Returns the document as JSON.
 #[must_use]
 pub fn json(document: &SweepDocument) -> String {
-    let SweepDocument { command_line, seed, sweeps } = document;
-    let version = env!("CARGO_PKG_VERSION");
-    let envelope = SweepEnvelope { fathom_sweep: SCHEMA, version, command_line, seed: *seed, sweeps };
-    let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
-    text.push('\n');
-    text
+    crate::own::pretty(&SweepEnvelope { fathom_sweep: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })
 }
 
 #[derive(Deserialize)]
-struct StoredSweep {
+struct VersionedSweep {
     fathom_sweep: u32,
-    command_line: Vec<String>,
-    seed: u64,
-    sweeps: Vec<Sweep>,
 }
 
-/// Reads what [`json`] wrote.
+/// Parses the output of [`json`].
 ///
 /// # Errors
 ///
-/// Text of another kind, or of a later version.
+/// Returns an error if the text is not such a document, or has a later layout version.
 pub fn read(text: &str) -> Result<SweepDocument, String> {
-    let kept: StoredSweep = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if kept.fathom_sweep > SCHEMA {
-        return Err(crate::own::too_new(kept.fathom_sweep, SCHEMA));
+    let VersionedSweep { fathom_sweep } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if fathom_sweep > SCHEMA {
+        return Err(crate::own::too_new(fathom_sweep, SCHEMA));
     }
-    Ok(SweepDocument { command_line: kept.command_line, seed: kept.seed, sweeps: kept.sweeps })
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// Comma-separated values: the settings, then the points of each curve.
+/// Returns CSV with one row per point; the settings are the first columns.
 #[must_use]
 pub fn csv(document: &SweepDocument) -> String {
     let mut out = String::new();
@@ -151,7 +142,7 @@ pub fn csv(document: &SweepDocument) -> String {
     out
 }
 
-/// State of a search for the progress line: `, knee at 205 to 218 so far`.
+/// Describes a search in progress for the progress line: `, knee at 205 to 218 so far`.
 #[must_use]
 pub fn so_far(fit: &Fit) -> String {
     match &fit.curve {
@@ -164,12 +155,12 @@ pub fn so_far(fit: &Fit) -> String {
 }
 
 impl Sweep {
-    /// What was set for it, in words.
+    /// Returns the settings as `name=value`, separated by blanks.
     pub(crate) fn label(&self) -> String {
         self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// The knee, where there is one.
+    /// Returns the depth of the knee, if there is one.
     pub(crate) fn knee(&self) -> Option<f64> {
         match &self.fit.curve {
             Curve::Knee(knee) => Some(knee.depth.value),

@@ -1,11 +1,11 @@
-//! One view of curves: IOPS or latency against depth, or latency against IOPS.
+//! A chart of curves: IOPS or latency against depth, or latency against IOPS.
 
 use analyse::knee::{Curve, Point};
 
 use super::Sweep;
 use crate::chart::{Axis, Frame, Scale, Svg, series, short_count, time};
 
-/// Figure of a panel.
+/// Figure on an axis of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PanelFigure {
     Depth,
@@ -13,7 +13,7 @@ pub(crate) enum PanelFigure {
     Latency,
 }
 
-/// A point of a curve: operations in flight, operations a second.
+/// A point of a curve: operations in flight, operations per second.
 type Place = (f64, f64);
 
 impl PanelFigure {
@@ -48,7 +48,7 @@ impl PanelFigure {
     }
 }
 
-/// A view of curves.
+/// A chart of curves.
 pub(crate) struct Panel {
     pub(crate) title: &'static str,
     x: PanelFigure,
@@ -57,7 +57,7 @@ pub(crate) struct Panel {
     pub(crate) up: Axis,
 }
 
-/// IOPS against depth, latency against depth, latency against IOPS.
+/// Returns the charts of IOPS against depth, latency against depth and latency against IOPS.
 pub(crate) fn panels(sweeps: &[&Sweep]) -> [Panel; 3] {
     let axis = |figure: PanelFigure| {
         let values = sweeps.iter().flat_map(|sweep| &sweep.points).map(move |point| figure.of_point(point));
@@ -78,7 +78,7 @@ pub(crate) fn panels(sweeps: &[&Sweep]) -> [Panel; 3] {
 }
 
 impl Panel {
-    /// Draws it into a frame of its own axes.
+    /// Draws the chart into a frame with its axes.
     pub(crate) fn draw(&self, out: &mut Svg, frame: &Frame<'_>, sweeps: &[&Sweep]) {
         frame.axes(out);
         if let [only] = sweeps {
@@ -96,11 +96,11 @@ impl Panel {
         (self.x.of(place), self.y.of(place))
     }
 
-    /// The two asymptotes and the knee where they meet.
+    /// Draws the two asymptotes, and the knee where they meet.
     fn bounds(&self, out: &mut Svg, frame: &Frame<'_>, sweep: &Sweep) {
         let Curve::Knee(knee) = &sweep.fit.curve else { return };
         let (r0_s, xmax, depth) = (knee.r0_ns.value / 1e9, knee.xmax.value, knee.depth.value);
-        // Up to twice beyond the corner, so that both lines are seen to cross there.
+        // The asymptotes extend beyond their intersection, so that the crossing is visible.
         let spread = |step: u32| 2_f64.powf((f64::from(step) - 200.0) / 10.0);
         let shares = || (0..=400).map(spread);
         let rising = shares().filter(|share| *share <= 1.7).map(|share| self.at((depth * share, depth * share / r0_s)));
@@ -114,7 +114,7 @@ impl Panel {
             let words =
                 format!("N* = {}", if depth < 9.95 { units::significant(depth, 2) } else { format!("{depth:.0}") });
             let (class, shift) = if share > 0.6 { ("note end", -6.0) } else { ("note", 6.0) };
-            // Where the curve is not: below it on the right, above it on the left.
+            // The label avoids the curve: below it on the right, above it on the left.
             let down = if self.y == PanelFigure::Iops { frame.height - 12.0 } else { 18.0 };
             out.words((frame.at((depth, scale.low)).0 + shift, frame.top + down), class, &words);
         }

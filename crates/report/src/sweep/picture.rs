@@ -1,4 +1,4 @@
-//! Curves as one SVG: IOPS against depth, latency against depth, latency against IOPS. Readable on light and on dark.
+//! Curves as one SVG image with three panels.
 
 use super::panel::{Panel, panels};
 use super::text::headline;
@@ -12,12 +12,12 @@ const PANEL_HEIGHT: f64 = 270.0;
 /// Distance between the left edges of panels.
 const PANEL_EVERY: f64 = 390.0;
 const LEFT: f64 = 72.0;
-/// Characters of the headline in a line.
+/// Maximum number of characters in a line of the headline.
 const HEADLINE: usize = 118;
-/// Letters of a picture that is a file of its own.
+/// Font of a standalone image.
 const LETTERS: &str = "svg{font:13px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.t{font-size:11.5px}";
 
-/// One picture of all curves.
+/// Draws all curves as one image.
 #[must_use]
 pub fn svg(document: &SweepDocument) -> String {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().filter(|sweep| !sweep.points.is_empty()).collect();
@@ -42,7 +42,7 @@ pub fn svg(document: &SweepDocument) -> String {
     out.finish()
 }
 
-/// Lines above the panels, with their classes.
+/// Returns the lines above the panels, with their classes.
 fn head(document: &SweepDocument) -> Vec<(&'static str, String)> {
     match document.sweeps.as_slice() {
         [only] => {

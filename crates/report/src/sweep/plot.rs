@@ -1,4 +1,4 @@
-//! Small plots for terminals: the curve in braille, the points on top of it.
+//! Plots of curves for terminals, drawn with braille characters.
 
 use super::Sweep;
 use crate::chart::{Scale, short_count, short_time};
@@ -6,12 +6,12 @@ use crate::paint::{Paint, Tone};
 
 /// Rows of a plot.
 const ROWS: usize = 8;
-/// Columns before a plot, for the labels of its axis.
+/// Columns for the labels of the y axis.
 const LABELS: usize = 6;
 /// Columns between two plots.
 const GAP: usize = 2;
 
-/// One plot: its title, its axes, its curve and its points.
+/// A plot for a terminal.
 struct Plot {
     title: &'static str,
     x: Scale,
@@ -23,7 +23,7 @@ struct Plot {
     mark: Option<f64>,
 }
 
-/// IOPS against depth, latency against depth, latency against IOPS, side by side.
+/// Draws IOPS against depth, latency against depth and latency against IOPS side by side.
 pub(super) fn plots(sweep: &Sweep, width: usize, paint: Paint) -> Vec<String> {
     let Some(plots) = of(sweep) else { return Vec::new() };
     let cells = (width.saturating_sub(2 * GAP) / 3).saturating_sub(LABELS + 1).clamp(8, 34);
@@ -84,10 +84,10 @@ fn of(sweep: &Sweep) -> Option<[Plot; 3]> {
 }
 
 impl Plot {
-    /// A title, the rows, the axis and its labels; every line of the same width.
+    /// Draws the title, the rows, the axis and its labels, as lines of equal width.
     fn draw(&self, cells: usize, paint: Paint) -> Vec<String> {
         let width = LABELS + 1 + cells;
-        // Where there is no room the axes speak for themselves.
+        // On a narrow terminal the title names only the y axis.
         let title = if self.title.len() <= cells { self.title } else { self.title.split(' ').next().unwrap_or("") };
         let title = format!("{:>LABELS$} {title:<cells$}", "");
         let mut lines = vec![paint.tone(Tone::Strong, &title)];
@@ -123,13 +123,13 @@ impl Plot {
         }
     }
 
-    /// Which of the eight dots of each cell the curve passes.
+    /// Returns, for each cell, the braille dots that the curve passes through.
     fn dots(&self, cells: usize) -> Vec<Vec<u8>> {
-        // In the order of Unicode: the left column from the top, then the right one; the lowest row came later.
+        // Unicode numbers the dots of the left column, then of the right one; the fourth row was added later.
         const DOT: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
         let mut dots = vec![vec![0_u8; cells]; ROWS];
         for (x, y) in &self.curve {
-            // Centred as points are, so that the curve runs through them.
+            // Centred like the points, so that the curve runs through them.
             let across = (self.x.share(*x) * (cells - 1) as f64 + 0.5) * 2.0;
             let down = ((1.0 - self.y.share(*y)) * (ROWS - 1) as f64 + 0.5) * 4.0;
             if across >= 0.0 && down >= 0.0 && across < (cells * 2) as f64 && down < (ROWS * 4) as f64 {
@@ -153,14 +153,14 @@ impl Plot {
         labels
     }
 
-    /// The ends of the axis, and its mark between them.
+    /// Returns the labels of the x axis: its ends, and its mark if there is space.
     fn x_labels(&self, cells: usize, marked: Option<usize>) -> String {
         let (low, high) = ((self.x_label)(self.x.low), (self.x_label)(self.x.high));
         let mut line: Vec<char> = " ".repeat(LABELS + 1 + cells).chars().collect();
         let mut put = |at: usize, text: &str| {
-            let room = at + text.chars().count() <= line.len();
+            let fits = at + text.chars().count() <= line.len();
             let free =
-                room && line[at.saturating_sub(1)..(at + text.len() + 1).min(line.len())].iter().all(|c| *c == ' ');
+                fits && line[at.saturating_sub(1)..(at + text.len() + 1).min(line.len())].iter().all(|c| *c == ' ');
             if free {
                 line.splice(at..at + text.chars().count(), text.chars());
             }

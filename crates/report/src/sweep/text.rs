@@ -1,4 +1,4 @@
-//! Curves for people at a terminal. The first paragraph is the answer.
+//! Results of a sweep as text for a terminal. The first paragraph of each curve is the answer.
 
 use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Estimate, Knee, Point};
@@ -9,14 +9,14 @@ use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::words::{self, SentenceContext};
 
-/// Column of values.
+/// Column in which values begin.
 const INDENT: usize = 12;
 /// Sharpness from which a corner is typical of a limiter.
 const SHARP: f64 = 10.0;
-/// A knee whose interval is wider than this share to either side is told by its interval alone.
+/// Half-width of the knee's interval, relative to the knee, above which only the interval is printed.
 const VAGUE: f64 = 0.2;
 
-/// All curves: the answer of each, what it rests on, its plots and its points; several end with a table of all.
+/// Returns all curves: for each the answer, its facts, plots and points; several curves end with a comparison table.
 #[must_use]
 pub fn text(document: &SweepDocument, style: SheetStyle) -> String {
     let mut page = SweepPage { sheet: Sheet::new(style.readable(), INDENT) };
@@ -32,7 +32,7 @@ pub fn text(document: &SweepDocument, style: SheetStyle) -> String {
     page.sheet.finish()
 }
 
-/// The answer in one or two sentences.
+/// Returns the result of a curve in one or two sentences.
 pub(crate) fn headline(sweep: &Sweep) -> String {
     let text = match &sweep.fit.curve {
         Curve::Knee(knee) => knee_headline(knee, sweep),
@@ -100,7 +100,7 @@ fn knee_headline(knee: &Knee, sweep: &Sweep) -> String {
     )
 }
 
-/// Whole from ten on: tenths of an operation cannot be set.
+/// Formats a depth: a whole number from ten on, because fractions of an operation cannot be set.
 fn depth_words(depth: f64) -> String {
     if depth < 9.95 { significant(depth, 2) } else { grouped(depth.round() as u64) }
 }
@@ -125,21 +125,21 @@ impl SweepPage {
         self.sheet.gap();
         self.sheet.paragraph(&headline(sweep), Some(Tone::Strong));
         self.sheet.gap();
-        self.facts(sweep);
+        facts(sweep).iter().for_each(|(name, text)| self.sheet.field(name, text));
+        self.sheet.gap();
         for line in plot::plots(sweep, self.sheet.width(), self.sheet.paint()) {
             self.sheet.line(&line);
         }
         self.sheet.gap();
         self.points(sweep);
-        self.caveats(sweep);
+        let caveats = caveats(sweep);
+        if !caveats.is_empty() {
+            self.sheet.gap();
+        }
+        caveats.iter().for_each(|line| self.sheet.paragraph(line, Some(Tone::Odd)));
         if let Some(advice) = &sweep.advice {
             self.advice(advice);
         }
-    }
-
-    fn facts(&mut self, sweep: &Sweep) {
-        facts(sweep).iter().for_each(|(name, text)| self.sheet.field(name, text));
-        self.sheet.gap();
     }
 
     fn points(&mut self, sweep: &Sweep) {
@@ -162,15 +162,6 @@ impl SweepPage {
             self.sheet.line(&if at_knee { format!("{line}  < knee") } else { line });
         }
     }
-
-    fn caveats(&mut self, sweep: &Sweep) {
-        let lines = caveats(sweep);
-        if !lines.is_empty() {
-            self.sheet.gap();
-        }
-        lines.iter().for_each(|line| self.sheet.paragraph(line, Some(Tone::Odd)));
-    }
-
     fn advice(&mut self, advice: &SweepAdvice) {
         let SweepAdvice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
         self.sheet.gap();
@@ -178,7 +169,7 @@ impl SweepPage {
         let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
         self.sheet.paragraph(&format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."), None);
         if let Some(line) = fio {
-            // Not wrapped: it is there to be copied.
+            // Not wrapped, so that it can be copied.
             self.sheet.line(&format!("  {line}"));
         }
     }
@@ -214,7 +205,7 @@ impl SweepPage {
     }
 }
 
-/// Facts about a curve: labels, empty where a line continues, and texts.
+/// Returns facts about a curve as labels and texts; the label is empty if a line continues the one above.
 pub(crate) fn facts(sweep: &Sweep) -> Vec<(&'static str, String)> {
     let limit = sweep.limit.as_ref().map(|limit| format!(", held by {limit}")).unwrap_or_default();
     let mut facts = match &sweep.fit.curve {
@@ -255,7 +246,7 @@ fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, Str
     facts
 }
 
-/// Reservations about figures, a paragraph each.
+/// Returns caveats about the figures, one paragraph each.
 pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     let mut lines = Vec::new();
     let about = SentenceContext { engine: &sweep.engine, path: &sweep.target, ..SentenceContext::default() };
@@ -302,7 +293,7 @@ pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     lines
 }
 
-/// A value and its interval: `210 [209, 212]`.
+/// Formats a value and its interval: `210 [209, 212]`.
 fn interval(estimate: &Estimate, words: impl Fn(f64) -> String) -> String {
     let (low, high) = (words(estimate.low), words(estimate.high));
     if low == high {

@@ -1,18 +1,18 @@
-//! The table of latencies: a row for each kind of operation and way of counting.
+//! The table of latencies in a job's report.
 
 use record::{LatencyStats, Measured};
 use units::Nanos;
 
-/// A column of percentiles is shown where the page has this many characters for it.
+/// Width of a column of percentiles.
 const COLUMN: usize = 9;
 
-/// Characters of `mean ± sd`.
+/// Width of the column `mean ± deviation`.
 const MEAN: usize = 19;
 
 const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9"), (95.0, "p95"), (99.99, "p99.99"), (90.0, "p90")];
 
-/// The lines of the table, with labels of `indent` characters; empty where no latency was kept.
+/// Returns the lines of the table, with labels of `indent` characters; empty if no latencies were recorded.
 pub(super) fn table(result: &Measured, width: usize, indent: usize) -> Vec<String> {
     let rows = rows(result);
     if rows.is_empty() {
@@ -27,14 +27,14 @@ pub(super) fn table(result: &Measured, width: usize, indent: usize) -> Vec<Strin
     lines
 }
 
-/// As many percentiles as fit, in rising order; the ones that matter most are chosen first.
+/// Returns the percentiles that fit, in ascending order. [`PERCENTILES`] is in order of importance.
 fn columns(room: usize) -> Vec<(f64, &'static str)> {
     let mut chosen = PERCENTILES[..(room / COLUMN).clamp(1, PERCENTILES.len())].to_vec();
     chosen.sort_by(|a, b| a.0.total_cmp(&b.0));
     chosen
 }
 
-/// Service times of each kind, each with the responses beside it where there are any, and syncs.
+/// Returns the service times of each kind with its response times, if any, and the times of syncs.
 pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     let several = result.kinds().filter(|(_, kind)| kind.ios > 0).count() > 1;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! A run for people at a terminal. The last paragraph is the answer.
+//! The report of a run as text. The last paragraph is the verdict.
 
 mod latency;
 mod model;
@@ -8,6 +8,7 @@ use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, Mixed, Run
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil;
+use crate::fio::note_text;
 use crate::paint::{Tone, wrap};
 use crate::sheet::{Sheet, SheetStyle};
 use crate::stuck::{LISTED_MOST, stuck_lines};
@@ -15,10 +16,10 @@ use crate::words;
 
 pub(crate) use latency::rows as latencies;
 
-/// Column of values.
+/// Column in which values begin.
 const INDENT: usize = 16;
 
-/// A run and what was found in it.
+/// Returns the report of a run.
 #[must_use]
 pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
     let mut page = RunPage { sheet: Sheet::new(style.readable(), INDENT) };
@@ -26,12 +27,15 @@ pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
     run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
     run.model.iter().for_each(|model| page.model(model));
     page.disks(&run.disks);
-    run.notes.iter().for_each(|note| page.note(note));
+    for note in &run.notes {
+        page.sheet.gap();
+        page.sheet.field("note", &note_text(note));
+    }
     page.verdicts(run, verdicts);
     page.sheet.finish()
 }
 
-/// The engine that goes straight to a modelled volume.
+/// Name of the engine that accesses a modelled volume directly.
 const MODEL: &str = "model";
 
 struct RunPage {
@@ -61,19 +65,15 @@ impl RunPage {
             RunOutcome::Failed => self.sheet.line("At least one worker failed; the results of the others are whole."),
             RunOutcome::Running => self.sheet.line("Still running: these are the results so far."),
         }
-        self.stuck(run);
-    }
-
-    fn stuck(&mut self, run: &Run) {
         for line in stuck_lines(&run.stuck, LISTED_MOST) {
             self.sheet.line(&format!("  {line}"));
         }
     }
 
-    /// The job's name, and what it asked for beside it.
+    /// Appends the name of the job and its parameters.
     fn title(&mut self, job: &JobResult) {
         let room = self.sheet.width().saturating_sub(job.name.chars().count() + 2).max(20);
-        let lines = wrap(&asked(job), room);
+        let lines = wrap(&parameters(job), room);
         let name = self.sheet.strong(&job.name);
         self.sheet.line(&format!("{name}  {}", lines[0]));
         lines[1..].iter().for_each(|line| self.sheet.line(&format!("  {line}")));
@@ -166,20 +166,11 @@ impl RunPage {
         }
     }
 
-    fn note(&mut self, note: &record::Note) {
-        self.sheet.gap();
-        let text = match &note.job {
-            Some(job) => format!("{job}: {}", note.text),
-            None => note.text.clone(),
-        };
-        self.sheet.field("note", &text);
-    }
-
     fn verdicts(&mut self, run: &Run, verdicts: &[Verdict]) {
         for verdict in verdicts {
             let Some(job) = run.jobs.get(verdict.job) else { continue };
             self.sheet.gap();
-            // The headline comes last: the last line is what stays on the screen.
+            // The headline comes last, because the last line stays visible on the screen.
             for finding in verdict.others.iter().rev() {
                 self.paragraph("Also:", finding, job);
             }
@@ -203,11 +194,11 @@ pub(crate) fn tone_of(severity: Severity) -> Tone {
     }
 }
 
-/// `randread 4 KiB, io_uring, depth 32, direct`.
-pub(crate) fn asked(job: &JobResult) -> String {
+/// Returns the parameters of a job: `randread 4 KiB, io_uring, depth 32, direct`.
+pub(crate) fn parameters(job: &JobResult) -> String {
     let declared = &job.declared;
     if declared.mixed.len() > 1 {
-        let parts: Vec<String> = declared.mixed.iter().map(asked_of_one).collect();
+        let parts: Vec<String> = declared.mixed.iter().map(mixed_parameters).collect();
         return format!("{} unlike jobs added up: {}", parts.len(), parts.join("; "));
     }
     let mut parts = vec![format!("{}{}", declared.rw, block_sizes(job)), declared.engine.clone()];
@@ -222,8 +213,8 @@ pub(crate) fn asked(job: &JobResult) -> String {
     parts.join(", ")
 }
 
-/// `writes: write 128 KiB, null, depth 1, 2 workers`.
-fn asked_of_one(job: &Mixed) -> String {
+/// Returns the parameters of one of several jobs: `writes: write 128 KiB, null, depth 1, 2 workers`.
+fn mixed_parameters(job: &Mixed) -> String {
     let has = |kind: &str| job.rw.contains(kind) || (kind != "trim" && matches!(job.rw.as_str(), "rw" | "randrw"));
     let kinds = [("read", job.block_sizes.read), ("write", job.block_sizes.write), ("trim", job.block_sizes.trim)];
     let used = kinds.into_iter().filter(|(kind, _)| has(kind)).map(|(_, sizes)| sizes);
@@ -235,7 +226,7 @@ fn asked_of_one(job: &Mixed) -> String {
     format!("{}: {}", job.name, parts.join(", "))
 }
 
-/// The block sizes of the kinds that were used, each once.
+/// Returns the block sizes of the kinds that were used, without duplicates.
 fn block_sizes(job: &JobResult) -> String {
     let used = job.result.kinds().filter(|(_, result)| result.ios > 0).map(|(kind, _)| job.declared.sizes(kind));
     sizes_text(used)
@@ -259,7 +250,7 @@ fn rate(job: &JobResult) -> Option<String> {
     ops.or_else(|| declared.rate_bytes.sum().map(|rate| format!("{}/s asked{process}", Bytes::new(rate))))
 }
 
-/// `152,527 reads (596 MiB)`; an import may have no sectors.
+/// Returns `152,527 reads (596 MiB)`, without the size if sectors were not imported.
 fn transfers(what: &str, ios: u64, sectors: u64) -> String {
     const SECTOR_BYTES: u64 = 512;
     let size = if sectors > 0 { format!(" ({})", Bytes::new(sectors * SECTOR_BYTES)) } else { String::new() };

@@ -1,14 +1,14 @@
-//! The text of modelled volumes.
+//! Modelled volumes in the report of a run.
 
 use record::{ModelPageCache, ModelRecord, ModelStage};
 use units::{Bytes, Nanos, count, percent};
 
 use super::RunPage;
 
-/// Stages beyond these are summed up in a line: a run on many volumes has many.
+/// Maximum number of stages to list. A run on many volumes has more.
 const STAGES_MAX: usize = 12;
 
-/// Notes on volumes, each once.
+/// Returns the notes on volumes, without duplicates.
 fn notes(model: &ModelRecord) -> Vec<&str> {
     let mut notes: Vec<&str> = Vec::new();
     for note in model.volumes.iter().flat_map(|volume| &volume.notes) {
@@ -20,7 +20,7 @@ fn notes(model: &ModelRecord) -> Vec<&str> {
 }
 
 impl RunPage {
-    /// The volumes, then what held operations back, the longest first.
+    /// Appends the volumes, their page caches and their stages, the longest delay first.
     pub(super) fn model(&mut self, model: &ModelRecord) {
         self.sheet.gap();
         let mut named: Vec<&str> = Vec::new();
@@ -78,7 +78,7 @@ impl RunPage {
         self.sheet.field("page cache", &text);
     }
 
-    /// A stage that shares its name with others says whose it is.
+    /// Appends a stage; `owned` adds its owner, to distinguish stages of the same name.
     fn stage(&mut self, stage: &ModelStage, owned: bool) {
         let held = stage.delayed as f64 / stage.requests as f64;
         let wait = Nanos::new(stage.delay_ns / stage.requests);
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_that_volumes_share_are_told_once() {
+    fn notes_shared_by_volumes_are_printed_once() {
         let volume = |notes: &[&str]| record::ModelledVolume {
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
             ..record::ModelledVolume::default()

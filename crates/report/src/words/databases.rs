@@ -1,12 +1,12 @@
-//! Settings of databases that decide how many requests a volume has in flight.
+//! Database settings that decide how many requests a volume has in flight.
 //!
-//! Each is from a document of its project, which is named with its edition. The documents were read on 2026-11-23.
+//! Each setting comes from a document of the database's project, named with its edition. All were read on 2026-11-23.
 
 use analyse::{Database, Finding, Remedy};
 use serde::Serialize;
 use units::grouped;
 
-/// Which requests a setting adds.
+/// Kind of requests that a setting adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Adds {
     Reads,
@@ -14,21 +14,21 @@ enum Adds {
     Both,
 }
 
-/// A document of a project.
+/// Document published by a database's project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DatabaseManual {
     title: &'static str,
-    /// Its version, or the day it is of.
+    /// Version or date.
     edition: &'static str,
     url: &'static str,
 }
 
-/// One setting, or a way to use a database that has no setting for it.
+/// A setting, or a way to use a database where no setting applies.
 struct DatabaseEntry {
     database: Database,
     adds: Adds,
     name: &'static str,
-    /// What to do. `{n}` is the number of requests that should be in flight.
+    /// What to do; `{n}` stands for the number of requests to keep in flight.
     advice: &'static str,
     document: &'static DatabaseManual,
 }
@@ -207,7 +207,7 @@ const ENTRIES: &[DatabaseEntry] = &[
     },
 ];
 
-/// A setting in words, for documents that programs read.
+/// A setting with its advice filled in, as serialized in documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct DatabaseSetting {
     database: Database,
@@ -219,13 +219,13 @@ pub(crate) struct DatabaseSetting {
 }
 
 impl DatabaseSetting {
-    /// `io_workers: … (PostgreSQL Documentation, Resource Consumption, version 18)`.
+    /// Formats one line: `io_workers: … (PostgreSQL Documentation, Resource Consumption, version 18)`.
     pub(crate) fn line(&self) -> String {
         format!("{}: {} ({}, {})", self.name, self.advice, self.document, self.edition)
     }
 }
 
-/// The database's own name.
+/// Returns the database's product name.
 pub(super) const fn name(database: Database) -> &'static str {
     match database {
         Database::PostgreSql => "PostgreSQL",
@@ -235,7 +235,7 @@ pub(super) const fn name(database: Database) -> &'static str {
     }
 }
 
-/// Settings that do what a finding advises, where it names a database.
+/// Returns the settings that carry out the finding's remedy, if it names a database.
 pub(crate) fn settings(finding: &Finding) -> Vec<DatabaseSetting> {
     let Some(Remedy::MoreInFlight { in_flight, reads, database: Some(database) }) = finding.remedy else {
         return Vec::new();
@@ -256,7 +256,8 @@ fn entries(database: Database, reads: bool) -> impl Iterator<Item = &'static Dat
     ENTRIES.iter().filter(move |entry| entry.database == database && (entry.adds == wanted || entry.adds == Adds::Both))
 }
 
-/// `Keep 16 reads in flight. What decides it: in PostgreSQL connections, io_workers; in MySQL …`, of all where none is named.
+/// Returns `Keep 16 reads in flight. What decides it: in PostgreSQL connections, io_workers; in MySQL …`; lists all
+/// databases if `database` is `None`.
 pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Database>) -> String {
     let kind = match (reads, in_flight) {
         (true, 1) => "read",
@@ -272,7 +273,7 @@ pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Datab
     match database {
         Some(database) => format!("{keep}. What decides it: {}.", named(database)),
         None => {
-            // No setting of etcd puts more in flight.
+            // etcd has no setting that raises the number in flight.
             let all = Database::ALL.into_iter().filter(|database| *database != Database::Etcd);
             let all: Vec<String> = all.map(named).collect();
             format!("{keep}. What decides it: {}. `--database NAME` prints what to set.", all.join("; "))
@@ -285,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_database_has_settings_for_reads_and_for_writes_with_a_document_each() {
+    fn every_database_has_documented_settings_for_reads_and_writes() {
         for database in Database::ALL {
             for reads in [true, false] {
                 assert!(entries(database, reads).count() > 0, "{database:?}, reads {reads}");
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn advice_has_the_number_that_is_needed() {
+    fn advice_states_the_required_number_in_flight() {
         let finding = |database| Finding {
             code: analyse::Code::QueueTooShallow,
             severity: analyse::Severity::Advice,
@@ -316,9 +317,9 @@ mod tests {
         assert_eq!(settings(&finding(None)), []);
     }
 
-    /// The page for readers has what the code has.
+    /// `docs/slow-database.md` lists the same settings and documents.
     #[test]
-    fn the_page_names_every_setting_and_every_document() {
+    fn slow_database_page_lists_every_setting_and_document() {
         let page = include_str!("../../../../docs/slow-database.md");
         for entry in ENTRIES {
             let DatabaseManual { title, edition, url } = entry.document;

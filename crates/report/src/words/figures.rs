@@ -1,4 +1,4 @@
-//! Texts of findings about contradicting figures.
+//! Sentences of findings about figures, from claims or measurements.
 
 use analyse::{Finding, Quantity};
 use units::{count, grouped, significant};
@@ -36,12 +36,12 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Difference beyond rounding, as a percentage of the depth.
+/// Returns the difference beyond rounding, as a percentage of the depth.
 fn apart(figures: &SentenceFigures<'_>) -> Option<String> {
     figures.has(Quantity::Apart).then(|| units::percent(figures.value(Quantity::Apart).abs()))
 }
 
-/// Requests in flight by Little's law, with rounding bounds.
+/// Returns the requests in flight by Little's law, with rounding bounds.
 fn range(figures: &SentenceFigures<'_>) -> String {
     let implied = exactly(figures.value(Quantity::InFlightImplied));
     if figures.has(Quantity::InFlightImpliedLow) {
@@ -55,7 +55,7 @@ fn range(figures: &SentenceFigures<'_>) -> String {
     implied
 }
 
-/// In flight, to a tenth: what is compared with a depth is not cut to three figures.
+/// Formats a number in flight to a tenth; three significant digits would be too few to compare it with a depth.
 fn exactly(in_flight: f64) -> String {
     if in_flight >= 10_000.0 || in_flight.fract() == 0.0 {
         grouped(in_flight.round() as u64)
@@ -111,7 +111,7 @@ pub(super) fn disagree(finding: &Finding, figures: &SentenceFigures<'_>) -> Stri
     )
 }
 
-/// With all the digits that matter for a sum.
+/// Formats bytes with two decimals, enough to check a sum.
 fn mib(bytes: f64) -> String {
     format!("{:.2} MiB", bytes / 1_048_576.0)
 }

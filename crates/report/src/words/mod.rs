@@ -1,4 +1,4 @@
-//! Findings in words: statement, remedy and outlook.
+//! Sentences of findings: statement, remedy and outlook.
 
 use analyse::{Code, Explanation, Finding, Quantity, Remedy};
 use record::{JobResult, Unchecked};
@@ -15,18 +15,17 @@ pub(crate) use databases::{DatabaseSetting, settings};
 pub use pages::findings_markdown;
 pub(crate) use verified::{verified, verified_tone};
 
-/// Context of a finding's sentences.
+/// What the sentences of a finding need to know about its job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceContext<'a> {
-    /// The engine of the job.
     pub engine: &'a str,
-    /// The first of its files.
+    /// Path of the job's first file.
     pub path: &'a str,
-    /// Why not all that it wrote was verified.
+    /// Why some written blocks were not verified.
     pub unchecked: Option<Unchecked>,
-    /// Whether it verifies.
+    /// Whether the job verifies.
     pub verify: bool,
-    /// Whether it is a device or a claim, which has no job options to set.
+    /// Whether the figures come from an observed device or a claim, which has no job options to set.
     pub observed: bool,
 }
 
@@ -51,18 +50,18 @@ impl<'a> From<&'a Explanation> for SentenceContext<'a> {
     }
 }
 
-/// Sentences of a finding.
+/// The sentences of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentenceParts {
-    /// What is so.
+    /// What was found.
     pub statement: String,
     /// What to change.
     pub remedy: Option<String>,
-    /// What would come of it.
+    /// What the model predicts after the change.
     pub outlook: Option<String>,
 }
 
-/// A finding, its remedy and what would come of it, a sentence or more each.
+/// Returns the sentences of a finding.
 pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> SentenceParts {
     let about = about.into();
     let outlook = finding.counterfactual.map(|point| {
@@ -73,13 +72,22 @@ pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>
     SentenceParts { statement: statement(finding, about), remedy, outlook }
 }
 
-/// The same as a paragraph.
+/// Returns the sentences of a finding as one paragraph.
 pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> String {
     let SentenceParts { statement, remedy, outlook } = parts(finding, about);
     std::iter::once(statement).chain(remedy).chain(outlook).collect::<Vec<_>>().join(" ")
 }
 
-/// Formats requests in flight: three significant digits, without fraction from 100 on.
+/// Joins words: `a, b and c`.
+pub(crate) fn joined(words: &[impl AsRef<str>], conjunction: &str) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} {conjunction} {last}", first.join(", ")),
+        words => words.concat(),
+    }
+}
+
+/// Formats a number of requests in flight: three significant digits, no fraction from 100 on.
 pub(crate) fn whole_number(in_flight: f64) -> String {
     if in_flight >= 100.0 || in_flight.fract() == 0.0 {
         grouped(in_flight.round() as u64)
@@ -88,7 +96,7 @@ pub(crate) fn whole_number(in_flight: f64) -> String {
     }
 }
 
-/// The figures of one finding as text.
+/// Formats the figures of a finding.
 struct SentenceFigures<'a>(&'a Finding);
 
 impl SentenceFigures<'_> {
@@ -100,7 +108,7 @@ impl SentenceFigures<'_> {
         Nanos::new(self.value(quantity).round() as u64).to_string()
     }
 
-    /// A time that may be hours.
+    /// Formats a duration in minutes, hours or days where it is long enough.
     fn span(&self, quantity: Quantity) -> String {
         let secs = self.value(quantity) / 1e9;
         match secs {
@@ -127,13 +135,18 @@ impl SentenceFigures<'_> {
         percent(self.value(quantity))
     }
 
-    /// A mean number of operations in flight.
+    /// Formats a mean number of operations in flight.
     fn in_flight(&self, quantity: Quantity) -> String {
         significant(self.value(quantity), 3)
     }
 
     fn has(&self, quantity: Quantity) -> bool {
         self.0.value(quantity).is_some()
+    }
+
+    /// Returns `text()` if the finding has the quantity, or else an empty string.
+    fn clause(&self, quantity: Quantity, text: impl FnOnce() -> String) -> String {
+        if self.has(quantity) { text() } else { String::new() }
     }
 }
 
@@ -162,7 +175,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::EngineNotAsynchronous => run::not_asynchronous(figures, about.engine),
         Code::RateNotReached => format!("{}, although the queue was deep enough.", run::rate_missed(figures)),
         Code::QueueTooShallow => match (figures.has(Quantity::CapIops), finding.remedy) {
-            (true, Some(Remedy::MoreInFlight { database, .. })) => volume::asked_for_too_few(figures, database),
+            (true, Some(Remedy::MoreInFlight { database, .. })) => volume::too_few_in_flight(figures, database),
             (true, _) => volume::too_shallow(figures),
             (false, _) => run::queue_too_shallow(figures),
         },
@@ -250,7 +263,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         }
         Remedy::SeparateResults => "Leave out group_reporting for a verdict on each.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
-        // fio verifies nothing under time_based with an engine that does not queue.
+        // fio verifies nothing under time_based with a synchronous engine.
         Remedy::RunLonger { runtime_s } if about.verify => {
             format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
         }
@@ -286,7 +299,7 @@ mod tests {
 
     use super::*;
 
-    fn said(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
+    fn sentence(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
         let figure = |&(quantity, value): &(Quantity, f64)| Evidence {
             quantity,
             value,
@@ -303,26 +316,26 @@ mod tests {
     }
 
     #[test]
-    fn the_page_cache_is_told_by_what_was_seen() {
+    fn page_cache_statement_names_the_evidence() {
         let counters = [(Quantity::JobBytes, 1073741824.0), (Quantity::DeviceBytes, 4096.0)];
         assert_eq!(
-            said(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
+            sentence(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
             "This measured the page cache, not the device: the job read 1 GiB, the devices only 4 KiB. Set direct=1 to \
              measure the device."
         );
         assert_eq!(
-            said(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
+            sentence(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
             "This measured the page cache, not the device: 90.0% of the files was in memory when the run began."
         );
         assert_eq!(
-            said(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
-            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, faster \
-             than any device."
+            sentence(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
+            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
+             device does."
         );
     }
 
     #[test]
-    fn a_queue_that_is_not_quite_full_is_not_called_full() {
+    fn a_partly_filled_queue_is_not_called_full() {
         let with = |achieved| {
             [
                 (Quantity::Iops, 16_000.0),
@@ -331,23 +344,23 @@ mod tests {
                 (Quantity::InFlightPossible, 16.0),
             ]
         };
-        let text = said(Code::QueueFull, &with(12.9), None);
+        let text = sentence(Code::QueueFull, &with(12.9), None);
         assert!(text.starts_with("16.0k IOPS with the queue kept at 12.9 of 16: 12.9 in flight = "), "{text}");
-        let text = said(Code::QueueFull, &with(15.9), None);
+        let text = sentence(Code::QueueFull, &with(15.9), None);
         assert!(text.starts_with("16.0k IOPS with the queue full: 15.9 in flight = "), "{text}");
     }
 
-    /// A volume that bursts was "used to 2,176 %".
+    /// Regression: a bursting volume was reported as "used to 2,176 %".
     #[test]
-    fn more_than_a_limit_sustains_is_burst_credits() {
+    fn utilisation_above_one_is_reported_as_burst_credits() {
         let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
-        let text = said(Code::ModelHeldBack, &figures, None);
-        assert!(text.contains("with burst credits, it gave 21.8 times its sustained rate"), "{text}");
+        let text = sentence(Code::ModelHeldBack, &figures, None);
+        assert!(text.contains("it gave 21.8 times what it sustains, out of burst credits"), "{text}");
     }
 
-    /// f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
+    /// Regression: f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
     #[test]
-    fn no_finding_advises_what_disables_verification() {
+    fn no_finding_advises_disabling_verification() {
         let (iodepth, numjobs, bytes) = (32, 4, 4096);
         let remedies = [
             Remedy::QueueingEngine { iodepth },
@@ -371,7 +384,7 @@ mod tests {
             Remedy::SeparateResults,
             Remedy::MoreInFlight { in_flight: 16, reads: true, database: None },
         ];
-        // A match, so that no remedy is added without a place in the list above.
+        // A match, so that a new remedy cannot be added without extending the list above.
         let place = |remedy: &Remedy| match remedy {
             Remedy::QueueingEngine { .. } => 0,
             Remedy::RaiseDepth { .. } => 1,
@@ -417,29 +430,29 @@ mod tests {
     }
 
     #[test]
-    fn a_remedy_follows_from_what_was_found() {
+    fn remedies_match_their_findings() {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
         assert_eq!(
-            said(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
-            "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
+            sentence(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
+            "32 operations were to be in flight, but psync does one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
-            said(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
-            "Latency was the limit: one operation at a time, 50.0 us each, gives 19.8k IOPS whatever the device can \
+            sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
+            "Latency was the limit: one operation at a time, 50.0 us each, makes 19.8k IOPS whatever the device could \
              do. Set iodepth=32."
         );
         let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
         assert_eq!(
-            said(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
-            "The generator was the limit, not the device: each of 2 workers used 97.0% of a CPU. Distribute the load \
-             with numjobs=4."
+            sentence(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
+            "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
+             load with numjobs=4."
         );
     }
 
     #[test]
-    fn credits_say_how_long_they_last_and_when_they_were_gone() {
+    fn credit_statements_say_how_long_credits_last_and_when_they_ran_out() {
         let left = [
             (Quantity::DecidedShare, 0.99),
             (Quantity::Iops, 3_000.0),
@@ -447,37 +460,37 @@ mod tests {
             (Quantity::CreditsSpent, 2_700.0),
             (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
         ];
-        let text = said(Code::ModelHeldBack, &left, None);
-        assert!(text.ends_with(" Burst credits: 5.39M left, spent at 2.70k/s, which lasts for 33.3 min."), "{text}");
+        let text = sentence(Code::ModelHeldBack, &left, None);
+        assert!(text.ends_with(" That is while credits last: 5.39M left, spent at 2.70k/s: 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
-        let text = said(Code::BurstOrDrift, &gone, None);
+        let text = sentence(Code::BurstOrDrift, &gone, None);
         assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
     }
 
     #[test]
-    fn rates_are_told_in_their_unit() {
+    fn rates_are_reported_in_their_unit() {
         let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
         assert_eq!(
-            said(Code::RateNotReached, &bytes, None),
-            "The rate was not reached: 1 MiB/s of 2 MiB/s, although the queue was deep enough."
+            sentence(Code::RateNotReached, &bytes, None),
+            "The rate was not reached: 1 MiB/s of 2 MiB/s, and the queue was not the reason."
         );
         let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
         assert_eq!(
-            said(Code::RateKept, &kept, None),
-            "The rate was reached: 8.00k operations per second, with a mean response time of 1.20 ms from the due \
-             time."
+            sentence(Code::RateKept, &kept, None),
+            "The rate was kept: 8.00k operations per second, answered in 1.20 ms on average counted from when they \
+             were due."
         );
     }
 
     #[test]
-    fn one_error_is_not_several() {
+    fn a_single_error_is_in_the_singular() {
         let errors = |n: f64| [(Quantity::Errors, n), (Quantity::FirstError, 5.0)];
         assert_eq!(
-            said(Code::ErrorsSeen, &errors(1.0), None),
+            sentence(Code::ErrorsSeen, &errors(1.0), None),
             "One operation failed, with error 5 (Input/output error)."
         );
         assert_eq!(
-            said(Code::ErrorsSeen, &errors(1_200.0), None),
+            sentence(Code::ErrorsSeen, &errors(1_200.0), None),
             "1,200 operations failed, the first with error 5 (Input/output error)."
         );
     }

@@ -1,4 +1,4 @@
-//! Texts of findings about runs.
+//! Sentences of findings about runs.
 
 use analyse::{Code, Finding, Quantity};
 use record::Unchecked;
@@ -7,7 +7,7 @@ use units::{grouped, significant};
 use super::{SentenceFigures, subject};
 use crate::fio::error_text;
 
-/// fio's error number for a block that is not what was written.
+/// Error number that fio reports for a block that differs from what was written.
 const EILSEQ: i32 = 84;
 
 pub(super) fn errors(figures: &SentenceFigures<'_>) -> String {
@@ -65,7 +65,7 @@ pub(super) fn several_runs(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Reason why blocks were not checked, as a clause.
+/// Returns the reason why blocks were not checked, as a clause.
 pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
     match unchecked {
         Unchecked::DoVerify => "do_verify=0",
@@ -82,12 +82,12 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
     }
 }
 
-/// `1 written block`, `1,024 written blocks`.
+/// Formats a number of blocks: `1 written block`, `1,024 written blocks`.
 fn blocks(count: f64, which: &str) -> String {
     format!("{} {which} block{}", grouped(count as u64), if count == 1.0 { "" } else { "s" })
 }
 
-/// `1 operation`, `50,701 operations`.
+/// Formats the number of operations: `1 operation`, `50,701 operations`.
 pub(super) fn operations(figures: &SentenceFigures<'_>) -> String {
     let plural = if figures.value(Quantity::Operations) == 1.0 { "" } else { "s" };
     format!("{} operation{plural}", figures.whole(Quantity::Operations))
@@ -117,11 +117,9 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
 }
 
 pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
-    let reason = if figures.has(Quantity::CreditsGone) {
+    let reason = figures.clause(Quantity::CreditsGone, || {
         format!(": the credits of {} ran out {} after the start", subject(finding), figures.span(Quantity::CreditsGone))
-    } else {
-        String::new()
-    };
+    });
     format!(
         "Throughput changed during the run, from {} IOPS in its first third to {} in its last{reason}. Report the \
          phases separately: a mean over both describes neither.",
@@ -160,12 +158,12 @@ pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) 
     )
 }
 
-/// Whether a limit gave clearly more than it sustains; what it lets pass at the start alone is a little.
+/// Reports whether a limit gave clearly more than it sustains. The jitter allowance at the start adds only a little.
 fn is_spending(used: f64) -> bool {
     used > 1.05
 }
 
-/// Utilization of a limit; beyond 100 % it spends credits.
+/// Returns the utilization of a limit; above 100 % the limit spends burst credits.
 fn used(figures: &SentenceFigures<'_>) -> String {
     let used = figures.value(Quantity::Utilisation);
     if is_spending(used) {
@@ -175,7 +173,7 @@ fn used(figures: &SentenceFigures<'_>) -> String {
     }
 }
 
-/// Time until credits run out: a sentence with a leading blank.
+/// Returns how long credits last, as a sentence with a leading blank.
 pub(super) fn credits(figures: &SentenceFigures<'_>) -> String {
     let (left, spent) = if figures.has(Quantity::ByteCreditsLeft) {
         (figures.bytes(Quantity::ByteCreditsLeft), figures.bytes(Quantity::ByteCreditsSpent))
@@ -224,16 +222,14 @@ pub(super) fn page_cache(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn buffered_writes(figures: &SentenceFigures<'_>) -> String {
-    let where_to = if figures.has(Quantity::DeviceBytes) {
+    let where_to = figures.clause(Quantity::DeviceBytes, || {
         format!(
             ": {} were written, {} reached the devices",
             figures.bytes(Quantity::JobBytes),
             figures.bytes(Quantity::DeviceBytes)
         )
-    } else {
-        String::new()
-    };
-    format!("Writes remained in memory, and the job did not wait until they reached the device{where_to}.")
+    });
+    format!("Writes ended in memory, and nothing waited until they were on the device{where_to}.")
 }
 
 pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
@@ -268,7 +264,7 @@ pub(super) fn cpu_bound(figures: &SentenceFigures<'_>) -> String {
     format!("The generator was the limit, not the device: {whose} used {} of a CPU.", figures.share(Quantity::CpuShare))
 }
 
-/// Little's law with the run's own figures.
+/// Returns Little's law with the figures of the run.
 pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} in flight = {} IOPS x {}",
@@ -279,11 +275,9 @@ pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
-    let why = if figures.has(Quantity::Thinktime) {
-        format!(", because the job idles for {} between operations", figures.time(Quantity::Thinktime))
-    } else {
-        String::new()
-    };
+    let why = figures.clause(Quantity::Thinktime, || {
+        format!(", for the job idles for {} between operations", figures.time(Quantity::Thinktime))
+    });
     format!(
         "The queue was not kept full: {} of {} possible ({}){why}. The device was not saturated.",
         figures.in_flight(Quantity::InFlightAchieved),
@@ -318,9 +312,9 @@ pub(super) fn unlike_jobs(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Average fill of the queue: the rest of the time passed between completions and submissions.
+/// Describes the mean fill of the queue. The rest of the time lies between a completion and the next submission.
 fn filled(figures: &SentenceFigures<'_>) -> String {
-    /// What rounds to all of it.
+    /// Mean fill that counts as full.
     const ALL: f64 = 0.97;
     if figures.value(Quantity::InFlightAchieved) >= ALL * figures.value(Quantity::InFlightPossible) {
         "the queue full".to_owned()
@@ -354,9 +348,9 @@ pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Result of a probe at a greater depth, and the limit that follows.
+/// Returns the result of a probe at a greater depth, and the limit that it implies.
 pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
-    let told = format!(
+    let outcome = format!(
         "iodepth={} gave {} IOPS at {} each, this depth {} at {}",
         figures.whole(Quantity::ProbeDepth),
         figures.count(Quantity::ProbeIops),
@@ -365,15 +359,17 @@ pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
         figures.time(Quantity::ServiceMean)
     );
     match code {
-        Code::DepthBound => format!("The depth was the limit, not the device: {told}."),
+        Code::DepthBound => format!("The depth was the limit, not the device: {outcome}."),
         Code::DeviceBound => {
-            format!("The device was the limit, not the depth: {told}. A higher depth adds latency and no IOPS.")
+            format!(
+                "The device was the limit, not the depth: {outcome}. More depth gives more latency and no more IOPS."
+            )
         }
-        _ => format!("Both depth and device limit it: {told}. The knee is near: `fathom sweep` finds it."),
+        _ => format!("Depth and device limit it both: {outcome}. The knee lies there: `fathom sweep` finds it."),
     }
 }
 
-/// The same depth a moment later gave something else.
+/// Returns the sentence for a repetition at the same depth whose result differs.
 pub(super) fn not_repeated(figures: &SentenceFigures<'_>) -> String {
     format!(
         "The result does not repeat: {} IOPS in the run, {} at the same depth right after it (iodepth={} between them \
@@ -392,15 +388,11 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
     } else {
         format!("{} operations per second", figures.count(Quantity::RateReached))
     };
-    let response = if figures.has(Quantity::ResponseMean) {
-        format!(", with a mean response time of {} from the due time", figures.time(Quantity::ResponseMean))
-    } else {
-        String::new()
-    };
-    let in_flight = if figures.has(Quantity::InFlightAchieved) {
+    let response = figures.clause(Quantity::ResponseMean, || {
+        format!(", answered in {} on average counted from when they were due", figures.time(Quantity::ResponseMean))
+    });
+    let in_flight = figures.clause(Quantity::InFlightAchieved, || {
         format!("; {} were in flight", figures.in_flight(Quantity::InFlightAchieved))
-    } else {
-        String::new()
-    };
-    format!("The rate was reached: {rate}{response}{in_flight}.")
+    });
+    format!("The rate was kept: {rate}{response}{in_flight}.")
 }

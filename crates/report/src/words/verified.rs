@@ -1,4 +1,4 @@
-//! The line about verification.
+//! The line about verification in a job's report.
 
 use record::{Unchecked, Verified};
 use units::grouped;
@@ -6,7 +6,7 @@ use units::grouped;
 use super::run::unchecked_because;
 use crate::paint::Tone;
 
-/// `1,024 of 1,024 written blocks checked, 0 mismatches (verify_nonce=2893761)`.
+/// Returns `1,024 of 1,024 written blocks checked, 0 mismatches (verify_nonce=2893761)`.
 pub(crate) fn verified(verified: &Verified) -> String {
     let (written, checked) = (grouped(verified.written), grouped(verified.checked));
     let mut text = match verified.written {
@@ -27,7 +27,7 @@ pub(crate) fn verified(verified: &Verified) -> String {
     text
 }
 
-/// Tone of the verification line.
+/// Returns the tone of the verification line.
 pub(crate) fn verified_tone(verified: &Verified) -> Option<Tone> {
     if verified.mismatches > 0 {
         return Some(Tone::Bad);

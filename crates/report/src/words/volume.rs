@@ -1,4 +1,4 @@
-//! Texts of findings about a volume.
+//! Sentences of findings about a volume.
 
 use analyse::{Code, Database, Finding, Quantity, Remedy};
 use units::{Bytes, count, grouped, significant};
@@ -22,25 +22,17 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     } else {
         String::new()
     };
-    let next = if figures.has(Quantity::NextCapIops) {
-        format!(" The next limit is at {}.", figures.count(Quantity::NextCapIops))
-    } else {
-        String::new()
-    };
-    let bytes = if figures.has(Quantity::CapBytesPerSecond) {
-        format!(" ({}/s)", figures.bytes(Quantity::CapBytesPerSecond))
-    } else {
-        String::new()
-    };
-    let above = if figures.has(Quantity::AboveNominal) {
+    let next = figures
+        .clause(Quantity::NextCapIops, || format!(" The next limit is at {}.", figures.count(Quantity::NextCapIops)));
+    let bytes =
+        figures.clause(Quantity::CapBytesPerSecond, || format!(" ({}/s)", figures.bytes(Quantity::CapBytesPerSecond)));
+    let above = figures.clause(Quantity::AboveNominal, || {
         format!(
             " That is {} above nominal; up to {} was measured on such volumes.",
             figures.share(Quantity::AboveNominal),
             figures.share(Quantity::Tolerance)
         )
-    } else {
-        String::new()
-    };
+    });
     format!(
         "{} IOPS are {what}: {} allows {}{bytes}{depth}.{above}{next}",
         figures.count(Quantity::Iops),
@@ -49,7 +41,7 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// A size in the unit that it is sold in: a whole number of GB, or of GiB.
+/// Formats a size in the unit in which it is sold: a whole number of GB or GiB.
 pub(super) fn size_words(bytes: f64) -> String {
     const GB: u64 = 1_000_000_000;
     const GIB: u64 = 1 << 30;
@@ -90,13 +82,11 @@ pub(super) fn shared(finding: &Finding, figures: &SentenceFigures<'_>) -> String
     )
 }
 
-/// Against a volume; against a rate that was asked for the run's own words are used.
+/// Returns the sentence for a depth too small for the volume's limit. [`super::run`] has the one for a requested rate.
 pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
-    let possible = if figures.has(Quantity::InFlightPossible) {
+    let possible = figures.clause(Quantity::InFlightPossible, || {
         format!(" of {}", whole_number(figures.value(Quantity::InFlightPossible)))
-    } else {
-        String::new()
-    };
+    });
     format!(
         "Bound by latency: {}{possible} in flight at {} each make {} IOPS, and the volume can do {}. That takes {} in \
          flight.",
@@ -108,14 +98,14 @@ pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
-/// Utilization from which a part of the host counts as always busy.
+/// Utilization from which a device or the host's processors count as always busy.
 const BUSY: f64 = 0.9;
 
-/// Explanation for latencies above that of a single request, as far as averages show.
-const WAITED: &str = "they arrived in bursts and queued, or the volume is slower than expected";
+/// Explanation of latencies above that of a single request. Averages show no more.
+const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
 
-/// Against a volume, of a device's counters.
-pub(super) fn asked_for_too_few(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
+/// Returns the sentences for a device whose application keeps too few requests in flight for the volume's limit.
+pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
     let mut text = format!(
         "{} in flight on average, {} needed for {} IOPS at {}: {} does not issue more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
@@ -134,7 +124,7 @@ pub(super) fn asked_for_too_few(figures: &SentenceFigures<'_>, database: Option<
     text + &processors(figures)
 }
 
-/// Enough in flight on average, but not all the time.
+/// Returns the sentences for a mean depth that is sufficient, on a device that was idle at times.
 pub(super) fn uneven(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} in flight on average are enough for {} IOPS, but there were {}. Requests took {}: {WAITED}. For {} of the time \
@@ -172,11 +162,7 @@ pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let part = if matches!(finding.remedy, Some(Remedy::Ramp { .. })) { "in part " } else { "" };
-    let ran = if figures.has(Quantity::Runtime) {
-        format!(" The run took {}.", figures.span(Quantity::Runtime))
-    } else {
-        String::new()
-    };
+    let ran = figures.clause(Quantity::Runtime, || format!(" The run took {}.", figures.span(Quantity::Runtime)));
     format!(
         "{} IOPS are {part}burst performance: {} sustains {}. Full credits last for {} at up to {} IOPS.{ran}",
         figures.count(Quantity::Iops),

@@ -1,4 +1,4 @@
-//! The installed fio, and comparison with what it prints.
+//! The installed fio.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use report::fio::FioVersion;
 
-/// The fio that is installed, or `None` after saying that the test is skipped.
+/// Returns the installed fio; prints that the test is skipped and returns `None` if there is none.
 ///
 /// # Panics
 ///
-/// Where `FATHOM_NO_SKIP=1` is set and there is none.
+/// Panics if there is none and `FATHOM_NO_SKIP=1` is set.
 pub(super) fn installed_fio() -> Option<Fio> {
     let program = std::env::var("FATHOM_FIO").unwrap_or_else(|_| "fio".to_owned());
     let found = Command::new(&program).arg("--version").output().ok();
@@ -27,14 +27,14 @@ pub(super) fn installed_fio() -> Option<Fio> {
 
 pub(super) struct Fio {
     program: String,
-    /// What it calls itself.
+    /// Version string that it prints.
     pub(super) name: String,
-    /// The layout it writes.
+    /// Layout version of its output.
     pub(super) version: FioVersion,
 }
 
 impl Fio {
-    /// What fio prints with these arguments, in a directory that is new and removed afterwards.
+    /// Runs fio with these arguments in a temporary directory, and returns its output.
     pub(super) fn output(&self, arguments: &[&str]) -> String {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let name = format!("fio-{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));

@@ -1,5 +1,5 @@
-//! Programs that parse fio's JSON look for keys, in whatever order, and for whole numbers where fio writes whole
-//! numbers. So a job measured by Fathom's own meter must have the keys, the order and the kinds of the installed fio.
+//! Programs that parse fio's JSON look up keys in any order, and expect integers where fio writes integers. So a job
+//! measured by Fathom's meter must have the same keys, order and types as with the installed fio.
 
 use crate::installed::installed_fio;
 use job::{Dialect, Job, Nowhere, parse_command_line};
@@ -38,7 +38,7 @@ const JOBS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn keys_order_and_kinds_are_those_of_fio() {
+fn keys_order_and_types_equal_fios() {
     let Some(fio) = installed_fio() else { return };
     for (label, arguments) in JOBS {
         let printed = fio.output(&[&["--output-format=json+"], *arguments].concat());
@@ -54,7 +54,7 @@ fn keys_order_and_kinds_are_those_of_fio() {
 }
 
 #[test]
-fn notes_are_inside_the_document_and_only_there_when_there_are_any() {
+fn notes_are_inside_the_document_if_there_are_any() {
     let mut run = run(JOBS[0].1, false);
     let json = document(&run, &[FioFormat::Json], FioOptions::default());
     assert!(!json.contains("fathom notes"));
@@ -67,8 +67,8 @@ fn notes_are_inside_the_document_and_only_there_when_there_are_any() {
     assert!(normal.ends_with("  note: a: a \"quoted\"\tword\n"), "{normal}");
 }
 
-/// The shape of a document: of each line its depth, its key, and the kind of its value. Bins are left out, for their
-/// keys are measured values.
+/// Returns the shape of a document: depth, key and type of value of each line. Bins are left out, because their keys
+/// are measured values.
 fn shape(json: &str) -> Vec<(usize, String, &'static str)> {
     let mut inside_bins = false;
     let mut shape = Vec::new();
@@ -95,7 +95,7 @@ fn kind(value: &str) -> &'static str {
     }
 }
 
-/// A run of the jobs that fio's arguments describe, with figures from a meter that never ran.
+/// Returns a run of the jobs that fio's arguments describe, with invented figures.
 fn run(arguments: &[&str], with_disk: bool) -> Run {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let plan = parse_command_line(&arguments, Dialect::Fio, &Nowhere).value.plan;
@@ -129,7 +129,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>
     })
 }
 
-/// What a meter would have counted of each kind that the job uses.
+/// Returns the statistics of a meter for each kind that the job uses.
 fn summary(job: &Job) -> Summary {
     let direction = job.pattern.direction;
     let used = [direction.reads(), direction.writes(), direction.trims()];

@@ -1,6 +1,6 @@
-//! What is written in fio's formats, held against the installed fio.
+//! Output in fio's formats, compared with the installed fio.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run fio and say what they skip")]
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run fio and print what they skip")]
 
 mod installed;
 mod keys;

@@ -1,10 +1,10 @@
-//! fio is the oracle: it prints one run in several formats, its `json+` is read back, and all formats are written
-//! again from the record. What comes out must be what fio printed, character by character.
+//! Comparison with fio: it prints one run in several formats, its `json+` is parsed, and all formats are written again
+//! from the record. The output must equal fio's, character by character.
 
 use crate::installed::{Fio, installed_fio};
 use report::fio::{FioFormat, FioOptions, Terse, document};
 
-/// Jobs that make every part of the output appear, in seconds as few as fio's samples need.
+/// Jobs that cover every part of the output, each as short as fio's samples allow.
 pub(super) const JOBS: &[(&str, &[&str])] = &[
     ("mix", &["--name=a", "--description=two words", "--ioengine=null", "--size=100m", "--rw=randrw", "--iodepth=8"]),
     ("plain", &["--name=a", "--ioengine=null", "--size=1m"]),
@@ -53,7 +53,7 @@ pub(super) const JOBS: &[(&str, &[&str])] = &[
     ),
     ("whole percentiles", &["--name=a", "--ioengine=null", "--size=1m", "--percentile_list=1:5:10:20:30:40:99"]),
     ("fine percentiles", &["--name=a", "--ioengine=null", "--size=1m", "--percentile_list=1:5:10:20:30:99.9999"]),
-    // 95, 99.5 and 99.95 per cent of 2000 are whole numbers, which shows how fio compares.
+    // 95, 99.5 and 99.95 per cent of 2000 are integers, which reveals how fio compares.
     ("round", &["--name=a", "--ioengine=null", "--size=8000k"]),
     ("unlisted", &["--name=a", "--ioengine=null", "--size=1m", "--clat_percentiles=0", "--disable_slat=1"]),
     ("bits", &["--name=a", "--ioengine=null", "--size=9m", "--unit_base=1", "--continue_on_error=all"]),
@@ -101,9 +101,9 @@ pub(super) const JOBS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn formats_written_again_are_what_fio_printed() {
+fn rewritten_formats_equal_fios_output() {
     let Some(fio) = installed_fio() else { return };
-    // All at once: fio mostly waits.
+    // All at once, because fio mostly waits.
     std::thread::scope(|scope| {
         for (label, arguments) in JOBS {
             scope.spawn(|| check(&fio, label, arguments));
@@ -121,7 +121,7 @@ fn check(fio: &Fio, label: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn terse_lines_of_other_versions_are_what_fio_printed() {
+fn terse_lines_of_other_versions_equal_fios_output() {
     let Some(fio) = installed_fio() else { return };
     for (number, terse) in [("2", Terse::V2), ("4", Terse::V4), ("5", Terse::V5)] {
         let version = format!("--terse-version={number}");
@@ -135,14 +135,14 @@ fn terse_lines_of_other_versions_are_what_fio_printed() {
     }
 }
 
-/// Without the lines about files that fio lays out, which come and go with the files.
+/// Removes the lines about files that fio lays out, which depend on whether the files exist.
 fn without_layout(printed: &str) -> String {
     let kept = printed.lines().filter(|line| !line.contains("Laying out IO file"));
     kept.map(|line| format!("{line}\n")).collect()
 }
 
-/// Compares line by line. A decimal fraction may differ by one in its last place, for fio rounds once and what went
-/// through JSON was rounded twice. Process numbers are not in the JSON, and the time beside them may be a second before
+/// Compares line by line. A decimal fraction may differ by one in its last digit, because fio rounds once and values
+/// from JSON were rounded twice. Process numbers are not in the JSON, and the time beside them may be a second before
 /// the JSON's.
 fn assert_same(label: &str, printed: &str, written: &str) {
     let mut lines = written.lines();
@@ -159,7 +159,7 @@ fn same(theirs: &str, ours: &str) -> bool {
     theirs.len() == ours.len() && theirs.iter().zip(&ours).all(|(theirs, ours)| same_token(theirs, ours))
 }
 
-/// Numbers, and what stands between them.
+/// Splits a line into numbers and the text between them.
 fn tokens(line: &str) -> Vec<String> {
     let of_number = |c: char| c.is_ascii_digit() || c == '.';
     let chars: Vec<char> = line.chars().collect();

@@ -1,5 +1,5 @@
-//! fio prints one run as text and as JSON: what is read of the text must be the JSON's figures, as far as the digits
-//! go. The same holds of the text that is written here.
+//! fio prints one run as text and as JSON: the figures parsed from the text must equal the JSON's within their digits.
+//! The same applies to text written by Fathom.
 
 use record::{DataKind, DirectionResult, Input, JobResult, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
 use report::fio::{FioFormat, FioOptions, FioVersion, document};
@@ -7,7 +7,7 @@ use report::fio::{FioFormat, FioOptions, FioVersion, document};
 use crate::installed::{Fio, installed_fio};
 use crate::oracle;
 
-/// Jobs beside those of the writer's tests, words with blanks between them.
+/// Jobs in addition to those of the writer's tests, with arguments separated by blanks.
 const JOBS: &[(&str, &str)] = &[
     ("verified", "--name=a --filename=f --size=2m --rw=randwrite --verify=crc32c --fdatasync=8"),
     ("refused", "--name=a --filename=f --size=64k --rw=randtrim --ioengine=psync"),
@@ -23,7 +23,7 @@ const JOBS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn text_of_fio_is_read_as_its_json() {
+fn parsed_text_of_fio_equals_its_json() {
     let Some(fio) = installed_fio() else { return };
     let more: Vec<(&str, Vec<&str>)> = JOBS.iter().map(|(label, words)| (*label, words.split(' ').collect())).collect();
     std::thread::scope(|scope| {
@@ -60,7 +60,7 @@ fn read(label: &str, text: &str) -> Run {
     }
 }
 
-/// The text alone; the document stands between lines that are braces.
+/// Removes the JSON document, which is between lines that consist of a brace.
 fn without_json(printed: &str) -> String {
     let mut inside = false;
     let kept = printed.lines().filter(|line| {
@@ -95,7 +95,7 @@ fn agree(label: &str, text: &Run, json: &Run) {
 
 fn same_job(label: &str, text: &JobResult, json: &JobResult) {
     let shared = label.starts_with("shared");
-    // Of the workers of several jobs, JSON knows only those of the first.
+    // The JSON of a result of several jobs has only the workers of the first job.
     let workers = |job: &JobResult| if shared { 4 } else { job.workers };
     let head = |job: &JobResult| (job.name.clone(), job.group, job.error, workers(job), job.description.clone());
     assert_eq!(head(text), head(json), "{label}");
@@ -104,7 +104,7 @@ fn same_job(label: &str, text: &JobResult, json: &JobResult) {
         let depths = (declared.in_flight_asked, declared.in_flight_possible, declared.queues);
         (declared.rw.clone(), declared.engine.clone(), depths, declared.continue_on_error, declared.verify)
     };
-    // Of a search for a depth, JSON has only the one that was found; of a result of several jobs, only the first.
+    // The JSON of a search for a depth has only the final one; of a result of several jobs, only the first job's.
     if !label.starts_with("limited") && !shared {
         assert_eq!(declared(text), declared(json), "{label}");
     }
@@ -132,7 +132,7 @@ fn same_job(label: &str, text: &JobResult, json: &JobResult) {
     near(label, &ours.ns, &theirs.ns, 0.0101);
     near(label, &ours.us, &theirs.us, 0.0101);
     near(label, &ours.ms, &theirs.ms, 0.0101);
-    // fio prints no runtime of workers: the longest stands for each of them, as far as milliseconds go.
+    // fio prints no runtime of workers, so the longest runtime represents each, with a precision of milliseconds.
     assert!(shared || a.runtime_ms() + 2 >= b.runtime_ms(), "{label}: {} of {}", a.runtime_ms(), b.runtime_ms());
 }
 
@@ -180,7 +180,7 @@ fn same_latency(
     for (percent, ns) in &text.quoted {
         let exact = json.fio_percentiles_ns(&[*percent]);
         let (_, exact) = exact.first().expect("JSON has the same percentiles");
-        // Percentiles have a unit of their own, of which no decimals are printed.
+        // Percentiles have a separate unit, and no decimals.
         let slack = if ns.is_multiple_of(1_000_000) {
             1e6
         } else if ns.is_multiple_of(1000) {
@@ -194,12 +194,12 @@ fn same_latency(
 
 fn same_samples(label: &str, text: &SampleRecord, json: &SampleRecord) {
     assert_eq!(text.count, json.count, "{label}");
-    // Large ones are printed in MiB/s.
+    // Large values are printed in MiB/s.
     let unit = if json.max > 1e6 { 1024.0 } else { 1.0 };
     near(label, &[text.min, text.max, text.mean, text.stddev], &[json.min, json.max, json.mean, json.stddev], unit);
 }
 
-/// What JSON has for a figure that the text prints of a job.
+/// Returns the JSON's value of a figure that the text prints for a job.
 fn value_of(json: &JobResult, quote: &Quote) -> f64 {
     let direction = quote.kind.map(|kind| json.result.kind(kind));
     let of = |pick: fn(&DirectionResult) -> f64| direction.map_or(f64::NAN, pick);
@@ -215,7 +215,7 @@ fn value_of(json: &JobResult, quote: &Quote) -> f64 {
         Quoted::LatencyMeanNs => of(|d| d.latency.mean_ns),
         Quoted::SyncMeanNs => json.result.sync.mean_ns,
         Quoted::SampledBytesPerSecond => {
-            // With `kb_base=1000` what JSON calls KiB are kB.
+            // With `kb_base=1000`, the values that JSON calls KiB are kB.
             of(|d| d.bandwidth_kib.mean) * if json.declared.kb_base == 1000 { 1000.0 } else { 1024.0 }
         }
         Quoted::SampledIops => of(|d| d.iops_samples.mean),
@@ -223,7 +223,7 @@ fn value_of(json: &JobResult, quote: &Quote) -> f64 {
     }
 }
 
-/// What JSON has for a figure of a reporting group or of a device.
+/// Returns the JSON's values of a figure of a reporting group or a device.
 fn of_group_or_device(json: &Run, quote: &Quote) -> Option<Vec<f64>> {
     let of = quote.of.as_deref()?;
     if let Some(disk) = json.disks.iter().find(|disk| disk.name == of) {

@@ -1,4 +1,4 @@
-//! Runs to make pages of.
+//! Runs for pages.
 
 use analyse::analyse;
 use record::{
@@ -8,7 +8,7 @@ use record::{
 use report::Shown;
 use report::html::{PageSubject, page};
 
-/// A latency around 1.3 ms with a tail.
+/// Returns latencies around 1.3 ms with a tail.
 pub(crate) fn latency(count: u64) -> LatencyStats {
     let buckets =
         vec![(975, count * 60 / 100), (990, count * 35 / 100), (1018, count * 49 / 1000), (1088, count / 1000 + 1)];
@@ -23,7 +23,7 @@ pub(crate) fn latency(count: u64) -> LatencyStats {
     }
 }
 
-/// A job of so many one-second intervals.
+/// Returns a job with one interval per second.
 pub(crate) fn job(name: &str, seconds: u64) -> JobResult {
     let interval = |second: u64| {
         let ios = 24_000 + second * 7_919 % 900;
@@ -74,7 +74,7 @@ pub(crate) fn run(jobs: Vec<JobResult>) -> Run {
     }
 }
 
-/// The page of runs by their names.
+/// Returns the page of named runs.
 pub(crate) fn page_of(runs: &[(&str, &Run)]) -> String {
     let verdicts: Vec<_> = runs.iter().map(|(_, run)| analyse(run)).collect();
     let named = runs.iter().zip(&verdicts);

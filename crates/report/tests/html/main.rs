@@ -1,4 +1,4 @@
-//! The page as a document: well-formed whatever names are in it, small whatever is on it.
+//! HTML pages as documents: well-formed with any names, and small with any content.
 
 mod documents;
 mod names;

@@ -1,4 +1,4 @@
-//! Names that others chose.
+//! Names from outside the program.
 
 use record::Note;
 use units::random::Random;
@@ -21,7 +21,7 @@ const HOSTILE: [&str; 12] = [
     "👩‍👩‍👧‍👦 e\u{301}\u{301}\u{301}",
 ];
 
-/// The page of a run in which everything that a user can name has this name.
+/// Returns the page of a run in which `name` is used for everything that a user can name.
 fn page_with(name: &str) -> String {
     let mut run = run(vec![job(name, 20), job("plain", 20)]);
     run.jobs[0].description = Some(name.to_owned());
@@ -54,7 +54,7 @@ fn no_name_becomes_markup() {
 }
 
 #[test]
-fn no_mixture_of_hostile_letters_becomes_markup() {
+fn no_mixture_of_hostile_characters_becomes_markup() {
     let letters: Vec<char> = HOSTILE.iter().flat_map(|name| name.chars()).collect();
     let mut random = Random::new(20_261_121, 0);
     for _ in 0..60 {
@@ -65,7 +65,7 @@ fn no_mixture_of_hostile_letters_becomes_markup() {
 }
 
 #[test]
-fn foreign_letters_do_not_turn_the_text_around_them() {
+fn right_to_left_names_do_not_reorder_the_text_around_them() {
     let page = page_with("\u{202e}gnp.exe");
     let outside = page.match_indices('\u{202e}').filter(|(at, _)| {
         let before = &page[..*at];
@@ -73,7 +73,7 @@ fn foreign_letters_do_not_turn_the_text_around_them() {
             before.rfind("<bdi>").is_some_and(|open| before.rfind("</bdi>").is_none_or(|close| close < open));
         let within =
             before.rfind('\u{2068}').is_some_and(|open| before.rfind('\u{2069}').is_none_or(|close| close < open));
-        // A whole block is a paragraph of its own.
+        // A preformatted block is a paragraph of its own.
         let block = before.rfind('<').is_some_and(|tag| page[tag..].starts_with("<pre"));
         !(isolated || within || block)
     });

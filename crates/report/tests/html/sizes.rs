@@ -1,4 +1,4 @@
-//! How large pages become, and what they say of what is not there.
+//! Sizes of pages, and the notes about missing data.
 
 use record::{DirectionResult, Measured, RunOutcome};
 
@@ -12,7 +12,7 @@ fn size_of(page: &str) -> usize {
 }
 
 #[test]
-fn a_page_of_one_job_is_small_however_long_it_ran() {
+fn the_page_of_one_job_is_small_for_any_runtime() {
     for seconds in [3, 60, 36_000] {
         let size = size_of(&page_of(&[("a", &run(vec![job("reads", seconds)]))]));
         assert!(size < 120_000, "{seconds} s: {size} bytes");
@@ -20,7 +20,7 @@ fn a_page_of_one_job_is_small_however_long_it_ran() {
 }
 
 #[test]
-fn pages_of_many_jobs_and_of_many_runs_stay_under_a_megabyte() {
+fn pages_of_many_jobs_and_of_many_runs_are_smaller_than_a_megabyte() {
     let many = run((0..40).map(|number| job(&format!("reader-{number}"), 3_600)).collect());
     let size = size_of(&page_of(&[("a", &many)]));
     assert!(size < 1_000_000, "40 jobs: {size} bytes");
@@ -35,7 +35,7 @@ fn pages_of_many_jobs_and_of_many_runs_stay_under_a_megabyte() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_not_drawn() {
+fn missing_data_are_mentioned_and_not_drawn() {
     let mut silent = job("no latencies", 20);
     silent.result.read.service = Default::default();
     silent

@@ -1,6 +1,7 @@
-//! A reader that accepts nothing but well-formed markup: the page is XML but for its first line.
+//! A strict parser of markup: apart from its first line, a page is well-formed XML.
 
-/// Fails with the place unless all elements are closed in their order and every attribute is quoted and named once.
+/// Parses a page and returns its elements. Fails unless all elements are closed in order and every attribute is quoted
+/// and unique.
 pub(crate) fn check(page: &str) -> Result<Vec<String>, String> {
     let mut rest = page.strip_prefix("<!DOCTYPE html>\n").ok_or("it does not begin with its type")?;
     let (mut open, mut seen): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -49,7 +50,7 @@ fn text(text: &str, open: &[String]) -> Result<(), String> {
     if open.last().is_some_and(|name| name == "style") { Ok(()) } else { entities(text) }
 }
 
-/// Every ampersand begins an entity, and there is no letter that documents may not hold.
+/// Checks that every ampersand begins an entity, and that all characters are allowed in documents.
 fn entities(text: &str) -> Result<(), String> {
     for part in text.split('&').skip(1) {
         let known = ["amp;", "lt;", "gt;", "quot;", "#39;"].iter().any(|entity| part.starts_with(entity));
@@ -64,7 +65,7 @@ fn entities(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn the_reader_knows_what_is_wrong() {
+fn the_parser_detects_errors() {
     let page = |body: &str| format!("<!DOCTYPE html>\n<html>{body}</html>");
     assert_eq!(check(&page("<p a=\"1\">x &amp; y<br/></p>")).unwrap(), ["html", "p", "br"]);
     for wrong in [

@@ -1,64 +1,64 @@
-//! A target with injected faults.
+//! A wrapper that injects faults into a target.
 
 use units::Nanos;
 use units::random::Random;
 
 use crate::{Completion, Op, OpKind, Settled, Tag, Target};
 
-/// Failure rates of a [`Faulty`] target, per thousand operations.
+/// Fault rates of a [`Faulty`] target, per thousand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// Seeds every decision.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Reads and writes that transfer only a part.
+    /// Reads and writes that are cut short.
     pub short: u32,
     /// Operations that fail with `EIO`.
     pub eio: u32,
     /// Operations that fail with `EAGAIN`.
     pub eagain: u32,
-    /// Writes that succeed without reaching the target inside; none by default.
+    /// Writes that report success but are lost; none by default.
     pub lost: u32,
-    /// Completions that are held back, and so come late and out of order.
+    /// Completions that are delayed, and may therefore be out of order.
     pub late: u32,
-    /// How long those are held back at most.
+    /// Maximum delay of these completions.
     pub delay: Nanos,
-    /// Partial transfers are multiples of this many bytes.
+    /// Size in bytes of which short transfers are multiples.
     pub unit_bytes: u32,
 }
 
 impl Default for FaultPlan {
-    /// One operation in ten fails in each of the ways; delays up to 1 ms; parts of 512 bytes.
+    /// One operation in ten has each kind of fault, except lost writes; delays up to 1 ms; units of 512 bytes.
     fn default() -> Self {
         let delay = Nanos::from_millis(1);
         Self { seed: 0, short: 100, eio: 100, eagain: 100, lost: 0, late: 100, delay, unit_bytes: 512 }
     }
 }
 
-/// Counts of failures.
+/// Numbers of injected faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Injected {
-    /// Transfers cut short.
+    /// Short transfers.
     pub short: u64,
     /// Operations failed with `EIO`.
     pub eio: u64,
     /// Operations failed with `EAGAIN`.
     pub eagain: u64,
-    /// Writes lost.
+    /// Lost writes.
     pub lost: u64,
-    /// Completions held back.
+    /// Delayed completions.
     pub late: u64,
 }
 
-/// A target that fails by a seed. What it fails with `EIO` or `EAGAIN` does not reach the target inside.
+/// A target with faults chosen by a seed. Operations that fail with `EIO` or `EAGAIN` do not reach the inner target.
 #[derive(Clone, Debug)]
 pub struct Faulty<T> {
     inner: T,
     faults: FaultPlan,
     random: Random,
     injected: Injected,
-    /// Completions held back, each until its `completed`.
+    /// Delayed completions, each until its `completed`.
     held: Vec<Completion>,
-    /// What the target inside handed out last; kept for its memory.
+    /// Completions of the inner target, kept to reuse the memory.
     fresh: Vec<Completion>,
 }
 
@@ -66,36 +66,36 @@ const EIO: i32 = 5;
 const EAGAIN: i32 = 11;
 
 impl<T: Target> Faulty<T> {
-    /// Makes `inner` fail.
+    /// Wraps `inner`.
     #[must_use]
     pub fn new(inner: T, faults: FaultPlan) -> Self {
         let random = Random::new(faults.seed, 0);
         Self { inner, faults, random, injected: Injected::default(), held: Vec::new(), fresh: Vec::new() }
     }
 
-    /// How many failures there were so far.
+    /// Returns the numbers of injected faults.
     #[must_use]
     pub fn injected(&self) -> Injected {
         self.injected
     }
 
-    /// The target inside.
+    /// Returns the inner target.
     pub fn inner(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    fn strikes(&mut self, share: u32) -> bool {
+    fn occurs(&mut self, share: u32) -> bool {
         self.random.below(1000) < u64::from(share)
     }
 
-    /// Completes an operation that never reaches the target inside.
+    /// Completes an operation without the inner target.
     fn answer(&mut self, tag: Tag, result: i32) {
         let now = self.inner.now();
         self.held.push(Completion { tag, submitted: now, completed: now, result });
     }
 
-    /// A part of a transfer, at least one unit; all of it where there is no smaller part.
-    fn cut(&mut self, op: Op) -> Op {
+    /// Shortens a transfer to a random number of units, if it has at least two.
+    fn shorten(&mut self, op: Op) -> Op {
         let unit = self.faults.unit_bytes.max(1);
         let parts = op.length / unit;
         if parts < 2 || !matches!(op.kind, OpKind::Read | OpKind::Write) {
@@ -106,12 +106,12 @@ impl<T: Target> Faulty<T> {
         Op { length, ..op }
     }
 
-    /// Collects from the target inside, and holds some of it back.
-    fn draw(&mut self, min: u32, until: Nanos) {
+    /// Waits for the inner target, and delays some of its completions.
+    fn wait_inner(&mut self, min: u32, until: Nanos) {
         let mut fresh = std::mem::take(&mut self.fresh);
         self.inner.wait(min, until, &mut fresh);
         for mut completion in fresh.drain(..) {
-            if self.strikes(self.faults.late) {
+            if self.occurs(self.faults.late) {
                 self.injected.late += 1;
                 completion.completed += Nanos::new(self.random.below(self.faults.delay.get().saturating_add(1)));
             }
@@ -120,7 +120,7 @@ impl<T: Target> Faulty<T> {
         self.fresh = fresh;
     }
 
-    /// Hands out what is no longer held back.
+    /// Returns the completions whose delay is over.
     fn release(&mut self, done: &mut Vec<Completion>) {
         let now = self.inner.now();
         done.extend(self.held.extract_if(.., |completion| completion.completed <= now));
@@ -133,29 +133,29 @@ impl<T: Target> Target for Faulty<T> {
     }
 
     fn submit(&mut self, op: Op) {
-        if self.strikes(self.faults.eio) {
+        if self.occurs(self.faults.eio) {
             self.injected.eio += 1;
             self.answer(op.tag, -EIO);
-        } else if self.strikes(self.faults.eagain) {
+        } else if self.occurs(self.faults.eagain) {
             self.injected.eagain += 1;
             self.answer(op.tag, -EAGAIN);
-        } else if op.kind == OpKind::Write && self.strikes(self.faults.lost) {
+        } else if op.kind == OpKind::Write && self.occurs(self.faults.lost) {
             self.injected.lost += 1;
             self.answer(op.tag, op.length as i32);
         } else {
-            let op = if self.strikes(self.faults.short) { self.cut(op) } else { op };
+            let op = if self.occurs(self.faults.short) { self.shorten(op) } else { op };
             self.inner.submit(op);
         }
     }
 
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
         let enough = done.len() + min as usize;
-        self.draw(0, Nanos::ZERO);
+        self.wait_inner(0, Nanos::ZERO);
         self.release(done);
         while done.len() < enough {
             let due = self.held.iter().map(|completion| completion.completed).min().unwrap_or(Nanos::MAX);
             let before = self.held.len();
-            self.draw(1, until.min(due));
+            self.wait_inner(1, until.min(due));
             let idle = due == Nanos::MAX && self.held.len() == before;
             self.release(done);
             if self.inner.now() >= until || (idle && until == Nanos::MAX) {
@@ -184,7 +184,7 @@ mod tests {
     use crate::testing::{MemoryModel, MemoryTarget};
 
     #[test]
-    fn conforms_whatever_it_does() {
+    fn conforms_with_any_faults() {
         for seed in 0..20 {
             let model = MemoryModel { jitter: Nanos::from_micros(200), seed, ..MemoryModel::default() };
             let mut faulty = Faulty::new(MemoryTarget::new(&model), FaultPlan { seed, ..FaultPlan::default() });
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn without_faults_it_changes_nothing() {
+    fn without_faults_behaviour_is_unchanged() {
         let faults = FaultPlan { short: 0, eio: 0, eagain: 0, late: 0, ..FaultPlan::default() };
         let mut faulty = Faulty::new(MemoryTarget::new(&MemoryModel::default()), faults);
         check(&mut faulty, &TestedTarget::default());

@@ -1,4 +1,4 @@
-//! A target in memory under a virtual clock.
+//! A target in memory with a virtual clock.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,22 +11,22 @@ use crate::{Completion, Op, OpKind, Tag, Target};
 /// Settings of a [`MemoryTarget`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryModel {
-    /// The size of each file in bytes; their bytes are zero at first.
+    /// Size of each file in bytes; files are initially zero.
     pub files: Vec<u64>,
-    /// How many tags, and so buffers, there are.
+    /// Number of tags and buffers.
     pub depth: u32,
-    /// The size of each buffer in bytes.
+    /// Size of each buffer in bytes.
     pub buffer_bytes: u32,
-    /// The least time that an operation takes.
+    /// Minimum duration of an operation.
     pub latency: Nanos,
-    /// How much longer it may take, drawn evenly; with more than zero, completions come out of order.
+    /// Maximum additional duration, uniformly distributed; if positive, completions may be out of order.
     pub jitter: Nanos,
-    /// Seeds the jitter.
+    /// Seed of the jitter.
     pub seed: u64,
 }
 
 impl Default for MemoryModel {
-    /// One file of 1 MiB, 32 buffers of 4 KiB, 100 µs for each operation.
+    /// One file of 1 MiB, 32 buffers of 4 KiB, 100 µs per operation.
     fn default() -> Self {
         Self {
             files: vec![1 << 20],
@@ -39,10 +39,10 @@ impl Default for MemoryModel {
     }
 }
 
-/// A target that keeps bytes. Time passes only while it waits.
+/// A target that keeps bytes. Time passes only during waits.
 ///
-/// Operations take effect when they are submitted and all proceed at the same time, without a queue. Files do
-/// not grow: writes past the end are cut short there, and refused with `ENOSPC` (28) behind it.
+/// Operations take effect when they are submitted, and proceed concurrently without a queue. Files do not grow: writes
+/// across the end are cut short, writes beyond it fail with `ENOSPC` (28).
 #[derive(Clone, Debug)]
 pub struct MemoryTarget {
     files: Vec<Vec<u8>>,
@@ -59,17 +59,17 @@ pub struct MemoryTarget {
 /// A call of [`Target::invalidate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalidated {
-    /// How many operations had been submitted before it.
+    /// Number of operations submitted before the call.
     pub submissions: u64,
-    /// Which file.
+    /// Index of the file.
     pub file: u32,
-    /// From where on, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How many bytes; zero for all to the end.
+    /// Length in bytes; zero for all to the end.
     pub length: u64,
 }
 
-/// An operation on its way, ordered by when it will be done and then by when it was submitted.
+/// An operation in flight, ordered by completion time and then by submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PendingOp {
     completed: Nanos,
@@ -80,7 +80,7 @@ struct PendingOp {
 }
 
 impl MemoryTarget {
-    /// Files full of zeroes, and a clock at zero.
+    /// Returns a target with files of zeros and its clock at zero.
     #[must_use]
     pub fn new(model: &MemoryModel) -> Self {
         Self {
@@ -96,19 +96,18 @@ impl MemoryTarget {
         }
     }
 
-    /// The bytes of a file, to look at or to change without the user of the target; empty where
-    /// there is no such file.
+    /// Returns the bytes of a file, to inspect or change them; empty if there is no such file.
     pub fn file(&mut self, index: usize) -> &mut [u8] {
         self.files.get_mut(index).map_or(&mut [], Vec::as_mut_slice)
     }
 
-    /// Operations submitted so far.
+    /// Returns the number of submitted operations.
     #[must_use]
     pub fn submissions(&self) -> u64 {
         self.submissions
     }
 
-    /// What was to be forgotten so far, in order. There is no cache, so that nothing changes by it.
+    /// Returns all calls of [`Target::invalidate`], in order. They have no effect, because there is no cache.
     #[must_use]
     pub fn invalidated(&self) -> &[Invalidated] {
         &self.invalidated
@@ -137,7 +136,7 @@ impl MemoryTarget {
         length as i32
     }
 
-    /// Hands out what is done by now.
+    /// Returns the completions up to now.
     fn collect(&mut self, done: &mut Vec<Completion>) {
         while let Some(Reverse(next)) = self.pending.peek().copied() {
             if next.completed > self.now {
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_changed_behind_its_back_is_read() {
+    fn changes_to_a_file_are_visible_to_reads() {
         let mut memory = MemoryTarget::new(&MemoryModel::default());
         memory.file(0)[7] = 9;
         memory.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset: 0, length: 512, skip: 0 });

@@ -1,4 +1,4 @@
-//! Targets for tests: one that keeps bytes in memory under a virtual clock, and one that makes any target fail.
+//! Targets for tests: one that keeps bytes in memory with a virtual clock, and a wrapper that injects faults.
 
 mod faulty;
 mod memory;

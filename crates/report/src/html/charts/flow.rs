@@ -6,14 +6,14 @@ use super::super::figure::ChartFigure;
 use super::super::part::SectionPart;
 use super::timeline::{TimelineLabels, TimelineLine, TimelineQuantity, timeline};
 
-/// Operations a second.
+/// Draws operations per second over time.
 pub(in super::super) fn iops(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let note = note(part, "operations");
     let words = TimelineLabels { title: "Operations a second", note, quantity: TimelineQuantity::Iops };
     timeline(part, words, &lines(part, |flow| flow.iops))
 }
 
-/// Bytes a second.
+/// Draws bytes per second over time.
 pub(in super::super) fn bytes(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let note = note(part, "bytes");
     let words = TimelineLabels { title: "Throughput", note, quantity: TimelineQuantity::BytesPerSecond };
@@ -28,7 +28,7 @@ fn lines(part: &SectionPart<'_>, of: fn(&Flow) -> Level) -> Vec<TimelineLine> {
         };
         let course = |stretch_ns| member.job.result.course(stretch_ns);
         let line = TimelineLine::of(course, (part.lasted_ns(), part.budget), read);
-        TimelineLine { name: part.label(member, kind), look: part.look(member, kind), ..line }
+        TimelineLine { name: part.label(member, kind), style: part.style(member, kind), ..line }
     });
     lines.collect()
 }

@@ -8,24 +8,24 @@ use super::super::table::HtmlTable;
 use super::timeline::clock;
 use crate::chart::{Axis, Frame, Scale, Svg, short_count, time};
 
-/// A map of fewer columns shows nothing that percentiles do not.
+/// Minimum number of columns; with fewer, percentiles show as much.
 const COLUMNS_MIN: usize = 4;
-/// Rows of a map, unless buckets are wider.
+/// Maximum number of rows.
 const ROWS_MAX: f64 = 40.0;
-/// About twice as wide as a bucket.
+/// Minimum ratio of a row's ends, about two buckets of the histogram.
 const ROW_LEAST: f64 = 1.032;
-/// The least share of a column's operations that a shade stands for, the palest first.
+/// Minimum fraction of a column's operations for each shade, from pale to dark.
 const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
 const NAMES: [&str; 6] = ["less", "0.1 %", "1 %", "5 %", "20 %", "50 % and more"];
 
-/// A stretch of time.
+/// Latencies of an interval.
 pub(super) struct HeatColumn {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     pub(super) latency: LatencyStats,
 }
 
-/// A map for each run that kept latencies of its stretches of time.
+/// Draws a map for each run with latencies over time.
 pub(in super::super) fn maps(part: &SectionPart<'_>) -> Vec<ChartFigure> {
     part.members.iter().filter_map(|member| map(part, member)).collect()
 }
@@ -55,11 +55,11 @@ fn map(part: &SectionPart<'_>, member: &Member<'_>) -> Option<ChartFigure> {
         .map(|(shade, name)| LegendKey { class: format!("q q{shade}"), name: (*name).to_owned() });
     let legend = keys.collect();
     let title = "Latency heat map";
-    Some(ChartFigure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse), wide: false })
+    Some(ChartFigure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse) })
 }
 
-/// What blocks counted of some kinds, neighbours joined until there are no more than `most`. What is left over at the
-/// end belongs to the last whole one: the few operations of a moment make no percentile.
+/// Returns the latencies of `kinds`, with adjacent blocks merged into at most `most` columns. A short rest at the end
+/// is merged into the last column, because a few operations have no meaningful percentiles.
 pub(super) fn columns(blocks: &[LatencyBlock], kinds: &[DataKind], most: u64) -> Vec<HeatColumn> {
     let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
     let start = |block: usize| if block == 0 { 0 } else { blocks[block - 1].end_ns };
@@ -98,7 +98,7 @@ impl HeatColumn {
     }
 }
 
-/// One path for each shade: cells are too many for elements of their own.
+/// Draws one path per shade, because there are too many cells for an element each.
 fn shades(out: &mut Svg, frame: &Frame<'_>, columns: &[HeatColumn]) {
     let scale = frame.y.scale;
     let rows = ((scale.high / scale.low).ln() / ROW_LEAST.ln()).clamp(8.0, ROWS_MAX).floor();

@@ -2,7 +2,7 @@
 
 use units::{count, percent};
 
-use super::super::figure::{ChartFigure, LegendKey, Look, Paper};
+use super::super::figure::{ChartFigure, ChartSize, LegendKey, SeriesStyle};
 use super::super::table::HtmlTable;
 use crate::chart::{isolated, time};
 use crate::sweep::{Panel, Sweep, panels};
@@ -10,7 +10,7 @@ use crate::sweep::{Panel, Sweep, panels};
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 70.0;
 
-/// The three views, each with the points as its table.
+/// Returns the three charts of sweeps, each with a table of the points.
 pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<ChartFigure> {
     let drawn: Vec<&Sweep> = sweeps.iter().copied().filter(|sweep| !sweep.points.is_empty()).collect();
     if drawn.is_empty() {
@@ -35,25 +35,19 @@ pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<ChartFigure> {
 
 fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> ChartFigure {
     let (x, y) = (&panel.across, &panel.up);
-    let picture = Paper { height: HEIGHT, left: LEFT }.picture(
+    let picture = ChartSize { height: HEIGHT, left: LEFT }.picture(
         &format!("{} of {}", panel.title, isolated(&sweeps[0].target)),
         x,
         y,
         |frame, out| panel.draw(out, frame, sweeps),
     );
     let key = |(number, sweep): (usize, &&Sweep)| LegendKey {
-        class: Look { colour: number, dash: 0 }.line(),
+        class: SeriesStyle { colour: number, dash: 0 }.line(),
         name: sweep.label(),
     };
     let legend = if sweeps.len() > 1 { sweeps.iter().enumerate().map(key).collect() } else { Vec::new() };
-    ChartFigure {
-        title: panel.title,
-        note: note.to_owned(),
-        legend,
-        picture,
-        table: table(panel.title, sweeps),
-        wide: false,
-    }
+    let (title, table) = (panel.title, table(panel.title, sweeps));
+    ChartFigure { title, note: note.to_owned(), legend, picture, table }
 }
 
 fn table(caption: &str, sweeps: &[&Sweep]) -> HtmlTable {

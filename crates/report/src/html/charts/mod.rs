@@ -1,4 +1,4 @@
-//! The charts of a page; `None` where there is nothing to draw.
+//! The charts of a page. Functions return `None` if there is nothing to draw.
 
 mod credits;
 mod flow;
@@ -15,7 +15,7 @@ mod timeline;
 use super::figure::ChartFigure;
 use super::part::SectionPart;
 
-/// All charts of a job, in the order of the page.
+/// Returns all charts of a job, in page order.
 pub(super) fn of(part: &SectionPart<'_>) -> Vec<ChartFigure> {
     let over_time: [fn(&SectionPart<'_>) -> Option<ChartFigure>; 3] = [flow::iops, flow::bytes, latency::over_time];
     let of_all: [fn(&SectionPart<'_>) -> Option<ChartFigure>; 4] =

@@ -1,26 +1,26 @@
-//! The distribution of latency, with room for its tail.
+//! The distribution of latency on a scale of nines, which spreads out its tail.
 
 use record::LatencyStats;
 
-use super::super::figure::{ChartFigure, LegendKey, Look, picture};
+use super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::part::SectionPart;
 use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, Step, nines, time};
 
-/// Rows of the table.
+/// Percentiles in the table.
 const PERCENTS: [f64; 9] = [1.0, 10.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
-/// Points of a line that lie closer than this, in nines, are one to the eye.
+/// Minimum distance of drawn points, in nines.
 const APART: f64 = 0.015;
 
 struct PercentileCurve<'a> {
     name: String,
-    look: Look,
+    style: SeriesStyle,
     latency: &'a LatencyStats,
-    /// Nines and nanoseconds.
+    /// Points as nines and nanoseconds.
     points: Vec<(f64, f64)>,
 }
 
-/// Time within which a share of operations was done, from the median out to the slowest.
+/// Draws the time within which a fraction of operations completed, from the median to the slowest.
 pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let curves: Vec<PercentileCurve<'_>> = curves(part);
     let all = || curves.iter().flat_map(|curve| &curve.points);
@@ -29,7 +29,7 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let y = Axis::new(Scale::around(all().map(|(_, ns)| *ns)), 6, time);
     let picture = picture(&format!("Percentiles of the latency of {}", part.called()), &x, &y, |frame, out| {
         frame.axes(out);
-        curves.iter().for_each(|curve| frame.steps(out, &curve.look.line(), curve.steps()));
+        curves.iter().for_each(|curve| frame.steps(out, &curve.style.line(), curve.steps()));
         for curve in &curves {
             for (percent, ns) in PERCENTS
                 .into_iter()
@@ -37,11 +37,11 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
                 .filter_map(|percent| Some((percent, curve.percentile(percent)?)))
             {
                 let title = format!("{}: {percent} % within {}", curve.name, time(ns));
-                frame.dot(out, &curve.look.dot(), (nines(percent / 100.0), ns), 2.6, &title);
+                frame.dot(out, &curve.style.dot(), (nines(percent / 100.0), ns), 2.6, &title);
             }
         }
     });
-    let legend = curves.iter().map(|curve| LegendKey { class: curve.look.line(), name: curve.name.clone() });
+    let legend = curves.iter().map(|curve| LegendKey { class: curve.style.line(), name: curve.name.clone() });
     let note = "Each step to the right is ten times rarer: the tail that users feel is as wide as the rest.";
     Some(ChartFigure {
         title: "Percentiles of latency",
@@ -49,7 +49,6 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
         legend: if curves.len() > 1 { legend.collect() } else { Vec::new() },
         table: table(&curves),
         picture,
-        wide: false,
     })
 }
 
@@ -57,20 +56,25 @@ fn curves<'a>(part: &'a SectionPart<'a>) -> Vec<PercentileCurve<'a>> {
     let mut curves = Vec::new();
     let paced = part.flows().any(|(_, _, result)| result.response.count > 0);
     for (member, kind, result) in part.flows() {
-        let look = part.look(member, kind);
+        let style = part.style(member, kind);
         for (what, dash, latency) in [("service", 0, &result.service), ("response", 1, &result.response)] {
             let points = thinned(latency);
             if points.len() > 1 {
                 let label = part.label(member, kind);
                 let name = if paced { format!("{label}, {what}") } else { label };
-                curves.push(PercentileCurve { name, look: Look { dash: look.dash + dash, ..look }, latency, points });
+                curves.push(PercentileCurve {
+                    name,
+                    style: SeriesStyle { dash: style.dash + dash, ..style },
+                    latency,
+                    points,
+                });
             }
         }
     }
     curves
 }
 
-/// The distribution in nines, without points that cannot be told apart.
+/// Returns the distribution in nines, without points that are indistinguishable in the chart.
 fn thinned(latency: &LatencyStats) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let all = latency.distribution();
@@ -85,7 +89,7 @@ fn thinned(latency: &LatencyStats) -> Vec<(f64, f64)> {
 }
 
 impl PercentileCurve<'_> {
-    /// Within each time more were done than within the one before.
+    /// Returns the steps of the curve, each at the time of its right end.
     fn steps(&self) -> impl Iterator<Item = Step> + '_ {
         self.points.windows(2).map(|pair| (pair[0].0, pair[1].0, pair[1].1))
     }

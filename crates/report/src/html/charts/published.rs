@@ -1,26 +1,26 @@
-//! Deviation of figures from published ones.
+//! Deviations of figures from published ones.
 
 use record::FigureQuantity;
 
-use super::super::figure::{ChartFigure, LegendKey, Look};
+use super::super::figure::{ChartFigure, LegendKey, SeriesStyle};
 use super::super::table::HtmlTable;
 use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, Scale};
 use crate::suite::{self, NEAR, Published, SuiteDocument, figure_name, shown};
 
-const MEASURED: Look = Look { colour: 0, dash: 0 };
-const MODELLED: Look = Look { colour: 1, dash: 0 };
-/// Deviation from which a mark is drawn at the edge; its title has the figure.
+const MEASURED: SeriesStyle = SeriesStyle { colour: 0, dash: 0 };
+const MODELLED: SeriesStyle = SeriesStyle { colour: 1, dash: 0 };
+/// Deviation from which a mark is drawn at the edge of the chart; its tooltip has the exact figure.
 const EDGE: f64 = 1.0;
 
-/// A published figure of a step, and what was found of it.
+/// A published figure of a step, with its measured and modelled values.
 struct PublishedEntry<'a> {
     step: &'a suite::SuiteStep,
     row: &'a suite::SuiteRow,
     published: &'a Published,
 }
 
-/// Which figures make a chart.
+/// Title and figures of a chart.
 type Group = (&'static str, fn(FigureQuantity) -> bool);
 
 const GROUPS: [Group; 3] = [
@@ -29,7 +29,7 @@ const GROUPS: [Group; 3] = [
     ("Latency", FigureQuantity::is_latency),
 ];
 
-/// A chart for IOPS, for throughput and for latency, as far as anything was published of what was done.
+/// Draws a chart each for IOPS, throughput and latency, if such figures were published for completed steps.
 pub(in super::super) fn differences(document: &SuiteDocument) -> Vec<ChartFigure> {
     GROUPS.iter().filter_map(|group| chart(document, group)).collect()
 }
@@ -68,26 +68,25 @@ fn chart(document: &SuiteDocument, (title, of): &Group) -> Option<ChartFigure> {
         title,
         note: "How far each figure is from the published one, 0 within a published range. The grey strip is ±5 %."
             .to_owned(),
-        legend: legend.map(|(_, look, name)| LegendKey { class: look.dot(), name: (*name).to_owned() }).collect(),
+        legend: legend.map(|(_, style, name)| LegendKey { class: style.dot(), name: (*name).to_owned() }).collect(),
         picture,
         table: table(title, &entries),
-        wide: false,
     })
 }
 
 impl PublishedEntry<'_> {
-    /// Both figures, where there are both.
-    fn found(&self) -> impl Iterator<Item = (f64, Look, &'static str)> {
+    /// Returns the measured and the modelled value, as far as they exist.
+    fn found(&self) -> impl Iterator<Item = (f64, SeriesStyle, &'static str)> {
         let found = [(self.row.measured, MEASURED, "measured"), (self.row.modelled, MODELLED, "modelled")];
-        found.into_iter().filter_map(|(value, look, what)| Some((value?, look, what)))
+        found.into_iter().filter_map(|(value, style, what)| Some((value?, style, what)))
     }
 
     fn marks(&self) -> ChartRow {
         let figure = figure_name(self.row.figure);
-        let mark = |(value, look, what): (f64, Look, &str)| {
+        let mark = |(value, style, what): (f64, SeriesStyle, &str)| {
             let off = self.published.difference(value);
             let title = format!("{}, {figure}, {what}: {:+.1} %", self.step.name, off * 100.0);
-            RowMark { look, shape: MarkShape::Dot(off.clamp(-EDGE, EDGE)), title }
+            RowMark { style, shape: MarkShape::Dot(off.clamp(-EDGE, EDGE)), title }
         };
         ChartRow { label: self.step.name.clone(), marks: self.found().map(mark).collect() }
     }

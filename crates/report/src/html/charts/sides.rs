@@ -2,16 +2,16 @@
 
 use record::LatencyStats;
 
-use super::super::figure::{ChartFigure, LegendKey, Look};
+use super::super::figure::{ChartFigure, LegendKey, SeriesStyle};
 use super::super::part::SectionPart;
 use super::super::table::HtmlTable;
 use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, Scale, time};
 
-/// A row: its name, and the figure that it is of.
-type Which = (&'static str, fn(&LatencyStats) -> Option<f64>);
+/// Name of a row and the statistic that it shows.
+type Statistic = (&'static str, fn(&LatencyStats) -> Option<f64>);
 
-const ROWS: [Which; 6] = [
+const ROWS: [Statistic; 6] = [
     ("mean", |latency| Some(latency.mean_ns)),
     ("p50", |latency| percentile(latency, 50.0)),
     ("p90", |latency| percentile(latency, 90.0)),
@@ -26,23 +26,24 @@ fn percentile(latency: &LatencyStats, percent: f64) -> Option<f64> {
 
 struct Sides<'a> {
     name: String,
-    look: Look,
+    style: SeriesStyle,
     service: &'a LatencyStats,
     response: &'a LatencyStats,
 }
 
-/// Chart of service and response time; `None` without a schedule.
+/// Draws service and response times; `None` without a schedule.
 pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let sides = part.flows().filter(|(_, _, result)| result.response.count > 0 && result.service.count > 0);
     let sides: Vec<Sides<'_>> = sides
         .map(|(member, kind, result)| Sides {
             name: part.label(member, kind),
-            look: Look { dash: 0, ..part.look(member, kind) },
+            style: SeriesStyle { dash: 0, ..part.style(member, kind) },
             service: &result.service,
             response: &result.response,
         })
         .collect();
-    let rows: Vec<ChartRow> = ROWS.iter().map(|which| row(which, &sides)).filter(|row| !row.marks.is_empty()).collect();
+    let rows: Vec<ChartRow> = ROWS.iter().map(|statistic| row(statistic, &sides)).collect();
+    let rows: Vec<ChartRow> = rows.into_iter().filter(|row| !row.marks.is_empty()).collect();
     rows.first()?;
     let values = sides.iter().flat_map(|side| {
         ROWS.iter().flat_map(|(_, of)| [of(side.service), of(side.response)]).flatten().collect::<Vec<f64>>()
@@ -51,20 +52,20 @@ pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let picture = picture(&format!("Service and response of {}", part.called()), &x, &rows, |_, _| {});
     let legend = sides.iter().flat_map(|side| {
         let key = |class, what: &str| LegendKey { class, name: format!("{} {what}", side.name) };
-        [key(side.look.ring(), "service"), key(side.look.dot(), "response")]
+        [key(side.style.ring(), "service"), key(side.style.dot(), "response")]
     });
     let note = "Service counts from submission, response from the instant at which an operation was due. What is between \
                 them is the time in which it waited for its turn.";
     let legend = legend.collect();
     let title = "Service and response";
-    Some(ChartFigure { title, note: note.to_owned(), legend, picture, table: table(&sides), wide: false })
+    Some(ChartFigure { title, note: note.to_owned(), legend, picture, table: table(&sides) })
 }
 
-fn row((name, of): &Which, sides: &[Sides<'_>]) -> ChartRow {
+fn row((name, of): &Statistic, sides: &[Sides<'_>]) -> ChartRow {
     let mark = |side: &Sides<'_>| {
         let (service, response) = (of(side.service)?, of(side.response)?);
         let title = format!("{}, {name}: service {}, response {}", side.name, time(service), time(response));
-        Some(RowMark { look: side.look, shape: MarkShape::Pair(service, response), title })
+        Some(RowMark { style: side.style, shape: MarkShape::Pair(service, response), title })
     };
     ChartRow { label: (*name).to_owned(), marks: sides.iter().filter_map(mark).collect() }
 }

@@ -1,30 +1,30 @@
-//! Time of operations per stage of a model.
+//! Time that operations spend at each stage of a model.
 
 use units::percent;
 
-use super::super::figure::{ChartFigure, LegendKey, Look};
+use super::super::figure::{ChartFigure, LegendKey, SeriesStyle};
 use super::super::part::{Member, SectionPart};
 use super::super::table::HtmlTable;
 use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, isolated, time};
 
-/// Stages beyond these held next to nothing.
+/// Maximum number of stages; the others add next to nothing.
 const MOST: usize = 10;
-/// Name of the service time without waits.
+/// Name of the row for the service time without waits.
 const ITSELF: &str = "the volume itself";
 
-/// Time of an operation at a stage.
+/// Time that operations spend at a stage.
 struct StageTime {
     name: String,
-    /// In nanoseconds, on average.
+    /// Mean over all operations in nanoseconds.
     mean_ns: f64,
-    /// Of its requests, as a share; `None` of the volume itself.
+    /// Fraction of the stage's requests that it delayed; `None` for the volume itself.
     held: Option<f64>,
     used: Option<f64>,
     rule: String,
 }
 
-/// The mean wait of operations at each stage; `None` where nothing was modelled.
+/// Draws the mean wait of operations at each stage; `None` without a model.
 pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let spent: Vec<(&Member<'_>, Vec<StageTime>)> =
         part.members.iter().filter_map(|member| Some((member, spent(member)?))).collect();
@@ -35,19 +35,20 @@ pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
         }
     }
     let longest = spent.iter().flat_map(|(_, spent)| spent).map(|one| one.mean_ns).reduce(f64::max)?;
-    let look = |member: &Member<'_>| Look { colour: if part.is_overlay() { member.number } else { 0 }, dash: 0 };
+    let style =
+        |member: &Member<'_>| SeriesStyle { colour: if part.is_overlay() { member.number } else { 0 }, dash: 0 };
     let row = |name: &&str| {
         let marks = spent.iter().filter_map(|(member, spent)| {
             let one = spent.iter().find(|one| one.name == *name)?;
             let title = format!("{}: {} on average", part.whose(member, name), time(one.mean_ns));
-            Some(RowMark { look: look(member), shape: MarkShape::Bar(one.mean_ns), title })
+            Some(RowMark { style: style(member), shape: MarkShape::Bar(one.mean_ns), title })
         });
         ChartRow { label: (*name).to_owned(), marks: marks.collect() }
     };
     let rows: Vec<ChartRow> = names.iter().map(row).collect();
     let x = Axis::from_zero(longest, round_unit(longest), time);
     let picture = picture(&format!("Where the time of {} went", part.called()), &x, &rows, |_, _| {});
-    let keys = spent.iter().map(|(member, _)| LegendKey { class: look(member).dot(), name: isolated(member.name) });
+    let keys = spent.iter().map(|(member, _)| LegendKey { class: style(member).dot(), name: isolated(member.name) });
     let note = "What an operation spent on average, on its way through the model: waiting at each limit and queue, then at \
                 the volume itself.";
     Some(ChartFigure {
@@ -56,7 +57,6 @@ pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
         legend: if part.is_overlay() { keys.collect() } else { Vec::new() },
         table: table(part, &spent),
         picture,
-        wide: false,
     })
 }
 
@@ -84,7 +84,7 @@ fn spent(member: &Member<'_>) -> Option<Vec<StageTime>> {
     (!spent.is_empty()).then_some(spent)
 }
 
-/// Of times, round numbers are round in their own unit.
+/// Returns the unit in which a time is a round number.
 fn round_unit(ns: f64) -> f64 {
     [1e9, 1e6, 1e3].into_iter().find(|unit| ns >= *unit).unwrap_or(1.0)
 }

@@ -1,19 +1,19 @@
-//! Line charts over time, with tables.
+//! Line charts over time, with a table of their values.
 
 use record::Stretch;
 
-use super::super::figure::{ChartFigure, LegendKey, Look, picture};
+use super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::part::{PageBudget, SectionPart};
 use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, bytes_per_second, short_count, time};
 
-/// Quantities of timelines.
+/// Quantity of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelineQuantity {
     Iops,
     BytesPerSecond,
     Latency,
-    /// Shares of one.
+    /// A fraction.
     Share,
 }
 
@@ -27,7 +27,7 @@ impl TimelineQuantity {
         }
     }
 
-    /// Rates begin at nothing; latencies are often a hundred times as long at their end.
+    /// Returns an axis: from zero for rates, logarithmic for latencies, whose range is large.
     fn axis(self, values: &[f64]) -> Axis {
         let most = values.iter().copied().fold(0.0, f64::max);
         match self {
@@ -39,7 +39,7 @@ impl TimelineQuantity {
     }
 }
 
-/// A value of a stretch of time, and the ends of what it varied between.
+/// A value over an interval, with the least and the greatest value within it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimelinePiece {
     pub(super) from_ns: u64,
@@ -48,50 +48,46 @@ pub(super) struct TimelinePiece {
     pub(super) ends: Option<[f64; 2]>,
 }
 
-/// One line: finely for the eye, coarsely for the table.
+/// A line, at high resolution for the chart and at low resolution for the table.
 #[derive(Clone, Debug)]
 pub(super) struct TimelineLine {
     pub(super) name: String,
-    pub(super) look: Look,
-    /// It stands behind the others.
+    pub(super) style: SeriesStyle,
+    /// Whether the line is drawn pale.
     pub(super) faint: bool,
     pub(super) fine: Vec<TimelinePiece>,
     pub(super) coarse: Vec<TimelinePiece>,
 }
 
 impl TimelineLine {
-    /// What `of` reads from the course of a member.
+    /// Returns the line of the values that `of` reads from each interval of a course.
     pub(super) fn of(
         course: impl Fn(u64) -> Vec<Stretch>,
         (lasted_ns, budget): (u64, PageBudget),
         of: impl Fn(&Stretch) -> Option<(f64, Option<[f64; 2]>)>,
     ) -> Self {
         let piece = |stretch: &Stretch| {
-            of(stretch).map(|(value, ends)| TimelinePiece {
-                from_ns: stretch.from_ns,
-                to_ns: stretch.to_ns,
-                value,
-                ends,
-            })
+            let (value, ends) = of(stretch)?;
+            Some(TimelinePiece { from_ns: stretch.from_ns, to_ns: stretch.to_ns, value, ends })
         };
         let pieces = |most| course(round_stretch(lasted_ns, most)).iter().filter_map(piece).collect();
         let (fine, coarse) = (pieces(budget.points), pieces(budget.rows));
-        Self { name: String::new(), look: Look::default(), faint: false, fine, coarse }
+        Self { name: String::new(), style: SeriesStyle::default(), faint: false, fine, coarse }
     }
 
     fn class(&self) -> String {
-        if self.faint { format!("{} faint", self.look.line()) } else { self.look.line() }
+        if self.faint { format!("{} faint", self.style.line()) } else { self.style.line() }
     }
 }
 
-/// Stretches that people count in, in milliseconds; what takes longer is cut into hours.
+/// Round intervals in milliseconds; longer ones are whole hours.
 const STRETCHES_MS: [u64; 21] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
     900_000, 1_800_000,
 ];
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// The shortest stretch of which at most `most` make up the whole.
+/// Returns the shortest round interval that divides the duration into at most `most` parts.
 pub(super) fn round_stretch(lasted_ns: u64, most: u64) -> u64 {
     let least = lasted_ns.div_ceil(most.max(1));
     let known = STRETCHES_MS.map(|ms| ms * 1_000_000).into_iter().find(|stretch| *stretch >= least);
@@ -105,7 +101,7 @@ pub(super) struct TimelineLabels {
     pub(super) quantity: TimelineQuantity,
 }
 
-/// Lines over the time of a part; `None` where no line has a point.
+/// Draws lines over the duration of a section; `None` if no line has a point.
 pub(super) fn timeline(part: &SectionPart<'_>, words: TimelineLabels, lines: &[TimelineLine]) -> Option<ChartFigure> {
     let lines: Vec<&TimelineLine> = lines.iter().filter(|line| !line.fine.is_empty()).collect();
     let end = lines.iter().flat_map(|line| &line.fine).map(|piece| piece.to_ns).max()?;
@@ -116,7 +112,7 @@ pub(super) fn timeline(part: &SectionPart<'_>, words: TimelineLabels, lines: &[T
         frame.axes(out);
         for line in &lines {
             let area = |piece: &TimelinePiece| piece.ends.map(|ends| (piece.from_ns as f64, piece.to_ns as f64, ends));
-            frame.band(out, &line.look.area(), &line.fine.iter().filter_map(area).collect::<Vec<_>>());
+            frame.band(out, &line.style.area(), &line.fine.iter().filter_map(area).collect::<Vec<_>>());
         }
         for line in &lines {
             let step = |piece: &TimelinePiece| (piece.from_ns as f64, piece.to_ns as f64, piece.value);
@@ -129,7 +125,7 @@ pub(super) fn timeline(part: &SectionPart<'_>, words: TimelineLabels, lines: &[T
     let several = lines.len() > 1;
     let keys = lines.iter().map(|line| LegendKey { class: line.class(), name: line.name.clone() });
     let legend = if several { keys.collect() } else { Vec::new() };
-    Some(ChartFigure { title: words.title, note: words.note, legend, picture, table, wide: false })
+    Some(ChartFigure { title: words.title, note: words.note, legend, picture, table })
 }
 
 fn values(lines: &[&TimelineLine]) -> Vec<f64> {
@@ -137,12 +133,12 @@ fn values(lines: &[&TimelineLine]) -> Vec<f64> {
     lines.iter().flat_map(|line| line.fine.iter().flat_map(each)).collect()
 }
 
-/// The stretches of the line that has most of them.
+/// Returns the intervals of the line that has the most.
 fn rows<'a>(lines: &[&'a TimelineLine]) -> &'a [TimelinePiece] {
     lines.iter().map(|line| line.coarse.as_slice()).max_by_key(|pieces| pieces.len()).unwrap_or_default()
 }
 
-/// Value of a line at the start of an interval.
+/// Returns the value of a line at the start of an interval.
 fn value(line: &TimelineLine, row: &TimelinePiece) -> Option<f64> {
     line.coarse.iter().find(|piece| piece.from_ns <= row.from_ns && row.from_ns < piece.to_ns).map(|piece| piece.value)
 }
@@ -170,12 +166,12 @@ fn table(words: &TimelineLabels, lines: &[&TimelineLine]) -> HtmlTable {
     table
 }
 
-/// `0:10 to 0:20`, `1:30:00 to 1:40:00`, `0:01.5 to 0:02`.
+/// Formats an interval: `0:10 to 0:20`, `1:30:00 to 1:40:00`, `0:01.5 to 0:02`.
 fn span(piece: &TimelinePiece) -> String {
     format!("{} to {}", clock(piece.from_ns), clock(piece.to_ns))
 }
 
-/// An instant as a clock shows it.
+/// Formats an instant as a clock: `1:30`, `1:30:00`.
 pub(super) fn clock(ns: u64) -> String {
     let ms = (ns + 500_000) / 1_000_000;
     let seconds = ms / 1_000;
@@ -192,14 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_are_those_that_people_count_in() {
+    fn intervals_are_round() {
         let s = 1_000_000_000;
         assert_eq!([3 * s, 300 * s, 36_000 * s].map(|lasted| round_stretch(lasted, 60)), [50_000_000, 5 * s, 600 * s]);
         assert_eq!(round_stretch(u64::MAX / 2, 60) % HOUR_NS, 0);
     }
 
     #[test]
-    fn instants_are_read_off_a_clock() {
+    fn instants_are_formatted_as_a_clock() {
         assert_eq!(
             [0, 90_000_000_000, 5_400_000_000_000, 1_500_000_000, 31_250_000].map(clock),
             ["0:00", "1:30", "1:30:00", "0:01.5", "0:00.031"]
