@@ -1,26 +1,26 @@
-//! fio's terse output of versions 3 to 5 of that format: a line of fields for each job, which it prints with `--minimal`
-//! and `--output-format=terse`.
+//! Reads fio's terse output of versions 3 to 5 of that format: one line of fields for each job, as printed with
+//! `--minimal` and `--output-format=terse`.
 //!
-//! Counts of operations, depths and block sizes are not in it: operations follow from the IOPS, which fio cut to whole
-//! ones, and the depth from the shares of depths. Fields: fio's HOWTO, "Terse output".
+//! The format lacks counts of operations, depths and block sizes. Operations are computed from IOPS, which fio
+//! truncates to integers, and the depth from the distribution of depths. Fields: fio's HOWTO, "Terse output".
 
 use std::ops::Range;
 
 use super::InputError;
-use super::text::{InputText, Printed, printed};
+use super::text::{InputText, Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
     Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
 };
 
-/// Places for percentiles, used or not.
+/// Slots for percentiles, whether used or not.
 const PERCENTILES: usize = 20;
 
 /// Layout of a version of the format.
 #[derive(Clone, Copy, Debug)]
 struct TerseLayout {
     kinds: usize,
-    /// Whether samples are counted, and those of IOPS printed.
+    /// Whether samples are counted, and IOPS samples printed.
     samples: bool,
 }
 
@@ -35,14 +35,14 @@ impl TerseLayout {
         Some(Self { kinds, samples })
     }
 
-    /// Fields before those of devices.
+    /// Returns the number of fields before those of devices.
     const fn fields(self) -> usize {
         let bandwidth = if self.samples { 11 } else { 5 };
         5 + self.kinds * (4 + 4 + 4 + PERCENTILES + 4 + bandwidth) + 5 + 7 + 10 + 12
     }
 }
 
-/// The fields in a line, behind what a log or a page put in front of them.
+/// Returns the fields of a line, without a prefix of a log or web page.
 fn fields(line: &str) -> &str {
     let line = line.trim();
     let begins = |at: usize| {
@@ -51,13 +51,13 @@ fn fields(line: &str) -> &str {
     line.find(";fio-").and_then(begins).map_or(line, |at| &line[at..]).trim_end_matches('`')
 }
 
-/// Whether a line is one, whole or not, and of which layout.
+/// Returns the layout of a terse line, even if it is truncated; `None` for other lines.
 fn layout(line: &str) -> Option<TerseLayout> {
     let (number, rest) = fields(line).split_once(';')?;
     TerseLayout::of(number).filter(|_| rest.starts_with("fio-"))
 }
 
-/// The lines of each run. Jobs of one run follow one another; what repeats a job begins another run.
+/// Returns the lines of each run. Lines of one run follow each other; a repeated job begins another run.
 pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut jobs: Vec<(&str, &str)> = Vec::new();
@@ -100,7 +100,7 @@ const NOTE: &str =
 
 const REMEDY: &str = "give the whole line, or make it anew with `--output-format=json`";
 
-/// The fields of one line that were not read yet.
+/// The unread fields of one line.
 struct TerseFields<'a> {
     text: &'a InputText,
     index: usize,
@@ -115,7 +115,7 @@ impl<'a> TerseFields<'a> {
         let layout = layout(line).filter(|layout| count >= layout.fields());
         let Some(layout) = layout else {
             let what = format!("the terse line is cut off: it has {count} fields");
-            return Err(text.fault_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
+            return Err(text.error_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
         };
         Ok(Self { text, index, layout, fields: line.split(';').peekable() })
     }
@@ -124,7 +124,7 @@ impl<'a> TerseFields<'a> {
         let field = self.fields.next().unwrap_or_default();
         read(field).ok_or_else(|| {
             let what = format!("`{field}` is not a figure that fio prints here");
-            self.text.fault(self.index, field, what, REMEDY)
+            self.text.error(self.index, field, what, REMEDY)
         })
     }
 
@@ -191,13 +191,17 @@ impl<'a> TerseFields<'a> {
         let latency = self.latency()?;
         let (bandwidth_kib, iops_samples) = self.samples()?;
         let runtime_ns = runtime_ms.saturating_mul(1_000_000);
-        // Cut to a whole number: what was meant lies up to one above.
+        // fio truncated the value, so it lies up to one above.
         let middle = if iops.fract() == 0.0 && iops > 0.0 { iops + 0.5 } else { iops };
         let ios = (middle * runtime_ms as f64 / 1000.0).round() as u64;
         let of = |stats: LatencyStats| LatencyStats { count: if stats.max_ns > 0 { ios } else { 0 }, ..stats };
-        let quote = |what, value: f64, step: f64| {
-            let line = u32::try_from(self.index + 1).unwrap_or(u32::MAX);
-            Quote { what, kind: Some(kind), value, step, line, of: None }
+        let quote = |what, value: f64, step: f64| Quote {
+            what,
+            kind: Some(kind),
+            value,
+            step,
+            line: line_number(self.index),
+            of: None,
         };
         let quotes = if runtime_ms == 0 {
             Vec::new()
@@ -222,7 +226,7 @@ impl<'a> TerseFields<'a> {
         Ok((result, quotes))
     }
 
-    /// Least, most, mean and deviation, in microseconds.
+    /// Reads minimum, maximum, mean and deviation, in microseconds.
     fn latency(&mut self) -> Result<LatencyStats, InputError> {
         let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
         let whole_ns = |us: f64| (us * 1e3).round() as u64;
@@ -235,7 +239,7 @@ impl<'a> TerseFields<'a> {
         })
     }
 
-    /// Sampled bandwidth in KiB/s and sampled IOPS. Layouts without a number of samples give empty ones.
+    /// Reads sampled bandwidth in KiB/s and sampled IOPS. Without a number of samples, both are empty.
     fn samples(&mut self) -> Result<(SampleRecord, SampleRecord), InputError> {
         let [min, max] = [self.number()?, self.number()?];
         self.percent()?;
@@ -256,7 +260,7 @@ impl<'a> TerseFields<'a> {
         Ok(shares)
     }
 
-    /// Devices, errors that were passed over, and a description.
+    /// Reads devices, tolerated errors, and a description.
     fn rest(&mut self, run: &mut Run, job: &mut JobResult) -> Result<(), InputError> {
         let rest: Vec<&str> = self.fields.by_ref().collect();
         let mut rest = &rest[..];
@@ -276,7 +280,7 @@ impl<'a> TerseFields<'a> {
                 util_percent: number(disk[8].trim_end_matches('%')).unwrap_or(0.0),
                 ..DiskUse::default()
             };
-            // Each line of a run has all of them.
+            // Each line of a run lists all devices.
             if run.disks.iter().all(|known| known.name != disk.name) {
                 run.disks.push(disk);
             }
@@ -293,7 +297,7 @@ impl<'a> TerseFields<'a> {
     }
 }
 
-/// A number and nothing else; versions before 2.1 printed `-nan` for means of nothing.
+/// Parses a number and nothing else; versions before 2.1 printed `-nan` for empty means.
 fn number(field: &str) -> Option<f64> {
     if field.trim_start_matches('-') == "nan" {
         return Some(0.0);

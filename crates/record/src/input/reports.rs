@@ -1,64 +1,65 @@
-//! Matches accounts of the same run: fio prints one run in several formats, and repeatedly with `--status-interval`.
+//! Merges reports on the same run: fio prints one run in several formats, and repeatedly with `--status-interval`.
 
 use super::json::last_of;
 use super::{Input, InputResult};
 use crate::{DataKind, JobResult, Run};
 
-/// Formats of the same result, the most detailed first.
+/// Formats of a report, most detailed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClaimFormat {
+pub(super) enum InputFormat {
     Json,
     Normal,
     Terse,
     Iostat,
 }
 
-/// An account that is kept.
+/// The report that represents a run.
 #[derive(Debug)]
-struct ClaimedAccount {
-    format: ClaimFormat,
+struct RunReport {
+    format: InputFormat,
     part: InputResult,
-    /// How many accounts of its run there were before it, and itself.
+    /// Number of reports on the run so far, including this one.
     count: usize,
-    /// The other formats in which it was found.
-    others: Vec<ClaimFormat>,
+    /// Other formats in which it was found.
+    others: Vec<InputFormat>,
 }
 
-/// The accounts of different runs, which were found format by format: of one run in several formats the first, of several
-/// accounts while it ran the last.
-pub(super) fn of_their_own(found: Vec<(ClaimFormat, InputResult)>) -> Vec<InputResult> {
-    let mut kept: Vec<ClaimedAccount> = Vec::new();
+/// Returns one report for each run: the first format of a report in several formats, and the last of several reports
+/// during a run. `found` is grouped by format.
+pub(super) fn of_distinct_runs(found: Vec<(InputFormat, InputResult)>) -> Vec<InputResult> {
+    let mut kept: Vec<RunReport> = Vec::new();
     for (format, part) in found {
         if let Input::Run(run) = &part.input {
-            let is_other_format = |account: &&mut ClaimedAccount| {
-                let free = account.format != format && !account.others.contains(&format);
-                free && matches!(&account.part.input, Input::Run(known) if is_same(known, run))
+            let is_other_format = |report: &&mut RunReport| {
+                let free = report.format != format && !report.others.contains(&format);
+                free && matches!(&report.part.input, Input::Run(known) if is_same(known, run))
             };
-            if let Some(account) = kept.iter_mut().find(is_other_format) {
-                account.others.push(format);
+            if let Some(report) = kept.iter_mut().find(is_other_format) {
+                report.others.push(format);
                 continue;
             }
-            let before = kept.last_mut().filter(|account| account.format == format);
-            let earlier = |account: &&mut ClaimedAccount| matches!(&account.part.input, Input::Run(before) if goes_on(before, run));
-            if let Some(account) = before.filter(earlier) {
-                (account.part, account.count) = (part, account.count + 1);
+            let last = kept.last_mut().filter(|report| report.format == format);
+            let is_earlier =
+                |report: &&mut RunReport| matches!(&report.part.input, Input::Run(before) if continues(before, run));
+            if let Some(report) = last.filter(is_earlier) {
+                (report.part, report.count) = (part, report.count + 1);
                 continue;
             }
         }
-        kept.push(ClaimedAccount { format, part, count: 1, others: Vec::new() });
+        kept.push(RunReport { format, part, count: 1, others: Vec::new() });
     }
-    let told = |mut account: ClaimedAccount| {
-        if let (Input::Run(run), true) = (&mut account.part.input, account.count > 1) {
-            run.notes.push(last_of(account.count, account.part.line - 1));
+    let with_note = |mut report: RunReport| {
+        if let (Input::Run(run), true) = (&mut report.part.input, report.count > 1) {
+            run.notes.push(last_of(report.count, report.part.line - 1));
         }
-        account.part
+        report.part
     };
-    kept.into_iter().map(told).collect()
+    kept.into_iter().map(with_note).collect()
 }
 
-/// Whether a later account in JSON is of the same run: the same jobs, which did more in the time between the two.
-fn goes_on(before: &Run, later: &Run) -> bool {
-    /// Accounts are taken in whole milliseconds, after runtimes.
+/// Reports whether a later JSON report is on the same run: the same jobs, which progressed in the time between.
+fn continues(before: &Run, later: &Run) -> bool {
+    /// Tolerance, because reports are taken in whole milliseconds after runtimes.
     const APART_MS: f64 = 1000.0;
     let passed_ms = later.taken_unix_ms as f64 - before.taken_unix_ms as f64;
     let same = |a: &JobResult, b: &JobResult| {
@@ -66,13 +67,13 @@ fn goes_on(before: &Run, later: &Run) -> bool {
         let more_ms = ran_ms(b) - ran_ms(a);
         let did_more = DataKind::ALL.into_iter().all(|kind| a.result.kind(kind).ios <= b.result.kind(kind).ios);
         a.name == b.name && a.group == b.group && a.echo == b.echo && did_more && more_ms >= 0.0 && {
-            // A job that was over by then did not run on.
+            // A finished job did not continue.
             more_ms == 0.0 && a.result.ios() == b.result.ios() || (passed_ms - more_ms).abs() <= APART_MS
         }
     };
     let times_known = before.taken_unix_ms > 0 && passed_ms > 0.0;
     times_known
-        // Repeats are runs of their own, however short.
+        // Repeats are separate runs, however short.
         && before.repeat == later.repeat
         && before.tool == later.tool
         && before.globals == later.globals
@@ -82,9 +83,9 @@ fn goes_on(before: &Run, later: &Run) -> bool {
             < later.jobs.iter().map(|job| job.result.ios()).sum()
 }
 
-/// Whether two accounts are of the same results, as far as both formats print them.
+/// Reports whether two reports have the same results, as far as both formats print them.
 fn is_same(one: &Run, other: &Run) -> bool {
-    /// Digits that formats print of a figure.
+    /// Relative tolerance for rounded figures.
     const ROUNDED: f64 = 0.01;
     let alike = |a: f64, b: f64| (a - b).abs() <= ROUNDED * a.abs().max(b.abs()) + 1.0;
     let same_kind = |a: &JobResult, b: &JobResult, kind: DataKind| {
