@@ -185,19 +185,19 @@ impl Observation {
             .collect();
         let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
         let step = 0.1_f64.powi(device.decimals as i32);
-        let told = |value: Option<f64>, step: f64| {
+        let figure = |value: Option<f64>, step: f64| {
             value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, EvidenceSource::Iostat))
         };
         let (iops, reads) = (device.iops(), device.read.per_second.unwrap_or(0.0));
         let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
         Self {
-            iops: told(Some(iops), step),
+            iops: figure(Some(iops), step),
             read_share: (iops > 0.0).then(|| reads / iops),
-            bytes_per_second: told(Some(device.bytes_per_second()), 1024.0 * step),
-            request_bytes: told((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
-            latency_ns: told(mean_await_ns(&device), 1e6 * step),
-            in_flight: told(device.in_flight, step),
-            busy: told(device.util, step / 100.0),
+            bytes_per_second: figure(Some(device.bytes_per_second()), 1024.0 * step),
+            request_bytes: figure((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
+            latency_ns: figure(mean_await_ns(&device), 1e6 * step),
+            in_flight: figure(device.in_flight, step),
+            busy: figure(device.util, step / 100.0),
             cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), EvidenceSource::Iostat)),
             seconds,
             device: true,
@@ -212,20 +212,20 @@ impl Observation {
     /// Creates the observation of a claim.
     #[must_use]
     pub fn of_claim(claim: &Claim) -> Self {
-        let told = |claimed: &Option<Claimed>| {
+        let figure = |claimed: &Option<Claimed>| {
             claimed.as_ref().map(|claimed| KnownFigure::claimed(claimed, EvidenceSource::Claim))
         };
-        let (block, bytes) = (told(&claim.block_bytes), told(&claim.bytes_per_second));
+        let (block, bytes) = (figure(&claim.block_bytes), figure(&claim.bytes_per_second));
         let made =
             bytes.zip(block).map(|(bytes, block)| KnownFigure { source: EvidenceSource::Claim, ..bytes.over(&block) });
-        let (depth, jobs) = (told(&claim.depth), told(&claim.jobs));
+        let (depth, jobs) = (figure(&claim.depth), figure(&claim.jobs));
         let one = KnownFigure::exact(1.0, EvidenceSource::Claim);
         let in_all =
             depth.map(|depth| KnownFigure { source: EvidenceSource::Claim, ..depth.times(&jobs.unwrap_or(one)) });
         let columns = Columns::of(claim);
         Self {
             // Bytes per second and block size also give operations per second.
-            iops: told(&claim.iops).or(made).or(columns.iops),
+            iops: figure(&claim.iops).or(made).or(columns.iops),
             read_share: claim
                 .read_share
                 .as_ref()
@@ -235,7 +235,7 @@ impl Observation {
             bytes_per_second: bytes.or(columns.bytes_per_second),
             block_bytes: block,
             request_bytes: columns.request_bytes,
-            latency_ns: told(&claim.latency_ns).or(columns.await_ns),
+            latency_ns: figure(&claim.latency_ns).or(columns.await_ns),
             in_flight: columns.in_flight,
             busy: columns.busy,
             spread: !claim.percentiles_ns.is_empty(),
@@ -244,7 +244,7 @@ impl Observation {
             // Device counters do not tell whether a queue was kept full.
             closed: depth.is_some() || !columns.any(),
             random: claim.rw.map(|rw| rw.starts_with("rand")),
-            cpus: told(&claim.vcpus).or_else(|| told(&claim.cpus)),
+            cpus: figure(&claim.vcpus).or_else(|| figure(&claim.cpus)),
             seconds: claim.time_ns.as_ref().map(|time| time.value() / 1e9),
             device: true,
             ..Self::default()
@@ -267,7 +267,7 @@ impl Observation {
             let parts: Option<f64> = all.iter().map(|one| Some(of(one)? * one.iops?.value())).sum();
             Some(parts? / iops?.value())
         };
-        let alike = |of: fn(&Self) -> Option<bool>| {
+        let shared = |of: fn(&Self) -> Option<bool>| {
             let first = all.first().and_then(|one| of(one));
             first.filter(|_| all.iter().all(|one| of(one) == first))
         };
@@ -281,13 +281,13 @@ impl Observation {
             latency_ns: mean_ns
                 .map(|mean| KnownFigure { source: iops.map_or(mean.source, |iops| iops.source), ..mean }),
             depth: sum(|one| one.depth),
-            queues: alike(|one| one.queues),
+            queues: shared(|one| one.queues),
             workers: all.iter().map(|one| one.workers).sum(),
             closed: all.iter().all(|one| one.closed),
-            random: alike(|one| one.random),
+            random: shared(|one| one.random),
             cpus: all.first().and_then(|one| one.cpus),
             seconds: all.iter().filter_map(|one| one.seconds).reduce(f64::max),
-            direct: alike(|one| one.direct),
+            direct: shared(|one| one.direct),
             device: all.iter().all(|one| one.device),
             modelled: all.iter().any(|one| one.modelled),
             ..Self::default()
@@ -380,7 +380,7 @@ impl Columns {
             (Some(a), Some(b)) => Some(a.plus(&b)),
             (a, b) => a.or(b),
         };
-        let iops = sum(|kind| kind.per_second);
+        let iops = above_zero(sum(|kind| kind.per_second));
         let rate = |kind: &ClaimedKind| kind.per_second.map_or(0.0, |rate| rate.value());
         let total = rate(reads) + rate(writes);
         let read_share = (total > 0.0).then(|| rate(reads) / total);
@@ -388,7 +388,6 @@ impl Columns {
             above_zero(mean_of_kinds(column(of(reads)), column(of(writes)), read_share))
         };
         let bytes_per_second = above_zero(sum(|kind| kind.bytes_per_second));
-        let iops = above_zero(iops);
         let sizes = above_zero(column(claim.request_bytes)).or_else(|| mean(|kind| kind.request_bytes));
         let made = || Some(KnownFigure { source: EvidenceSource::Iostat, ..bytes_per_second?.over(&iops?) });
         Self {

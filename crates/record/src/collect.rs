@@ -76,19 +76,16 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
     summary.blocks.shrink_to(block_bytes);
     for worker in together {
-        add_targets(&mut result.evidence, &worker.evidence);
+        let targets = &mut result.evidence.targets;
+        for target in &worker.evidence.targets {
+            if targets.iter().all(|known| known.path != target.path) {
+                targets.push(target.clone());
+            }
+        }
         if let Some(more) = &worker.verified {
             result.verified.get_or_insert_default().merge(more);
         }
     }
     result.result = (&summary).into();
     result
-}
-
-fn add_targets(all: &mut JobEvidence, more: &JobEvidence) {
-    for target in &more.targets {
-        if all.targets.iter().all(|known| known.path != target.path) {
-            all.targets.push(target.clone());
-        }
-    }
 }

@@ -244,14 +244,8 @@ impl Declared {
             thread: job.grouping.thread,
             size: region_bytes(job),
             runtime_ns: job.extent.runtime.get(),
-            rate_iops: rates(job, |paced| match paced {
-                Paced::Operations(rate) => Some(rate),
-                Paced::Bytes(_) => None,
-            }),
-            rate_bytes: rates(job, |paced| match paced {
-                Paced::Bytes(rate) => Some(rate),
-                Paced::Operations(_) => None,
-            }),
+            rate_iops: rates(job, |paced| if let Paced::Operations(rate) = paced { Some(rate) } else { None }),
+            rate_bytes: rates(job, |paced| if let Paced::Bytes(rate) = paced { Some(rate) } else { None }),
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
             syncs: syncs(job),
@@ -334,18 +328,12 @@ fn block_sizes(job: &Job) -> DeclaredPerKind<DeclaredSizes> {
 }
 
 fn region_bytes(job: &Job) -> Option<u64> {
-    match job.extent.size {
-        Some(Size::Bytes(bytes)) => Some(bytes.get()),
-        _ => None,
-    }
+    if let Some(Size::Bytes(bytes)) = job.extent.size { Some(bytes.get()) } else { None }
 }
 
 fn idle(job: &Job) -> Nanos {
-    if job.pace.thinktime_blocks > 0 || job.pace.thinktime_iotime > Nanos::ZERO {
-        job.pace.thinktime
-    } else {
-        Nanos::ZERO
-    }
+    let idles = job.pace.thinktime_blocks > 0 || job.pace.thinktime_iotime > Nanos::ZERO;
+    if idles { job.pace.thinktime } else { Nanos::ZERO }
 }
 
 fn syncs(job: &Job) -> bool {

@@ -111,7 +111,7 @@ mod tests {
                 .iter()
                 .map(|name| RequestedRun { name: (*name).to_owned(), ..RequestedRun::default() })
                 .collect(),
-            notes: vec![Note { job: Some(jobs[0].to_owned()), text: "the same of all".to_owned() }],
+            notes: vec![Note { job: Some(jobs[0].to_owned()), text: "common to all parts".to_owned() }],
             model: Some(ModelRecord { elapsed_ns: 5, volumes: vec![volume], ..ModelRecord::default() }),
             outcome,
             ..Run::default()

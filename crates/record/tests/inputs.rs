@@ -307,8 +307,8 @@ fn short_and_human_readable_iostat_output_is_refused() {
     let short =
         r#"{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0, "aqu-sz": 1}]}]}]}}"#;
     assert!(refused(short).what.contains("-s"));
-    let people = "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n 2139.82     14.6M    90.49   4.1%    0.37     7.0k vda\n";
-    assert!(refused(people).remedy.contains("-h"));
+    let human_readable = "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n 2139.82     14.6M    90.49   4.1%    0.37     7.0k vda\n";
+    assert!(refused(human_readable).remedy.contains("-h"));
 }
 
 #[test]

@@ -104,12 +104,8 @@ pub enum MismatchValue {
 }
 
 impl MismatchValue {
-    fn count(value: Option<u64>) -> Self {
-        value.map_or(Self::Nothing, Self::Count)
-    }
-
-    fn bytes(value: Option<u64>) -> Self {
-        value.map_or(Self::Nothing, Self::Bytes)
+    fn of(value: Option<u64>, to_value: fn(u64) -> Self) -> Self {
+        value.map_or(Self::Nothing, to_value)
     }
 
     fn words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
@@ -220,9 +216,9 @@ fn of_job(job: &JobResult) -> Vec<ConditionValue> {
     conditions.extend([
         (Aspect::Direct, declared.known_direct().map(MismatchValue::Yes)),
         (Aspect::Syncs, known(MismatchValue::Yes(declared.syncs))),
-        (Aspect::Size, known(MismatchValue::bytes(region(job)))),
-        (Aspect::RateIops, known(MismatchValue::count(declared.rate_iops.sum()))),
-        (Aspect::RateBytes, known(MismatchValue::bytes(declared.rate_bytes.sum()))),
+        (Aspect::Size, known(MismatchValue::of(region(job), MismatchValue::Bytes))),
+        (Aspect::RateIops, known(MismatchValue::of(declared.rate_iops.sum(), MismatchValue::Count))),
+        (Aspect::RateBytes, known(MismatchValue::of(declared.rate_bytes.sum(), MismatchValue::Bytes))),
         (Aspect::Thinktime, known(MismatchValue::Nanoseconds(declared.thinktime_ns))),
         (Aspect::Verify, known(MismatchValue::Yes(declared.verify))),
     ]);

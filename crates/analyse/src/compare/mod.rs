@@ -195,7 +195,8 @@ fn compare_figure(
     } else {
         of_courses(figure, baseline, candidate, options.seed)
     };
-    let more = samples.err().flatten().or_else(|| Some(more_runs(a.len().min(b.len()))));
+    let missing_runs = caution::ENOUGH_RUNS.saturating_sub(a.len().min(b.len())).max(1);
+    let more = samples.err().flatten().or(Some(More::Repeats(missing_runs as u64)));
     let known = samples.ok().and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
     let independent = known.map_or(0.0, |(_, a, b, _)| a.mean.effective.min(b.mean.effective));
     let judgement = match &known {
@@ -212,10 +213,6 @@ fn compare_figure(
         judgement,
     };
     Some((row, known.map(|(_, a, b, _)| [a, b])))
-}
-
-fn more_runs(runs: usize) -> More {
-    More::Repeats(caution::ENOUGH_RUNS.saturating_sub(runs).max(1) as u64)
 }
 
 fn of_runs(a: &[f64], b: &[f64]) -> ([ComparedSample; 2], Basis) {

@@ -167,11 +167,10 @@ impl<'a> AssertionParser<'a> {
         match unit {
             "" => Ok(number),
             "%" => Ok(number / 100.0),
-            _ => Err(self.error(
-                start,
-                format!("a fraction of the baseline has no unit `{unit}`"),
-                "write `0.98*baseline`",
-            )),
+            _ => {
+                let what = format!("a fraction of the baseline has no unit `{unit}`");
+                Err(self.error(start, what, "write `0.98*baseline`"))
+            }
         }
     }
 

@@ -49,13 +49,13 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
     } else {
         return None;
     };
-    let apart = Some(apart(&implied, &depth)).filter(|apart| *apart != 0.0);
+    let apart = Some(depth_gap(&implied, &depth)).filter(|apart| *apart != 0.0);
     Some(with_little(seen, Finding::new(code, severity)).with(Quantity::Apart, apart, EvidenceSource::LittlesLaw))
 }
 
 /// Returns the fraction of the depth by which the operations in flight exceed it, or fall short of it if negative; 0 if
 /// rounding explains the difference.
-fn apart(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
+fn depth_gap(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
     match (implied.low > depth.high, implied.high < depth.low) {
         (true, _) => implied.low / depth.high.max(1e-12) - 1.0,
         (_, true) => implied.high / depth.low.max(1e-12) - 1.0,
@@ -107,7 +107,7 @@ pub(super) fn with_little(seen: &Observation, mut finding: Finding) -> Finding {
 pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     let needed = seen.implied_in_flight().filter(|_| seen.depth.is_none() && seen.in_flight.is_none())?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
-    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: whole(needed.value()) }))
+    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: round_up(needed.value()) }))
 }
 
 /// Checks that throughput equals operations × block size; a mismatch may be the factor between decimal and binary
@@ -128,12 +128,8 @@ pub(super) fn product(seen: &Observation) -> Option<Finding> {
     let mixed = UNIT_FACTORS.into_iter().flat_map(|factor| [factor, 1.0 / factor]).find(|&factor| includes(factor));
     let finding = match mixed {
         Some(factor) => {
-            let factor = factor.max(1.0 / factor);
-            Finding::new(Code::UnitsMixed, Severity::Warning).with(
-                Quantity::UnitFactor,
-                factor,
-                EvidenceSource::Counters,
-            )
+            let (finding, factor) = (Finding::new(Code::UnitsMixed, Severity::Warning), factor.max(1.0 / factor));
+            finding.with(Quantity::UnitFactor, factor, EvidenceSource::Counters)
         }
         None => Finding::new(Code::FiguresDisagree, Severity::Warning),
     };
@@ -225,7 +221,7 @@ pub(super) fn one_at_a_time(seen: &Observation) -> Option<Finding> {
     }
     let remedy = match seen.direct {
         Some(false) => Remedy::Direct,
-        _ => Remedy::QueueingEngine { iodepth: whole(depth.value() / workers) },
+        _ => Remedy::QueueingEngine { iodepth: round_up(depth.value() / workers) },
     };
     let finding = Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
         .with_figure(Quantity::InFlightAsked, depth)
@@ -259,15 +255,13 @@ pub(super) fn small_region(seen: &Observation) -> Option<Finding> {
     let reads = seen.read_share.is_some_and(|share| share > 0.5);
     let small = region > 0.0 && region < SMALL && moved > TIMES_READ * region;
     (seen.device && seen.direct == Some(true) && reads && small).then(|| {
-        Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, EvidenceSource::Job).with(
-            Quantity::JobBytes,
-            moved,
-            EvidenceSource::Counters,
-        )
+        let finding =
+            Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, EvidenceSource::Job);
+        finding.with(Quantity::JobBytes, moved, EvidenceSource::Counters)
     })
 }
 
 /// Rounds up to a whole number of at least 1, ignoring an excess of a thousandth.
-pub(super) fn whole(needed: f64) -> u64 {
+pub(super) fn round_up(needed: f64) -> u64 {
     (needed - 1e-3).ceil().max(1.0) as u64
 }

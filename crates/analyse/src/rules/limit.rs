@@ -215,9 +215,6 @@ fn full(facts: Facts<'_>) -> Finding {
     } else {
         Finding::new(Code::QueueFull, Severity::Info).remedy(twice)
     };
-    finding.with(Quantity::ServiceVariation, service, EvidenceSource::Counters).with(
-        Quantity::IntervalVariation,
-        intervals,
-        EvidenceSource::Intervals,
-    )
+    let finding = finding.with(Quantity::ServiceVariation, service, EvidenceSource::Counters);
+    finding.with(Quantity::IntervalVariation, intervals, EvidenceSource::Intervals)
 }

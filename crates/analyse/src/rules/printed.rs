@@ -27,11 +27,8 @@ pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
         let made = result.ios as f64 * f64::from(sizes.min);
         let in_flight = most_in_flight(facts) * f64::from(sizes.min);
         ((printed.value - made).abs() >= OFF * printed.step + in_flight).then(|| {
-            disagree(printed, made).with(Quantity::SumTold, printed.value, EvidenceSource::Printed).with(
-                Quantity::SumMade,
-                made,
-                EvidenceSource::Counters,
-            )
+            let finding = disagree(printed, made).with(Quantity::SumTold, printed.value, EvidenceSource::Printed);
+            finding.with(Quantity::SumMade, made, EvidenceSource::Counters)
         })
     })
 }
@@ -50,11 +47,8 @@ pub(super) fn latency(facts: Facts<'_>) -> Option<Finding> {
         let slowest_ns = result.latency.max_ns.max(result.submission.max_ns) as f64;
         let slack = slack + most_in_flight(facts) * slowest_ns / result.ios.max(1) as f64;
         ((printed.value - made).abs() >= slack).then(|| {
-            disagree(printed, made).with(Quantity::TimeTold, printed.value, EvidenceSource::Printed).with(
-                Quantity::TimeMade,
-                made,
-                EvidenceSource::Printed,
-            )
+            let finding = disagree(printed, made).with(Quantity::TimeTold, printed.value, EvidenceSource::Printed);
+            finding.with(Quantity::TimeMade, made, EvidenceSource::Printed)
         })
     })
 }

@@ -69,21 +69,15 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
     let device_bytes = device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors), |cache| cache.fetched_bytes);
     if let Some(device_bytes) = device_bytes {
         let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.read.bytes).sum();
-        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters).with(
-            Quantity::DeviceBytes,
-            device_bytes as f64,
-            device_source(facts),
-        );
+        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters);
+        let finding = finding.with(Quantity::DeviceBytes, device_bytes as f64, device_source(facts));
         return (device_bytes < job_bytes / 2).then_some(finding);
     }
     let cached = cached_share(&facts.job.evidence.targets).filter(|&fraction| fraction >= 0.5);
     let median = read.service.percentile_ns(50.0).map(|ns| ns as f64);
     let fast = median.filter(|&ns| ns < CACHE_NS_MAX && facts.declared().rw.starts_with("rand"));
-    let finding = finding.with(Quantity::CachedShare, cached, EvidenceSource::PageCache).with(
-        Quantity::ServiceP50,
-        fast,
-        EvidenceSource::Histogram,
-    );
+    let finding = finding.with(Quantity::CachedShare, cached, EvidenceSource::PageCache);
+    let finding = finding.with(Quantity::ServiceP50, fast, EvidenceSource::Histogram);
     (cached.is_some() || fast.is_some()).then_some(finding)
 }
 

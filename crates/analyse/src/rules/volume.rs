@@ -1,7 +1,7 @@
 //! Rules that compare figures with a modelled volume.
 
 use crate::expectation::{CapKind, ExpectedCap, REACHED};
-use crate::rules::figures::whole;
+use crate::rules::figures::round_up;
 use crate::{Code, EvidenceSource, Expectation, Finding, Observation, Quantity, Remedy, Severity};
 
 /// Relative difference up to which caps are reached at the same time.
@@ -111,7 +111,7 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
     }
 
     fn per_worker(&self, total: f64) -> u64 {
-        whole(total / self.seen.workers.unwrap_or(1).max(1) as f64)
+        round_up(total / self.seen.workers.unwrap_or(1).max(1) as f64)
     }
 }
 
@@ -168,11 +168,8 @@ pub(super) fn bytes_first(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     case.reached().filter(|cap| cap.kind == CapKind::VolumeBytes)?;
     let (break_even, block) = (case.volume.break_even_bytes?, case.seen.mean_bytes()?);
     (block.low > break_even).then(|| {
-        case.finding(Code::BytesBeforeIops, Severity::Info).with_figure(Quantity::BlockBytes, block).with(
-            Quantity::BreakEvenBytes,
-            break_even,
-            EvidenceSource::Model,
-        )
+        let finding = case.finding(Code::BytesBeforeIops, Severity::Info).with_figure(Quantity::BlockBytes, block);
+        finding.with(Quantity::BreakEvenBytes, break_even, EvidenceSource::Model)
     })
 }
 
@@ -188,61 +185,44 @@ pub(super) fn shared(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Checks whether too few operations were in flight to reach the lowest cap.
+/// Checks whether too few operations were in flight to reach the lowest cap. If only device counters are known, there was
+/// no queue to keep full: the application had no more requests, or issues too few at a time.
 pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.iops < (1.0 - REACHED) * cap.iops)?;
-    let (in_flight, alone_ns) = (case.in_flight()?, case.volume.alone_ns?);
-    if case.is_counted() {
-        return application_too_shallow(case, cap, in_flight, alone_ns);
-    }
-    // Measured latency times the possible rate is more exact than the model.
-    let latency_ns = case.seen.latency_ns.map_or(alone_ns, |latency| latency.value());
+    let (in_flight, alone_ns, seen) = (case.in_flight()?, case.volume.alone_ns?, case.seen);
+    let (counted, waited) = (case.is_counted(), case.waited(alone_ns));
+    // Measured latency is more exact than the model, unless it includes queueing.
+    let unqueued = seen.latency_ns.filter(|_| !waited);
+    let (latency_ns, source) =
+        unqueued.map_or((alone_ns, EvidenceSource::Model), |known| (known.value(), known.source));
     let needed = cap.iops * latency_ns / 1e9;
-    if case.waited(alone_ns) || in_flight >= (1.0 - REACHED) * needed || !case.seen.closed {
+    let queued = if counted { case.is_slow_without_bursts() } else { waited || !seen.closed };
+    if in_flight >= (1.0 - REACHED) * needed || queued {
         return None;
     }
+    let finding =
+        case.shallow(Code::QueueTooShallow, cap, in_flight, needed).with(Quantity::ServiceMean, latency_ns, source);
+    if counted {
+        let wanted = round_up(ENOUGH * needed);
+        let reads = seen.read_share.is_none_or(|share| share >= 0.5);
+        let finding = finding
+            .with_figure(Quantity::LatencyMean, seen.latency_ns)
+            .with_figure(Quantity::BusyShare, seen.busy)
+            .with(Quantity::HostCpuShare, seen.host_cpu, EvidenceSource::Iostat)
+            .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
+            .counterfactual((case.volume.at)(wanted as f64));
+        return Some(finding);
+    }
     let iodepth = case.per_worker(ENOUGH * needed);
-    let remedy = match case.seen.queues {
+    let remedy = match seen.queues {
         Some(false) => Remedy::QueueingEngine { iodepth },
         _ => Remedy::RaiseDepth { iodepth },
     };
-    let source = case.seen.latency_ns.map_or(EvidenceSource::Model, |latency| latency.source);
-    let finding = case
-        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
-        .with(Quantity::ServiceMean, latency_ns, source)
-        .with_figure(Quantity::InFlightPossible, case.seen.depth)
-        .remedy(remedy)
-        .counterfactual((case.volume.at)((iodepth * case.seen.workers.unwrap_or(1).max(1)) as f64));
-    Some(finding)
-}
-
-/// Checks the same by device counters. Without a queue to keep full, the application had no more requests, or issues
-/// too few at a time.
-fn application_too_shallow(
-    case: &VolumeCase<'_, '_>,
-    cap: &ExpectedCap,
-    in_flight: f64,
-    alone_ns: f64,
-) -> Option<Finding> {
-    let (seen, latency) = (case.seen, case.seen.latency_ns);
-    // Latencies with queueing do not tell the time of one request.
-    let unqueued = latency.filter(|_| !case.waited(alone_ns));
-    let latency_ns = unqueued.map_or(alone_ns, |latency| latency.value());
-    let needed = cap.iops * latency_ns / 1e9;
-    if in_flight >= (1.0 - REACHED) * needed || case.is_slow_without_bursts() {
-        return None;
-    }
-    let source = unqueued.map_or(EvidenceSource::Model, |latency| latency.source);
-    let wanted = whole(ENOUGH * needed);
-    let reads = seen.read_share.is_none_or(|share| share >= 0.5);
-    let finding = case
-        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
-        .with(Quantity::ServiceMean, latency_ns, source)
-        .with_figure(Quantity::LatencyMean, latency)
-        .with_figure(Quantity::BusyShare, seen.busy)
-        .with(Quantity::HostCpuShare, seen.host_cpu, EvidenceSource::Iostat)
-        .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
-        .counterfactual((case.volume.at)(wanted as f64));
+    let finding = finding.with_figure(Quantity::InFlightPossible, seen.depth).remedy(remedy).counterfactual((case
+        .volume
+        .at)(
+        (iodepth * seen.workers.unwrap_or(1).max(1)) as f64,
+    ));
     Some(finding)
 }
 
@@ -268,7 +248,7 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     if in_flight <= BEYOND * knee.max(1.0) {
         return None;
     }
-    let total = whole(knee);
+    let total = round_up(knee);
     // Each worker has at least one operation in flight.
     let remedy = match case.seen.workers.unwrap_or(1) > total {
         true => Remedy::FewerWorkers { numjobs: total },

@@ -66,12 +66,6 @@ pub(super) struct NamedKey {
     pub(super) bare: Option<&'static str>,
 }
 
-impl From<ClaimKey> for NamedKey {
-    fn from(key: ClaimKey) -> Self {
-        Self { key, bare: None }
-    }
-}
-
 /// Names of keys; the first one is printed.
 const NAMES: &[(ClaimKey, &[&str])] = &[
     (ClaimKey::Iops, &["iops"]),
@@ -115,7 +109,7 @@ impl ClaimKey {
     pub(super) fn named(name: &str) -> Result<NamedKey, String> {
         let lower = name.to_ascii_lowercase();
         if let Some((key, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
-            return Ok((*key).into());
+            return Ok(NamedKey { key: *key, bare: None });
         }
         if let Some((_, key, unit)) = COLUMNS.iter().find(|(column, _, _)| column.eq_ignore_ascii_case(name)) {
             return Ok(NamedKey { key: *key, bare: Some(unit) });
@@ -125,7 +119,7 @@ impl ClaimKey {
             let percent =
                 digits.parse().ok().filter(|percent| plain && (0.0..100.0).contains(percent) && *percent > 0.0);
             return percent
-                .map(|percent| Self::Percentile(percent).into())
+                .map(|percent| NamedKey { key: Self::Percentile(percent), bare: None })
                 .ok_or_else(|| "name a percentile below 100: `p99`, `p99.9`".to_owned());
         }
         let columns = COLUMNS.iter().map(|(column, _, _)| *column);

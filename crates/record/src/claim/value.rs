@@ -38,14 +38,8 @@ const fn decimal(factor: f64) -> ClaimUnit {
     ClaimUnit { factor, binary: false }
 }
 
-const fn binary(power: i32) -> ClaimUnit {
-    let mut factor = 1.0;
-    let mut n = 0;
-    while n < power {
-        factor *= 1024.0;
-        n += 1;
-    }
-    ClaimUnit { factor, binary: true }
+const fn binary(power: u32) -> ClaimUnit {
+    ClaimUnit { factor: 1024_u64.pow(power) as f64, binary: true }
 }
 
 const COUNT: &[(&str, ClaimUnit)] =
@@ -108,16 +102,6 @@ const REQUEST: &[(&str, ClaimUnit)] = &[
     ("MiB", binary(2)),
 ];
 
-/// Returns the units of a figure's values: name and factor.
-pub(crate) fn figure_units(quantity: FigureQuantity) -> impl Iterator<Item = (&'static str, f64)> {
-    let table = match quantity {
-        FigureQuantity::Iops => COUNT,
-        FigureQuantity::BytesPerSecond => BANDWIDTH,
-        _ => TIME,
-    };
-    table.iter().map(|(name, unit)| (*name, unit.factor))
-}
-
 /// Parses the value of a key; `span` is its column and length.
 pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<ClaimValue, ValueError> {
     let key = named.key;
@@ -125,7 +109,10 @@ pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<
         let known = RW.iter().find(|(name, _)| *name == text.to_ascii_lowercase());
         return known.map(|(_, name)| ClaimValue::Word(name)).ok_or_else(|| {
             let near = units::closest(text, RW.iter().map(|(name, _)| *name));
-            let remedy = near.map_or_else(|| "write `read`, `randread`, `randrw`, …".to_owned(), did_you_mean);
+            let remedy = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "write `read`, `randread`, `randrw`, …".to_owned(),
+            };
             (format!("`{text}` is no pattern of fio's"), remedy)
         });
     }
@@ -146,10 +133,6 @@ pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<
         column: span.0,
         length: span.1,
     }))
-}
-
-fn did_you_mean(near: &str) -> String {
-    format!("did you mean `{near}`?")
 }
 
 /// A number with its unit applied.
@@ -261,6 +244,11 @@ impl FigureQuantity {
     /// Returns the units of its values without `/s`: name and factor to the base unit.
     #[must_use]
     pub fn units(self) -> Vec<(&'static str, f64)> {
-        figure_units(self).collect()
+        let table = match self {
+            Self::Iops => COUNT,
+            Self::BytesPerSecond => BANDWIDTH,
+            _ => TIME,
+        };
+        table.iter().map(|(name, unit)| (*name, unit.factor)).collect()
     }
 }

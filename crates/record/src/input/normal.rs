@@ -20,15 +20,11 @@ use crate::{
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
+pub(super) use header::is_one as is_header;
 
 /// Counts the results in a text.
 pub(super) fn results(text: &InputText) -> usize {
     text.lines().filter(|line| block::begins(line)).count()
-}
-
-/// Reports whether a line announces a job before it runs.
-pub(super) fn is_header(line: &str) -> bool {
-    header::is_one(line)
 }
 
 /// Returns the line of one run's range after which text about the next run may begin.
@@ -131,12 +127,12 @@ impl NormalReader {
         } else if text.starts_with("Disk stats (read/write)") {
             self.section = NormalSection::Disks;
         } else {
-            self.within(line)?;
+            self.section_line(line)?;
         }
         Ok(())
     }
 
-    fn within(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn section_line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         match self.section {
             NormalSection::Head if text == "..." => {
@@ -192,9 +188,9 @@ impl NormalReader {
             return false;
         };
         // An unterminated last line may be a truncated line of any kind.
-        let whole = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
+        let last_line = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
         let foreign = |line: &str| !line.is_empty() && !block::is_of_result(line) && !GROUP.starts_with(line);
-        end < text.len() || (last.begins + 1..whole).any(|index| foreign(text.line(index).trim()))
+        end < text.len() || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
     }
 
     /// Refuses a truncated report.

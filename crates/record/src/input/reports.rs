@@ -87,12 +87,12 @@ fn continues(before: &Run, later: &Run) -> bool {
 fn is_same(one: &Run, other: &Run) -> bool {
     /// Relative tolerance for rounded figures.
     const ROUNDED: f64 = 0.01;
-    let alike = |a: f64, b: f64| (a - b).abs() <= ROUNDED * a.abs().max(b.abs()) + 1.0;
+    let is_close = |a: f64, b: f64| (a - b).abs() <= ROUNDED * a.abs().max(b.abs()) + 1.0;
     let same_kind = |a: &JobResult, b: &JobResult, kind: DataKind| {
         let (a, b) = (a.result.kind(kind), b.result.kind(kind));
         a.runtime_ns / 1_000_000 == b.runtime_ns / 1_000_000
-            && alike(a.iops(), b.iops())
-            && alike(a.latency.mean_ns / 1e3, b.latency.mean_ns / 1e3)
+            && is_close(a.iops(), b.iops())
+            && is_close(a.latency.mean_ns / 1e3, b.latency.mean_ns / 1e3)
     };
     let same = |a: &JobResult, b: &JobResult| {
         a.name == b.name && a.group == b.group && DataKind::ALL.into_iter().all(|kind| same_kind(a, b, kind))

@@ -98,7 +98,7 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
 const NOTE: &str =
     "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
 
-const REMEDY: &str = "give the whole line, or make it anew with `--output-format=json`";
+const REMEDY: &str = "give the integer line, or make it anew with `--output-format=json`";
 
 /// The unread fields of one line.
 struct TerseFields<'a> {
@@ -128,7 +128,7 @@ impl<'a> TerseFields<'a> {
         })
     }
 
-    fn whole(&mut self) -> Result<u64, InputError> {
+    fn integer(&mut self) -> Result<u64, InputError> {
         self.next(|field| field.parse().ok())
     }
 
@@ -154,7 +154,7 @@ impl<'a> TerseFields<'a> {
             job.quotes.extend(quotes);
         }
         let cpu = [self.percent()?, self.percent()?];
-        let [context_switches, major_faults, minor_faults] = [self.whole()?, self.whole()?, self.whole()?];
+        let [context_switches, major_faults, minor_faults] = [self.integer()?, self.integer()?, self.integer()?];
         let depths = self.shares::<7>()?;
         let shares = LatencyShares { us: self.shares()?, ms: self.shares()?, ..LatencyShares::default() };
         self.rest(run, &mut job)?;
@@ -176,7 +176,8 @@ impl<'a> TerseFields<'a> {
     }
 
     fn direction(&mut self, kind: DataKind) -> Result<(DirectionResult, Vec<Quote>), InputError> {
-        let (kib, kib_per_second, iops, runtime_ms) = (self.whole()?, self.whole()?, self.number()?, self.whole()?);
+        let (kib, kib_per_second, iops, runtime_ms) =
+            (self.integer()?, self.integer()?, self.number()?, self.integer()?);
         let [submission, service] = [self.latency()?, self.latency()?];
         let mut quoted = Vec::new();
         for _ in 0..PERCENTILES {
@@ -247,9 +248,9 @@ impl<'a> TerseFields<'a> {
         if !self.layout.samples {
             return Ok((SampleRecord::default(), SampleRecord::default()));
         }
-        let bandwidth = SampleRecord { count: self.whole()?, min, max, mean, stddev };
+        let bandwidth = SampleRecord { count: self.integer()?, min, max, mean, stddev };
         let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
-        Ok((bandwidth, SampleRecord { count: self.whole()?, min, max, mean, stddev }))
+        Ok((bandwidth, SampleRecord { count: self.integer()?, min, max, mean, stddev }))
     }
 
     fn shares<const N: usize>(&mut self) -> Result<[f64; N], InputError> {
@@ -267,16 +268,16 @@ impl<'a> TerseFields<'a> {
         while rest.get(8).is_some_and(|util| util.ends_with('%')) {
             let (disk, behind) = rest.split_at(9);
             rest = behind;
-            let whole = |at: usize| disk[at].parse().unwrap_or(0);
+            let integer = |at: usize| disk[at].parse().unwrap_or(0);
             let disk = DiskUse {
                 name: disk[0].to_owned(),
-                read_ios: whole(1),
-                write_ios: whole(2),
-                read_merges: whole(3),
-                write_merges: whole(4),
-                read_ticks_ms: whole(5),
-                write_ticks_ms: whole(6),
-                in_queue_ms: whole(7),
+                read_ios: integer(1),
+                write_ios: integer(2),
+                read_merges: integer(3),
+                write_merges: integer(4),
+                read_ticks_ms: integer(5),
+                write_ticks_ms: integer(6),
+                in_queue_ms: integer(7),
                 util_percent: number(disk[8].trim_end_matches('%')).unwrap_or(0.0),
                 ..DiskUse::default()
             };

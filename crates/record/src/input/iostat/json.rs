@@ -85,16 +85,13 @@ impl IostatJsonReader<'_> {
     fn report(&mut self, line: usize, report: &Value) -> Result<(), InputError> {
         let disks = report["disk"].as_array().map_or(&[][..], Vec::as_slice);
         let devices = disks.iter().map(|disk| self.device(line, disk)).collect::<Result<Vec<_>, _>>()?;
-        let share = |name: &str| report["avg-cpu"][name].as_f64().map(|percent| percent / 100.0);
         let at = devices.first().map_or(line_number(line), |device| device.line);
-        let cpu = share("idle").map(|idle| IostatCpu {
-            line: at,
-            user: share("user").unwrap_or(0.0),
-            nice: share("nice").unwrap_or(0.0),
-            system: share("system").unwrap_or(0.0),
-            iowait: share("iowait").unwrap_or(0.0),
-            steal: share("steal").unwrap_or(0.0),
-            idle,
+        let states = &report["avg-cpu"];
+        let cpu = states["idle"].as_f64().map(|_| {
+            let fraction = |name: &str| states[name].as_f64().unwrap_or(0.0) / 100.0;
+            let [user, nice, system] = ["user", "nice", "system"].map(fraction);
+            let [iowait, steal, idle] = ["iowait", "steal", "idle"].map(fraction);
+            IostatCpu { line: at, user, nice, system, iowait, steal, idle }
         });
         let when = report["timestamp"].as_str().map(str::to_owned);
         self.iostat.reports.push(IostatReport { when, line: at, cpu, devices, ..IostatReport::default() });

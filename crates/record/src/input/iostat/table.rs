@@ -70,12 +70,8 @@ impl IostatTableReader {
             self.begin_table(text, index, &words)?;
         } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
             let remedy = "leave out `-h` and `--pretty`, which cut tables in parts and round their values";
-            return Err(text.error(
-                index,
-                line.trim(),
-                "this is a table for people, of `iostat -h` or `--pretty`",
-                remedy,
-            ));
+            let what = "this is a table for people, of `iostat -h` or `--pretty`";
+            return Err(text.error(index, line.trim(), what, remedy));
         } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
             self.end_report(text)?;
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
@@ -169,11 +165,8 @@ impl IostatTableReader {
             columns::set(&mut device, name, figure);
         }
         if index + 1 == text.len() && !text.ended && device.decimals == 0 {
-            return Err(text.cut_off(
-                text.len(),
-                "the last line has no end, so that its last value may be cut off",
-                REMEDY,
-            ));
+            let what = "the last line has no end, so that its last value may be cut off";
+            return Err(text.cut_off(text.len(), what, REMEDY));
         }
         report.devices.push(device);
         Ok(())
@@ -193,11 +186,8 @@ impl IostatTableReader {
         }
         self.end_report(text)?;
         if self.iostat.reports.iter().all(|report| report.devices.is_empty()) {
-            return Err(text.cut_off(
-                text.len(),
-                "no report has a device in it",
-                "leave out `-z`, or name the device that is used",
-            ));
+            let remedy = "leave out `-z`, or name the device that is used";
+            return Err(text.cut_off(text.len(), "no report has a device in it", remedy));
         }
         set_seconds(&mut self.iostat.reports);
         Ok(self.iostat)

@@ -1,6 +1,6 @@
 //! Parser of the lines of one result.
 
-use super::figures::{NormalLine, count, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, whole};
+use super::figures::{NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns};
 use crate::fio;
 use crate::input::InputError;
 use crate::input::text::{Printed, line_number, printed};
@@ -304,7 +304,7 @@ impl NormalBlock {
         let unit = if bandwidth { bytes / 1024.0 } else { 1.0 };
         let mean = line.figure("avg", plain)?;
         let samples = SampleRecord {
-            count: line.figure("samples", whole)?,
+            count: line.figure("samples", integer)?,
             min: line.figure("min", count)?.value * unit,
             max: line.figure("max", count)?.value * unit,
             mean: mean.value * unit,
@@ -320,9 +320,9 @@ impl NormalBlock {
     fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
         self.result.result.cpu = CpuUseRecord {
-            context_switches: line.figure("ctx", whole)?,
-            major_faults: line.figure("majf", whole)?,
-            minor_faults: line.figure("minf", whole)?,
+            context_switches: line.figure("ctx", integer)?,
+            major_faults: line.figure("majf", integer)?,
+            minor_faults: line.figure("minf", integer)?,
             ..CpuUseRecord::default()
         };
         Ok(())
@@ -375,7 +375,7 @@ impl NormalBlock {
     fn errors(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let first = line.figure("first_error", |text| text.split('/').next()?.parse().ok())?;
         let result = &mut self.result;
-        (result.result.errors, result.result.first_error) = (line.figure("total", whole)?, first);
+        (result.result.errors, result.result.first_error) = (line.figure("total", integer)?, first);
         result.declared.continue_on_error = true;
         Ok(())
     }
@@ -453,14 +453,14 @@ fn version_3(line: NormalLine<'_>) -> Result<Transferred, InputError> {
     let (bytes, time) = done.split_once('/').ok_or_else(shape)?;
     let rates = [line.read(first.trim(), |text| rate(text, false))?, line.read(second, |text| rate(text, false))?];
     let (bytes, runtime) = (line.read(bytes, |text| size(text, false))?, line.read(time, runtime)?);
-    let (rates, bytes) = carried(rates, bytes, runtime.value / 1e9);
+    let (rates, bytes) = with_carry(rates, bytes, runtime.value / 1e9);
     Ok((iops, rates.map(Some), bytes, runtime))
 }
 
 /// Corrects lost carries. Versions before 3.29 lose the carry of a fraction that is rounded up to one and print 19.97
 /// as `19.0`. Of two rates and bytes, a figure that ends in `.0` is corrected if only the corrected value agrees with
 /// another one.
-fn carried(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], Printed) {
+fn with_carry(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], Printed) {
     /// Relative tolerance for the rounding of both.
     const ALIKE: f64 = 0.007;
     let lost = |figure: Printed| {
@@ -474,13 +474,15 @@ fn carried(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], 
     }
     let figures = [rates[0], rates[1], bytes.times(1.0 / seconds)];
     let fixed = figures.map(|figure| {
-        let alike = |a: f64, b: f64| (a / b - 1.0).abs() <= ALIKE;
+        let is_close = |a: f64, b: f64| (a / b - 1.0).abs() <= ALIKE;
         let others = || figures.iter().filter(|other| **other != figure);
         let agrees = |value: f64| {
-            others().any(|other| alike(value, other.value) || lost(*other).is_some_and(|lost| alike(value, lost.value)))
+            others().any(|other| {
+                is_close(value, other.value) || lost(*other).is_some_and(|lost| is_close(value, lost.value))
+            })
         };
         match lost(figure) {
-            Some(more) if !others().any(|other| alike(figure.value, other.value)) && agrees(more.value) => more,
+            Some(more) if !others().any(|other| is_close(figure.value, other.value)) && agrees(more.value) => more,
             _ => figure,
         }
     });

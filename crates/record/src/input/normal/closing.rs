@@ -1,6 +1,6 @@
 //! Parser of the lines after the results: reporting groups and devices.
 
-use super::figures::{NormalLine, percent, rate, runtime, size, whole};
+use super::figures::{NormalLine, integer, percent, rate, runtime, size};
 use crate::input::InputError;
 use crate::input::text::{Printed, line_number};
 use crate::{DataKind, DiskUse, Quote, Quoted};
@@ -52,7 +52,7 @@ pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>
     }
     let pair = |text: &str| {
         let (read, write) = text.split_once('/')?;
-        Some((whole(read)?, whole(write)?))
+        Some((integer(read)?, integer(write)?))
     };
     let (read_ios, write_ios) = line.figure("ios", pair)?;
     let (read_sectors, write_sectors) = match line.find("sectors") {
@@ -61,7 +61,7 @@ pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>
     };
     let (read_merges, write_merges) = line.figure("merge", pair)?;
     let (read_ticks_ms, write_ticks_ms) = line.figure("ticks", pair)?;
-    let in_queue_ms = line.figure("in_queue", whole)?;
+    let in_queue_ms = line.figure("in_queue", integer)?;
     let util_percent = line.figure("util", percent)?;
     // Stacked devices continue with these figures, perhaps on another line.
     if line.find("aggrutil").is_some() {

@@ -52,7 +52,7 @@ pub(super) fn plain(text: &str) -> Option<Printed> {
     printed(text).filter(|(_, rest)| rest.trim().is_empty()).map(|(number, _)| number)
 }
 
-pub(super) fn whole(text: &str) -> Option<u64> {
+pub(super) fn integer(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 

@@ -17,7 +17,7 @@ pub(super) struct NormalHeader {
 
 /// Reports whether a line announces a job: `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, ioengine=libaio,
 /// iodepth=32`.
-pub(super) fn is_one(text: &str) -> bool {
+pub(in crate::input) fn is_one(text: &str) -> bool {
     text.contains(": (g=") && text.contains("): rw=")
 }
 
